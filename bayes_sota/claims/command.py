@@ -45,8 +45,7 @@ from bayes_sota.maximum.command import chosen_correlation
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
-    from bayes_sota.claims.summary import ClaimReport
-    from bayes_sota.claims.summary_review import ClaimsTable
+    from bayes_sota.core.tables import Report
 
 _DRAWS = Range(100, 1_000_000, whole=True)
 
@@ -69,24 +68,13 @@ class _Output(Reported):
         if self.output is None:
             refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
 
-    def deliver_claim(self, report: "ClaimReport") -> int:
+    def deliver_claim(self, report: "Report") -> int:
         """Write the result of a claim from two reported numbers, and show it."""
-        if self.figure is not None and not report.curve.size:
+        if self.figure is not None and report.figure is None:
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
-        write_result(self.output, partial(report.to_datatree, random_seed=chosen_seed(self.seed)))
-        return self.deliver(
-            report, draw=partial(_draw_claim, report) if report.curve.size else None
-        )
-
-
-def _draw_claim(report: "ClaimReport") -> "PlotCollection":
-    from bayes_sota.claims.plots_curves import plot_claim_sensitivity
-
-    return plot_claim_sensitivity(
-        report.frame, p_false=report.p_false, assumed=report.assumed.get("value"),
-        level=report.level, independent=report.independent, needed=report.needed,
-        unknown=report.unknown, title=report.what,
-    )  # fmt: skip
+        draws = partial(report.about.to_datatree, random_seed=chosen_seed(self.seed))
+        write_result(self.output, draws)
+        return self.deliver(report)
 
 
 _level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
@@ -143,7 +131,7 @@ def classification(
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
     from bayes_sota.claims.congruence import OddsRatioCongruence
-    from bayes_sota.claims.summary import report_accuracies
+    from bayes_sota.claims.summary import describe_claim, report_accuracies
 
     shown.check_seed()
     prior = None if odds_ratio is None else OddsRatioCongruence(*odds_ratio)
@@ -154,7 +142,8 @@ def classification(
         raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
     a, b, told = _printed(accuracy)
     report = report_accuracies(a, b, _size_range(n_test), *chosen, level=shown.level, **given)
-    return shown.deliver_claim(replace(report, notes=[*told, *report.notes]))
+    notes = [*told, *report.notes]
+    return shown.deliver_claim(describe_claim(replace(report.about, notes=notes)))
 
 
 def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
@@ -288,13 +277,8 @@ def responses(
         level=shown.level, selection=not no_selection, random_seed=chosen_seed(shown.seed),
     )  # fmt: skip
 
-    def draw() -> "PlotCollection":
-        from bayes_sota.claims.plots import plot_methods
-
-        return plot_methods(report.to_datatree(), ci_prob=ci_prob)
-
-    write_result(shown.output, report.to_datatree)
-    return shown.deliver(report, top, draw)
+    write_result(shown.output, report.about.to_datatree)
+    return shown.deliver(report, top)
 
 
 def _read_outcomes(
@@ -481,17 +465,10 @@ def batch(
     from bayes_sota.claims.summary_review import claims_table
 
     found = claims_table(file, check_counts=not any_accuracy, **given)
-    shown.show(found, top, partial(_draw_claims, found))
+    shown.show(found, top)
     for reason in found.reasons:
         echo_problem("warning", f"left out: {reason}")
     return 1 if found.reasons else 0
-
-
-def _draw_claims(found: "ClaimsTable") -> "PlotCollection":
-    from bayes_sota.claims.plots import plot_claims
-
-    frame = found.frame.assign(name=found.names(), group=found.groups())
-    return plot_claims(frame, level=found.level)
 
 
 for _command in (classification, segmentation, responses, selection, plan, batch):

@@ -6,6 +6,7 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +29,7 @@ from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.claims.printed_accuracies import reported_claim
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
-from bayes_sota.core.tables import SOFTWARE, ResultTable, Slider
+from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
 from bayes_sota.core.text import as_sentences, chance, counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.printed_scores import Rounding
@@ -36,6 +37,7 @@ from bayes_sota.data.printed_scores import Rounding
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from arviz_plots import PlotCollection
 
 _POINTS = 9  # of the sensitivity in a table
 _SET = {
@@ -50,7 +52,7 @@ SOURCE = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ClaimReport(ResultTable):
+class ReportedClaim:
     """Claim from two reported numbers, and what it would be at other values of the unreported one.
 
     Attributes
@@ -97,20 +99,8 @@ class ClaimReport(ResultTable):
     notes: list[str]
     drawn_from: dict[str, Any]
     independent: float | None = None
-    reasons: tuple[str, ...] = ()
-    measured = "claims"
 
-    def to_dict(self) -> dict[str, Any]:
-        plain = ("p_false", "level", "n_test", "sensitivity", "notes", "text")
-        return {
-            **{name: getattr(self, name) for name in plain},
-            self.unknown: self.assumed,
-            f"{self.unknown}_needed": self.needed,
-            **self.numbers,
-        }
-
-    @property
-    def frame(self) -> "pd.DataFrame":
+    def curve_frame(self) -> "pd.DataFrame":
         """The curve, columns congruence or correlation and p_false."""
         import pandas as pd
 
@@ -123,47 +113,53 @@ class ClaimReport(ResultTable):
         draw: Any = claim_tree if self.unknown == "congruence" else claim_tree_of_means
         return draw(**self.drawn_from, random_seed=random_seed)
 
-    def sliders(self) -> list[Slider]:
-        if len(self.sensitivity) < 3:
-            return []
-        steps = tuple(
-            f"With {x:.3f} the claim is false with probability {chance(p)}."
-            for x, p in self.sensitivity
-        )
-        return [
-            Slider(f"If the {self.unknown} were known", _SET[self.unknown], steps, len(steps) // 2)
-        ]
 
-    def sentences(self) -> list[str]:
-        if self.unknown == "correlation":
-            return list(_about_means(self))
-        return [*_about_accuracies(self), *_details_of_accuracies(self)]
+def describe_claim(claim: ReportedClaim) -> Report:
+    """Report of a claim from two reported numbers; ``about`` is the claim."""
+    if claim.unknown == "correlation":
+        said, more, how = [*_about_means(claim)], [], "Student t of the paired means"
+    else:
+        said, more = [*_about_accuracies(claim)], [*_details_of_accuracies(claim)]
+        alpha = claim.numbers["alpha"]
+        prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
+        how = f"Dirichlet posterior of the paired outcomes, {prior}"
+    asked = ["Please report how many items both got right, or the results per item."]
+    steps = tuple(
+        f"With {x:.3f} the claim is false with probability {chance(p)}."
+        for x, p in claim.sensitivity
+    )
+    slider = Slider(
+        f"If the {claim.unknown} were known", _SET[claim.unknown], steps, len(steps) // 2
+    )
+    cells = [[f"{x:.4f}", chance(p)] for x, p in claim.sensitivity]
+    another = f"What it would be at another {claim.unknown}"
+    return Report(
+        content={
+            "p_false": claim.p_false, "level": claim.level, "n_test": claim.n_test,
+            "sensitivity": claim.sensitivity, "notes": claim.notes,
+            claim.unknown: claim.assumed, f"{claim.unknown}_needed": claim.needed, **claim.numbers,
+        },
+        make_frame=claim.curve_frame,
+        tables=[Table([claim.unknown, "P(false)"], cells, another)],
+        sentences=[*said, *more],
+        paragraph=[*said, *asked * ("range" in claim.assumed), *as_sentences(claim.notes)],
+        notes=claim.notes,
+        basis=[how, SOURCE],
+        sliders=[slider] * (len(steps) > 2),
+        measured="claims",
+        figure=partial(_draw, claim) if claim.curve.size else None,
+        about=claim,
+    )  # fmt: skip
 
-    def paragraph(self) -> list[str]:
-        said = _about_accuracies if self.unknown == "congruence" else _about_means
-        asked = ["Please report how many items both got right, or the results per item."]
-        asked *= "range" in self.assumed
-        return [*said(self), *asked, *as_sentences(self.notes)]
 
-    def basis(self) -> list[str]:
-        how = "Student t of the paired means"
-        if self.unknown == "congruence":
-            alpha = self.numbers["alpha"]
-            prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
-            how = f"Dirichlet posterior of the paired outcomes, {prior}"
-        return [how, SOURCE]
+def _draw(claim: ReportedClaim) -> "PlotCollection":
+    from bayes_sota.claims.plots_curves import plot_claim_sensitivity
 
-    def header(self) -> list[str]:
-        return [self.unknown, "P(false)"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        return [[f"{x:.4f}", chance(p)] for x, p in self.sensitivity[:top]]
-
-    def titles(self, top: int | None = None) -> list[str]:
-        return [f"What it would be at another {self.unknown}"]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        return []
+    return plot_claim_sensitivity(
+        claim.curve_frame(), p_false=claim.p_false, assumed=claim.assumed.get("value"),
+        level=claim.level, independent=claim.independent, needed=claim.needed,
+        unknown=claim.unknown, title=claim.what,
+    )  # fmt: skip
 
 
 def report_accuracies(
@@ -178,7 +174,7 @@ def report_accuracies(
     best_of: float | None = None,
     level: float = 0.05,
     any_accuracy: bool = False,
-) -> ClaimReport:
+) -> Report:
     """Report of the claim that A outperforms B, from two accuracies on the same items.
 
     Parameters
@@ -197,14 +193,15 @@ def report_accuracies(
 
     Returns
     -------
-    ClaimReport
-        With ``numbers``: accuracy, n_test_range, alpha, rounding (None where no number of items
-        gives the accuracies), alpha_sensitivity (other priors of the four cells, where the
-        congruence is averaged), rope, and selection (of the best of several tries).
+    Report
+        ``about`` is a ``ReportedClaim``, with ``numbers``: accuracy, n_test_range, alpha, rounding
+        (None where no number of items gives the accuracies), alpha_sensitivity (other priors of the
+        four cells, where the congruence is averaged), rope, and selection (of the best of several
+        tries).
 
     Examples
     --------
-    >>> print(report_accuracies("0.90", "0.88", 500).sentences()[2])
+    >>> print(report_accuracies("0.90", "0.88", 500).sentences[2])
     It is at most 0.05 only if both got at least 85.4 % of the items right.
     """
     printed, a, b = (str(accuracy_a), str(accuracy_b)), float(accuracy_a), float(accuracy_b)
@@ -230,7 +227,7 @@ def report_accuracies(
         best = best_try_probability(a, b, n, best_of, congruence)
         numbers["selection"] = _selection(best_of, best, plain)
     claim: dict[str, Any] = {"accuracy_a": a, "accuracy_b": b, "n_test": n, "alpha": alpha}
-    return ClaimReport(
+    return describe_claim(ReportedClaim(
         unknown="congruence", assumed=_described(congruence, a, b),
         p_false=found["p_false"] if found is not None and sizes[0] < sizes[1] else p,
         needed=congruence_needed(**claim, level=level), level=level, n_test=n,
@@ -238,12 +235,12 @@ def report_accuracies(
         curve=sensitivity_to_congruence(**claim),
         sensitivity=sensitivity_to_congruence(**claim, points=_POINTS).tolist(),
         numbers=numbers, notes=notes, drawn_from={**claim, "congruence": congruence},
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def report_means(
     claim: ReportedMeans, *, best_of: float | None = None, level: float = 0.05
-) -> ClaimReport:
+) -> Report:
     """Report of the claim that A outperforms B, from two means of the same cases.
 
     Parameters
@@ -254,15 +251,15 @@ def report_means(
 
     Returns
     -------
-    ClaimReport
-        With ``numbers``: mean, sd, sd_imputed (from the means), sd_sensitivity (factor and
-        probability, where a default imputed them), sd_difference, correlation_range,
-        and selection (of the best of several tries).
+    Report
+        ``about`` is a ``ReportedClaim``, with ``numbers``: mean, sd, sd_imputed (from the means),
+        sd_sensitivity (factor and probability, where a default imputed them), sd_difference,
+        correlation_range, and selection (of the best of several tries).
 
     Examples
     --------
     >>> report = report_means(ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1)))
-    >>> round(report.p_false, 3), round(report.needed, 3)
+    >>> round(report.about.p_false, 3), round(report.about.needed, 3)
     (0.141, 0.819)
     """
     (low, high), known = claim.correlation_range, claim.sd_difference is not None
@@ -293,13 +290,13 @@ def report_means(
         numbers["selection"] = _selection(best_of, best, p)
         if known:
             notes = ["for the tries half of the variance of the differences is taken to be A's own"]
-    return ClaimReport(
+    return describe_claim(ReportedClaim(
         unknown="correlation", assumed={"value": claim.correlation, "assumption": assumption},
         p_false=p, needed=None if known else crossing_of(fine, level), level=level, n_test=n,
         what=f"{a:g} against {b:g} on {counted(n, 'case')}", curve=fine,
         sensitivity=curve(_POINTS).tolist(), numbers=numbers, notes=notes,
         drawn_from={"claim": claim},
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
@@ -362,7 +359,7 @@ def _as_printed(
     return rounded, [text for text, holds in remarks.items() if holds], n
 
 
-def _about_accuracies(report: ClaimReport) -> Iterator[str]:
+def _about_accuracies(report: ReportedClaim) -> Iterator[str]:
     """Sentences of the paragraph: the claim, what is not reported, rounding, tries."""
     found, assumed = report.numbers, report.assumed
     (low, most), (high, least) = report.sensitivity[0], report.sensitivity[-1]
@@ -391,7 +388,7 @@ def _about_accuracies(report: ClaimReport) -> Iterator[str]:
     yield from _about_tries(found)
 
 
-def _details_of_accuracies(report: ClaimReport) -> Iterator[str]:
+def _details_of_accuracies(report: ReportedClaim) -> Iterator[str]:
     """What the screen has beside the paragraph."""
     rounded, rope = _left_open(report.numbers), report.numbers.get("rope")
     if "range" not in report.assumed:
@@ -417,7 +414,7 @@ def _left_open(numbers: dict[str, Any]) -> dict[str, Any] | None:
     return rounded if rounded and rounded["lowest"] < rounded["highest"] else None
 
 
-def _needed(report: ClaimReport) -> str:
+def _needed(report: ReportedClaim) -> str:
     """What the level asks of the congruence."""
     if report.needed is None:
         return f"At no share does it fall to {report.level:g}."
@@ -427,7 +424,7 @@ def _needed(report: ClaimReport) -> str:
     return f"It is at most {report.level:g} {'whatever that share is' if always else only}."
 
 
-def _about_means(report: ClaimReport) -> Iterator[str]:
+def _about_means(report: ReportedClaim) -> Iterator[str]:
     """Sentences of the paragraph: the claim, spreads, correlation, tries."""
     found, known = report.numbers, report.assumed["value"]
     yield (

@@ -8,7 +8,8 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,15 +25,16 @@ from bayes_sota.claims.review import (
 from bayes_sota.claims.summary import SOURCE
 from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance, counted, shown, spreadsheet_text
+from bayes_sota.core.tables import Report
+from bayes_sota.core.tables import Table as ShownTable
+from bayes_sota.core.text import chance, counted, shown
 from bayes_sota.data.columns import find_column
 from bayes_sota.data.files.opening import is_frame, open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.printed_scores import parse_number
 
 if TYPE_CHECKING:
     import pandas as pd
+    from arviz_plots import PlotCollection
 
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
@@ -42,156 +44,122 @@ _PROB = 0.95  # of the intervals of shares
 _SHARES = ("claims", "expected false", "averaged", "at the lowest", "at the highest", "problems")
 
 
-@dataclass(frozen=True, eq=False)
-class ClaimsTable(ResultTable):
-    """What a review's numbers say about each of its claims, and about all of them.
+def describe_claims(
+    frame: "pd.DataFrame",
+    level: float,
+    group_by: str | None = None,
+    label: str | None = None,
+    reasons: Sequence[str] = (),
+) -> Report:
+    """Report of what a review's numbers say about each of its claims, and about all of them.
 
-    Attributes
+    Parameters
     ----------
     frame : pandas.DataFrame
-        The table as given, with p_false, p_false_lowest and p_false_highest (NaN where a row
-        cannot be used), assumption, verdict ("supported" if the highest is at most ``level``, "not
-        supported" if the lowest exceeds it, else "depends on the congruence" or "depends on the
-        correlation") and problem (why a row cannot be used).
-    summary : pandas.DataFrame
-        One row per group and probability, all claims first (group ""): n_claims, n_problems,
-        n_above (claims of that probability above ``level``), share, lower and upper (95 %), and
-        expected_false, the sum of the probabilities.
+        The table as given, with the columns of ``claims_table``.
     level : float
         Probability from which a claim counts as doubtful.
-    group_by, label : str or None
+    group_by, label : str, optional
         Columns of the groups, and of what a claim is called.
-    reasons : tuple of str
+    reasons : sequence of str
         Why the result does not stand for all rows; empty where it does.
     """
+    summary = _summary(frame, group_by, level)
+    by_group = {
+        str(name): list(part.itertuples(index=False))
+        for name, part in summary.groupby("group", sort=False)
+    }
+    names = [f"row {row + 1}" for row in range(len(frame))]
+    names, groups = names if label is None else _texts(frame[label]), _groups_of(frame, group_by)
+    results = frame[list(RESULTS)].to_dict("records")
+    said, legend = _finding(by_group[""], level), _legend(level)
+    summaries = [_as_dict(group, shares) for group, shares in by_group.items()]
+    return Report(
+        content={
+            "level": level, "finding": " ".join(said), "all": summaries[0],
+            "groups": summaries[1:],
+            "claims": [
+                {"row": row, "name": name, "group": group}
+                | {k: None if v != v else v for k, v in result.items()}
+                for row, (name, group, result) in enumerate(
+                    zip(names, groups, results, strict=True), 1
+                )
+            ],
+            "diagnostics": {"ok": not reasons, "reasons": list(reasons)},
+        },
+        make_frame=lambda: frame,
+        tables=[
+            ShownTable(
+                [group_by or "group", *_SHARES],
+                [_group_cells(*group) for group in by_group.items()],
+                f"Claims whose probability of being false is above {level:.3g}, by assumption",
+            ),
+            ShownTable(
+                ["claim", "group", "P(false)", "range", "verdict"],
+                [_claim_cells(*row) for row in zip(names, groups, results, strict=True)],
+                "The claims",
+            ),
+        ],
+        sentences=said,
+        paragraph=[*said, *legend],
+        legend=legend,
+        reasons=reasons,
+        basis=["Dirichlet posteriors of paired outcomes, Student t of paired means", SOURCE],
+        measured="claims",
+        figure=partial(_draw, frame, names, groups, level),
+        about=summary,
+    )  # fmt: skip
 
-    frame: "pd.DataFrame"
-    summary: "pd.DataFrame"
-    level: float
-    group_by: str | None
-    label: str | None
-    reasons: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    measured = "claims"
 
-    @property
-    def n_problems(self) -> int:
-        """Number of rows that cannot be used."""
-        return int((self.frame["problem"] != "").sum())
+def _finding(shares: Sequence[Any], level: float) -> list[str]:
+    """How many claims are false, and which the numbers support; what is not known of which."""
+    total, lowest, highest = shares
+    if not total.n_claims:
+        return ["No claim can be used."]
+    d = 1 if highest.expected_false < 10 else 0
+    low, high = f"{lowest.expected_false:.{d}f}", f"{highest.expected_false:.{d}f}"
+    assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
+    return [
+        f"Of {counted(total.n_claims, 'claim')} about {total.expected_false:.{d}f} are "
+        f"expected to be false{assumed}, and nobody knows which.",
+        f"The numbers support {total.n_claims - highest.n_above:,}: their probability of being "
+        f"false is at most {level:.3g}. They do not support {lowest.n_above:,}, which may "
+        f"be true all the same; of the other {highest.n_above - lowest.n_above:,} it depends "
+        "on what is not reported.",
+    ]
 
-    @property
-    def finding(self) -> str:
-        """The result in words that say what is not known of which claims."""
-        return " ".join(self.sentences())
 
-    def sentences(self) -> list[str]:
-        """How many claims are false, and which the numbers support."""
-        total, lowest, highest = self._shares()[""]
-        if not total.n_claims:
-            return ["No claim can be used."]
-        d = 1 if highest.expected_false < 10 else 0
-        low, high = f"{lowest.expected_false:.{d}f}", f"{highest.expected_false:.{d}f}"
-        assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
-        return [
-            f"Of {counted(total.n_claims, 'claim')} about {total.expected_false:.{d}f} are "
-            f"expected to be false{assumed}, and nobody knows which.",
-            f"The numbers support {total.n_claims - highest.n_above:,}: their probability of being "
-            f"false is at most {self.level:.3g}. They do not support {lowest.n_above:,}, which may "
-            f"be true all the same; of the other {highest.n_above - lowest.n_above:,} it depends "
-            "on what is not reported.",
-        ]
+def _legend(level: float) -> list[str]:
+    return [
+        "P(false) is the probability that B is at least as good as A, averaged over the share "
+        "of items that both get right (of means: the correlation) where that is unknown; its "
+        f"range is over all that is possible (correlations {CORRELATIONS[0]:g} to "
+        f"{CORRELATIONS[1]:g}). A claim is supported if the highest is at most "
+        f"{level:.3g}. A claim above the level is not thereby false."
+    ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python objects, as ``bayes-sota claim batch --json`` has it."""
-        results = self.frame[list(RESULTS)].to_dict("records")
-        rows = zip(self.names(), self.groups(), results, strict=True)
-        claims = [
-            {"row": row, "name": name, "group": group}
-            | {k: None if v != v else v for k, v in result.items()}
-            for row, (name, group, result) in enumerate(rows, 1)
-        ]
-        summaries = [_as_dict(group, shares) for group, shares in self._shares().items()]
-        return {
-            "level": self.level, "finding": self.finding, "all": summaries[0],
-            "groups": summaries[1:], "claims": claims,
-            "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
-            "text": self.text,
-        }  # fmt: skip
 
-    def paragraph(self) -> list[str]:
-        return [*self.sentences(), *self.legend()]
+def _claim_cells(name: str, group: str | None, result: dict[str, Any]) -> list[str]:
+    """Claim, group, P(false), its range and the verdict or the problem."""
+    if result["problem"]:
+        return [name, group or "", "", "", result["problem"]]
+    p, low, high = (chance(result[key]) for key in PROBABILITIES)
+    return [name, group or "", p, f"{low} to {high}", result["verdict"]]
 
-    def basis(self) -> list[str]:
-        return ["Dirichlet posteriors of paired outcomes, Student t of paired means", SOURCE]
 
-    def rounded(self) -> "pd.DataFrame":
-        """Table as given with the results, all as text that is harmless to a spreadsheet."""
-        import pandas as pd
+def _group_cells(group: str, shares: Sequence[Any]) -> list[str]:
+    """Claims of a group, false ones expected, above the level, problems."""
+    first, counts = shares[0], [f"{one.n_above:,} ({_percents(one)})" for one in shares]
+    size, expected = f"{first.n_claims:,}", f"{first.expected_false:.1f}"
+    return [group or "all", size, expected, *counts, f"{first.n_problems:,}"]
 
-        frame = self.frame
-        cells = [_csv_cells(frame.iloc[:, i]) for i in range(frame.shape[1])]
-        found = pd.DataFrame(dict(enumerate(cells)), dtype=object)
-        return found.set_axis([spreadsheet_text(str(name)) for name in frame.columns], axis=1)
 
-    def header(self) -> list[str]:
-        """Claim, group, P(false), its range and the verdict or the problem."""
-        return ["claim", "group", "P(false)", "range", "verdict"]
+def _draw(
+    frame: "pd.DataFrame", names: Sequence[str], groups: Sequence[str | None], level: float
+) -> "PlotCollection":
+    from bayes_sota.claims.plots import plot_claims
 
-    def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
-        """Shares by group, then the claims."""
-        return [self.shares(), *super().tables(top)]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        results = self.frame[list(RESULTS)].head(len(self.frame) if top is None else top)
-        columns = self.names()[:top], self.groups()[:top], results.to_numpy(object).tolist()
-        rows = []
-        for name, group, (p, low, high, _, verdict, problem) in zip(*columns, strict=True):
-            found = [chance(p), f"{chance(low)} to {chance(high)}", verdict]
-            rows.append([name, group or "", *(["", "", problem] if problem else found)])
-        return rows
-
-    def titles(self, top: int | None = None) -> list[str]:
-        above = f"Claims whose probability of being false is above {self.level:.3g}, by assumption"
-        return [above, "The claims"]
-
-    def shares(self) -> tuple[list[str], list[list[str]]]:
-        """Summary as header and texts: claims, false ones expected, above the level, problems."""
-        rows = []
-        for group, shares in self._shares().items():
-            first, counts = shares[0], [f"{one.n_above:,} ({_percents(one)})" for one in shares]
-            size, expected = f"{first.n_claims:,}", f"{first.expected_false:.1f}"
-            rows.append([group or "all", size, expected, *counts, f"{first.n_problems:,}"])
-        return [self.group_by or "group", *_SHARES], rows
-
-    def legend(self, top: int | None = None) -> list[str]:
-        """Sentences below the tables."""
-        hidden = 0 if top is None else max(len(self.frame) - top, 0)
-        rest = (
-            [f"{counted(hidden, 'more claim is', 'more claims are')} not shown."] if hidden else []
-        )
-        return [
-            *rest,
-            "P(false) is the probability that B is at least as good as A, averaged over the share "
-            "of items that both get right (of means: the correlation) where that is unknown; its "
-            f"range is over all that is possible (correlations {CORRELATIONS[0]:g} to "
-            f"{CORRELATIONS[1]:g}). A claim is supported if the highest is at most "
-            f"{self.level:.3g}. A claim above the level is not thereby false.",
-        ]
-
-    def names(self) -> list[str]:
-        """What each claim is called: its label, else its row."""
-        if self.label is None:
-            return [f"row {row + 1}" for row in range(len(self.frame))]
-        return _texts(self.frame[self.label])
-
-    def groups(self) -> list[str | None]:
-        """Group of each claim; None without groups."""
-        return _groups_of(self.frame, self.group_by)
-
-    def _shares(self) -> dict[str, list[Any]]:
-        """Rows of the summary by group: averaged, lowest, highest."""
-        grouped = self.summary.groupby("group", sort=False)
-        return {str(name): list(part.itertuples(index=False)) for name, part in grouped}
+    return plot_claims(frame.assign(name=names, group=groups), level=level)
 
 
 def read_claims(path: str | os.PathLike[str] | Any) -> "pd.DataFrame":
@@ -233,7 +201,7 @@ def claims_table(
     sd: Any = None,
     check_counts: bool = True,
     skip_problems: bool = False,
-) -> ClaimsTable:
+) -> Report:
     r"""Probability that each claim of a review is false, and the share of doubtful claims.
 
     Parameters
@@ -259,7 +227,14 @@ def claims_table(
 
     Returns
     -------
-    ClaimsTable
+    Report
+        ``frame`` is the table as given, with p_false, p_false_lowest and p_false_highest (NaN where
+        a row cannot be used), assumption, verdict ("supported" if the highest is at most ``level``,
+        "not supported" if the lowest exceeds it, else "depends on the congruence" or "depends on
+        the correlation") and problem (why a row cannot be used). ``about`` has one row per group
+        and probability, all claims first (group ""): n_claims, n_problems, n_above (claims of that
+        probability above ``level``), share, lower and upper (95 %), and expected_false, the sum of
+        the probabilities.
 
     Raises
     ------
@@ -297,7 +272,7 @@ def claims_table(
     reasons = (_unusable(result["problem"]),) if (result["problem"] != "").any() else ()
     if reasons and not skip_problems:
         raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")
-    return ClaimsTable(result, _summary(result, group, level), float(level), group, label, reasons)
+    return describe_claims(result, float(level), group, label, reasons)
 
 
 def _unusable(problems: "pd.Series[str]") -> str:
@@ -397,10 +372,3 @@ def _percents(share: Any) -> str:
 def _texts(column: Any) -> list[str]:
     """Cells of a column as text; nothing for empty ones."""
     return [str(cell) for cell in column.astype(object).where(column.notna(), "").tolist()]
-
-
-def _csv_cells(column: Any) -> list[str]:
-    """Cells of a column as text: numbers as they are, other text harmless to a spreadsheet."""
-    if column.name in PROBABILITIES:
-        return ["" if p != p else f"{p:.6g}" for p in column.tolist()]
-    return [t if parse_number(t) is not None else spreadsheet_text(t) for t in _texts(column)]

@@ -6,6 +6,8 @@ which round last: they have all digits, and the Monte Carlo error where there is
 ``tests/cli/test_reports.py`` tries what all reports can do.
 """
 
+import csv
+import io
 import json
 import math
 import re
@@ -187,11 +189,13 @@ class Report:
 
         Names that a spreadsheet would take for a formula get a leading apostrophe.
         """
-        frame = self.frame.rename(columns=_harmless)
-        found = {name: frame[name] + 0.0 for name in frame.select_dtypes("float")}  # no -0.0
-        texts = frame.select_dtypes(exclude="number")
-        found |= {name: texts[name].map(_harmless) for name in texts}
-        return write_text(frame.assign(**found).to_csv(index=False, lineterminator="\n"), path)
+        frame, text = self.frame, io.StringIO()
+        found = frame.astype(object).where(frame.notna(), "")
+        columns = [found.iloc[:, i].tolist() for i in range(frame.shape[1])]
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow([_harmless(str(name)) for name in frame.columns])
+        rows.writerows([_harmless(value) for value in row] for row in zip(*columns, strict=True))
+        return write_text(text.getvalue(), path)
 
     def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
         """Tables as Markdown with their legend; written as a whole to ``path`` if one is given.
@@ -268,6 +272,8 @@ class Report:
 
 def _harmless(value: Any) -> Any:
     """The same, or text that no spreadsheet takes for a formula; numbers in text stay."""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else value + 0.0  # no -0.0
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
         return value
     return spreadsheet_text(value)

@@ -166,7 +166,7 @@ def test_a_review_for_people_and_in_files(capsys, folder: Path) -> None:
     assert (folder / "f.png").read_bytes()[:4] == b"\x89PNG"
     _, out, _ = run(capsys, "batch", "review.csv", "--top", 1, "--quiet")
     assert "Doe" not in out
-    assert "2 more claims are not shown" in out
+    assert "The claims; 2 more with --top" in out
 
 
 def test_wrong_rows_are_an_error_unless_they_are_skipped(capsys) -> None:

@@ -40,11 +40,11 @@ def test_the_paragraph_of_accuracies(claim, options, parts) -> None:
 def test_tables_of_a_report(tmp_path: Path) -> None:
     report = report_accuracies("0.90", "0.88", 500, rope=0.01)
     report.save(tmp_path / "claim.csv")
-    np.testing.assert_allclose(pd.read_csv(tmp_path / "claim.csv"), report.curve)
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "claim.csv"), report.about.curve)
     assert "| 0.7800 | 0.171 |" in report.to_markdown()
-    assert sum(report.numbers["rope"].values()) == pytest.approx(1.01)
-    tree = report.to_datatree(random_seed=0)
-    assert float(tree["point_estimate"]["p_false"]) == report.p_false
+    assert sum(report.content["rope"].values()) == pytest.approx(1.01)
+    tree = report.about.to_datatree(random_seed=0)
+    assert float(tree["point_estimate"]["p_false"]) == report.content["p_false"]
 
 
 def test_the_paragraph_of_means() -> None:
@@ -56,11 +56,12 @@ def test_the_paragraph_of_means() -> None:
     ):  # fmt: skip
         assert part in text
     known = report_means(ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7))
-    assert known.p_false == pytest.approx(0.1, abs=5e-4)
+    assert known.content["p_false"] == pytest.approx(0.1, abs=5e-4)
     given = report_means(ReportedMeans(0.81, 0.80, 100, sd_difference=0.05), best_of=2)
     assert "half of the variance" in given.notes[0]
-    assert given.cells() == []
-    assert float(given.to_datatree(0)["point_estimate"]["p_false"]) == given.p_false
+    assert given.cells == []
+    tree = given.about.to_datatree(0)
+    assert float(tree["point_estimate"]["p_false"]) == given.content["p_false"]
 
 
 def answers(clusters: int, names: list[str] | None = None) -> Responses:
@@ -71,7 +72,7 @@ def answers(clusters: int, names: list[str] | None = None) -> Responses:
 
 def test_several_methods() -> None:
     report = report_methods(answers(240, ["ours", "theirs", "third"]), random_seed=0, rope=0.02)
-    chosen = report.selected
+    chosen = report.about.selected
     assert chosen is not None
     for part in (
         "ours has the best score of 3 methods", "theirs cannot be told from it",

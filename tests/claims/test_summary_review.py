@@ -116,7 +116,7 @@ def test_wrong_rows_leave_the_others_as_they_are_and_are_named() -> None:
     np.testing.assert_array_equal((table.frame["problem"] != "").to_numpy(), below)
     expected = claims_table(good).frame.loc[~below, "p_false"]
     np.testing.assert_allclose(table.frame.loc[~below, "p_false"], expected)
-    assert table.n_problems == below.sum() > 20
+    assert table.content["all"]["n_problems"] == below.sum() > 20
     row = ("0.8", "0.9", "100")
     for rows, told in (
         ([row[1::-1] + row[2:], row], "1 of 2 rows cannot be used: row 2: A is the reported"),
@@ -212,9 +212,9 @@ def test_impossible_accuracies_are_those_that_no_count_prints() -> None:
 def test_shares_by_group(review: Path) -> None:
     table = claims_table(review, group_by="field")
     found = table.frame
-    assert table.summary["group"].unique().tolist() == ["", "skin", "heart", "(none)"]
+    assert table.about["group"].unique().tolist() == ["", "skin", "heart", "(none)"]
     groups = found["field"].replace("", "(none)")
-    for row in table.summary.itertuples():
+    for row in table.about.itertuples():
         here = found if row.group == "" else found[groups == row.group]
         above = int((here[row.probability] > 0.05).sum())
         assert (row.n_claims, row.n_above, row.n_problems) == (len(here), above, 0)
@@ -222,9 +222,9 @@ def test_shares_by_group(review: Path) -> None:
         low, high = stats.beta.ppf([0.025, 0.975], above + 0.5, len(here) - above + 0.5)
         assert row.lower == pytest.approx(0 if above == 0 else low)
         assert row.upper == pytest.approx(1 if above == len(here) else high)
-    expected = table.summary[table.summary["group"] == ""]["expected_false"].tolist()
+    expected = table.about[table.about["group"] == ""]["expected_false"].tolist()
     assert expected == [found[name].sum() for name in PROBABILITIES]
-    assert table.finding == (
+    assert table.content["finding"] == (
         f"Of 7 claims about {expected[0]:.1f} are expected to be false ({expected[1]:.1f} to "
         f"{expected[2]:.1f}, depending on what is not reported), and nobody knows which. The "
         "numbers support 2: their probability of being false is at most 0.05. They do not support "
@@ -234,8 +234,8 @@ def test_shares_by_group(review: Path) -> None:
 
 def test_nothing_usable() -> None:
     table = claims_table(frame_of([("0.8", "0.9", "100")]), skip_problems=True)
-    assert table.finding == "No claim can be used."
-    assert table.summary["share"].isna().all()
+    assert table.content["finding"] == "No claim can be used."
+    assert table.about["share"].isna().all()
     assert table.to_dict()["all"]["above_level"]["p_false"] == {
         "n": 0, "share": None, "interval": None, "expected_false": 0.0,
     }  # fmt: skip
@@ -317,7 +317,7 @@ def test_formats_agree_and_a_frame_keeps_its_index_and_types(tmp_path: Path) -> 
     path = written(tmp_path / "r.csv", quoted)
     for source in (path, tmp_path / "r.parquet", frame):
         table = claims_table(source)
-        assert table.names() == ["Müller, 2024", "Doe"]
+        assert [row[0] for row in table.tables[1].rows] == ["Müller, 2024", "Doe"]
         np.testing.assert_allclose(table.frame["p_false"], expected["p_false"])
     assert read_claims(path).iloc[0].tolist() == rows[0]
     given = frame_of([(0.9, 0.88, 500), (0.9, 0.8, 500)]).set_index(pd.Index([7, 3]))
@@ -325,7 +325,7 @@ def test_formats_agree_and_a_frame_keeps_its_index_and_types(tmp_path: Path) -> 
     assert found.frame.index.tolist() == [7, 3]
     assert found.frame["n_test"].dtype == given["n_test"].dtype
     assert list(given.columns) == header[1:]
-    assert found.names() == ["row 1", "row 2"]
+    assert [row[0] for row in found.tables[1].rows] == ["row 1", "row 2"]
 
 
 def test_whole_numbers_of_a_column_with_gaps_are_written_as_they_came(tmp_path: Path) -> None:
@@ -373,4 +373,4 @@ def test_what_cannot_be_is_refused(tmp_path: Path, text: str, options: Any, mess
 def test_a_name_as_written_comes_before_another_spelling(tmp_path: Path) -> None:
     for more in ("N Test", "congruence,Congruence"):
         text = f"{HEADER},{more}\n0.9,0.8,100{',' * (more.count(',') + 1)}\n"
-        assert claims_table(written(tmp_path / "r.csv", text)).n_problems == 0
+        assert claims_table(written(tmp_path / "r.csv", text)).content["all"]["n_problems"] == 0

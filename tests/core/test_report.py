@@ -157,7 +157,7 @@ def drawn(kind: str):
     if kind == "methods":
         answers = bs.Responses(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
         found = bs.claims.report_methods(answers, draws=200, selection=False, random_seed=1)
-        return partial(bs.claims.plot_methods, found.to_datatree())
+        return partial(bs.claims.plot_methods, found.about.to_datatree())
     table = bs.ScoreTable(rng.normal(size=(12, size)), players=HOSTILE, tournament=HOSTILE[0])
     return partial(bs.epp.plot_epp, bs.fit_epp(table, penalty=0.5))
 
