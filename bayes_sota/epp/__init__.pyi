@@ -26,7 +26,6 @@ from .summary import epp_table as epp_table
 from .summary import epp_win_probability as epp_win_probability
 from .summary import summarize_epp as summarize_epp
 from .summary import tournaments_table as tournaments_table
-from .summary_report import EppReport as EppReport
 from .summary_report import report_draws as report_draws
 from .summary_report import report_fit as report_fit
 from .summary_report import report_tournaments as report_tournaments

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
+    from bayes_sota.core.tables import Report
     from bayes_sota.epp.reading import Tournament
-    from bayes_sota.epp.summary_report import EppReport
 
 
 _REPLICATES = 200  # tournaments of the posterior predictive check
@@ -199,7 +199,7 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     return shown.deliver(report, shown.top, draw)
 
 
-type _Found = tuple[EppReport, Any, Callable[[], xr.DataTree]]
+type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
 
 
 def _refuse(asked: dict[str, Any], others: dict[str, Any], why: str) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import best_players
-from bayes_sota.core.tables import SOFTWARE, ResultTable
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
@@ -343,18 +343,19 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, eq=False)
-class EppTable(ResultTable):
-    """Skills of players, best first.
+def describe_skills(
+    frame: "pd.DataFrame", ci_prob: float, matches: MatchKind, ties: str = "half"
+) -> Report:
+    """Report of the skills of players, best first.
 
-    Attributes
+    Parameters
     ----------
     frame : pandas.DataFrame
         One row per player: rank, player, epp, se (clustered by round), elo and elo_se (the same on
-        Elo's scale), se_model (if matches were
-        independent), lower, upper, p_beats_average, and for one tournament rank_lower, rank_upper
-        and tied_with_best (all pairs at once); for several a first column tournament. From
-        posterior draws se is their standard deviation, and mcse, p_best and p_best_mcse are there.
+        Elo's scale), se_model (if matches were independent), lower, upper, p_beats_average, and for
+        one tournament rank_lower, rank_upper and tied_with_best (all pairs at once); for several a
+        first column tournament. From posterior draws se is their standard deviation, and mcse,
+        p_best and p_best_mcse are there.
     ci_prob : float
         Probability of the intervals.
     matches : {"same-round", "all-rounds", "listed"}
@@ -362,82 +363,59 @@ class EppTable(ResultTable):
     ties : {"half", "davidson", "rao-kupper"}
         Model of ties.
     """
+    rows = frame.to_dict("records")
+    columns = {name: title.format(ci_prob) for name, title in _COLUMNS.items() if name in frame}
+    said = [*_may_be_best(frame, ci_prob), *(_said(r, ci_prob) for r in rows if r["rank"] == 1)]
+    wins = _WINS[ties].format("rounds" if matches == "same-round" else "matches")
+    skill = (
+        f"{_PLAYED[matches]}A gap of 1 in EPP {wins}; 0 is the average player, 1500 in Elo, where "
+        "a gap of 400 is odds of 10 to 1."
+    )
+    pairs = (
+        f"The {ci_prob:.0%} interval is of each player alone, as are thick bars of a figure; thin "
+        "bars hold for all players at once. With the same confidence all rank intervals are right "
+        "together. May be best: no other player is certainly better; one that is lower may be "
+        "among them where its scores vary more. A comparison of two players alone (--test) does "
+        "not allow for all the others, and can tell such two apart."
+    )
+    return Report(
+        content={"players": [_player(row) for row in rows]},
+        make_frame=lambda: frame,
+        tables=[Table([*columns.values()], [[_cell(k, row) for k in columns] for row in rows])],
+        sentences=said,
+        paragraph=[*said, skill],
+        legend=[skill, *[pairs] * ("tied_with_best" in frame)],
+        basis=[SOFTWARE, CITED],
+    )
 
-    frame: "pd.DataFrame"
-    ci_prob: float
-    matches: MatchKind
-    ties: str = "half"
-    reasons: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    text_columns = ("tournament", "player")
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"players": [_player(row) for row in self.frame.to_dict("records")]}
+def _may_be_best(frame: "pd.DataFrame", ci_prob: float) -> list[str]:
+    """Who may be the best, where one tournament has the test of all pairs."""
+    if "tied_with_best" not in frame:
+        return []
+    names = frame.loc[frame["tied_with_best"], "player"].tolist()
+    sure, m = f"with {ci_prob:.0%} confidence", len(frame)
+    if len(names) == 1:
+        return [f"{names[0]} is the best of {m:,} players, {sure}."]
+    who = f"it is one of {listed(names)}"
+    if len(names) == m:
+        who = "both may be the best" if m == 2 else f"all {m:,} may be the best"
+    return [
+        "the results do not tell which player is the best.",
+        f"{sure[0].upper()}{sure[1:]} {who}.",
+    ]
 
-    def sentences(self) -> list[str]:
-        """Whether one player is the best, or the best player of each tournament; and its skill."""
-        first = self.frame[self.frame["rank"] == 1].to_dict("records")
-        return [*self._found(), *map(self._said, first)]
 
-    def _found(self) -> list[str]:
-        """Who may be the best, where one tournament has the test of all pairs."""
-        if "tied_with_best" not in self.frame:
-            return []
-        names = self.frame.loc[self.frame["tied_with_best"], "player"].tolist()
-        sure, m = f"with {self.ci_prob:.0%} confidence", len(self.frame)
-        if len(names) == 1:
-            return [f"{names[0]} is the best of {m:,} players, {sure}."]
-        who = f"it is one of {listed(names)}"
-        if len(names) == m:
-            who = "both may be the best" if m == 2 else f"all {m:,} may be the best"
-        return [
-            "the results do not tell which player is the best.",
-            f"{sure[0].upper()}{sure[1:]} {who}.",
-        ]
-
-    def paragraph(self) -> list[str]:
-        """The same, and what a skill is."""
-        return [*self.sentences(), self.legend()[0]]
-
-    def _said(self, row: dict[str, Any]) -> str:
-        where = f"In {row['tournament']} " if "tournament" in row else ""
-        d = decimals_for(0.1, row.get("mcse", 0.0))
-        best = f" and the best of all with probability {_best(row)}" if "p_best" in row else ""
-        return (
-            f"{where}{row['player']} has the highest estimated skill (EPP), {row['epp']:z.{d}f} "
-            f"({self.ci_prob:.0%} interval {row['lower']:z.{d}f} to {row['upper']:z.{d}f}): it "
-            f"beats an average player with probability {chance(row['p_beats_average'])}{best}."
-        )
-
-    def basis(self) -> list[str]:
-        return [SOFTWARE, CITED]
-
-    def header(self) -> list[str]:
-        titles = (title for name, title in _COLUMNS.items() if name in self.frame)
-        return [title.format(self.ci_prob) for title in titles]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        frame = self.frame if top is None else self.frame.head(top)
-        names = [name for name in _COLUMNS if name in frame]
-        return [[_cell(name, row) for name in names] for row in frame.to_dict("records")]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        unit = "rounds" if self.matches == "same-round" else "matches"
-        wins = _WINS[self.ties].format(unit)
-        found = [
-            f"{_PLAYED[self.matches]}A gap of 1 in EPP {wins}; 0 is the average player, "
-            "1500 in Elo, where a gap of 400 is odds of 10 to 1."
-        ]
-        if "tied_with_best" in self.frame:
-            found.append(
-                f"The {self.ci_prob:.0%} interval is of each player alone, as are thick bars of a "
-                "figure; thin bars hold for all players at once. With the same confidence all rank "
-                "intervals are right together. May be "
-                "best: no other player is certainly better; one that is lower may be among them "
-                "where its scores vary more. A comparison of two players alone (--test) does not "
-                "allow for all the others, and can tell such two apart."
-            )
-        return found
+def _said(row: dict[str, Any], ci_prob: float) -> str:
+    """The skill of a best player."""
+    where = f"In {row['tournament']} " if "tournament" in row else ""
+    d = decimals_for(0.1, row.get("mcse", 0.0))
+    best = f" and the best of all with probability {_best(row)}" if "p_best" in row else ""
+    return (
+        f"{where}{row['player']} has the highest estimated skill (EPP), {row['epp']:z.{d}f} "
+        f"({ci_prob:.0%} interval {row['lower']:z.{d}f} to {row['upper']:z.{d}f}): it "
+        f"beats an average player with probability {chance(row['p_beats_average'])}{best}."
+    )
 
 
 def _cell(name: str, row: dict[str, Any]) -> str:
@@ -462,7 +440,7 @@ def _best(row: dict[str, Any]) -> str:
     return chance(row["p_best"], row["p_best_mcse"])
 
 
-def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> EppTable:
+def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> Report:
     """Leaderboard of one tournament.
 
     Parameters
@@ -484,19 +462,19 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
     if isinstance(result, BradleyTerryFit):
         lower, upper = result.rank_interval(ci_prob).T
         own = {"rank_lower": lower, "rank_upper": upper, "tied_with_best": lower == 1}
-        return EppTable(_frame(_estimates(result, ci_prob) | own), ci_prob, result.kind)
+        return describe_skills(_frame(_estimates(result, ci_prob) | own), ci_prob, result.kind)
     summary = summarize_epp(result, ci_prob).reset_index()
     summary = summary.rename(columns={"mean": "epp", "sd": "se"})
     best = ["p_best", "p_best_mcse"]
     shown = ["mcse", "lower", "upper", "p_beats_average", "rank_lower", "rank_upper", *best]
     columns = {"rank": 1 + np.arange(len(summary)), **summary[["player", "epp", "se", *shown]]}
     kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
-    return EppTable(_frame(columns), ci_prob, kind, str(result.attrs["ties"]))
+    return describe_skills(_frame(columns), ci_prob, kind, str(result.attrs["ties"]))
 
 
 def tournaments_table(
     leaderboards: Sequence[TournamentLeaderboard], ci_prob: float = 0.95
-) -> EppTable:
+) -> Report:
     """Leaderboards of several tournaments, one below the other."""
     import pandas as pd
 
@@ -507,7 +485,7 @@ def tournaments_table(
     ]
     kinds = {board.matches for board in leaderboards}
     kind = kinds.pop() if len(kinds) == 1 else "listed"
-    return EppTable(pd.concat(frames, ignore_index=True), ci_prob, kind)
+    return describe_skills(pd.concat(frames, ignore_index=True), ci_prob, kind)
 
 
 def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -> dict[str, Any]:

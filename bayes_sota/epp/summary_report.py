@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED, refuse_unused
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import diagnose, how_drawn, seed_of
-from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import as_sentences, chance, counted, p_value
 from bayes_sota.core.types import Seed
 from bayes_sota.data.matches import Matches
@@ -22,7 +22,6 @@ from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.further_fits import TournamentLeaderboard
 from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
 from bayes_sota.epp.summary import (
-    EppTable,
     check_epp,
     epp_rope,
     epp_table,
@@ -32,7 +31,6 @@ from bayes_sota.epp.summary import (
 from bayes_sota.epp.variants import Submissions, private_variants_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 
@@ -53,72 +51,44 @@ _ABSENT = (
 Pairs = Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, eq=False)
-class EppReport(ResultTable):
+def _described(
+    table: Report,
+    content: dict[str, Any],
+    how: str,
+    findings: Sequence[str] = (),
+    reasons: Sequence[str] = (),
+) -> Report:
     """Leaderboard with its quality, comparisons of players, and what to know about it.
 
-    Attributes
+    Parameters
     ----------
-    table : EppTable
+    table : Report
+        Of the skills.
     content : dict
-        Everything, with the keys of ``bayes-sota epp --json``: players, deviance or checks, tests,
-        notes, seed.
+        Keys of ``bayes-sota epp --json``: players, deviance or checks, tests, notes, seed.
     how : str
         How the skills were estimated.
-    findings : tuple of str
+    findings : sequence of str
         Quality, comparisons of players and private variants in words.
-    reasons : tuple of str
+    reasons : sequence of str
         Why the result cannot be trusted; empty where it can.
     """
-
-    table: EppTable
-    content: dict[str, Any]
-    how: str
-    findings: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-    measured = "epp"
-    text_columns = EppTable.text_columns
-
-    @property
-    def frame(self) -> "pd.DataFrame":
-        """The leaderboard, one row per player."""
-        return self.table.frame
-
-    @property
-    def notes(self) -> list[str]:  # type: ignore[override]
-        """How the data were read, and what a reader should know."""
-        return [*self.content.get("reading", ()), *self.content["notes"]]
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.content | {"text": self.text}
-
-    def titles(self, top: int | None = None) -> list[str]:
-        """What the table is of, and how many players are not among the first rows."""
-        more = 0 if top is None else max(len(self.frame) - top, 0)
-        return [str(self.content["title"]) + (f"; {more:,} more with --top" if more else "")]
-
-    def header(self) -> list[str]:
-        return self.table.header()
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        return self.table.cells(top)
-
-    def legend(self, top: int | None = None) -> list[str]:
-        return [*self.table.legend(), *self.findings]
-
-    def sentences(self) -> list[str]:
-        """Who is the best, and who may be."""
-        name, _, size = str(self.content["title"]).rpartition(": ")
-        first, *rest = self.table.sentences()
-        return [f'In "{name}" ({size}) {first}' if name else first[:1].upper() + first[1:], *rest]
-
-    def paragraph(self) -> list[str]:
-        """Who is the best, what a skill is, comparisons and quality, and what was assumed."""
-        found = [*self.findings, *self.content["notes"]]
-        return [*self.sentences(), self.table.legend()[0], *as_sentences(found)]
-
-    def basis(self) -> list[str]:
-        return [self.how, *self.table.basis()]
+    name, _, size = str(content["title"]).rpartition(": ")
+    first, *rest = table.sentences
+    first = f'In "{name}" ({size}) {first}' if name else first[:1].upper() + first[1:]
+    skill = table.legend[0]
+    return replace(
+        table,
+        content=content,
+        tables=[replace(table.tables[0], title=str(content["title"]))],
+        sentences=[first, *rest],
+        paragraph=[first, *rest, skill, *as_sentences([*findings, *content["notes"]])],
+        legend=[*table.legend, *findings],
+        notes=[*content.get("reading", ()), *content["notes"]],
+        reasons=reasons,
+        basis=[how, *table.basis],
+        measured="epp",
+    )
 
 
 def report_fit(
@@ -130,7 +100,7 @@ def report_fit(
     repetitions: int | None = None,
     reading: Sequence[str] = (),
     random_seed: Seed = None,
-) -> EppReport:
+) -> Report:
     """Report on a fitted leaderboard.
 
     Parameters
@@ -161,8 +131,8 @@ def report_fit(
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0))
     >>> report = report_fit(fit, pairs=[("1", "3")], repetitions=19, random_seed=0)
-    >>> report.titles(), report.content["deviance_p_value"] > 0.05
-    (['simulated: 3 players, 30 rounds'], True)
+    >>> report.tables[0].title, report.content["deviance_p_value"] > 0.05
+    ('simulated: 3 players, 30 rounds', True)
     """
     reason = not_comparable(fit.data)
     if reason:
@@ -180,7 +150,7 @@ def report_fit(
     content = {
         "title": _title(fit.data) + every,
         "n_rounds": getattr(fit.data, "n_rounds", None),
-        **table.to_dict(),
+        **table.content,
         "matches": fit.kind,
         "deviance": fit.deviance,
         "df": fit.deviance_df,
@@ -201,7 +171,7 @@ def report_fit(
     sentences = (_deviance_sentence(content), *map(_test_sentence, tests))
     how = f"maximum likelihood, standard errors clustered, {fit.kind} matches"
     how += "" if content["seed"] is None else f", seed {content['seed']}"
-    return EppReport(table, content, how, (*sentences, *map(_variant_sentence, variants)))
+    return _described(table, content, how, (*sentences, *map(_variant_sentence, variants)))
 
 
 def report_tournaments(
@@ -209,7 +179,7 @@ def report_tournaments(
     *,
     ci_prob: float = 0.95,
     reading: Sequence[str] = (),
-) -> EppReport:
+) -> Report:
     """Report on the leaderboards of several tournaments (``fit_tournaments``).
 
     Parameters
@@ -225,8 +195,8 @@ def report_tournaments(
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> from bayes_sota.epp.further_fits import fit_tournaments
     >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
-    >>> report_tournaments(found).titles()
-    ['1 tournaments, 3 players']
+    >>> report_tournaments(found).tables[0].title
+    '1 tournaments, 3 players'
     """
     table = tournaments_table(leaderboards, ci_prob)
     notes = list(reading)
@@ -251,11 +221,11 @@ def report_tournaments(
             }
             for board in leaderboards
         ],
-        **table.to_dict(),
+        **table.content,
         "notes": notes,
         "prob": ci_prob,
     }
-    return EppReport(table, content, "maximum likelihood, standard errors clustered")
+    return _described(table, content, "maximum likelihood, standard errors clustered")
 
 
 def report_draws(
@@ -267,7 +237,7 @@ def report_draws(
     rope: float | None = None,
     test_fraction: float | None = None,
     reading: Sequence[str] = (),
-) -> EppReport:
+) -> Report:
     """Report on posterior draws of the skills (``sample_epp``).
 
     Parameters
@@ -299,7 +269,7 @@ def report_draws(
         + ", Bayesian"
         + ("" if ties == "half" else f", ties by {ties}"),
         "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
-        **table.to_dict(),
+        **table.content,
         **({"tournaments": _skills_by_tournament(tree, tables, ci_prob)} if several else {}),
         "tests": tests,
         "test": tests[0] if tests else None,
@@ -311,7 +281,7 @@ def report_draws(
         "seed": seed_of(tree),
     }
     sentences = (_check_sentence(checks), *map(_test_sentence, tests))
-    return EppReport(table, content, how_drawn(tree), sentences, tuple(diagnostics["reasons"]))
+    return _described(table, content, how_drawn(tree), sentences, tuple(diagnostics["reasons"]))
 
 
 def _title(data: ScoreTable | Matches) -> str:
