@@ -166,10 +166,10 @@ class _Board:
 
     def _keep(self, report: Any, kept: dict[str, Any]) -> dict[str, Any]:
         """Write the tree and what is said of it, and give that as it is read again."""
-        for group in report.tree.subtree:
+        for group in report.about.subtree:
             if "created_at" in group.attrs:
                 group.attrs["created_at"] = self.run.created_at
-        content = result_bytes(report.tree)
+        content = result_bytes(report.about)
         found: dict[str, Any] = parse_json(json_text(kept), self._path(".json").name)
         found["checksum"] = _checksum(found, content)
         # A worker may outlive its killed run; another one may have got the folder since.

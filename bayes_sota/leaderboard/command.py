@@ -1,7 +1,7 @@
 """``bayes-sota sota``, ``board`` and ``models``, and how commands read boards."""
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,15 +46,11 @@ from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
+    from bayes_sota.core.tables import Report
     from bayes_sota.core.types import Groups
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.responses import Responses
     from bayes_sota.leaderboard.specification import ModelSpecification
-    from bayes_sota.leaderboard.summary_entries import EntryTable
-    from bayes_sota.leaderboard.summary_sota import PointReport, SotaReport
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -319,17 +315,8 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     progressbar = show_progress(shown.quiet, shown.as_json)
     report = estimate_as_typed(file, options, groups=groups, progressbar=progressbar)
     if output is not None:
-        save_result(report.tree, output)
-    of_draws = "posterior" in report.tree.children
-    draw = partial(draw_best_skill, report.tree, options["ci_prob"]) if of_draws else None
-    return shown.deliver(report, draw=draw)
-
-
-def draw_best_skill(tree: "xr.DataTree", ci_prob: float) -> "PlotCollection":
-    """Figure of the best skill, of one board or of two."""
-    from bayes_sota.maximum.plots import plot_sota
-
-    return plot_sota(tree, ci_prob=ci_prob)
+        save_result(report.about, output)
+    return shown.deliver(report)
 
 
 def estimate_as_typed(
@@ -339,7 +326,7 @@ def estimate_as_typed(
     groups: "Groups" = "all",
     sensitivity: bool = True,
     progressbar: bool = False,
-) -> "PointReport | SotaReport":
+) -> "Report":
     """What ``sota`` says, given the values of its options.
 
     Parameters
@@ -371,7 +358,7 @@ def _estimate(
     *,
     sensitivity: bool,
     progressbar: bool,
-) -> "SotaReport":
+) -> "Report":
     """Posterior from FILE or --maximum."""
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_sota import report_sota
@@ -500,7 +487,7 @@ def _submissions_of_maxima(text: str | None) -> int | tuple[int, int] | None:
     return found
 
 
-def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | None) -> "PointReport":
+def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | None) -> "Report":
     """Shrunk or cropped estimate from FILE."""
     from bayes_sota.leaderboard.summary_sota import report_point_estimate
 
@@ -598,13 +585,7 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     settings["random_seed"] = chosen_seed(seed)
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)
-    return shown.deliver(table, top, partial(_draw_entries, table))
-
-
-def _draw_entries(table: "EntryTable") -> "PlotCollection":
-    from bayes_sota.leaderboard.plots import plot_entries
-
-    return plot_entries(table)
+    return shown.deliver(table, top)
 
 
 @command(epilog="Example: bayes-sota models --json")

@@ -19,7 +19,7 @@ from bayes_sota.core.text import shown_name
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
-    from bayes_sota.leaderboard.summary_entries import EntryTable
+    from bayes_sota.core.tables import Report
 
 
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
@@ -175,7 +175,7 @@ def _finding(table: list[Any]) -> str:
 
 
 def plot_entries(
-    table: "EntryTable",
+    table: "Report",
     *,
     top: int = 20,
     backend: str | None = None,
@@ -188,7 +188,7 @@ def plot_entries(
 
     Parameters
     ----------
-    table : EntryTable
+    table : Report
         As ``board_table`` gives it.
     top : int
         Entries shown.
@@ -221,8 +221,13 @@ def plot_entries(
         for row in table.frame.head(top).itertuples(index=False)
     ]
     where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    collection = draw_intervals(rows, f"skill: mean and {table.ci_prob:.0%} interval", **where)
-    title_figure(collection, f"{table.n_tied:,} of {len(table.frame):,} entries may be the best")
+    collection = draw_intervals(
+        rows, f"skill: mean and {table.content['prob']:.0%} interval", **where
+    )
+    title_figure(
+        collection,
+        f"{table.content['n_tied_with_best']:,} of {len(table.frame):,} entries may be the best",
+    )
     return collection
 
 

@@ -6,8 +6,9 @@ Names come from strangers: they are shown as plain text in every format
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
-from bayes_sota.core.tables import SOFTWARE, ResultTable
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import (
     as_sentences,
     chance,
@@ -48,6 +49,9 @@ from bayes_sota.leaderboard.summary_newcomers import (
     sentences_of,
 )
 
+if TYPE_CHECKING:
+    from arviz_plots import PlotCollection
+
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
@@ -59,20 +63,34 @@ _MOST_NUMBERS = 40_000_000  # draws times entries
 COUNTED = "rows of the matrix"
 
 
-@dataclass(frozen=True, eq=False)
-class EntryTable(ResultTable):
-    """What the scores of a leaderboard say about each entry.
+def describe_entries(
+    frame: pd.DataFrame,
+    *,
+    theta_sota: dict[str, Any],
+    rho: dict[str, Any],
+    name: str,
+    n_test: int | None,
+    n_test_source: str,
+    ci_prob: float,
+    decimals: tuple[int, int],
+    compared_by: str,
+    answers: dict[str, Any],
+    seed: int | None,
+    draws: int,
+    metric: Metric = "accuracy",
+    **described: Any,
+) -> Report:
+    """Report of what the scores of a leaderboard say about each entry.
 
-    Attributes
+    Parameters
     ----------
     frame : pandas.DataFrame
         One row per entry, best score first: rank (by score; equal scores share the best of their
         ranks), name, score, skill (posterior mean) with skill_lower and skill_upper, rank_lower
         and rank_upper (rank by skill), p_best (sums to 1), p_best_mcse, tied_with_best.
-    theta_sota : dict
-        mean, median, sd, interval and mcse of the skill of the best classifier.
-    rho : dict
-        The same of the correlation of an entry with what all share, and whether it is learnt.
+    theta_sota, rho : dict
+        mean, median, sd, interval and mcse of the skill of the best classifier, and of the
+        correlation of an entry with what all share, and whether it is learnt.
     name : str
         Label of the board.
     n_test : int or None
@@ -85,179 +103,111 @@ class EntryTable(ResultTable):
         Digits that the scores have, and that the skills support.
     compared_by : str
         What ``tied_with_best`` rests on: the scores, or the answers item by item.
-    notes, reasons : tuple of str
-        What a reader should know, and why the result cannot be trusted (empty where it can).
     answers : dict
         Of what was asked of theta_sota and of a newcomer.
     seed : int or None
         Seed of the draws; None where a generator was given.
     draws : int
         Posterior draws of all entries.
-    measured : str
-        What was measured of such results (``ResultTable.measured``).
     metric : {"accuracy", "auc", "score"}
         What the scores are.
+    **described
+        What else a report has: notes, reasons, what was measured.
     """
+    first, (shown, d), m = frame.iloc[0], decimals, len(frame)
+    tied, sure = int(frame["tied_with_best"].sum()), f"{ci_prob:.0%} interval"
+    p_best = chance(first["p_best"], first["p_best_mcse"])
+    others = int((frame["rank"] == 1).sum()) - 1
+    where = "" if name == "board" else f' of "{name}"'
+    shared = f", shared with {counted(others, 'other')}" if others else ""
+    leads = (
+        f"Of {m:,} entries{where} {plain_text(first['name'], 200)} has the best score, "
+        f"{first['score']:z.{shown}f}{on_items(n_test, n_test_source)}{shared}"
+    )
+    compared = [
+        *sentences_of(answers), f"{_may_be_best(tied, m)} The {compared_by} show this at "
+        f"{ci_prob:.0%}.",
+    ]  # fmt: skip
+    legend = [
+        "Skill is the expected score on new items of the same kind. Its interval includes the "
+        "luck that all entries share on these items; what compares entries does not.",
+        f"May be best: that the leader is better is not sure at {ci_prob:.0%}. P(best) is "
+        "the probability that no other entry is better, and small where many are about equal.",
+    ]
+    skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
+    said, who = said_decimals(shown, d), shown_name(first["name"], 60)
+    notes, reasons = (list(described.get(key, ())) for key in ("notes", "reasons"))
+    report = Report(
+        content={
+            "entries": [_entry(row) for row in frame.itertuples(index=False)],
+            "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
+            "n_test_source": n_test_source, "n_entries": m, "n_tied_with_best": tied,
+            "compared_by": compared_by, "prob": ci_prob, "notes": notes,
+            "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
+        },
+        make_frame=lambda: frame,
+        tables=[
+            Table(
+                ["rank", "name", "score", "skill", sure, "rank interval", "P(best)", "may be best"],
+                [_cells(row, decimals) for row in frame.itertuples(index=False)],
+                f"{name}: {m:,} entries",
+            )
+        ],
+        sentences=[
+            expectation(who, skill, first["score"], (shown, said), metric),
+            f"The best of all {m:,} entries, whichever it is (theta_sota), would score "
+            f"{as_scores(theta_sota, said, metric)}; ranges are {sure}s.",
+            f"{leads}; it is the best of all with probability {p_best}.",
+            *compared,
+        ],
+        paragraph=[
+            f"{leads}. Its skill is estimated at {_estimate(skill, d, sure)}, and it is the best "
+            f"of all with probability {p_best}.",
+            "The skill of the best of all, whichever it is (theta_sota), is estimated at "
+            f"{_estimate(theta_sota, d, sure)}.",
+            *compared, *legend, *as_sentences(notes),
+        ],
+        legend=legend,
+        footer=["method exact"],
+        basis=[
+            f"{counted(draws, 'draw')} of the exact posterior of all skills, seed {seed}",
+            SOFTWARE, CITED,
+        ],
+        **described,
+    )  # fmt: skip
+    return replace(report, figure=partial(_draw, report))
 
-    frame: pd.DataFrame
-    theta_sota: dict[str, Any]
-    rho: dict[str, Any]
-    name: str
-    n_test: int | None
-    n_test_source: str
-    ci_prob: float
-    decimals: tuple[int, int]
-    compared_by: str
-    notes: tuple[str, ...]
-    reasons: tuple[str, ...]
-    answers: dict[str, Any]
-    seed: int | None
-    draws: int
-    measured: str = ""
-    metric: Metric = "accuracy"
-    text_columns = ("name",)
 
-    @property
-    def n_tied(self) -> int:
-        """Number of entries that cannot be told from the leader, itself among them."""
-        return int(self.frame["tied_with_best"].sum())
+def _draw(report: Report) -> "PlotCollection":
+    from bayes_sota.leaderboard.plots import plot_entries
 
-    def titles(self, top: int | None = None) -> list[str]:
-        """What the table is about."""
-        m = len(self.frame)
-        best = "" if top is None or top >= m else f"best {top:,} of "
-        return [f"{self.name}: {best}{m:,} entries"]
+    return plot_entries(report)
 
-    def footer(self) -> list[str]:
-        """What the numbers rest on."""
-        return ["method exact"]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python objects, with the keys of ``bayes-sota board --json``."""
-        return {
-            "entries": [_entry(row) for row in self.frame.itertuples(index=False)],
-            "theta_sota": self.theta_sota,
-            **self.answers,
-            "rho": self.rho,
-            "n_test": self.n_test,
-            "n_test_source": self.n_test_source,
-            "n_entries": len(self.frame),
-            "n_tied_with_best": self.n_tied,
-            "compared_by": self.compared_by,
-            "prob": self.ci_prob,
-            "notes": list(self.notes),
-            "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
-            "seed": self.seed,
-            "text": self.text,
-        }
+def _estimate(found: dict[str, Any], d: int, interval: str) -> str:
+    low, high = found["interval"]
+    return f"{found['mean']:z.{d}f} ({interval} {low:z.{d}f} to {high:z.{d}f})"
 
-    def sentences(self) -> list[str]:
-        """What to expect of the leader and of the best, how sure the lead is, what was asked."""
-        first, d = self.frame.iloc[0], said_decimals(*self.decimals)
-        skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
-        who = shown_name(first["name"], 60)
-        return [
-            expectation(who, skill, first["score"], (self.decimals[0], d), self.metric),
-            f"The best of all {len(self.frame):,} entries, whichever it is (theta_sota), would "
-            f"score {as_scores(self.theta_sota, d, self.metric)}; ranges are {self.ci_prob:.0%} "
-            "intervals.",
-            f"{self._leads()}; it is the best of all with probability {self._p_best()}.",
-            *self._compared(),
-        ]
 
-    def paragraph(self) -> list[str]:
-        """The same with the numbers as the table has them, and what is assumed."""
-        first, d = self.frame.iloc[0], self.decimals[1]
-        ends = f"{first['skill_lower']:z.{d}f} to {first['skill_upper']:z.{d}f}"
-        return [
-            f"{self._leads()}. Its skill is estimated at {first['skill']:z.{d}f} "
-            f"({self.ci_prob:.0%} interval {ends}), and it is the best of all with probability "
-            f"{self._p_best()}.",
-            f"The skill of the best of all, whichever it is (theta_sota), is estimated at "
-            f"{self._best()}.",
-            *self._compared(),
-            *self.legend(),
-            *as_sentences(self.notes),
-        ]
+def _cells(row: Any, decimals: tuple[int, int]) -> list[str]:
+    shown, d = decimals
+    return [
+        str(row.rank), str(row.name), f"{row.score:z.{shown}f}", f"{row.skill:z.{d}f}",
+        f"{row.skill_lower:z.{d}f} to {row.skill_upper:z.{d}f}",
+        f"{row.rank_lower} to {row.rank_upper}", chance(row.p_best, row.p_best_mcse),
+        "yes" if row.tied_with_best else "",
+    ]  # fmt: skip
 
-    def basis(self) -> list[str]:
-        how = (
-            f"{counted(self.draws, 'draw')} of the exact posterior of all skills, seed {self.seed}"
-        )
-        return [how, SOFTWARE, CITED]
 
-    def header(self) -> list[str]:
-        interval = f"{self.ci_prob:.0%} interval"
-        names = ["rank", "name", "score", "skill", interval, "rank interval", "P(best)"]
-        return [*names, "may be best"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        shown, d = self.decimals
-        frame = self.frame if top is None else self.frame.head(top)
-        return [
-            [
-                str(row.rank),
-                str(row.name),
-                f"{row.score:z.{shown}f}",
-                f"{row.skill:z.{d}f}",
-                f"{row.skill_lower:z.{d}f} to {row.skill_upper:z.{d}f}",
-                f"{row.rank_lower} to {row.rank_upper}",
-                chance(row.p_best, row.p_best_mcse),
-                "yes" if row.tied_with_best else "",
-            ]
-            for row in frame.itertuples(index=False)
-        ]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        m = len(self.frame)
-        hidden = 0 if top is None else max(m - top, 0)
-        rest = (
-            [f"{counted(hidden, 'more entry is', 'more entries are')} not shown."] if hidden else []
-        )
-        return [
-            *rest,
-            "Skill is the expected score on new items of the same kind. Its interval includes the "
-            "luck that all entries share on these items; what compares entries does not.",
-            f"May be best: that the leader is better is not sure at {self.ci_prob:.0%}. P(best) is "
-            "the probability that no other entry is better, and small where many are about equal.",
-        ]
-
-    def _leads(self) -> str:
-        """Which entry has the best score, of how many, and on what."""
-        first = self.frame.iloc[0]
-        others = int((self.frame["rank"] == 1).sum()) - 1
-        where = "" if self.name == "board" else f' of "{self.name}"'
-        shared = f", shared with {counted(others, 'other')}" if others else ""
-        return (
-            f"Of {len(self.frame):,} entries{where} {plain_text(first['name'], 200)} has the best "
-            f"score, {first['score']:z.{self.decimals[0]}f}"
-            f"{on_items(self.n_test, self.n_test_source)}{shared}"
-        )
-
-    def _p_best(self) -> str:
-        first = self.frame.iloc[0]
-        return chance(first["p_best"], first["p_best_mcse"])
-
-    def _compared(self) -> list[str]:
-        """What was asked, and who may be as good as the leader."""
-        tied = f"{self._tied()} The {self.compared_by} show this at {self.ci_prob:.0%}."
-        return [*sentences_of(self.answers), tied]
-
-    def _best(self) -> str:
-        d, (low, high) = self.decimals[1], self.theta_sota["interval"]
-        interval = f"{self.ci_prob:.0%} interval {low:z.{d}f} to {high:z.{d}f}"
-        return f"{self.theta_sota['mean']:z.{d}f} ({interval})"
-
-    def _tied(self) -> str:
-        m = len(self.frame)
-        if self.n_tied == 1:
-            return f"No other entry of {m:,} is as good as the leader."
-        if self.n_tied == m:
-            return f"All {m:,} entries may be the best: none is worse than the leader for sure."
-        return (
-            f"{self.n_tied:,} of {m:,} entries may be the best, the leader among them; the others "
-            "are worse than the leader."
-        )
+def _may_be_best(tied: int, m: int) -> str:
+    if tied == 1:
+        return f"No other entry of {m:,} is as good as the leader."
+    if tied == m:
+        return f"All {m:,} entries may be the best: none is worse than the leader for sure."
+    return (
+        f"{tied:,} of {m:,} entries may be the best, the leader among them; the others are worse "
+        "than the leader."
+    )
 
 
 def board_table(
@@ -274,7 +224,7 @@ def board_table(
     new_score: float | None = None,
     gap: float | None = None,
     new_n_test: int | None = None,
-) -> EntryTable:
+) -> Report:
     r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
 
     Entry j is tied with the best unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - ci_prob)/2`,
@@ -307,7 +257,7 @@ def board_table(
 
     Returns
     -------
-    EntryTable
+    Report
 
     Raises
     ------
@@ -358,7 +308,7 @@ def board_table(
     if len(entries.skill) < _FEW:
         few = counted(len(entries.skill), "draw")
         remarks.append(f"intervals, ranks and P(best) of {few} are rough: ask for {_FEW} at least")
-    return EntryTable(
+    return describe_entries(
         frame=frame,
         theta_sota=_summary_of(posterior, "theta_sota", ci_prob),
         rho=rho,

@@ -1,7 +1,8 @@
 """What a result says of theta_sota, in numbers and words, for the shell and for Python."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from bayes_sota.core.summary import (
     seed_of,
     summarize,
 )
-from bayes_sota.core.tables import SOFTWARE, ResultTable, Slider
+from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
 from bayes_sota.core.text import (
     as_sentences,
     chance,
@@ -57,7 +58,8 @@ from bayes_sota.leaderboard.summary_newcomers import (
 )
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
 
-Table = tuple[list[str], list[list[str]]]
+if TYPE_CHECKING:
+    from arviz_plots import PlotCollection
 
 _ASSUMED = {
     "n_classifiers": "the number of classifiers",
@@ -89,181 +91,16 @@ MEANING = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ContentReport(ResultTable):
-    """A report of which everything stands in one dictionary.
-
-    Attributes
-    ----------
-    content : dict
-        Everything as plain Python objects, with the keys that ``--json`` prints.
-    """
-
-    content: dict[str, Any]
-
-    @property
-    def reasons(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Why the result cannot be trusted; empty where it can."""
-        return tuple(self.content["diagnostics"]["reasons"])
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What a reader should know."""
-        return tuple(self.content.get("notes", ()))
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.content | {"text": self.text}
-
-    def estimate(self, name: str, content: dict[str, Any] | None = None) -> str:
-        """Mean and interval of a quantity, with the digits that they support."""
-        found = (content or self.content)[name]
-        d, (low, high) = _decimals(found), found["interval"]
-        return (
-            f"{found['mean']:z.{d}f} ({self.content['prob']:.0%} interval {low:z.{d}f} to "
-            f"{high:z.{d}f})"
-        )
+def estimate(found: dict[str, Any], ci_prob: float) -> str:
+    """Mean and interval of a quantity, with the digits that they support."""
+    d, (low, high) = _decimals(found), found["interval"]
+    return f"{found['mean']:z.{d}f} ({ci_prob:.0%} interval {low:z.{d}f} to {high:z.{d}f})"
 
 
 def rho_of(summary: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
     """What a report says of rho, from its summary."""
     kept = {name: summary[name] for name in ("mean", "interval")}
     return kept | {"learnt": bool(tree.attrs.get("rho_learnt", 0))}
-
-
-@dataclass(frozen=True, eq=False)
-class SotaReport(ContentReport):
-    """One result, described.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        One row per quantity (and board): quantity, mean, median, sd, lower, upper, mcse.
-    headings, subjects, expected : tuple of str
-        What each table is about, what the best score is of, and what to expect of the winner and
-        of the best of each board.
-    sensitivity : tuple of dict
-        Rows of ``sota_sensitivity`` without the first.
-    tree : xarray.DataTree
-        The result itself.
-    measured : str
-        What was measured of such results (``ResultTable.measured``).
-    """
-
-    frame: pd.DataFrame
-    headings: tuple[str, ...]
-    subjects: tuple[str, ...]
-    expected: tuple[str, ...]
-    sensitivity: tuple[dict[str, Any], ...]
-    tree: xr.DataTree
-    measured: str = ""
-
-    def titles(self, top: int | None = None) -> list[str]:
-        """What each table is about."""
-        return list(self.headings)
-
-    def sliders(self) -> list[Slider]:
-        found = self.content["sensitivity"]
-        return [
-            _slider(label, rows, question)
-            for name, (label, question) in _SLIDERS.items()
-            if len(rows := found.get(name, [])) > 2
-        ]
-
-    def header(self) -> list[str]:
-        return ["quantity", "mean", "sd", f"{self.content['prob']:.0%} interval", "what it is"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        return _estimand_cells(self.content)[:top]
-
-    def tables(self, top: int | None = None) -> list[Table]:
-        boards = self.content.get("boards", [self.content])
-        shown = [(self.header(), _estimand_cells(board)[:top]) for board in boards]
-        if self.sensitivity:
-            interval = f"{self.content['prob']:.0%} interval"
-            header = ["assumption", "set to", "theta_sota", interval]
-            shown.append((header, [_assumption_cells(row) for row in self.sensitivity]))
-        return shown
-
-    def sentences(self) -> list[str]:
-        """What to expect of the winner and of the best, what was asked, and what to report."""
-        boards = self.content.get("boards", [self.content])
-        above = [_ABOVE] if min(board["bias"] for board in boards) < 0 else []
-        ranges = f"Ranges are {self.content['prob']:.0%} intervals."
-        return [*self.expected, *self.subjects, *self._asked(), *above, _WHAT_TO_REPORT, ranges]
-
-    def _asked(self) -> list[str]:
-        boards = self.content.get("boards", [self.content])
-        return [line for board in boards for line in sentences_of(board)]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        above = self.content["n_above_sota"]
-        if above is None:
-            return []
-        low, high = above["interval"]
-        return [
-            "The number of entries with an observed score better than theta_sota is "
-            f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f})."
-        ]
-
-    def footer(self) -> list[str]:
-        """What the numbers rest on."""
-        found, rho = self.content, self.content["rho"]
-        how = f"method {found['method']}, model {found['model']}"
-        if found["n_above_sota"] is None:
-            return [how]
-        low, high = rho["interval"]
-        source = "learnt from the data"
-        if low == high:
-            source = "as set, not learnt"
-        elif not rho["learnt"]:
-            source = f"not learnt, as one board cannot tell it: {source_of_rho(found['model'])}"
-        return [f"rho {rho['mean']:.2f} ({low:.2f} to {high:.2f}), {source}", how]
-
-    def paragraph(self) -> list[str]:
-        """What was found, board by board, what was assumed, and how much that matters."""
-        found = self.content
-        boards = found.get("boards", [found])
-        said = [
-            f"{subject} The true skill of the best classifier (theta_sota) is estimated at "
-            f"{self.estimate('theta_sota', board)}, {_beside(board)}; that of the classifier with "
-            f"the best score at {self.estimate('winner_skill', board)}."
-            for subject, board in zip(self.subjects, boards, strict=True)
-        ]
-        return [
-            *said, *as_sentences([*self.legend(), *self._asked()]), self._field(),
-            about_rho(found["rho"], found["model"]),
-            *self._elsewhere(), *as_sentences(self.notes),
-        ]  # fmt: skip
-
-    def basis(self) -> list[str]:
-        return [f"model {self.content['model']}", how_drawn(self.tree), SOFTWARE, CITED]
-
-    def _field(self) -> str:
-        """What is assumed of the distribution of skills."""
-        if "families" not in self.content:
-            family = self.tree.attrs.get("skill_family", "")
-            of = f"one {family} distribution" if family else "one distribution"
-            return f"The skills of the classifiers are taken as draws from {of}."
-        weights = self.content["families"]
-        name = max(weights, key=lambda family: weights[family])
-        return (
-            "The distribution of the classifiers' skills is averaged over "
-            f"{len(weights)} families, of which {name} has the largest weight "
-            f"({chance(weights[name])})."
-        )
-
-    def _elsewhere(self) -> list[str]:
-        """The estimate under the other assumptions that were tried."""
-        if not self.sensitivity or len(self.subjects) > 1:
-            return []
-        means = [row["mean"] for row in self.sensitivity]
-        d = steady_decimals(self.content["theta_sota"]["sd"], self.sensitivity[0]["mcse"])
-        tried = dict.fromkeys(row["assumption"] for row in self.sensitivity)
-        names = [_ASSUMED.get(name, name) for name in tried]
-        return [
-            f"Under other assumptions on {listed(names)} the estimate ranges from "
-            f"{min(means):z.{d}f} to {max(means):z.{d}f}."
-        ]
 
 
 def report_sota(
@@ -280,7 +117,7 @@ def report_sota(
     sensitivity: bool = True,
     ci_prob: float = 0.95,
     **settings: Any,
-) -> SotaReport:
+) -> Report:
     """Estimate theta_sota, see how it moves with the assumptions, and describe both.
 
     Parameters
@@ -308,7 +145,7 @@ def report_sota(
     --------
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> report = report_sota(board, random_seed=1, sensitivity=False)
-    >>> report.cells()[0][:4]
+    >>> report.cells[0][:4]
     ['theta_sota', '0.969', '0.012', '0.943 to 0.988']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
@@ -339,7 +176,7 @@ def describe_sota(
     sensitivity: list[dict[str, Any]] | None = None,
     ci_prob: float = 0.95,
     questions: Questions | None = None,
-) -> SotaReport:
+) -> Report:
     """Describe a result of ``estimate_sota``, given what it was estimated from and is asked."""
     rows = sensitivity or []
     each = [
@@ -360,23 +197,119 @@ def describe_sota(
     }
     if is_whole(boards[0]):
         content |= _checks_of_scores(tree)
-    titles = [_title(board, found) for board, found in zip(boards, each, strict=True)]
+    tables = [
+        Table(
+            ["quantity", "mean", "sd", f"{ci_prob:.0%} interval", "what it is"],
+            _estimand_cells(found), _title(board, found),
+        )
+        for board, found in zip(boards, each, strict=True)
+    ]  # fmt: skip
     if rows:
-        titles.append("Sensitivity to what is assumed, not observed")
-    frame = summarize(tree, ci_prob).rename_axis("quantity").reset_index()
-    subjects = tuple(
-        _subject(board, found, alone=len(each) == 1)
-        for board, found in zip(boards, each, strict=True)
+        header = ["assumption", "set to", "theta_sota", f"{ci_prob:.0%} interval"]
+        title = "Sensitivity to what is assumed, not observed"
+        tables.append(Table(header, [_assumption_cells(row) for row in rows], title))
+    alone = len(each) == 1
+    pairs = list(zip(boards, each, strict=True))
+    subjects = [_subject(board, found, alone) for board, found in pairs]
+    asked = [line for found in each for line in sentences_of(found)]
+    legend, notes = _above_sota(content), list(content.get("notes", ()))
+    above = [_ABOVE] * (min(found["bias"] for found in each) < 0)
+    of_draws = "posterior" in tree.children
+    return Report(
+        content=content,
+        make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
+        tables=tables,
+        sentences=[
+            *(line for board, found in pairs for line in _expected(board, found, alone)),
+            *subjects, *asked, *above, _WHAT_TO_REPORT, f"Ranges are {ci_prob:.0%} intervals.",
+        ],
+        paragraph=[
+            *(
+                f"{subject} The true skill of the best classifier (theta_sota) is estimated at "
+                f"{estimate(found['theta_sota'], ci_prob)}, {_beside(found)}; that of the "
+                f"classifier with the best score at {estimate(found['winner_skill'], ci_prob)}."
+                for subject, found in zip(subjects, each, strict=True)
+            ),
+            *as_sentences([*legend, *asked]), _field(tree, content),
+            about_rho(content["rho"], content["model"]),
+            *(_elsewhere(rows, content) if alone else []), *as_sentences(notes),
+        ],
+        legend=legend,
+        footer=_rests_on(content),
+        notes=notes,
+        reasons=content["diagnostics"]["reasons"],
+        basis=[f"model {content['model']}", how_drawn(tree), SOFTWARE, CITED],
+        sliders=[
+            _slider(label, grid, question)
+            for name, (label, question) in _SLIDERS.items()
+            if len(grid := content["sensitivity"].get(name, [])) > 2
+        ],
+        measured=measured_of(boards[0]),
+        figure=partial(draw_best_skill, tree, ci_prob) if of_draws else None,
+        about=tree,
+    )  # fmt: skip
+
+
+def draw_best_skill(tree: xr.DataTree, ci_prob: float) -> "PlotCollection":
+    """Figure of the best skill, of one board or of two."""
+    from bayes_sota.maximum.plots import plot_sota
+
+    return plot_sota(tree, ci_prob=ci_prob)
+
+
+def _above_sota(content: dict[str, Any]) -> list[str]:
+    """How many entries have a better score than theta_sota, where there are entries."""
+    above = content["n_above_sota"]
+    if above is None:
+        return []
+    low, high = above["interval"]
+    return [
+        "The number of entries with an observed score better than theta_sota is "
+        f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f})."
+    ]
+
+
+def _rests_on(content: dict[str, Any]) -> list[str]:
+    """What the numbers rest on."""
+    how, rho = f"method {content['method']}, model {content['model']}", content["rho"]
+    if content["n_above_sota"] is None:
+        return [how]
+    low, high = rho["interval"]
+    source = "learnt from the data"
+    if low == high:
+        source = "as set, not learnt"
+    elif not rho["learnt"]:
+        source = f"not learnt, as one board cannot tell it: {source_of_rho(content['model'])}"
+    return [f"rho {rho['mean']:.2f} ({low:.2f} to {high:.2f}), {source}", how]
+
+
+def _field(tree: xr.DataTree, content: dict[str, Any]) -> str:
+    """What is assumed of the distribution of skills."""
+    weights = content.get("families", {})
+    if len(weights) < 2:
+        family = tree.attrs.get("skill_family", "")
+        of = f"one {family} distribution" if family else "one distribution"
+        return f"The skills of the classifiers are taken as draws from {of}."
+    name = max(weights, key=lambda family: weights[family])
+    return (
+        "The distribution of the classifiers' skills is averaged over "
+        f"{len(weights)} families, of which {name} has the largest weight "
+        f"({chance(weights[name])})."
     )
-    expected = tuple(
-        sentence
-        for board, found in zip(boards, each, strict=True)
-        for sentence in _expected(board, found, alone=len(each) == 1)
-    )
-    measured = measured_of(boards[0])
-    return SotaReport(
-        content, frame, tuple(titles), subjects, expected, tuple(rows), tree, measured
-    )
+
+
+def _elsewhere(rows: list[dict[str, Any]], content: dict[str, Any]) -> list[str]:
+    """The estimate under the other assumptions that were tried."""
+    if not rows:
+        return []
+    means = [row["mean"] for row in rows]
+    d = steady_decimals(content["theta_sota"]["sd"], rows[0]["mcse"])
+    tried = dict.fromkeys(row["assumption"] for row in rows)
+    names = [_ASSUMED.get(name, name) for name in tried]
+    return [
+        f"Under other assumptions on {listed(names)} the estimate ranges from "
+        f"{min(means):z.{d}f} to {max(means):z.{d}f}."
+    ]
 
 
 def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) -> dict[str, Any]:
@@ -593,126 +526,87 @@ def _assumption_cells(row: dict[str, Any]) -> list[str]:
     return [row["assumption"], value, f"{row['mean']:z.{d}f}", interval]
 
 
-@dataclass(frozen=True, eq=False)
-class PointReport(ResultTable):
-    """A point estimate by shrinking or cropping, described.
+def describe_point(
+    found: FieldEstimate, name: str, n_test_source: str, notes: Sequence[str] = ()
+) -> Report:
+    """Report of a point estimate by shrinking or cropping.
 
-    Attributes
+    Parameters
     ----------
     found : FieldEstimate
     name, n_test_source : str
         Of the board.
-    notes : tuple of str
+    notes : sequence of str
         What a reader should know.
     """
-
-    found: FieldEstimate
-    name: str
-    n_test_source: str
-    notes: tuple[str, ...]
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Quantities as they are printed."""
-        return pd.DataFrame(self.cells(), columns=self.header())
-
-    @property
-    def tree(self) -> xr.DataTree:
-        """The result itself."""
-        return self.found.to_datatree()
-
-    def titles(self, top: int | None = None) -> list[str]:
-        """What the table is about."""
-        found = self.found
-        size = counted(found.n_test, "item")
-        return [f"{self.name}: best score {found.observed_maximum:g} of {self._entries} on {size}"]
-
-    @property
-    def _entries(self) -> str:
-        return counted(self.found.scores.size, "entry", "entries")
-
-    def sentences(self) -> list[str]:
-        """The estimate beside the best score."""
-        found, word = self.found, "shrinking" if self.found.method == "shrink" else "cropping"
-        return [
-            f"The best of {self._entries} is estimated to have a skill of {found.estimate:.4f} "
-            f"(theta_sota, by {word}), where the best score is {found.observed_maximum:g}."
-        ]
-
-    def footer(self) -> list[str]:
-        """How it was estimated."""
-        found = self.found
-        fields = "field kept fixed" if found.fixed_field else "fields drawn with replacement"
-        return [f"criterion {found.criterion}, rho {found.correlation:g}, {fields}"]
-
-    def to_dict(self) -> dict[str, Any]:
-        source = {"n_test_source": self.n_test_source, "notes": list(self.notes)}
-        return {**self.found.to_dict(), **source, "text": self.text}
-
-    def header(self) -> list[str]:
-        return ["quantity", "value", "what it is"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        found, m = self.found, self.found.scores.size
-        word = "shrunk" if found.method == "shrink" else "cropped"
-        low, high = found.interval
-        rows = [["theta_sota", f"{found.estimate:.6f}", f"best skill of the {word} field"]]
-        if found.weight is not None:
-            rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
-        rows += [
-            ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
-            [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
-        ]
-        single = f"above {found.single[0]:.4f}, the lower limit of the best score alone"
-        counts = (
-            ("above", found.n_above(), "entries with a score above the estimate"),
-            ("above, rounded", found.n_above(4), f"the same, above {found.estimate:.4f}"),
-            ("above single", found.n_above_single, single),
-        )
-        rows += [[name, f"{count:,} of {m:,}", meaning] for name, count, meaning in counts]
-        return rows[:top]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        found, left_out = self.found, []
-        below = counted(found.n_below_chance, "entry", "entries")
-        below += f" not above chance ({found.chance:.4f})"
-        if found.n_below_chance:
-            left_out.append(below)
-        if found.n_infeasible:
-            left_out.append(f"{found.n_infeasible:,} too weak for rho (Eq. 8)")
-        lines = ["Without " + "; ".join(left_out) + "."] if left_out else []
-        if not found.multiplicity:
-            lines.append(found.reason[0].upper() + found.reason[1:] + ".")
-        return lines
-
-    def paragraph(self) -> list[str]:
-        """What was found, and by which criterion."""
-        found = self.found
-        word = "shrunk" if found.method == "shrink" else "cropped"
-        low, high = found.interval
-        what = "expected best score" if found.criterion == "expected" else "upper limit"
-        of = "" if self.name == "board" else f' of "{self.name}"'
-        solved = (
-            f"With their scores {word} so that the {what} of the {word} field is the observed one, "
-            f"the skill of the best classifier is estimated at {found.estimate:.4f}."
-        )
-        if found.estimate == found.observed_maximum:
-            solved = f"No {word} field has it as its {what}: the estimate stays at it."
-        return [
-            f"The best score of {self._entries}{of} is {found.observed_maximum:g}"
-            f"{on_items(found.n_test, self.n_test_source)}. {solved}",
+    entries = counted(found.scores.size, "entry", "entries")
+    by, word = ("shrinking", "shrunk") if found.method == "shrink" else ("cropping", "cropped")
+    what = "expected best score" if found.criterion == "expected" else "upper limit"
+    of, (low, high) = "" if name == "board" else f' of "{name}"', found.interval
+    solved = (
+        f"With their scores {word} so that the {what} of the {word} field is the observed one, "
+        f"the skill of the best classifier is estimated at {found.estimate:.4f}."
+    )
+    if found.estimate == found.observed_maximum:
+        solved = f"No {word} field has it as its {what}: the estimate stays at it."
+    fields = "field kept fixed" if found.fixed_field else "fields drawn with replacement"
+    header, cells, legend = ["quantity", "value", "what it is"], _point_cells(found, word), []
+    left_out = [
+        *[f"{counted(found.n_below_chance, 'entry', 'entries')} not above chance "
+          f"({found.chance:.4f})"] * bool(found.n_below_chance),
+        *[f"{found.n_infeasible:,} too weak for rho (Eq. 8)"] * bool(found.n_infeasible),
+    ]  # fmt: skip
+    if left_out:
+        legend.append("Without " + "; ".join(left_out) + ".")
+    if not found.multiplicity:
+        legend.append(found.reason[0].upper() + found.reason[1:] + ".")
+    eq = ", Eq. 9" if found.weight is not None else ""
+    size = counted(found.n_test, "item")
+    title = f"{name}: best score {found.observed_maximum:g} of {entries} on {size}"
+    return Report(
+        content={**found.to_dict(), "n_test_source": n_test_source, "notes": list(notes)},
+        make_frame=lambda: pd.DataFrame(cells, columns=header),
+        tables=[Table(header, cells, title)],
+        sentences=[
+            f"The best of {entries} is estimated to have a skill of {found.estimate:.4f} "
+            f"(theta_sota, by {by}), where the best score is {found.observed_maximum:g}."
+        ],
+        paragraph=[
+            f"The best score of {entries}{of} is {found.observed_maximum:g}"
+            f"{on_items(found.n_test, n_test_source)}. {solved}",
             f"The best score of that field is expected at {found.expected_maximum:.4f}, with a "
             f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "
             f"{counted(found.n_above(), 'score')} above the estimate. The correlation with the "
             f"best classifier (rho) is set to {found.correlation:g}.",
-            *self.legend(), *as_sentences(self.notes),
-        ]  # fmt: skip
+            *legend, *as_sentences(notes),
+        ],
+        legend=legend,
+        footer=[f"criterion {found.criterion}, rho {found.correlation:g}, {fields}"],
+        notes=notes,
+        basis=[
+            f"exact law of the best score, method {found.method}", SOFTWARE,
+            f"after Møllersen and Holsbø 2023, arXiv 2303.07272{eq}",
+        ],
+        about=found.to_datatree(),
+    )  # fmt: skip
 
-    def basis(self) -> list[str]:
-        eq = ", Eq. 9" if self.found.weight is not None else ""
-        cited = f"after Møllersen and Holsbø 2023, arXiv 2303.07272{eq}"
-        return [f"exact law of the best score, method {self.found.method}", SOFTWARE, cited]
+
+def _point_cells(found: FieldEstimate, word: str) -> list[list[str]]:
+    m, (low, high) = found.scores.size, found.interval
+    rows = [["theta_sota", f"{found.estimate:.6f}", f"best skill of the {word} field"]]
+    if found.weight is not None:
+        rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
+    rows += [
+        ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
+        [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
+    ]
+    single = f"above {found.single[0]:.4f}, the lower limit of the best score alone"
+    counts = (
+        ("above", found.n_above(), "entries with a score above the estimate"),
+        ("above, rounded", found.n_above(4), f"the same, above {found.estimate:.4f}"),
+        ("above single", found.n_above_single, single),
+    )
+    return rows + [[name, f"{count:,} of {m:,}", meaning] for name, count, meaning in counts]
 
 
 def report_point_estimate(
@@ -724,7 +618,7 @@ def report_point_estimate(
     drop_above: float | None = None,
     notes: tuple[str, ...] = (),
     **settings: Any,
-) -> PointReport:
+) -> Report:
     """Shrink or crop the scores of a board, and describe the estimate.
 
     Parameters
@@ -746,7 +640,7 @@ def report_point_estimate(
     Examples
     --------
     >>> board = Leaderboard([0.91, 0.9, 0.905, 0.88], n_test=1000)
-    >>> report_point_estimate(board, "shrink", n_classes=10).header()
+    >>> report_point_estimate(board, "shrink", n_classes=10).header
     ['quantity', 'value', 'what it is']
     """
     if board.scores is None:
@@ -767,4 +661,4 @@ def report_point_estimate(
         assert n_classes is not None
         found = estimate(kept, n_test=n_test or board.n_test, chance=1 / n_classes, **settings)
     source = board.n_test_source if board.metric == "accuracy" else "given"
-    return PointReport(found, board.name, source, (*notes, *board.notes))
+    return describe_point(found, board.name, source, [*notes, *board.notes])

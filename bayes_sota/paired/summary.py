@@ -1,6 +1,7 @@
 """What two boards of the same teams say, in numbers and words."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ from bayes_sota.core.summary import (
     how_drawn,
     seed_of,
 )
-from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.summary_entries import CITED
 from bayes_sota.leaderboard.summary_newcomers import Questions, diagnose_answers, sentences_of
-from bayes_sota.leaderboard.summary_sota import ContentReport, about_rho, rho_of
+from bayes_sota.leaderboard.summary_sota import about_rho, draw_best_skill, estimate, rho_of
 from bayes_sota.paired.summary_newcomers import PairedNewcomer
 
 MEANING = {
@@ -36,112 +37,12 @@ _SIZE = "importance_effective_size"
 _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and in the JSON
 
 
-@dataclass(frozen=True, eq=False)
-class PairedReport(ContentReport):
-    """One result of two boards, described.
-
-    Attributes
-    ----------
-    how : str
-        Method, draws and seed.
-    tree : xarray.DataTree
-        The result itself.
-    """
-
-    how: str
-    tree: xr.DataTree
-    measured = "paired"
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """One row per quantity: quantity, mean, lower, upper."""
-        rows = {k: (self.content[k]["mean"], *self.content[k]["interval"]) for k in MEANING}
-        frame = pd.DataFrame.from_dict(rows, "index", columns=["mean", "lower", "upper"])
-        return frame.rename_axis("quantity").reset_index()
-
-    def titles(self, top: int | None = None) -> list[str]:
-        """What each table is about."""
-        found = self.content
-        teams = f"{found['n_modelled']:,} of {found['n_classifiers']:,} teams"
-        pairs = f"{found['n_distinct']:,} different pairs of scores"
-        return [f"{found['name']}: {teams}, {pairs}", "Most likely the best"]
-
-    def header(self) -> list[str]:
-        return ["quantity", "mean", f"{self.content['prob']:.0%} interval", "what it is"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        rows = []
-        for name, meaning in MEANING.items():
-            low, high = self.content[name]["interval"]
-            d = decimals_for((high - low) / 4, self.content[name].get("mcse", 0.0))
-            mean = f"{self.content[name]['mean']:z.{d}f}"
-            rows.append([name, mean, f"{low:z.{d}f} to {high:z.{d}f}", meaning])
-        return rows[:top]
-
-    def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
-        teams = []
-        for row in self.content["best"][:_SHOWN]:
-            numbers = (f"{row[k]:z.4f}" for k in ("public_score", "private_score", "skill"))
-            teams.append([row["name"], *numbers, _chance(row)])
-        header = ["team", "public", "private", "skill", "P(best)"]
-        return [(self.header(), self.cells(top)), (header, teams)]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        winner = self.content["public_winner"]
-        return [
-            f"Public winner {winner['name']}: public {winner['public_score']:z.4f}, private "
-            f"{winner['private_score']:z.4f}, expected {winner['expected_private']:.4f} (shrinkage "
-            f"{winner['shrinkage']:z.4f}), P(best) {_chance(winner)}",
-            f"Rank correlation of the boards {self.content['rank_correlation']:z.3f}.",
-            *about_luck(self.content.get("submission_luck")),
-            *sentences_of(self.content),
-        ]
-
-    def sentences(self) -> list[str]:
-        """The best team and the public winner."""
-        found, winner = self.content, self.content["public_winner"]
-        return [
-            f"The skill of the best of {found['n_classifiers']:,} teams (theta_sota), its expected "
-            f"score on private items, is estimated at {self.estimate('theta_sota')}.",
-            f'The public winner, "{winner["name"]}", scored {winner["public_score"]:z.4f} on the '
-            f"public and {winner['private_score']:z.4f} on the private board; its skill "
-            f"(winner_skill) is estimated at {self.estimate('winner_skill')}, and it is the best "
-            f"of all teams with probability {_chance(winner)}.",
-        ]
-
-    def paragraph(self) -> list[str]:
-        """The best team, the public winner, and what is assumed."""
-        found = self.content
-        known = "given" if found["standard_errors"]["known"] else "learnt from the differences"
-        return [
-            *self.sentences(),
-            f"The model is about {found['n_modelled']:,} of the teams, those that stand high on "
-            "either board.",
-            f"The rank correlation of the boards is {found['rank_correlation']:z.3f}. The standard "
-            f"errors of the scores are {known}.",
-            *about_luck(found.get("submission_luck")),
-            *sentences_of(found), about_rho(found["rho"], found["model"]),
-            *as_sentences(self.notes),
-        ]  # fmt: skip
-
-    def basis(self) -> list[str]:
-        return [self.how, SOFTWARE, CITED]
-
-    def footer(self) -> list[str]:
-        """What the numbers rest on."""
-        learnt = self.content["rho"]["learnt"]
-        return [
-            "rho is learnt from the differences." if learnt else "rho is not learnt.",
-            f"method {self.content['method']}",
-        ]
-
-
 def describe_paired(
     tree: xr.DataTree,
     boards: PairedBoards,
     ci_prob: float = 0.95,
     questions: Questions | None = None,
-) -> PairedReport:
+) -> Report:
     """Describe a result of ``estimate_paired``.
 
     Parameters
@@ -191,7 +92,93 @@ def describe_paired(
         "diagnostics": diagnostics | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }
-    return PairedReport(content, how_drawn(tree), tree)
+    return Report(
+        content=content,
+        make_frame=partial(_frame, content),
+        tables=[_quantities(content), _teams(content["best"])],
+        sentences=(said := _said(content)),
+        paragraph=[*said, *_assumed(content), *as_sentences(content["notes"])],
+        legend=_legend(content),
+        footer=[
+            "rho is learnt from the differences."
+            if content["rho"]["learnt"]
+            else "rho is not learnt.",
+            f"method {content['method']}",
+        ],
+        notes=content["notes"],
+        reasons=content["diagnostics"]["reasons"],
+        basis=[how_drawn(tree), SOFTWARE, CITED],
+        measured="paired",
+        figure=partial(draw_best_skill, tree, ci_prob),
+        about=tree,
+    )
+
+
+def _frame(content: dict[str, Any]) -> pd.DataFrame:
+    """One row per quantity: quantity, mean, lower, upper."""
+    rows = {name: (content[name]["mean"], *content[name]["interval"]) for name in MEANING}
+    frame = pd.DataFrame.from_dict(rows, "index", columns=["mean", "lower", "upper"])
+    return frame.rename_axis("quantity").reset_index()
+
+
+def _quantities(content: dict[str, Any]) -> Table:
+    teams = f"{content['n_modelled']:,} of {content['n_classifiers']:,} teams"
+    pairs = f"{content['n_distinct']:,} different pairs of scores"
+    rows = []
+    for name, meaning in MEANING.items():
+        (low, high), found = content[name]["interval"], content[name]
+        d = decimals_for((high - low) / 4, found.get("mcse", 0.0))
+        rows.append([name, f"{found['mean']:z.{d}f}", f"{low:z.{d}f} to {high:z.{d}f}", meaning])
+    header = ["quantity", "mean", f"{content['prob']:.0%} interval", "what it is"]
+    return Table(header, rows, f"{content['name']}: {teams}, {pairs}")
+
+
+def _teams(best: list[dict[str, Any]]) -> Table:
+    rows = [
+        [row["name"], *(f"{row[k]:z.4f}" for k in ("public_score", "private_score", "skill")),
+         _chance(row)]
+        for row in best[:_SHOWN]
+    ]  # fmt: skip
+    return Table(["team", "public", "private", "skill", "P(best)"], rows, "Most likely the best")
+
+
+def _said(content: dict[str, Any]) -> list[str]:
+    """The best team and the public winner."""
+    winner, prob = content["public_winner"], content["prob"]
+    return [
+        f"The skill of the best of {content['n_classifiers']:,} teams (theta_sota), its expected "
+        f"score on private items, is estimated at {estimate(content['theta_sota'], prob)}.",
+        f'The public winner, "{winner["name"]}", scored {winner["public_score"]:z.4f} on the '
+        f"public and {winner['private_score']:z.4f} on the private board; its skill "
+        f"(winner_skill) is estimated at {estimate(content['winner_skill'], prob)}, and it is the "
+        f"best of all teams with probability {_chance(winner)}.",
+    ]
+
+
+def _legend(content: dict[str, Any]) -> list[str]:
+    winner = content["public_winner"]
+    return [
+        f"Public winner {winner['name']}: public {winner['public_score']:z.4f}, private "
+        f"{winner['private_score']:z.4f}, expected {winner['expected_private']:.4f} (shrinkage "
+        f"{winner['shrinkage']:z.4f}), P(best) {_chance(winner)}",
+        f"Rank correlation of the boards {content['rank_correlation']:z.3f}.",
+        *about_luck(content.get("submission_luck")),
+        *sentences_of(content),
+    ]
+
+
+def _assumed(content: dict[str, Any]) -> list[str]:
+    """Which teams the model is about, and what is assumed."""
+    known = "given" if content["standard_errors"]["known"] else "learnt from the differences"
+    return [
+        f"The model is about {content['n_modelled']:,} of the teams, those that stand high on "
+        "either board.",
+        f"The rank correlation of the boards is {content['rank_correlation']:z.3f}. The standard "
+        f"errors of the scores are {known}.",
+        *about_luck(content.get("submission_luck")),
+        *sentences_of(content),
+        about_rho(content["rho"], content["model"]),
+    ]
 
 
 def _winner(

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from html import unescape
 from html.parser import HTMLParser
@@ -20,9 +21,8 @@ from bayes_sota.cli import main
 from bayes_sota.core.command_report import report_page
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import by_matplotlib, svg_address
-from bayes_sota.core.tables import Slider
+from bayes_sota.core.tables import Report, Slider
 from bayes_sota.core.text import plain_text
-from bayes_sota.leaderboard.summary_entries import EntryTable
 
 HOSTILE = [
     "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "</script>",
@@ -67,7 +67,7 @@ def unpacked(script: str):
     return json.loads(script)
 
 
-def table_of(names: list[str], n_test: int = 500) -> EntryTable:
+def table_of(names: list[str], n_test: int = 500) -> Report:
     rng = np.random.default_rng(0)
     scores = np.sort(rng.integers(350, 460, len(names)) / 500)[::-1]
     board = bs.Leaderboard(scores, n_test=n_test, names=names)
@@ -96,7 +96,7 @@ def test_the_page_has_all_rows_and_all_numbers_of_json() -> None:
     table = table_of([f"model {i}" for i in range(60)])
     page = Page(page_of(table))
     rows, content = unpacked(page.scripts[0]), unpacked(page.scripts[1])
-    assert rows == table.cells()
+    assert rows == table.cells
     assert content == json.loads(table.to_json())
     assert page.count("tr") == 1 + 25  # the first rows, for a browser without scripts
 
@@ -106,7 +106,7 @@ def test_long_tables_are_compressed_and_come_back(rows: int) -> None:
     table = table_of([f"model <{i}>" for i in range(rows)])
     page = Page(page_of(table))
     assert page.scripts[0].startswith("gzip:") == (rows > 1000)
-    assert unpacked(page.scripts[0])[-1][1] == table.cells()[-1][1]
+    assert unpacked(page.scripts[0])[-1][1] == table.cells[-1][1]
 
 
 def test_the_policy_allows_the_page_s_script_and_no_other() -> None:
@@ -122,7 +122,7 @@ def test_the_policy_allows_the_page_s_script_and_no_other() -> None:
 
 def test_a_result_that_cannot_be_trusted_says_so_above_everything() -> None:
     table = table_of(list("abc"))
-    doubtful = EntryTable(**vars(table) | {"reasons": ("too few <points>",)})
+    doubtful = replace(table, reasons=("too few <points>",))
     page = Page(page_of(doubtful))
     assert ("section", "warning") in [(tag, a.get("class")) for tag, a in page.tags]
     assert "too few <points>" in page.words
@@ -132,20 +132,20 @@ def test_a_result_that_cannot_be_trusted_says_so_above_everything() -> None:
 def test_a_slider_starts_at_its_default_and_has_every_step() -> None:
     board = bs.Leaderboard([0.93, 0.92, 0.91, 0.90, 0.88, 0.85], n_test=500)
     report = bs.leaderboard.report_sota(board, random_seed=0)
-    (slider,) = report.sliders()
+    (slider,) = report.sliders
     assert isinstance(slider, Slider)
     grid = report.content["sensitivity"]["rho"]
     assert len(slider.steps) == len(grid)
     for step, row in zip(slider.steps, grid, strict=True):
         assert f"At {row['value']:.2f}" in step
         assert float(step.split("would be ")[1].split()[0]) == pytest.approx(row["mean"], abs=1e-3)
-    draw = partial(bs.plot_sota, report.tree)
+    draw = partial(bs.plot_sota, report.about)
     page = Page(report_page(report, draw, about="bayes-sota sota"))
     assert page.count("input") == 1 + page.count("table")
     assert slider.steps[slider.start] in page.words
     (image,) = [a for tag, a in page.tags if tag == "img"]
     assert str(image["src"]).startswith("data:image/svg+xml;base64,")
-    assert report.sentences()[0] in str(image["alt"])
+    assert report.sentences[0] in str(image["alt"])
 
 
 def drawn(kind: str):
@@ -221,8 +221,8 @@ def test_the_command_of_a_page_has_the_seed_that_was_drawn(tmp_path: Path, capsy
 
 def test_a_report_is_saved_as_a_page_from_python(tmp_path: Path) -> None:
     table = table_of(["a", "b", "c"])
-    bs.save_report(table, tmp_path / "plain.html")
-    bs.save_report(table, tmp_path / "page.html", lambda: bs.leaderboard.plot_entries(table))
+    bs.save_report(table, tmp_path / "page.html")  # with the figure of the report
+    bs.save_report(replace(table, figure=None), tmp_path / "plain.html")
     pages = [(tmp_path / name).read_text(encoding="utf-8") for name in ("page.html", "plain.html")]
     assert [Page(page).count("img") for page in pages] == [1, 0]
     with pytest.raises(

@@ -331,7 +331,7 @@ def test_board_prints_a_short_table_and_writes_all_entries(
     code, out, error = run(capsys, *base, "--top", 4, "--table", target)
     assert (code, error) == (0, "")
     for words in (
-        "teams: best 4 of 21 entries", "=1+1[red]", "team 457", "17 more entries are not shown.",
+        "teams: 21 entries; 17 more with --top", "=1+1[red]", "team 457",
         "(theta_sota)", "may be the best", "500 test items (number given)", "Note: ",
         "Seed 1; --seed N draws others.",
     ):  # fmt: skip
@@ -402,7 +402,7 @@ def test_the_sentence_counts_entries_and_those_that_share_the_best_score() -> No
     answers = np.random.default_rng(0).random((300, 4)) < 0.8
     responses = bs.Responses(answers)
     said = [
-        bs.leaderboard.report_sota(board, sensitivity=False, random_seed=0).sentences()[2]
+        bs.leaderboard.report_sota(board, sensitivity=False, random_seed=0).sentences[2]
         for board in (tied, alone, responses)
     ]
     assert said[0].startswith(

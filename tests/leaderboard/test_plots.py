@@ -7,8 +7,8 @@ import pytest
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS
+from bayes_sota.core.tables import Report
 from bayes_sota.leaderboard.plots import plot_entries, plot_sensitivity
-from bayes_sota.leaderboard.summary_entries import EntryTable
 
 ROWS = pd.DataFrame(
     [
@@ -56,13 +56,13 @@ def test_tables_that_cannot_be_drawn_and_the_result_alone() -> None:
 
 
 @pytest.fixture(scope="module")
-def entries() -> EntryTable:
+def entries() -> Report:
     board = bs.Leaderboard([0.93, 0.80, 0.91, 0.88], n_test=500, names=list("abcd"))
     return bs.board_table(board, random_seed=0)
 
 
 @pytest.mark.parametrize("top", [2, 4])
-def test_every_entry_is_drawn_as_the_table_has_it(entries: EntryTable, top: int) -> None:
+def test_every_entry_is_drawn_as_the_table_has_it(entries: Report, top: int) -> None:
     figure = plot_entries(entries, top=top, backend="none")
     for row, entry in enumerate(entries.frame.head(top).itertuples()):
         interval, skill, score = (
@@ -78,7 +78,7 @@ def test_every_entry_is_drawn_as_the_table_has_it(entries: EntryTable, top: int)
     assert figure.viz["figure_title"].item()["string"] == f"{count} of 4 entries may be the best"
 
 
-def test_names_stand_at_their_rows(entries: EntryTable) -> None:
+def test_names_stand_at_their_rows(entries: Report) -> None:
     axes = plot_entries(entries, backend="matplotlib").viz["plot"]["skill"].item()
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == list(entries.frame["name"])

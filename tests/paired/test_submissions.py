@@ -149,7 +149,7 @@ def test_the_command_reads_the_column_and_says_what_lambda_means(tmp_path) -> No
     assert tree.attrs["luck_learnt"] == 1
     for group in ("prior", "posterior"):
         assert {"submission_luck", "submission_slope"} <= set(tree[group].data_vars)
-    text = "\n".join(bs.paired.describe_paired(tree, read_paired_boards(file)).legend())
+    text = "\n".join(bs.paired.describe_paired(tree, read_paired_boards(file)).legend)
     assert "(lambda) is learnt as" in text
     assert "theta_sota and winner_skill would be" in text
 
