@@ -45,6 +45,7 @@ from bayes_sota.maximum.command import chosen_correlation
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
+    from bayes_sota.claims.summary import ReportedClaim
     from bayes_sota.core.tables import Report
 
 _DRAWS = Range(100, 1_000_000, whole=True)
@@ -70,11 +71,21 @@ class _Output(Reported):
 
     def deliver_claim(self, report: "Report") -> int:
         """Write the result of a claim from two reported numbers, and show it."""
-        if self.figure is not None and report.figure is None:
+        claim = report.about
+        if self.figure is not None and not claim.curve.size:
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
-        draws = partial(report.about.to_datatree, random_seed=chosen_seed(self.seed))
-        write_result(self.output, draws)
-        return self.deliver(report)
+        write_result(self.output, partial(claim.to_datatree, random_seed=chosen_seed(self.seed)))
+        return self.deliver(report, draw=partial(_draw_claim, claim) if claim.curve.size else None)
+
+
+def _draw_claim(claim: "ReportedClaim") -> "PlotCollection":
+    from bayes_sota.claims.plots_curves import plot_claim_sensitivity
+
+    return plot_claim_sensitivity(
+        claim.curve_frame(), p_false=claim.p_false, assumed=claim.assumed.get("value"),
+        level=claim.level, independent=claim.independent, needed=claim.needed,
+        unknown=claim.unknown, title=claim.what,
+    )  # fmt: skip
 
 
 _level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
@@ -277,8 +288,13 @@ def responses(
         level=shown.level, selection=not no_selection, random_seed=chosen_seed(shown.seed),
     )  # fmt: skip
 
+    def draw() -> "PlotCollection":
+        from bayes_sota.claims.plots import plot_methods
+
+        return plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
+
     write_result(shown.output, report.about.to_datatree)
-    return shown.deliver(report, top)
+    return shown.deliver(report, top, draw)
 
 
 def _read_outcomes(
@@ -465,10 +481,18 @@ def batch(
     from bayes_sota.claims.summary_review import claims_table
 
     found = claims_table(file, check_counts=not any_accuracy, **given)
-    shown.show(found, top)
+    shown.show(found, top, partial(_draw_claims, found))
     for reason in found.reasons:
         echo_problem("warning", f"left out: {reason}")
     return 1 if found.reasons else 0
+
+
+def _draw_claims(found: "Report") -> "PlotCollection":
+    from bayes_sota.claims.plots import plot_claims
+
+    claims, level = found.content["claims"], found.content["level"]
+    columns = {key: [claim[key] for claim in claims] for key in ("name", "group")}
+    return plot_claims(found.frame.assign(**columns), level=level)
 
 
 for _command in (classification, segmentation, responses, selection, plan, batch):

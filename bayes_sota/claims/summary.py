@@ -6,7 +6,6 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +36,6 @@ from bayes_sota.data.printed_scores import Rounding
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-    from arviz_plots import PlotCollection
 
 _POINTS = 9  # of the sensitivity in a table
 _SET = {
@@ -147,18 +145,7 @@ def describe_claim(claim: ReportedClaim) -> Report:
         basis=[how, SOURCE],
         sliders=[slider] * (len(steps) > 2),
         measured="claims",
-        figure=partial(_draw, claim) if claim.curve.size else None,
         about=claim,
-    )  # fmt: skip
-
-
-def _draw(claim: ReportedClaim) -> "PlotCollection":
-    from bayes_sota.claims.plots_curves import plot_claim_sensitivity
-
-    return plot_claim_sensitivity(
-        claim.curve_frame(), p_false=claim.p_false, assumed=claim.assumed.get("value"),
-        level=claim.level, independent=claim.independent, needed=claim.needed,
-        unknown=claim.unknown, title=claim.what,
     )  # fmt: skip
 
 

@@ -27,7 +27,6 @@ from bayes_sota.items.comparison import MethodComparison, compare_methods
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-    from arviz_plots import PlotCollection
 
 
 def describe_methods(
@@ -95,7 +94,6 @@ def describe_methods(
         notes=notes,
         reasons=() if selected is None else selected.reasons,
         measured="claims",
-        figure=partial(_draw, tree, ci_prob),
         about=MethodsClaim(of, selected, tree),
     )
 
@@ -226,12 +224,6 @@ def _table(
             *([chance(method["rope"]["equivalent"])] if region else []),
         ])  # fmt: skip
     return Table(header, rows, title)
-
-
-def _draw(tree: "Callable[[], xr.DataTree]", ci_prob: float) -> "PlotCollection":
-    from bayes_sota.claims.plots import plot_methods
-
-    return plot_methods(tree(), ci_prob=ci_prob)
 
 
 def report_methods(

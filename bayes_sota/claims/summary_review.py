@@ -9,7 +9,6 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 
 import os
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +33,6 @@ from bayes_sota.data.files.tables import Table
 
 if TYPE_CHECKING:
     import pandas as pd
-    from arviz_plots import PlotCollection
 
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
@@ -106,7 +104,6 @@ def describe_claims(
         reasons=reasons,
         basis=["Dirichlet posteriors of paired outcomes, Student t of paired means", SOURCE],
         measured="claims",
-        figure=partial(_draw, frame, names, groups, level),
         about=summary,
     )  # fmt: skip
 
@@ -152,14 +149,6 @@ def _group_cells(group: str, shares: Sequence[Any]) -> list[str]:
     first, counts = shares[0], [f"{one.n_above:,} ({_percents(one)})" for one in shares]
     size, expected = f"{first.n_claims:,}", f"{first.expected_false:.1f}"
     return [group or "all", size, expected, *counts, f"{first.n_problems:,}"]
-
-
-def _draw(
-    frame: "pd.DataFrame", names: Sequence[str], groups: Sequence[str | None], level: float
-) -> "PlotCollection":
-    from bayes_sota.claims.plots import plot_claims
-
-    return plot_claims(frame.assign(name=names, group=groups), level=level)
 
 
 def read_claims(path: str | os.PathLike[str] | Any) -> "pd.DataFrame":

@@ -412,7 +412,6 @@ class Reported(Shown):
         self, report: "Report | ResultTable", top: int | None = None, draw: "Draw" = None
     ) -> None:
         """The same, with the figure and the page; what was not asked for is not drawn."""
-        draw = draw or getattr(report, "figure", None)
         drawn = None if draw is None else cache(draw)
         if self.figure is not None:
             from bayes_sota.core.plots import by_matplotlib, save_figure

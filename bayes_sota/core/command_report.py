@@ -122,7 +122,6 @@ def report_page(
     """
     content = report.to_json()
     report = as_report(report)
-    figure = figure or report.figure
     answer, *more = [plain_text(line) for line in report.sentences] or [report.text]
     found = json.loads(content)
     tables = _tables(report)

@@ -25,7 +25,6 @@ from bayes_sota.core.text import latex_text, markdown_text, plain_text, spreadsh
 
 if TYPE_CHECKING:
     import pandas as pd
-    from arviz_plots import PlotCollection
 
 
 _NULLS = {  # keys of numbers that may not exist, and why
@@ -136,8 +135,6 @@ class Report:
         What was measured of such results on real data: a key of ``page/words.toml``.
     in_words : bool
         Whether a screen shows the sentences instead of the tables, which have the same numbers.
-    figure : callable, optional
-        Draws the figure.
     about : object
         The result itself.
     """
@@ -155,7 +152,6 @@ class Report:
     sliders: Sequence[Slider] = ()
     measured: str = ""
     in_words: bool = False
-    figure: "Callable[[], PlotCollection] | None" = None
     about: Any = None
 
     @cached_property

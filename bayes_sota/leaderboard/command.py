@@ -1,7 +1,7 @@
 """``bayes-sota sota``, ``board`` and ``models``, and how commands read boards."""
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,9 @@ from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
     from bayes_sota.core.tables import Report
     from bayes_sota.core.types import Groups
     from bayes_sota.data.item_scores import ItemScores
@@ -316,7 +319,16 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     report = estimate_as_typed(file, options, groups=groups, progressbar=progressbar)
     if output is not None:
         save_result(report.about, output)
-    return shown.deliver(report)
+    of_draws = "posterior" in report.about.children
+    draw = partial(draw_best_skill, report.about, options["ci_prob"]) if of_draws else None
+    return shown.deliver(report, draw=draw)
+
+
+def draw_best_skill(tree: "xr.DataTree", ci_prob: float) -> "PlotCollection":
+    """Figure of the best skill, of one board or of two."""
+    from bayes_sota.maximum.plots import plot_sota
+
+    return plot_sota(tree, ci_prob=ci_prob)
 
 
 def estimate_as_typed(
@@ -585,7 +597,13 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     settings["random_seed"] = chosen_seed(seed)
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)
-    return shown.deliver(table, top)
+
+    def draw() -> "PlotCollection":
+        from bayes_sota.leaderboard.plots import plot_entries
+
+        return plot_entries(table)
+
+    return shown.deliver(table, top, draw)
 
 
 @command(epilog="Example: bayes-sota models --json")

@@ -6,8 +6,6 @@ Names come from strangers: they are shown as plain text in every format
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +48,7 @@ from bayes_sota.leaderboard.summary_newcomers import (
 )
 
 if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
+    pass
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
@@ -137,7 +135,7 @@ def describe_entries(
     skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
     said, who = said_decimals(shown, d), shown_name(first["name"], 60)
     notes, reasons = (list(described.get(key, ())) for key in ("notes", "reasons"))
-    report = Report(
+    return Report(
         content={
             "entries": [_entry(row) for row in frame.itertuples(index=False)],
             "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
@@ -175,13 +173,6 @@ def describe_entries(
         ],
         **described,
     )  # fmt: skip
-    return replace(report, figure=partial(_draw, report))
-
-
-def _draw(report: Report) -> "PlotCollection":
-    from bayes_sota.leaderboard.plots import plot_entries
-
-    return plot_entries(report)
 
 
 def _estimate(found: dict[str, Any], d: int, interval: str) -> str:

@@ -1,7 +1,6 @@
 """What a result says of theta_sota, in numbers and words, for the shell and for Python."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +58,7 @@ from bayes_sota.leaderboard.summary_newcomers import (
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
 
 if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
+    pass
 
 _ASSUMED = {
     "n_classifiers": "the number of classifiers",
@@ -214,7 +213,6 @@ def describe_sota(
     asked = [line for found in each for line in sentences_of(found)]
     legend, notes = _above_sota(content), list(content.get("notes", ()))
     above = [_ABOVE] * (min(found["bias"] for found in each) < 0)
-    of_draws = "posterior" in tree.children
     return Report(
         content=content,
         make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
@@ -245,16 +243,8 @@ def describe_sota(
             if len(grid := content["sensitivity"].get(name, [])) > 2
         ],
         measured=measured_of(boards[0]),
-        figure=partial(draw_best_skill, tree, ci_prob) if of_draws else None,
         about=tree,
     )  # fmt: skip
-
-
-def draw_best_skill(tree: xr.DataTree, ci_prob: float) -> "PlotCollection":
-    """Figure of the best skill, of one board or of two."""
-    from bayes_sota.maximum.plots import plot_sota
-
-    return plot_sota(tree, ci_prob=ci_prob)
 
 
 def _above_sota(content: dict[str, Any]) -> list[str]:

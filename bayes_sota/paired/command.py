@@ -1,5 +1,6 @@
 """``bayes-sota paired``: public and private leaderboards of the same teams."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import missing_option
 from bayes_sota.leaderboard.command import (
+    draw_best_skill,
     parse_submissions,
     question_options,
     submissions_option,
@@ -92,7 +94,8 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     )  # fmt: skip
     if output is not None:
         save_result(tree, output)
-    return shown.deliver(describe_paired(tree, boards, ci_prob, questions))
+    draw = partial(draw_best_skill, tree, ci_prob)
+    return shown.deliver(describe_paired(tree, boards, ci_prob, questions), draw=draw)
 
 
 def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:

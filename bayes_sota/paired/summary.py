@@ -20,7 +20,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.summary_entries import CITED
 from bayes_sota.leaderboard.summary_newcomers import Questions, diagnose_answers, sentences_of
-from bayes_sota.leaderboard.summary_sota import about_rho, draw_best_skill, estimate, rho_of
+from bayes_sota.leaderboard.summary_sota import about_rho, estimate, rho_of
 from bayes_sota.paired.summary_newcomers import PairedNewcomer
 
 MEANING = {
@@ -109,7 +109,6 @@ def describe_paired(
         reasons=content["diagnostics"]["reasons"],
         basis=[how_drawn(tree), SOFTWARE, CITED],
         measured="paired",
-        figure=partial(draw_best_skill, tree, ci_prob),
         about=tree,
     )
 

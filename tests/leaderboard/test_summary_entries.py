@@ -49,7 +49,7 @@ def test_best_first_with_the_ranks_of_equal_scores(board: bs.Leaderboard, table:
     assert np.all(frame["rank_lower"] <= frame["rank_upper"])
     assert frame["tied_with_best"][0]
     assert 0 < table.content["n_tied_with_best"] < 12
-    assert table.reasons == []
+    assert not table.reasons
     entries = json.loads(table.to_json())["entries"]
     assert isinstance(entries[0]["tied_with_best"], bool)
     assert {entry["name"] for entry in entries} == set(HOSTILE)
