@@ -23,6 +23,7 @@ from bayes_sota.core.plots import (
     spread_out,
     title_figure,
 )
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.crossval.across_tasks import AverageRanks
@@ -32,7 +33,6 @@ from bayes_sota.crossval.reproducibility import (
     order_by_iterations,
 )
 from bayes_sota.crossval.shape import running_means
-from bayes_sota.crossval.summary import JudgedRuns
 from bayes_sota.data.fold_scores import FoldScores
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def plot_iteration_scores(
 
 
 def plot_rules(
-    report: JudgedRuns,
+    report: Report,
     *,
     backend: str | None = None,
     plot_collection: "PlotCollection | None" = None,
@@ -200,7 +200,8 @@ def plot_rules(
 
     Parameters
     ----------
-    report : JudgedRuns
+    report : Report
+        Of ``judge_runs``.
     backend, plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
@@ -219,8 +220,9 @@ def plot_rules(
     """
     import xarray as xr
 
-    learners = report.scores.learners
-    rules = [one for one in report.rules if one.rule.adapts or one is report.rules[0]]
+    judged = report.about
+    learners = judged.scores.learners
+    rules = [one for one in judged.rules if one.rule.adapts or one is judged.rules[0]]
     _checked(len(learners))
     panel = _panel(
         "iterations",
