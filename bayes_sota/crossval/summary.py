@@ -222,7 +222,8 @@ def judge_runs(
         NOT_NEGATIVE.check(rope, "rope")
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
-    across = _across(scores, other_folds, truth, level)
+    bias = bias_rows([scores, *other_folds], level) if other_folds else None
+    errors = None if truth is None else truth_row(against_truth(scores, truth), scores.learners)
     rng, seed = resolve_seed(random_seed)
     chosen = rule or (KolmogorovSmirnovRule() if probabilities is None else SpearmanRule())
     state = steady_state(scores, rng)
@@ -244,7 +245,7 @@ def judge_runs(
         "n_iterations": scores.scores.shape[2], "learners": learners, "pairs": pairs,
         "rules": [rule_row(one, pairing) for one in judged],
         "ranks": None if ranks is None else rank_row(ranks),
-        "verdicts": verdict_rows(scores, level), **across,
+        "verdicts": verdict_rows(scores, level), "fold_bias": bias, "against_truth": errors,
         "advice": list(advice_of(scores, learners, pairs, reasons)),
         "notes": list(notes_of(scores, probabilities, judged[0])),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
@@ -372,12 +373,3 @@ def _iterations_of(rule: SpearmanRule, progress: Progress) -> float:
     if rule.threshold == 1 or np.isnan(missing):
         return float("inf")
     return float(np.ceil(n * np.sqrt(missing / (1 - rule.threshold))))
-
-
-def _across(
-    scores: FoldScores, other_folds: Sequence[FoldScores], truth: ArrayLike | None, level: float
-) -> dict[str, Any]:
-    """Estimates against those of other numbers of folds, and against true test sets."""
-    bias = bias_rows([scores, *other_folds], level) if other_folds else None
-    errors = None if truth is None else truth_row(against_truth(scores, truth), scores.learners)
-    return {"fold_bias": bias, "against_truth": errors}

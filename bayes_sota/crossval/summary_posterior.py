@@ -63,17 +63,14 @@ def report_comparison(
     posterior = tree["posterior"].to_dataset()
     names = [str(name) for name in posterior["learner"].values]
     tasks = [str(name) for name in posterior["task"].values]
-    pairs = list(combinations(range(len(names)), 2))
-    rows = []
-    if len(tasks) > 1:
-        rows = [_over_tasks(tree, k, ci_prob, rope) for k in range(len(pairs))]
-    rows += [
-        _on_task(tree, t, k, pair, ci_prob, rope, threshold)
-        for t in range(len(tasks))
-        for k, pair in enumerate(pairs)
+    pairs = list(enumerate(combinations(names, 2)))
+    over = [None] * (len(tasks) > 1)
+    rows = [
+        {"task": None if t is None else tasks[t], "a": a, "b": b}
+        | _compared(tree, t, k, ci_prob, rope, threshold)
+        for t in (*over, *range(len(tasks)))
+        for k, (a, b) in pairs
     ]
-    for row, (a, b) in zip(rows, pairs * (len(rows) // len(pairs)), strict=True):
-        row.update(a=names[a], b=names[b])
     dropped = int(tree.attrs["dropped_iterations"])
     note = f"{counted(dropped, 'iteration')} that a learner did not complete are left out"
     notes = [note] * (dropped > 0)
@@ -225,40 +222,31 @@ def _difference(draws: FloatArray, ci_prob: float, rope: float | None) -> dict[s
     }  # fmt: skip
 
 
-def _other_seed(again: FloatArray, observed: float) -> float:
-    """Share of runs whose sign is not the observed one; ties by half."""
-    return float(np.mean(again * np.sign(observed) < 0) + np.mean(again * observed == 0) / 2)
-
-
-def _over_tasks(tree: "xr.DataTree", k: int, ci_prob: float, rope: float | None) -> dict[str, Any]:
-    observed = tree["constant_data"]["observed_difference"].values[:, k].mean()
-    again = _draws(tree, "canonical_difference", "predictions")[:, :, k].mean(axis=1)
-    found = _difference(_draws(tree, "difference")[:, k], ci_prob, rope)
-    return {"task": None, "a": "", "b": "", **found, "p_other_seed": _other_seed(again, observed)}
-
-
-def _on_task(
+def _compared(
     tree: "xr.DataTree",
-    t: int,
+    t: int | None,
     k: int,
-    pair: tuple[int, int],
     ci_prob: float,
     rope: float | None,
     threshold: float,
 ) -> dict[str, Any]:
+    """The pair k on the data set t, or over all."""
     constants = tree["constant_data"].to_dataset()
-    observed = float(constants["observed_difference"].values[t, k])
-    iterations = int(constants["n_iterations"].values[t])
+    at = constants["observed_difference"].values[:, k]
+    again = _draws(tree, "canonical_difference", "predictions")[:, :, k]
+    if t is None:
+        found = _difference(_draws(tree, "difference")[:, k], ci_prob, rope)
+        return found | {"p_other_seed": _other_seed(again.mean(axis=1), at.mean())}
     found = _difference(_draws(tree, "task_difference")[:, t, k], ci_prob, rope)
-    places = list(pair)
+    iterations = int(constants["n_iterations"].values[t])
+    places = list(combinations(range(tree["posterior"].sizes["learner"]), 2))[k]
     partition, data = (
-        float((_draws(tree, name)[:, t, places] ** 2).sum(axis=1).mean())
+        float((_draws(tree, name)[:, t, list(places)] ** 2).sum(axis=1).mean())
         for name in ("partition_sd", "shared_sd")
     )
-    again = _draws(tree, "canonical_difference", "predictions")[:, t, k]
-    return {
-        "task": str(tree["posterior"]["task"].values[t]), "a": "", "b": "", **found,
-        "p_other_seed": _other_seed(again, observed), "observed_difference": observed,
+    return found | {
+        "p_other_seed": _other_seed(again[:, t], at[t]),
+        "observed_difference": float(at[t]),
         "iterations": iterations,
         "partition_share": float(partition_share(partition / iterations, data)),
         "decided": max(found["p_better"], 1 - found["p_better"]) >= threshold,
@@ -267,3 +255,8 @@ def _on_task(
             partition**0.5, data**0.5, threshold,
         ),
     }  # fmt: skip
+
+
+def _other_seed(again: FloatArray, observed: float) -> float:
+    """Share of runs whose sign is not the observed one; ties by half."""
+    return float(np.mean(again * np.sign(observed) < 0) + np.mean(again * observed == 0) / 2)
