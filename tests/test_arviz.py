@@ -119,7 +119,7 @@ def folds() -> xr.DataTree:
 
 def judged() -> xr.DataTree:
     runs = np.random.default_rng(9).normal([[[0.8]], [[0.82]]], 0.05, (2, 12, 3))
-    return bs.crossval.judge_runs(FoldScores(runs), random_seed=0).to_datatree(draws=100)
+    return bs.crossval.judge_runs(FoldScores(runs), random_seed=0).about.to_datatree(draws=100)
 
 
 def sota(board: Any, **settings: Any) -> xr.DataTree:

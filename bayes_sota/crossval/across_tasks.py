@@ -311,37 +311,31 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, AgainstTrut
             "the truth is one score of every learner on every data set, "
             f"{scores.scores.shape[:2]}, got the shape {true.shape}"
         )
-    return {kind: _compared(found, true) for kind, found in canonical_and_steady(scores).items()}
-
-
-def _compared(estimates: FloatArray, truth: FloatArray) -> AgainstTruth:
-    errors = estimates - truth
-    same = estimates.argmax(axis=1) == truth.argmax(axis=1)
-    return AgainstTruth(errors, errors.mean(axis=0), (errors**2).mean(axis=0), float(same.mean()))
+    found = {}
+    for kind, estimates in canonical_and_steady(scores).items():
+        errors = estimates - true
+        same = float((estimates.argmax(axis=1) == true.argmax(axis=1)).mean())
+        found[kind] = AgainstTruth(errors, errors.mean(axis=0), (errors**2).mean(axis=0), same)
+    return found
 
 
 def rank_row(ranks: AverageRanks, what: str = "learners") -> dict[str, Any]:
     """Mean ranks with their tests and critical differences."""
-    names = ("chi_squared", "p_value", "f_statistic", "f_p_value", "nemenyi", "bonferroni_dunn")
-    return {
-        what: dict(zip(ranks.names, ranks.ranks.tolist(), strict=True)),
-        **{name: getattr(ranks, name) for name in (*names, "level")},
-    }
+    of_names = dict(zip(ranks.names, ranks.ranks.tolist(), strict=True))
+    told = {k: v for k, v in vars(ranks).items() if k not in ("names", "ranks", "n_tasks")}
+    return {what: of_names, **told}
 
 
 def verdict_rows(scores: FoldScores, level: float) -> list[dict[str, Any]] | None:
     """What one seed after the other would say of each pair; None for too few data sets."""
     if len(scores.tasks) < max(_TASKS_OF_VERDICTS, 1 - np.log2(level)):
         return None
-    names = scores.learners
-    found = []
-    for a, b in combinations(range(len(names)), 2):
-        one = seed_verdicts(scores, a, b, level)
-        found.append({
-            "a": names[a], "b": names[b], "a_wins": one.a_wins, "b_wins": one.b_wins,
-            "contradiction": one.contradiction,
-        })  # fmt: skip
-    return found
+    return [
+        {"a": scores.learners[a], "b": scores.learners[b], "a_wins": one.a_wins,
+         "b_wins": one.b_wins, "contradiction": one.contradiction}
+        for a, b in combinations(range(len(scores.learners)), 2)
+        for one in [seed_verdicts(scores, a, b, level)]
+    ]  # fmt: skip
 
 
 def bias_rows(runs: Sequence[FoldScores], level: float) -> list[dict[str, Any]]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
+    from bayes_sota.core.tables import Report
     from bayes_sota.core.types import FloatArray
     from bayes_sota.crossval.run import CrossValidation
     from bayes_sota.crossval.summary import JudgedRuns
@@ -321,7 +322,7 @@ def _judge(
         random_seed=chosen_seed(shown.seed),
         **{name: asked[name] for name in names},
     )  # fmt: skip
-    return report, report.to_datatree
+    return report, report.about.to_datatree
 
 
 def _sample(
@@ -352,20 +353,21 @@ def _read(file: Path, options: dict[str, Any]) -> "tuple[FoldScores, FloatArray 
     return read_fold_scores(file, **options), None
 
 
-def _figure(report: "JudgedRuns", shown: _JudgeOutput, pairing: Pairing) -> "PlotCollection":
+def _figure(report: "Report", shown: _JudgeOutput, pairing: Pairing) -> "PlotCollection":
     from bayes_sota.crossval import plots
 
-    scores, kind = report.scores, shown.kind
+    judged: JudgedRuns = report.about
+    scores, kind = judged.scores, shown.kind
     if kind in _OF_ONE_TASK:
         draw = plots.plot_running_means if kind == "means" else plots.plot_iteration_scores
         return draw(scores, _task(scores.tasks, shown.task))
     if kind == "reproducibility":
-        seed = report.content["seed"]
+        seed = judged.content["seed"]
         return plots.plot_reproducibility(scores, pairing=pairing, random_seed=seed)
     if kind == "ranks":
-        if report.ranks is None:
+        if judged.ranks is None:
             raise InputError("--figure-kind ranks is for at least 2 data sets")
-        return plots.plot_critical_differences(report.ranks)
+        return plots.plot_critical_differences(judged.ranks)
     return plots.plot_rules(report)
 
 

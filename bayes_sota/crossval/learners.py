@@ -7,7 +7,8 @@ anew from the training items of each fold. ``tests/crossval/test_learners.py`` t
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
@@ -26,59 +27,22 @@ from bayes_sota.data.columns import (
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Table
 
-
-def _nb() -> Any:
-    from sklearn.naive_bayes import GaussianNB
-
-    return GaussianNB()
-
-
-def _neighbours() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier(5)
-
-
-def _tree() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
-
-
-def _svm() -> Any:
-    from sklearn.svm import SVC
-
-    return SVC(kernel="linear")
-
-
-def _mlp() -> Any:
-    from sklearn.neural_network import MLPClassifier
-
-    return MLPClassifier((30, 30, 30), max_iter=500)
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier()
-
-
-LEARNERS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
-    "nb": (_nb, "naive Bayes with normal densities"),
-    "5nn": (_neighbours, "5 nearest neighbours"),
-    "tree": (_tree, "decision tree by entropy, 2 items or more in a leaf"),
-    "svm": (_svm, "linear support vector machine"),
-    "mlp": (_mlp, "perceptron with three hidden layers of 30"),
-    "logistic": (_logistic, "logistic regression"),
-    "forest": (_forest, "random forest of 100 trees"),
-}
-"""Names of learners: how one is made, and what it is."""
+LEARNERS: Final[dict[str, tuple[str, dict[str, Any], str]]] = {
+    "nb": ("naive_bayes.GaussianNB", {}, "naive Bayes with normal densities"),
+    "5nn": ("neighbors.KNeighborsClassifier", {"n_neighbors": 5}, "5 nearest neighbours"),
+    "tree": (
+        "tree.DecisionTreeClassifier", {"criterion": "entropy", "min_samples_leaf": 2},
+        "decision tree by entropy, 2 items or more in a leaf",
+    ),
+    "svm": ("svm.SVC", {"kernel": "linear"}, "linear support vector machine"),
+    "mlp": (
+        "neural_network.MLPClassifier", {"hidden_layer_sizes": (30, 30, 30), "max_iter": 500},
+        "perceptron with three hidden layers of 30",
+    ),
+    "logistic": ("linear_model.LogisticRegression", {"max_iter": 1000}, "logistic regression"),
+    "forest": ("ensemble.RandomForestClassifier", {}, "random forest of 100 trees"),
+}  # fmt: skip
+"""Names of learners: class and settings in scikit-learn, and what it is."""
 
 
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
@@ -108,7 +72,13 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
         raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {found}")
     if len(set(asked)) < len(asked):
         raise InputError(f"a learner is there twice in {', '.join(asked)}")
-    return {name: prepared(LEARNERS[name][0](), coded) for name in asked}
+    return {name: prepared(_made(name), coded) for name in asked}
+
+
+def _made(name: str) -> Any:
+    place, settings, _ = LEARNERS[name]
+    module, _, kind = place.partition(".")
+    return getattr(import_module(f"sklearn.{module}"), kind)(**settings)
 
 
 def prepared(learner: Any, categories: list[int]) -> Any:

@@ -23,6 +23,7 @@ from bayes_sota.core.plots import (
     spread_out,
     title_figure,
 )
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.crossval.across_tasks import AverageRanks
@@ -32,7 +33,6 @@ from bayes_sota.crossval.reproducibility import (
     order_by_iterations,
 )
 from bayes_sota.crossval.shape import running_means
-from bayes_sota.crossval.summary import JudgedRuns
 from bayes_sota.data.fold_scores import FoldScores
 
 if TYPE_CHECKING:
@@ -98,9 +98,7 @@ def plot_running_means(
     drawn = np.concatenate([one.mean for one in found])
     wide = np.concatenate([one.interval[min(2, one.mean.size - 1) :].ravel() for one in found])
     low, high = _with_room([*drawn, *wide])
-    panel = _panel(
-        "score", (7.6, 4.4), backend=backend, plot_collection=plot_collection, **pc_kwargs
-    )
+    panel = _panel("score", (7.6, 4.4), backend, plot_collection, pc_kwargs)
     for j, one in enumerate(found):
         x = np.arange(1, one.mean.size + 1)
         ends = np.clip(one.interval.T, low, high)
@@ -155,13 +153,7 @@ def plot_iteration_scores(
     values = [one[np.isfinite(one)] for one in means]
     order = np.argsort([-one.mean() for one in values], kind="stable")
     names = [shown_name(scores.learners[j]) for j in order]
-    panel = _panel(
-        "score",
-        (7.2, 1.5 + 0.75 * len(order)),
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
+    panel = _panel("score", (7.2, 1.5 + 0.75 * len(order)), backend, plot_collection, pc_kwargs)
     low, high = _with_room(np.concatenate(values))
     for row, j in enumerate(order):
         one, floor = values[j], -float(row)
@@ -171,10 +163,10 @@ def plot_iteration_scores(
             top = float(curve.sel(plot_axis="y").max())
             panel.area(f"density_{row}", curve, floor, 0.62 / top, COLORS["theta_sota"])
         marks = np.full(one.size, floor - 0.06)
-        panel.dots(f"iterations_{row}", xr.DataArray(one, dims="point"), marks, COLORS["dark"],
+        panel.dots(f"iterations_{row}", _points(one), marks, COLORS["dark"],
                    marker="|", size=30)  # fmt: skip
         _line(panel, f"mean_{row}", [one.mean()] * 2, [floor, floor + 0.66], "#000000")
-        panel.dots(f"median_{row}", xr.DataArray([np.median(one)], dims="point"),
+        panel.dots(f"median_{row}", _points([np.median(one)]),
                    np.array([floor + 0.14]), COLORS["winner_skill"])  # fmt: skip
     heights = [-float(row) + 0.2 for row in range(len(order))]
     _set_axes(panel, f"{scores.score_name} of one iteration (line: mean, dot: median)", (low, high),
@@ -186,7 +178,7 @@ def plot_iteration_scores(
 
 
 def plot_rules(
-    report: JudgedRuns,
+    report: Report,
     *,
     backend: str | None = None,
     plot_collection: "PlotCollection | None" = None,
@@ -200,7 +192,8 @@ def plot_rules(
 
     Parameters
     ----------
-    report : JudgedRuns
+    report : Report
+        Of ``judge_runs``.
     backend, plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
@@ -217,17 +210,17 @@ def plot_rules(
     >>> figure.viz["mean_0_1"]["iterations"].item()["y"].round(2).tolist()
     [-0.1]
     """
-    import xarray as xr
 
-    learners = report.scores.learners
-    rules = [one for one in report.rules if one.rule.adapts or one is report.rules[0]]
+    judged = report.about
+    learners = judged.scores.learners
+    rules = [one for one in judged.rules if one.rule.adapts or one is judged.rules[0]]
     _checked(len(learners))
     panel = _panel(
         "iterations",
         (7.6, 1.7 + 0.2 * len(rules) * (len(learners) + 1.2)),
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
+        backend,
+        plot_collection,
+        pc_kwargs,
     )
     offsets = 0.2 * ((len(learners) - 1) / 2 - np.arange(len(learners)))
     step = 0.2 * (len(learners) + 1.2)
@@ -238,7 +231,7 @@ def plot_rules(
             panel.bar(f"bar_{row}_{j}", make_bounds(*np.quantile(used, [0.05, 0.95])), height,
                       _PALETTE[j], 1.8)  # fmt: skip
             hollow = {"facecolor": "white"} if ran_out > 0.05 else {}
-            mean = xr.DataArray([used.mean()], dims="point")
+            mean = _points([used.mean()])
             panel.dots(f"mean_{row}_{j}", mean, np.array([height]), _PALETTE[j], **hollow)
     most = float(max(one.pool.max() for one in rules))
     heights = [-row * step for row in range(len(rules))]
@@ -306,9 +299,7 @@ def plot_reproducibility(
     found = order_by_iterations(scores, numbers.tolist(), pairing, random_seed).mean(axis=1)
     pairs = list(combinations(range(len(scores.learners)), 2))
     chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
-    panel = _panel(
-        "reproducibility", (8.4, 4.6), backend=backend, plot_collection=plot_collection, **pc_kwargs
-    )
+    panel = _panel("reproducibility", (8.4, 4.6), backend, plot_collection, pc_kwargs)
     _line(panel, "chance", numbers, chance, COLORS["prior"])
     colors = [_PALETTE[k % _MOST] for k in range(len(pairs))]
     for k, (i, j) in enumerate(pairs):
@@ -358,11 +349,7 @@ def plot_critical_differences(
     left, groups = (k + 1) // 2, ranks.groups()
     first = -0.55 - 0.22 * len(groups)
     panel = _panel(
-        "rank",
-        (7.6, 1.9 + 0.26 * (left + len(groups) + 1)),
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
+        "rank", (7.6, 1.9 + 0.26 * (left + len(groups) + 1)), backend, plot_collection, pc_kwargs
     )
     edges = (1 - 0.06 * (k - 1), k + 0.06 * (k - 1))
     _line(panel, "axis", [1, k], [0, 0], "#000000")
@@ -402,13 +389,20 @@ def _checked(learners: int) -> int:
     return learners
 
 
-def _panel(name: str, size: tuple[float, float], **where: Any) -> Panel:
+def _panel(
+    name: str,
+    size: tuple[float, float],
+    backend: str | None,
+    collection: "PlotCollection | None",
+    settings: dict[str, Any],
+) -> Panel:
+    where = {"backend": backend, "plot_collection": collection, **settings}
     return Panel(make_collection({name: make_bounds(0, 1)}, figsize=size, **where), name)
 
 
 def _with_room(values: ArrayLike) -> tuple[float, float]:
-    given = np.asarray(values, np.float64)
-    low, high = float(given.min()), float(given.max())
+    numbers = np.asarray(values, np.float64)
+    low, high = float(numbers.min()), float(numbers.max())
     room = 0.06 * (high - low) or 0.01
     return low - room, high + room
 

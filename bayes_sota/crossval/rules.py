@@ -12,9 +12,9 @@ correlated t.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,7 @@ from bayes_sota.data.fold_scores import FoldScores
 _CORRELATION = Range(0.9, 1.0)
 _DISTANCE = Range(1e-6, 1.0)
 _ITERATIONS = Range(1, 10**6, whole=True)
+_OF_ITERATIONS = ("scores", "probabilities", "fold_scores", "numbers")
 _FIRST_LOOK = 16  # iterations; rules of one learner stop before, mostly
 type Probabilities = FloatArray | Sequence[FloatArray] | None
 """Per data set (learner, iteration, item); one array where there is one data set."""
@@ -75,30 +76,22 @@ class Progress:
         if n >= len(self.scores):
             return self
         if n not in self._beginnings:
-            self._beginnings[n] = Progress(
-                self.scores[:n],
-                None if self.probabilities is None else self.probabilities[:n],
-                None if self.fold_scores is None else self.fold_scores[:n],
-                None if self.numbers is None else self.numbers[:n],
-                self.folds,
-            )
+            whole = {name: getattr(self, name) for name in _OF_ITERATIONS}
+            parts: dict[str, Any]
+            parts = {name: None if part is None else part[:n] for name, part in whole.items()}
+            self._beginnings[n] = replace(self, **parts, _beginnings={})
         return self._beginnings[n]
 
     @cached_property
     def correlations(self) -> FloatArray:
         """Successive correlations of all iterations, which several thresholds share."""
-        return self._correlations(None)
-
-    def _correlations(self, newest: int | None) -> FloatArray:
-        if self.probabilities is None:
-            raise InputError("Spearman's rule needs the predicted probability of every item")
-        return successive_correlations(self.probabilities, newest)
+        return self.newest_correlations(None)
 
     def newest_correlations(self, newest: int | None) -> FloatArray:
         """Those of the newest iterations, or of all."""
-        if newest is None or newest >= len(self.scores):
-            return self.correlations
-        return self._correlations(newest)
+        if self.probabilities is None:
+            raise InputError("Spearman's rule needs the predicted probability of every item")
+        return successive_correlations(self.probabilities, newest)
 
 
 class Rule(ABC):
@@ -127,7 +120,14 @@ class Rule(ABC):
 
     def stops(self, row: Sequence[Progress]) -> list[int]:
         """Iterations after which each learner of a data set stops, 0 for never."""
-        return [_first(held) for held in self.held(row)]
+        return [self._stop(progress) for progress in row]
+
+    def _stop(self, progress: Progress) -> int:
+        """Of a rule that looks at no other learner; what follows the stop is not computed."""
+        n, most = _FIRST_LOOK, len(progress.scores)
+        while n < most and not (stop := _first(self.holds(progress.beginning(n)))):
+            n *= 3
+        return stop if n < most else _first(self.holds(progress))
 
     def decided(self, runs: Runs) -> bool:
         """Whether it holds for every learner after the newest iteration.
@@ -180,21 +180,8 @@ class FixedNumber(Rule):
         return bool(runs.fold_scores.scores.shape[2] >= self.iterations)
 
 
-class _RuleOfOne(Rule):
-    """A rule that looks at no other learner, so that what follows its stop need not be computed."""
-
-    def stops(self, row: Sequence[Progress]) -> list[int]:
-        return [self._stop(progress) for progress in row]
-
-    def _stop(self, progress: Progress) -> int:
-        n, most = _FIRST_LOOK, len(progress.scores)
-        while n < most and not (stop := _first(self.holds(progress.beginning(n)))):
-            n *= 3
-        return stop if n < most else _first(self.holds(progress))
-
-
 @dataclass(frozen=True)
-class SpearmanRule(_RuleOfOne):
+class SpearmanRule(Rule):
     r"""Stop when one more iteration hardly changes the order of the items.
 
     Spearman's rank correlation of the items' running mean probabilities after :math:`n - 1` and
@@ -233,11 +220,12 @@ class SpearmanRule(_RuleOfOne):
         return 2
 
     def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
-        return np.asarray(progress.newest_correlations(newest) >= self.threshold - 1e-14)
+        found = progress.newest_correlations(newest) if newest else progress.correlations
+        return np.asarray(found >= self.threshold - 1e-14)
 
 
 @dataclass(frozen=True)
-class KolmogorovSmirnovRule(_RuleOfOne):
+class KolmogorovSmirnovRule(Rule):
     r"""Stop when the scores of even and of odd iterations are distributed alike.
 
     .. math:: D = \sup_x |F_{odd}(x) - F_{even}(x)| < t
@@ -333,6 +321,9 @@ class PosteriorRule(Rule):
     def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
         """One learner alone has no order that could be open."""
         return self.held([progress], newest)[0]
+
+    def stops(self, row: Sequence[Progress]) -> list[int]:
+        return [_first(held) for held in self.held(row)]
 
     def held(self, row: Sequence[Progress], newest: int | None = None) -> list[BoolArray]:
         numbers, scores = zip(*(_folds_of(progress) for progress in row), strict=True)

@@ -7,6 +7,7 @@ A pair of learners is named with the better one first, by the means of all itera
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED, LEVEL, NOT_NEGATIVE, OPEN_SH
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import frame_of
-from bayes_sota.core.tables import SOFTWARE, ResultTable
+from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, counted, listed
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.across_tasks import (
@@ -64,88 +65,32 @@ from bayes_sota.crossval.shape import (
     sample_sd,
     steady_state,
 )
-from bayes_sota.crossval.summary_words import (
-    JudgedTables,
-    Part,
-    advice_of,
-    answer_of,
-    notes_of,
-)
+from bayes_sota.crossval.summary_words import advice_of, answer_of, notes_of, tables_of
 from bayes_sota.data.fold_scores import FoldScores
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedRuns(ResultTable):
-    """Repeated cross-validation judged: learners, pairs of learners, rules, advice.
+class JudgedRuns:
+    """Repeated cross-validation judged: what the report of ``judge_runs`` is about.
 
     Attributes
     ----------
-    content : dict
-        Everything, with the keys of ``bayes-sota cv judge --json``: learners (estimates, ranks and
-        stopping iterations of every data set), pairs (reproducibility, posterior and tests), rules
-        (what each costs and saves), ranks and verdicts across data sets, fold_bias and
-        against_truth (None where there is nothing to tell them from), advice, notes, seed.
-    frame : pandas.DataFrame
-        The learners, one row for each on every data set.
-    reasons : tuple of str
-        Learners whose steady state is not reached; empty where all are.
+    scores : FoldScores
     rules : tuple of JudgedRule
         Estimates and iterations of every ordering.
-    scores : FoldScores
     ranks : AverageRanks or None
         Of the learners over data sets.
+    content : dict
+        Of the report.
     """
 
-    content: dict[str, Any]
-    frame: "pd.DataFrame"
-    reasons: tuple[str, ...]
-    rules: tuple[JudgedRule, ...]
     scores: FoldScores
+    rules: tuple[JudgedRule, ...]
     ranks: AverageRanks | None
-    measured = "learners"
-    text_columns = ("task", "learner")
-
-    @property
-    def notes(self) -> list[str]:  # type: ignore[override]
-        """How it was computed, and what a reader should know."""
-        return list(self.content["notes"])
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.content | {"text": self.text}
-
-    def sentences(self) -> list[str]:
-        """Who is ahead, how reproducible that is, and what to do."""
-        return [*answer_of(self.content), *self.content["advice"]]
-
-    def paragraph(self) -> list[str]:
-        return [*self.sentences(), *as_sentences(self.notes)]
-
-    def basis(self) -> list[str]:
-        found = self.content
-        how = f"{found['orderings']} random orderings of {found['n_iterations']} iterations of "
-        return [f"{how}{found['folds']}-fold cross-validation, seed {found['seed']}", SOFTWARE]
-
-    def header(self) -> list[str]:
-        return JudgedTables(self.content).learners_part(0).header
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        return JudgedTables(self.content).learners_part(top).cells
-
-    def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
-        return [(part.header, part.cells) for part in self._tables(top)]
-
-    def titles(self, top: int | None = None) -> list[str]:
-        return [part.title for part in self._tables(top)]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        return [part.legend for part in self._tables(top) if part.legend]
-
-    def _tables(self, top: int | None) -> list[Part]:
-        return JudgedTables(self.content).parts(top)
+    content: dict[str, Any]
 
     def to_datatree(self, draws: int = 1000, random_seed: Seed = None) -> "xr.DataTree":
         r"""Draws of the true differences, and all estimates, as a DataTree.
@@ -174,33 +119,31 @@ class JudgedRuns(ResultTable):
         --------
         >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
         >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
-        >>> tree = judge_runs(scores, random_seed=0).to_datatree()
+        >>> tree = judge_runs(scores, random_seed=0).about.to_datatree()
         >>> round(float(tree["posterior"]["difference"].mean()), 2)
         -0.02
         """
-        seed = self.content["seed"] if random_seed is None else random_seed
-        return judged_tree(self.scores, self._estimates(), draws, seed, {
-            "diagnostics_reasons": "; ".join(r.replace("; ", ", ") for r in self.reasons),
-            "rule": self.content["rule"]["name"],
-            "pairing": self.content["pairing"],
-        })  # fmt: skip
-
-    def _estimates(self) -> dict[str, Any]:
-        """Of every learner on every data set, in the order of the scores."""
+        found, reasons = self.content, self.content["diagnostics"]["reasons"]
         names = {
             "mean_score": "steady", "canonical_score": "canonical", "median_score": "median",
             "iteration_sd": "sd", "rank": "rank", "stopping_iteration": "stopping_iteration",
         }  # fmt: skip
-        rows = {(row["task"], row["learner"]): row for row in self.content["learners"]}
-        found: dict[str, Any] = {
+        rows = {(row["task"], row["learner"]): row for row in found["learners"]}
+        estimates: dict[str, Any] = {
             name: (
                 ("task", "learner"),
                 [[rows[t, j][key] or 0 for j in self.scores.learners] for t in self.scores.tasks],
             )
             for name, key in names.items()
         }
-        share = self.rules[0].win_share(self.content["pairing"])
-        return found | {"win_share": (("task", "learner", "learner_other"), share)}
+        share = self.rules[0].win_share(found["pairing"])
+        estimates["win_share"] = (("task", "learner", "learner_other"), share)
+        seed = found["seed"] if random_seed is None else random_seed
+        return judged_tree(self.scores, estimates, draws, seed, {
+            "diagnostics_reasons": "; ".join(r.replace("; ", ", ") for r in reasons),
+            "rule": found["rule"]["name"],
+            "pairing": found["pairing"],
+        })  # fmt: skip
 
 
 def judge_runs(
@@ -217,7 +160,7 @@ def judge_runs(
     other_folds: Sequence[FoldScores] = (),
     truth: ArrayLike | None = None,
     random_seed: Seed = DEFAULT_SEED,
-) -> JudgedRuns:
+) -> Report:
     """Say how far repeated cross-validation can be trusted, and what to do.
 
     Parameters
@@ -249,7 +192,14 @@ def judge_runs(
 
     Returns
     -------
-    JudgedRuns
+    Report
+        Its ``content`` has the keys of ``bayes-sota cv judge --json``: learners (estimates, ranks
+        and stopping iterations of every data set, which are ``frame`` too), pairs
+        (reproducibility, posterior and tests), rules (what each costs and saves), ranks and
+        verdicts across data sets, fold_bias and against_truth (None where there is nothing to tell
+        them from), advice, notes, seed. Its ``reasons`` are the learners whose steady state is not
+        reached; ``about`` is a ``JudgedRuns``, which has the estimates of every ordering and draws
+        of the true differences.
 
     Raises
     ------
@@ -263,7 +213,7 @@ def judge_runs(
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
     >>> report = judge_runs(scores, rule=FixedNumber(10), random_seed=0)
-    >>> print(report.sentences()[0])
+    >>> print(report.sentences[0])
     With other partitions b comes before a in 100 of 100 comparisons of runs that fixed 10 stops.
     """
     check_choice("pairing", pairing, Pairing)
@@ -273,7 +223,8 @@ def judge_runs(
         NOT_NEGATIVE.check(rope, "rope")
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
-    across = _across(scores, other_folds, truth, level)
+    bias = bias_rows([scores, *other_folds], level) if other_folds else None
+    errors = None if truth is None else truth_row(against_truth(scores, truth), scores.learners)
     rng, seed = resolve_seed(random_seed)
     chosen = rule or (KolmogorovSmirnovRule() if probabilities is None else SpearmanRule())
     state = steady_state(scores, rng)
@@ -287,7 +238,7 @@ def judge_runs(
     learners = list(learner_rows(scores, state, stops))
     pairs = list(_pairs(scores, state, judged[0], pairing, ci_prob=ci_prob, rope=rope))
     ranks = average_ranks(state.mean, scores.learners, level) if len(scores.tasks) > 1 else None
-    reasons = tuple(_unsteady(scores, progress, stops, chosen))
+    reasons = list(_unsteady(scores, progress, stops, chosen))
     content = {
         "rule": {"name": chosen.name, "least_iterations": chosen.least, **asdict(chosen)},  # type: ignore[call-overload]
         "pairing": pairing, "together": together, "orderings": orderings, "prob": ci_prob,
@@ -295,13 +246,28 @@ def judge_runs(
         "n_iterations": scores.scores.shape[2], "learners": learners, "pairs": pairs,
         "rules": [rule_row(one, pairing) for one in judged],
         "ranks": None if ranks is None else rank_row(ranks),
-        "verdicts": verdict_rows(scores, level), **across,
+        "verdicts": verdict_rows(scores, level), "fold_bias": bias, "against_truth": errors,
         "advice": list(advice_of(scores, learners, pairs, reasons)),
         "notes": list(notes_of(scores, probabilities, judged[0])),
-        "diagnostics": {"ok": not reasons, "reasons": list(reasons)},
+        "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": int(seed) if seed.isdigit() else seed,
     }  # fmt: skip
-    return JudgedRuns(content, frame_of(learners), reasons, tuple(judged), scores, ranks)
+    sentences = [*answer_of(content), *content["advice"]]
+    tables, legend = zip(*tables_of(content), strict=True)
+    how = f"{orderings} random orderings of {content['n_iterations']} iterations of {scores.folds}"
+    return Report(
+        content=content,
+        make_frame=partial(frame_of, learners),
+        tables=tables,
+        sentences=sentences,
+        legend=[line for line in legend if line],
+        notes=content["notes"],
+        reasons=reasons,
+        paragraph=[*sentences, *as_sentences(content["notes"])],
+        basis=[f"{how}-fold cross-validation, seed {seed}", SOFTWARE],
+        measured="learners",
+        about=JudgedRuns(scores, tuple(judged), ranks, content),
+    )
 
 
 def _pairs(
@@ -408,12 +374,3 @@ def _iterations_of(rule: SpearmanRule, progress: Progress) -> float:
     if rule.threshold == 1 or np.isnan(missing):
         return float("inf")
     return float(np.ceil(n * np.sqrt(missing / (1 - rule.threshold))))
-
-
-def _across(
-    scores: FoldScores, other_folds: Sequence[FoldScores], truth: ArrayLike | None, level: float
-) -> dict[str, Any]:
-    """Estimates against those of other numbers of folds, and against true test sets."""
-    bias = bias_rows([scores, *other_folds], level) if other_folds else None
-    errors = None if truth is None else truth_row(against_truth(scores, truth), scores.learners)
-    return {"fold_bias": bias, "against_truth": errors}

@@ -7,126 +7,25 @@ the partitions still leave open. A *canonical* run has as many iterations as mak
 computes them by hand.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.tables import SOFTWARE, ResultTable
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, counted, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.run import CrossValidation
 from bayes_sota.crossval.shape import canonical_iterations, sample_sd
 from bayes_sota.data.fold_scores import score_name
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _CITED = "steady state after Raeder, Hoens and Chawla 2010, Consequences of variability in "
 _CITED += "classifier performance estimates"
 _NUMBERS = ("steady_state", "canonical", "sd_iterations", "median", "pooled")
+_HEADER = ("steady state", "canonical", "sd of iterations", "median", "pooled AUROC")
 
 
-@dataclass(frozen=True, eq=False)
-class RunsReport(ResultTable):
-    """Estimates of learners, the highest steady state first.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        A row for each learner: ``steady_state`` with its ``mcse``, ``canonical``,
-        ``sd_iterations``, ``median``, ``pooled`` (AUROC of all items of an iteration, mean over
-        iterations), ``share_best`` (of the iterations, ties divided), ``failed_fits``.
-    content : dict
-        What ``bayes-sota cv run --json`` prints.
-    notes, reasons : tuple of str
-    """
-
-    text_columns = ("learner",)
-
-    frame: "pd.DataFrame"
-    content: dict[str, Any]
-    notes: tuple[str, ...]
-    reasons: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.content | {"text": self.text}
-
-    def sentences(self) -> list[str]:
-        """The answer: who is best, how sure that is, and what repetition cannot tell."""
-        first, *rest = self.frame.to_dict("records")
-        n, k = self.content["iterations"], self.content["folds"]
-        how = f"over {counted(n, 'random partition')} into {k} folds"
-        score = f"{'the highest' if rest else 'a'} mean {score_name(self.content['scoring'])}"
-        number = _number(first, "steady_state")
-        said = [f"On {self.content['task']}, {first['learner']} has {score}, {number}, {how}."]
-        if rest:
-            times = first["share_best"] * n
-            said.append(
-                f"{rest[0]['learner']} follows with {_number(rest[0], 'steady_state')}; "
-                f"{first['learner']} was the best in {times:g} of {counted(n, 'partition')}."
-            )
-        if n > 1:
-            said.append(
-                f"From one partition to another the score of {first['learner']} varies by "
-                f"{first['sd_iterations']:.2g} (sd), the mean of {n} by {first['mcse']:.1g} "
-                "(standard error)."
-            )
-        items = self.content["n_items"]
-        return [
-            *said,
-            "Repetition removes the noise of the partitions, not that of having only "
-            f"{counted(items, 'item')}.",
-        ]
-
-    def header(self) -> list[str]:
-        """Names of the columns."""
-        size = f"{self.content['canonical_iterations']}x{self.content['folds']}"
-        shown = ["learner", "steady state", f"canonical ({size})", "sd of iterations", "median"]
-        return [*shown, "pooled AUROC", "best in"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        """Text of the rows."""
-        return [
-            [
-                row["learner"],
-                *(_number(row, name) for name in _NUMBERS),
-                f"{row['share_best']:.0%}",
-            ]
-            for row in self.frame[:top].to_dict("records")
-        ]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        """What the columns are."""
-        what = (
-            f"steady state: mean {score_name(self.content['scoring'])} over all partitions; "
-            "canonical: of the first partitions alone, which make about ten fits, the size that "
-            "papers report; pooled: AUROC of all items at once; best in: share of partitions in "
-            "which the learner comes first"
-        )
-        return [what]
-
-    def basis(self) -> list[str]:
-        """Version and source."""
-        size = f"{self.content['iterations']} x {self.content['folds']} stratified folds"
-        return [f"{size}, seed {self.content['seed']}", SOFTWARE, _CITED]
-
-    def paragraph(self) -> list[str]:
-        """Sentences for a paper."""
-        return [*self.sentences(), *as_sentences(self.notes)]
-
-
-def _number(row: dict[str, Any], name: str) -> str:
-    """A score with the digits that it supports."""
-    spread = row["sd_iterations"]
-    error = row["mcse"] if np.isfinite(row["mcse"]) else 0.0
-    if not np.isfinite(row[name]):
-        return "-"
-    digits = decimals_for(spread, error) if np.isfinite(spread) and spread > 0 else 4
-    return f"{row[name]:z.{min(digits, 6)}f}"
-
-
-def describe_runs(runs: CrossValidation) -> RunsReport:
+def describe_runs(runs: CrossValidation) -> Report:
     """Describe repeated cross-validation of one data set.
 
     Parameters
@@ -135,7 +34,11 @@ def describe_runs(runs: CrossValidation) -> RunsReport:
 
     Returns
     -------
-    RunsReport
+    Report
+        Learners, the highest steady state first. A row of ``frame`` has ``steady_state`` with its
+        ``mcse``, ``canonical``, ``sd_iterations``, ``median``, ``pooled`` (AUROC of all items of an
+        iteration, mean over iterations), ``share_best`` (of the iterations, ties divided) and
+        ``failed_fits``; ``content`` is what ``bayes-sota cv run --json`` prints.
         A failed fit, and a rule that was not met, are reasons not to trust it; estimates are then
         those of the fits and iterations that there are.
 
@@ -148,7 +51,7 @@ def describe_runs(runs: CrossValidation) -> RunsReport:
     ...     {"nb": GaussianNB()}, *load_breast_cancer(return_X_y=True), folds=5, iterations=2,
     ...     random_seed=0, task="tumours",
     ... )
-    >>> describe_runs(runs).sentences()[0]
+    >>> describe_runs(runs).sentences[0]
     'On tumours, nb has a mean AUROC, 0.9875, over 2 random partitions into 5 folds.'
     """
     import pandas as pd
@@ -176,7 +79,70 @@ def describe_runs(runs: CrossValidation) -> RunsReport:
         "notes": list(runs.notes),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
     }
-    return RunsReport(frame, content, runs.notes, tuple(reasons))
+    rows, score = content["learners"], score_name(data.scorer)
+    size = f"{content['canonical_iterations']}x{data.folds}"
+    columns = dict(zip(_NUMBERS, _HEADER, strict=True)) | {"canonical": f"canonical ({size})"}
+    sentences = list(_sentences(content))
+    return Report(
+        content=content,
+        make_frame=lambda: frame,
+        tables=[Table(
+            ["learner", *columns.values(), "best in"],
+            [[row["learner"], *(_number(row, name) for name in columns), f"{row['share_best']:.0%}"]
+             for row in rows],
+        )],
+        sentences=sentences,
+        legend=[
+            f"steady state: mean {score} over all partitions; canonical: of the first partitions "
+            "alone, which make about ten fits, the size that papers report; pooled: AUROC of all "
+            "items at once; best in: share of partitions in which the learner comes first"
+        ],
+        notes=runs.notes,
+        reasons=reasons,
+        paragraph=[*sentences, *as_sentences(runs.notes)],
+        basis=[
+            f"{runs.n_iterations} x {data.folds} stratified folds, seed {runs.random_seed}",
+            SOFTWARE, _CITED,
+        ],
+        about=runs,
+    )  # fmt: skip
+
+
+def _sentences(content: dict[str, Any]) -> Iterator[str]:
+    """The answer: who is best, how sure that is, and what repetition cannot tell."""
+    first, *rest = content["learners"]
+    n, name = content["iterations"], first["learner"]
+    score = f"{'the highest' if rest else 'a'} mean {score_name(content['scoring'])}"
+    yield (
+        f"On {content['task']}, {name} has {score}, {_number(first, 'steady_state')}, over "
+        f"{counted(n, 'random partition')} into {content['folds']} folds."
+    )
+    if rest:
+        times = first["share_best"] * n
+        yield (
+            f"{rest[0]['learner']} follows with {_number(rest[0], 'steady_state')}; "
+            f"{name} was the best in {times:g} of {counted(n, 'partition')}."
+        )
+    if n > 1:
+        yield (
+            f"From one partition to another the score of {name} varies by "
+            f"{first['sd_iterations']:.2g} (sd), the mean of {n} by {first['mcse']:.1g} "
+            "(standard error)."
+        )
+    yield (
+        "Repetition removes the noise of the partitions, not that of having only "
+        f"{counted(content['n_items'], 'item')}."
+    )
+
+
+def _number(row: dict[str, Any], name: str) -> str:
+    """A score with the digits that it supports."""
+    spread = row["sd_iterations"]
+    error = row["mcse"] if np.isfinite(row["mcse"]) else 0.0
+    if not np.isfinite(row[name]):
+        return "-"
+    digits = decimals_for(spread, error) if np.isfinite(spread) and spread > 0 else 4
+    return f"{row[name]:z.{min(digits, 6)}f}"
 
 
 def _rows(runs: CrossValidation) -> list[dict[str, Any]]:

@@ -3,12 +3,13 @@
 ``tests/crossval/test_summary.py`` reads them.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from bayes_sota.core.tables import Table
 from bayes_sota.core.text import chance, counted, decimals_for, listed, p_value
 from bayes_sota.crossval.reproducibility import KEPT, JudgedRule
 from bayes_sota.crossval.rules import Probabilities
@@ -189,196 +190,173 @@ def _of_truth(content: dict[str, Any]) -> Iterator[str]:
     )
 
 
-class Part(NamedTuple):
-    """One of the tables of a report."""
+def tables_of(content: dict[str, Any]) -> Iterator[tuple[Table, str]]:
+    """Tables of what ``judge_runs`` found, each with what its columns mean."""
+    several = len({row["task"] for row in content["learners"]}) > 1
+    for shown in (_learners, _pairs, _posteriors):
+        table, legend = shown(content)
+        if several:
+            rows = content["learners" if shown is _learners else "pairs"]
+            placed = [[row["task"], *cells] for row, cells in zip(rows, table.rows, strict=True)]
+            table = replace(table, header=["data set", *table.header], rows=placed)
+        yield table, legend
+    for key, found in (
+        ("rules", _rules), ("verdicts", _verdicts), ("fold_bias", _bias), ("against_truth", _truth)
+    ):  # fmt: skip
+        if content[key]:
+            yield found(content[key])
 
-    title: str
-    header: list[str]
-    cells: list[list[str]]
-    legend: str
+
+def _table(title: str, rows: Iterable[dict[str, str]]) -> Table:
+    """A table whose rows name their columns."""
+    cells = list(rows)
+    return Table(list(cells[0]), [list(row.values()) for row in cells], title)
 
 
-@dataclass(frozen=True)
-class JudgedTables:
-    """Tables of what ``judge_runs`` found.
+def _learners(content: dict[str, Any]) -> tuple[Table, str]:
+    """Estimates of the learners."""
+    size, score = canonical_iterations(content["folds"]), score_name(content["scorer"])
 
-    Attributes
-    ----------
-    content : dict
-        Of the report.
-    """
-
-    content: dict[str, Any]
-
-    def parts(self, top: int | None) -> list[Part]:
-        """All tables, those of learners and pairs with so many rows."""
-        found = self.content
-        parts = [self.learners_part(top), self._pairs(top), self._posteriors(top), self._rules()]
-        if found["verdicts"]:
-            header = ["A", "B", "A wins", "B wins", "two seeds contradict"]
-            cells = [_verdict_cells(row) for row in found["verdicts"][:top]]
-            title = "Wilcoxon's test across data sets, seed by seed"
-            parts.append(Part(title, header, cells, ""))
-        if found["fold_bias"]:
-            parts.append(_bias_part(found["fold_bias"]))
-        if found["against_truth"]:
-            parts.append(_truth_part(found["against_truth"]))
-        return parts
-
-    def _of_set(self, text: str) -> list[str]:
-        several = len({row["task"] for row in self.content["learners"]}) > 1
-        return [text] if several else []
-
-    def learners_part(self, top: int | None) -> Part:
-        """Estimates of the learners."""
-        size = canonical_iterations(self.content["folds"])
-        header = [
-            *self._of_set("data set"), "learner", "rank",
-            score_name(self.content["scorer"]), "s.e.", "median", "sd", "single run", "above mean",
-            "stops after",
-        ]  # fmt: skip
-        return Part(
-            "Learners, by the mean of all iterations",
-            header,
-            [self._learner(row) for row in self.content["learners"][:top]],
-            "Learners: s.e.: standard error of the mean, over partitions alone; sd: from one "
-            f"iteration to another; single run: the first {size} x {self.content['folds']}-fold, "
-            "the canonical size (about ten fits) that papers report; above mean: the probability "
-            "that such a run exceeds the mean of all iterations; stops after: iterations until the "
-            "rule holds.",
-        )
-
-    def _learner(self, row: dict[str, Any]) -> list[str]:
+    def cells(row: dict[str, Any]) -> dict[str, str]:
         d = decimals_for(row["sd"], row["standard_error"])
-        stops = row["stopping_iteration"]
-        return [
-            *self._of_set(row["task"]), row["learner"], f"{row['rank']:g}",
-            f"{row['steady']:z.{d}f}", f"{row['standard_error']:.1g}", f"{row['median']:z.{d}f}",
-            f"{row['sd']:.2g}", f"{row['canonical']:z.{d}f}", _share(row["p_canonical_above"]),
-            "not yet" if stops is None else str(stops),
-        ]  # fmt: skip
+        return {
+            "learner": row["learner"],
+            "rank": f"{row['rank']:g}",
+            score: f"{row['steady']:z.{d}f}",
+            "s.e.": f"{row['standard_error']:.1g}",
+            "median": f"{row['median']:z.{d}f}",
+            "sd": f"{row['sd']:.2g}",
+            "single run": f"{row['canonical']:z.{d}f}",
+            "above mean": _number(row["p_canonical_above"], ".2f"),
+            "stops after": str(row["stopping_iteration"] or "not yet"),
+        }
 
-    def _pairs(self, top: int | None) -> Part:
-        rows, more = self.content["pairs"], ""
-        if top is not None and len(rows) > top:
-            more = f"; {len(rows) - top:,} more with --top"
-        header = [
-            *self._of_set("data set"), "first", "second", "difference", "order kept", "|2R-1|",
-            "by chance", "iterations needed", "p naive", "p corrected",
-        ]  # fmt: skip
-        return Part(
-            f"Pairs of learners, under the rule {self.content['rule']['name']}{more}",
-            header,
-            [self._pair(row) for row in rows[:top]],
-            f"Pairs: order kept: R, the share of comparisons ({self.content['pairing']} pairs of "
-            "random orderings of the iterations) with the first above the second; |2R-1|: 1 where "
-            "the order is always the same, 0 where each comes first as often; by chance: |2R-1| of "
-            f"equal learners; iterations needed: for R = {KEPT:g} with new partitions; p naive: "
-            "paired t-test that takes folds for independent; p corrected: it allows for training "
-            "sets that overlap.",
-        )
+    return _table("Learners, by the mean of all iterations", map(cells, content["learners"])), (
+        "Learners: s.e.: standard error of the mean, over partitions alone; sd: from one "
+        f"iteration to another; single run: the first {size} x {content['folds']}-fold, "
+        "the canonical size (about ten fits) that papers report; above mean: the probability "
+        "that such a run exceeds the mean of all iterations; stops after: iterations until the "
+        "rule holds."
+    )
 
-    def _pair(self, row: dict[str, Any]) -> list[str]:
-        needed, p = row["iterations_needed"], row["tests"]
-        return [
-            *self._of_set(row["task"]), row["first"], row["second"],
-            f"{row['difference']:.{decimals_for(row['difference_se'])}f}",
-            f"{row['order_kept']:.2f}", f"{row['reproducibility']:.2f}",
-            f"{row['by_chance']:.2f}", "never" if np.isinf(needed) else f"{needed:,.0f}",
-            *(_p_value(p, name) for name in ("naive", "corrected")),
-        ]  # fmt: skip
 
-    def _posteriors(self, top: int | None) -> Part:
-        region = self.content["rope"]
-        same = [] if region is None else ["P(equivalent)"]
-        interval = f"{self.content['prob']:.0%} interval"
-        header = [
-            *self._of_set("data set"), "first", "second", interval, "P(first better)", *same,
-            "P(other seed)", "partitions", "more",
-        ]  # fmt: skip
-        rho = self.content["pairs"][0]["posterior"]["correlation"]
-        within = f" P(equivalent): they differ by at most {region:g}." if same else ""
-        return Part(
-            "Posterior of the true differences (correlated t)",
-            header,
-            [self._posterior(row) for row in self.content["pairs"][:top]],
-            "Posterior: of the difference on data sets of this size, given a correlation of fold "
-            f"scores of {rho:.3g}, which is assumed: no scores can tell it.{within} P(other seed): "
-            "that a single run with other partitions of these items orders the two otherwise; "
-            "partitions: their share of the variance, which repetition removes; more: iterations "
-            f"until P(order) is {KEPT:g}, 'data' where no number of them is enough.",
-        )
+def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
+    def cells(row: dict[str, Any]) -> dict[str, str]:
+        p = {test["name"]: _p(test["p_value"]) for test in row["tests"]}
+        return {
+            "first": row["first"],
+            "second": row["second"],
+            "difference": f"{row['difference']:.{decimals_for(row['difference_se'])}f}",
+            "order kept": f"{row['order_kept']:.2f}",
+            "|2R-1|": f"{row['reproducibility']:.2f}",
+            "by chance": f"{row['by_chance']:.2f}",
+            "iterations needed": _number(row["iterations_needed"], ",.0f", "never"),
+            "p naive": p.get("naive", ""),
+            "p corrected": p.get("corrected", ""),
+        }
 
-    def _posterior(self, row: dict[str, Any]) -> list[str]:
-        found, n = row["posterior"], self.content["n_iterations"]
+    title = f"Pairs of learners, under the rule {content['rule']['name']}"
+    return _table(title, map(cells, content["pairs"])), (
+        f"Pairs: order kept: R, the share of comparisons ({content['pairing']} pairs of "
+        "random orderings of the iterations) with the first above the second; |2R-1|: 1 where "
+        "the order is always the same, 0 where each comes first as often; by chance: |2R-1| of "
+        f"equal learners; iterations needed: for R = {KEPT:g} with new partitions; p naive: "
+        "paired t-test that takes folds for independent; p corrected: it allows for training "
+        "sets that overlap."
+    )
+
+
+def _posteriors(content: dict[str, Any]) -> tuple[Table, str]:
+    region, n = content["rope"], content["n_iterations"]
+
+    def cells(row: dict[str, Any]) -> dict[str, str]:
+        found = row["posterior"]
         low, high = found["interval"]
         d = decimals_for((high - low) / 4)
-        needed = found["iterations_needed"]
-        more = "data" if needed is None else f"{max(1, needed - n):,}"
-        same = [] if found["rope"] is None else [chance(found["rope"]["equivalent"])]
-        return [
-            *self._of_set(row["task"]), row["first"], row["second"],
-            f"{low:z.{d}f} to {high:z.{d}f}", chance(found["p_better"]), *same,
-            _share(found["p_other_seed"]), _percent(found["partition_share"]),
-            "0" if found["decided"] else more,
-        ]  # fmt: skip
+        rope = found["rope"]
+        return {
+            "first": row["first"],
+            "second": row["second"],
+            f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}",
+            "P(first better)": chance(found["p_better"]),
+            **({} if rope is None else {"P(equivalent)": chance(rope["equivalent"])}),
+            "P(other seed)": _number(found["p_other_seed"], ".2f"),
+            "partitions": _number(found["partition_share"], ".0%"),
+            "more": still_missing(found, n),
+        }
 
-    def _rules(self) -> Part:
-        return Part(
-            "Rules, over learners, data sets and orderings",
-            ["rule", "iterations", "saved", "ran out", "|2R-1|", "by chance", "pairs kept"],
-            [_rule_cells(row) for row in self.content["rules"]],
-            "Rules: saved: iterations that a rule leaves out; ran out: how often iterations ended "
-            "before it held; |2R-1|: mean of all pairs; by chance: that of equal learners, which "
-            "grows with the share of the iterations that a rule takes; pairs kept: R of "
-            f"{KEPT:g} or more. A Spearman rule stops when the rank correlation of the items' mean "
-            "probabilities before and after one more iteration reaches its number, a "
-            "Kolmogorov-Smirnov rule when the "
-            "scores of odd and even iterations are less far apart than its number, a posterior "
-            "rule when the probability of every order reaches its number or partitions hardly "
-            "matter.",
-        )
+    rho = content["pairs"][0]["posterior"]["correlation"]
+    within = "" if region is None else f" P(equivalent): they differ by at most {region:g}."
+    title = "Posterior of the true differences (correlated t)"
+    return _table(title, map(cells, content["pairs"])), (
+        "Posterior: of the difference on data sets of this size, given a correlation of fold "
+        f"scores of {rho:.3g}, which is assumed: no scores can tell it.{within} P(other seed): "
+        "that a single run with other partitions of these items orders the two otherwise; "
+        "partitions: their share of the variance, which repetition removes; more: iterations "
+        f"until P(order) is {KEPT:g}, 'data' where no number of them is enough."
+    )
 
 
-def _rule_cells(row: dict[str, Any]) -> list[str]:
-    by_learner = row["iterations_by_learner"]
-    low, high = (f"{end:.0f}" for end in (min(by_learner), max(by_learner)))
-    return [
-        row["rule"], low if low == high else f"{low} to {high}", f"{row['saved']:.0%}",
-        f"{row['ran_out']:.0%}", f"{row['reproducibility']:.2f}", f"{row['by_chance']:.2f}",
-        f"{row['pairs_kept']:.0%}",
-    ]  # fmt: skip
+def still_missing(pair: dict[str, Any], iterations: int) -> str:
+    """Iterations until the order of a pair is decided, 'data' where no number is enough."""
+    if pair["decided"]:
+        return "0"
+    needed = pair["iterations_needed"]
+    return "data" if needed is None else f"{max(1, needed - iterations):,}"
 
 
-def _verdict_cells(row: dict[str, Any]) -> list[str]:
-    shares = (f"{row[name]:.2f}" for name in ("a_wins", "b_wins", "contradiction"))
-    return [row["a"], row["b"], *shares]
+def _rules(rows: Sequence[dict[str, Any]]) -> tuple[Table, str]:
+    def cells(row: dict[str, Any]) -> dict[str, str]:
+        by_learner = row["iterations_by_learner"]
+        ends = dict.fromkeys(f"{end:.0f}" for end in (min(by_learner), max(by_learner)))
+        return {
+            "rule": row["rule"],
+            "iterations": " to ".join(ends),
+            "saved": f"{row['saved']:.0%}",
+            "ran out": f"{row['ran_out']:.0%}",
+            "|2R-1|": f"{row['reproducibility']:.2f}",
+            "by chance": f"{row['by_chance']:.2f}",
+            "pairs kept": f"{row['pairs_kept']:.0%}",
+        }
+
+    return _table("Rules, over learners, data sets and orderings", map(cells, rows)), (
+        "Rules: saved: iterations that a rule leaves out; ran out: how often iterations ended "
+        "before it held; |2R-1|: mean of all pairs; by chance: that of equal learners, which "
+        "grows with the share of the iterations that a rule takes; pairs kept: R of "
+        f"{KEPT:g} or more. A Spearman rule stops when the rank correlation of the items' mean "
+        "probabilities before and after one more iteration reaches its number, a "
+        "Kolmogorov-Smirnov rule when the scores of odd and even iterations are less far apart "
+        "than its number, a posterior rule when the probability of every order reaches its number "
+        "or partitions hardly matter."
+    )
 
 
-def _share(p: float) -> str:
-    return "" if np.isnan(p) else f"{p:.2f}"
-
-
-def _percent(share: float) -> str:
-    return "" if np.isnan(share) else f"{share:.0%}"
-
-
-def _bias_part(rows: Sequence[dict[str, Any]]) -> Part:
-    """Ranks of the numbers of folds."""
-    folds = list(rows[0]["folds"])
-    cells = [
-        [row["learner"], row["estimate"], *(f"{row['folds'][k]:.2f}" for k in folds),
-         _p(row["p_value"]), _apart(row)]
+def _verdicts(rows: Sequence[dict[str, Any]]) -> tuple[Table, str]:
+    names = {"A wins": "a_wins", "B wins": "b_wins", "two seeds contradict": "contradiction"}
+    cells = (
+        {"A": row["a"], "B": row["b"], **{name: f"{row[key]:.2f}" for name, key in names.items()}}
         for row in rows
-    ]  # fmt: skip
-    return Part(
-        "Numbers of folds, by mean ranks over data sets",
-        ["learner", "estimate", *folds, "p", "optimistic"],
-        cells,
+    )
+    return _table("Wilcoxon's test across data sets, seed by seed", cells), ""
+
+
+def _bias(rows: Sequence[dict[str, Any]]) -> tuple[Table, str]:
+    """Ranks of the numbers of folds."""
+    cells = (
+        {
+            "learner": row["learner"],
+            "estimate": row["estimate"],
+            **{name: f"{rank:.2f}" for name, rank in row["folds"].items()},
+            "p": _p(row["p_value"]),
+            "optimistic": _apart(row),
+        }
+        for row in rows
+    )
+    return _table("Numbers of folds, by mean ranks over data sets", cells), (
         "Numbers of folds: rank 1 is the highest estimate; canonical: of single runs of about ten "
         "fits, steady: of all iterations; p: Friedman's test; optimistic: numbers whose estimates "
         f"are higher by more than the critical difference ({rows[0]['nemenyi']:.2f} by Nemenyi, of "
-        f"all pairs; {rows[0]['bonferroni_dunn']:.2f} by Bonferroni and Dunn against one).",
+        f"all pairs; {rows[0]['bonferroni_dunn']:.2f} by Bonferroni and Dunn against one)."
     )
 
 
@@ -394,26 +372,28 @@ def _apart(row: dict[str, Any]) -> str:
     return ", ".join(pairs) or "none"
 
 
-def _truth_part(found: dict[str, Any]) -> Part:
+def _truth(found: dict[str, Any]) -> tuple[Table, str]:
     """Errors of both estimates."""
-    cells = [
-        [learner, kind, f"{one['bias'][learner]:+.2g}", f"{one['mse'][learner] ** 0.5:.2g}"]
+    cells = (
+        {
+            "learner": learner,
+            "estimate": kind,
+            "mean error": f"{one['bias'][learner]:+.2g}",
+            "root mean square": f"{one['mse'][learner] ** 0.5:.2g}",
+        }
         for learner in found["steady"]["bias"]
         for kind, one in found.items()
-    ]
-    return Part(
-        "Estimates against true test sets",
-        ["learner", "estimate", "mean error", "root mean square"],
-        cells,
+    )
+    return _table("Estimates against true test sets", cells), (
         "True test sets: estimate less the score on the test set, over data sets; a negative error "
         "says that cross-validation is too low. A test set has noise of its own, and drift between "
-        "both is in the errors too.",
+        "both is in the errors too."
     )
+
+
+def _number(value: float, form: str, otherwise: str = "") -> str:
+    return format(value, form) if np.isfinite(value) else otherwise
 
 
 def _p(p: float) -> str:
     return "" if np.isnan(p) else chance(p)
-
-
-def _p_value(tests: Sequence[dict[str, Any]], name: str) -> str:
-    return next((_p(one["p_value"]) for one in tests if one["name"] == name), "")

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import gaussian_kde
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.tables import Report
 from bayes_sota.crossval.across_tasks import average_ranks
 from bayes_sota.crossval.plots import (
     plot_critical_differences,
@@ -19,7 +20,7 @@ from bayes_sota.crossval.plots import (
 )
 from bayes_sota.crossval.reproducibility import expected_by_chance
 from bayes_sota.crossval.shape import running_means
-from bayes_sota.crossval.summary import JudgedRuns, judge_runs
+from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.data.fold_scores import FoldScores
 
 LONG = "a learner with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
@@ -33,7 +34,7 @@ def simulated(learners: int = 3, tasks: int = 1, name: str = "learner {}") -> Fo
 
 
 @pytest.fixture(scope="module")
-def report() -> JudgedRuns:
+def report() -> Report:
     return judge_runs(simulated(), orderings=20, random_seed=0)
 
 
@@ -77,9 +78,9 @@ def test_scores_of_iterations_the_best_first() -> None:
     assert "density_0" not in plot_iteration_scores(equal, backend="none").viz
 
 
-def test_rules_and_the_iterations_that_they_take(report: JudgedRuns) -> None:
+def test_rules_and_the_iterations_that_they_take(report: Report) -> None:
     figure = plot_rules(report, backend="none")
-    adaptive = [one for one in report.rules if one.rule.adapts]
+    adaptive = [one for one in report.about.rules if one.rule.adapts]
     assert len(adaptive) == 3
     for row, one in enumerate(adaptive):
         used = one.iterations[:, 0, 1]

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.tables import Report
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.reproducibility import (
     expected_by_chance,
@@ -21,7 +22,7 @@ from bayes_sota.crossval.rules import (
     SpearmanRule,
     stopping_iterations,
 )
-from bayes_sota.crossval.summary import JudgedRuns, judge_runs
+from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.data.fold_scores import FoldScores
 
 NAMES = ["good", "near", "bad"]
@@ -39,16 +40,16 @@ def simulated(tasks: int = 1, iterations: int = 30, noise: float = 0.12, folds: 
 
 
 @pytest.fixture(scope="module")
-def one() -> JudgedRuns:
+def one() -> Report:
     return judge_runs(*simulated(), random_seed=1)
 
 
 @pytest.fixture(scope="module")
-def many() -> JudgedRuns:
+def many() -> Report:
     return judge_runs(*simulated(tasks=6), random_seed=1, pairing="paired", orderings=12)
 
 
-def test_learners_have_their_estimates_and_stopping_iterations(one: JudgedRuns) -> None:
+def test_learners_have_their_estimates_and_stopping_iterations(one: Report) -> None:
     scores, probabilities = simulated()
     means = scores.iteration_means()[0]
     stops = stopping_iterations(SpearmanRule(), scores, probabilities)[0]
@@ -59,13 +60,13 @@ def test_learners_have_their_estimates_and_stopping_iterations(one: JudgedRuns) 
         assert row["canonical"] == means[j, 0]
         assert row["stopping_iteration"] == stops[j] > 0
     assert [row["rank"] for row in one.content["learners"]] == [1, 2, 3]
-    assert one.reasons == ()
+    assert list(one.reasons) == []
 
 
-def test_pairs_have_their_reproducibility_and_tests(one: JudgedRuns, many: JudgedRuns) -> None:
+def test_pairs_have_their_reproducibility_and_tests(one: Report, many: Report) -> None:
     for report, (scores, _) in ((one, simulated()), (many, simulated(tasks=6))):
         pairing = report.content["pairing"]
-        judged = report.rules[0]
+        judged = report.about.rules[0]
         shares = judged.win_share(pairing)
         for row in report.content["pairs"][::2]:
             t = scores.tasks.index(row["task"])
@@ -82,7 +83,7 @@ def test_pairs_have_their_reproducibility_and_tests(one: JudgedRuns, many: Judge
             )
 
 
-def test_pairs_have_their_posterior(one: JudgedRuns) -> None:
+def test_pairs_have_their_posterior(one: Report) -> None:
     scores, _ = simulated()
     report = judge_runs(scores, ci_prob=0.8, rope=0.01, orderings=5, random_seed=1)
     means = scores.iteration_means()[0]
@@ -101,8 +102,8 @@ def test_pairs_have_their_posterior(one: JudgedRuns) -> None:
         assert found["decided"] == (found["p_better"] >= 0.95)
         tied = {row["first"], row["second"]} == {"good", "near"}
         assert (found["iterations_needed"] is None) == tied
-    assert "differ by at most 0.01 with probability" in report.sentences()[1]
-    assert report.tables()[2][0] == [
+    assert "differ by at most 0.01 with probability" in report.sentences[1]
+    assert report.tables[2].header == [
         "first", "second", "80% interval", "P(first better)", "P(equivalent)", "P(other seed)",
         "partitions", "more",
     ]  # fmt: skip
@@ -117,7 +118,7 @@ def test_the_posterior_rule_is_judged_like_the_others() -> None:
     assert len(set(stops.tolist())) == 1
 
 
-def test_rules_have_what_chance_gives(one: JudgedRuns, many: JudgedRuns) -> None:
+def test_rules_have_what_chance_gives(one: Report, many: Report) -> None:
     """The chosen rule's is the mean of its pairs'; rules that take more have more."""
     for report in (one, many):
         rows, pairs = report.content["rules"], report.content["pairs"]
@@ -130,11 +131,11 @@ def test_rules_have_what_chance_gives(one: JudgedRuns, many: JudgedRuns) -> None
             expected_by_chance(report.content["orderings"], 1 / 3, report.content["pairing"]),
             abs=0.002,
         )
-        (table,) = (cells for header, cells in report.tables() if header[0] == "rule")
+        (table,) = (one.rows for one in report.tables if one.header[0] == "rule")
         assert [cells[5] for cells in table] == [f"{row['by_chance']:.2f}" for row in rows]
 
 
-def test_rules_have_their_costs(one: JudgedRuns) -> None:
+def test_rules_have_their_costs(one: Report) -> None:
     rows = {row["rule"]: row for row in one.content["rules"]}
     assert list(rows) == [
         "Spearman 0.9999", "fixed 1", "fixed 10", "Spearman 0.999", "Spearman 0.99999",
@@ -146,8 +147,8 @@ def test_rules_have_their_costs(one: JudgedRuns) -> None:
     assert rows["Kolmogorov-Smirnov 0.1"]["least_iterations"] == 21
 
 
-def test_the_answer_comes_first_and_the_advice_follows(one: JudgedRuns, many: JudgedRuns) -> None:
-    first, second, third, *advice = one.sentences()
+def test_the_answer_comes_first_and_the_advice_follows(one: Report, many: Report) -> None:
+    first, second, third, *advice = one.sentences
     pair = one.content["pairs"][0]
     kept = 100 * pair["order_kept"]
     assert first == (
@@ -162,8 +163,8 @@ def test_the_answer_comes_first_and_the_advice_follows(one: JudgedRuns, many: Ju
     assert third.startswith("Of 3 pairs of learners 2 keep their order in at least 95%")
     assert any(line.startswith("Report as tied: good with near. ") for line in advice)
     assert "repetition removes the noise of partitions only" in one.notes[0]
-    assert "best mean rank" in many.sentences()[0]
-    assert len(many.tables()) == 5
+    assert "best mean rank" in many.sentences[0]
+    assert len(many.tables) == 5
     assert len(many.content["verdicts"]) == 3
 
 
@@ -195,7 +196,7 @@ def test_scores_alone_take_the_other_rule_and_say_so() -> None:
 def test_skewed_scores_ask_for_medians() -> None:
     values = 1 - np.random.default_rng(0).exponential([[0.02], [0.03]], (2, 60))
     report = judge_runs(FoldScores(values[:, :, None], folds=10), random_seed=0)
-    advice = next(line for line in report.sentences() if line.startswith("Compare medians"))
+    advice = next(line for line in report.sentences if line.startswith("Compare medians"))
     assert "1 and 2 are skewed, and the order by medians is the same" in advice
     assert report.content["pairs"][0]["tests"] == []
     assert any("no test of a difference" in note for note in report.notes)
@@ -223,7 +224,7 @@ def test_what_cannot_be_judged_is_refused() -> None:
         judge_runs(scores, orderings=1)
 
 
-def test_the_same_seed_gives_the_same_report(one: JudgedRuns) -> None:
+def test_the_same_seed_gives_the_same_report(one: Report) -> None:
     again = judge_runs(*simulated(), random_seed=1)
     assert again.to_dict() == one.to_dict()
     scores, _ = simulated()
@@ -231,14 +232,14 @@ def test_the_same_seed_gives_the_same_report(one: JudgedRuns) -> None:
     assert short[0] != short[1]
 
 
-def test_tables_can_be_written(many: JudgedRuns, tmp_path: Path) -> None:
+def test_tables_can_be_written(many: Report, tmp_path: Path) -> None:
     for ending in ("csv", "md", "tex", "json"):
         many.save(tmp_path / f"judged.{ending}")
     assert (tmp_path / "judged.csv").read_text().count("\n") == 19
     found = json.loads((tmp_path / "judged.json").read_text())
     assert found["ranks"]["learners"].keys() == set(NAMES)
     assert "| two seeds contradict |" in (tmp_path / "judged.md").read_text()
-    assert many.titles(2)[1].endswith("; 16 more with --top")
+    assert many.tables[1].head(2).title.endswith("; 16 more with --top")
 
 
 def test_reproducibility_against_iterations() -> None:

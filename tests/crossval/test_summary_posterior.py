@@ -54,22 +54,24 @@ def result(tasks: int = 2, dropped: int = 0) -> xr.DataTree:
 def test_the_numbers_are_those_of_the_draws() -> None:
     tree = result()
     report = report_comparison(tree, rope=0.01)
-    assert [row["task"] for row in report.pairs] == [None] * 3 + ["set 0"] * 3 + ["set 1"] * 3
+    assert [row["task"] for row in report.content["pairs"]] == [None] * 3 + ["set 0"] * 3 + [
+        "set 1"
+    ] * 3
     draws = tree["posterior"]["task_difference"].values[:, :, 1, 2]
-    row = report.pairs[-1]
+    row = report.content["pairs"][-1]
     assert (row["a"], row["b"]) == ("b", "c")
     assert row["p_better"] == pytest.approx(np.mean(draws > 0))
     assert row["rope"]["equivalent"] == pytest.approx(np.mean(abs(draws) <= 0.01))
     again = tree["predictions"]["canonical_difference"].values[:, :, 1, 2]
     assert row["p_other_seed"] == pytest.approx(np.mean(again > 0))
     assert row["partition_share"] == pytest.approx((0.02**2 / 4) / (0.02**2 / 4 + 0.06**2 / 9))
-    assert sum(row["p_best"] for row in report.learners) == pytest.approx(1)
-    assert all(0 <= row["p_best_mcse"] < 0.1 for row in report.learners)
+    assert sum(row["p_best"] for row in report.content["learners"]) == pytest.approx(1)
+    assert all(0 <= row["p_best_mcse"] < 0.1 for row in report.content["learners"])
 
 
 def test_the_answer_comes_first_and_every_form_has_it() -> None:
     report = report_comparison(result(), threshold=0.9)
-    first, second, third, *_ = report.sentences()
+    first, second, third, *_ = report.sentences
     assert first.startswith("c is the best of 3 learners over 2 data sets with probability 0.7")
     assert second == "The order of 1 pair of 3 is open at 0.9: a with c."
     assert "most often a and c on set" in third
@@ -83,17 +85,17 @@ def test_the_answer_comes_first_and_every_form_has_it() -> None:
 
 def test_repetition_is_said_to_be_vain_where_it_is() -> None:
     report = report_comparison(result())
-    row = next(p for p in report.pairs if p["task"] == "set 0" and p["b"] == "c")
+    row = next(p for p in report.content["pairs"] if p["task"] == "set 0" and p["b"] == "c")
     assert (row["a"], row["decided"], row["iterations_needed"]) == ("a", False, None)
-    assert report.cells()[4][-1] == "data"
-    assert "by more data only" in " ".join(report.sentences())
+    assert report.cells[4][-1] == "data"
+    assert "by more data only" in " ".join(report.sentences)
 
 
 def test_one_data_set_has_no_rows_over_all() -> None:
     report = report_comparison(result(1, dropped=2))
-    assert {row["task"] for row in report.pairs} == {"set 0"}
-    assert report.sentences()[0].startswith("c is the best of 3 learners on set 0")
-    assert report.notes == ("2 iterations that a learner did not complete are left out",)
+    assert {row["task"] for row in report.content["pairs"]} == {"set 0"}
+    assert report.sentences[0].startswith("c is the best of 3 learners on set 0")
+    assert report.notes == ["2 iterations that a learner did not complete are left out"]
 
 
 @pytest.mark.parametrize("settings", [{"threshold": 0.4}, {"ci_prob": 1.0}, {"rope": -1.0}])

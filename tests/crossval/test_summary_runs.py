@@ -26,7 +26,7 @@ def test_numbers_are_those_of_the_scores() -> None:
         assert row["pooled"] == pytest.approx(np.mean(runs.pooled_scores[j]))
         assert row["share_best"] == np.mean(means[j] > means[1 - j])
         assert row["failed_fits"] == 0
-    assert report.reasons == ()
+    assert list(report.reasons) == []
     assert report.content["n_positive"] == int(runs.truth.sum())
 
 
@@ -35,16 +35,16 @@ def test_one_iteration_has_no_spread_and_a_tie_is_divided() -> None:
     report = describe_runs(run(same, folds=2, iterations=1))
     assert report.frame["share_best"].tolist() == [0.5, 0.5]
     assert report.frame[["sd_iterations", "mcse", "canonical"]].isna().all(axis=None)
-    assert [row[2:4] for row in report.cells()] == [["-", "-"]] * 2
-    assert "0.5 of 1 partition" in " ".join(report.sentences())
+    assert [row[2:4] for row in report.cells] == [["-", "-"]] * 2
+    assert "0.5 of 1 partition" in " ".join(report.sentences)
 
 
 def test_what_failed_and_what_was_not_met_is_a_reason() -> None:
     odd = {"nb": GaussianNB(), "odd": Odd("fail", float(X[0, 0]))}
     report = describe_runs(run(odd, iterations=2, rule=Countdown(9)))
-    assert report.reasons == (
+    assert report.reasons == [
         "fits of odd failed", "the rule countdown was not met in 2 iterations"
-    )  # fmt: skip
+    ]  # fmt: skip
     assert report.frame.set_index("learner").loc["odd", "failed_fits"] == 4
     assert np.isfinite(report.frame["steady_state"]).all()
     assert report.notes[0].startswith("odd: 4 of 6 fits failed and were left out")
