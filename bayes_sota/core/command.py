@@ -22,14 +22,14 @@ from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, check_not_kept, check_writable
 from bayes_sota.core.schema import DOMAINS
-from bayes_sota.core.tables import as_report, json_text
+from bayes_sota.core.tables import json_text
 from bayes_sota.core.text import plain_text, shown_path
 
 if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
-    from bayes_sota.core.tables import Report, ResultTable
+    from bayes_sota.core.tables import Report
 
     type Draw = Callable[[], PlotCollection] | None
 
@@ -362,12 +362,12 @@ class Shown:
         if self.text and self.as_json:
             raise InputError("--text has no effect on --json, which has everything")
 
-    def deliver(self, report: "Report | ResultTable", top: int | None = None) -> int:
+    def deliver(self, report: "Report", top: int | None = None) -> int:
         """Write the table, print JSON, the paragraph or the tables; exit code 1 for no trust."""
         self.show(report, top)
         return echo_verdict(report.reasons)
 
-    def show(self, report: "Report | ResultTable", top: int | None = None) -> None:
+    def show(self, report: "Report", top: int | None = None) -> None:
         """The same without the verdict."""
         if self.table is not None:
             report.save(self.table)
@@ -378,9 +378,8 @@ class Shown:
         else:
             self._print(report, top)
 
-    def _print(self, result: "Report | ResultTable", top: int | None) -> None:
+    def _print(self, report: "Report", top: int | None) -> None:
         """The answer in words, tables, what is below them, and notes."""
-        report = as_report(result, top)
         doubts = [f"Do not trust this result: {'; '.join(report.reasons)}."] * bool(report.reasons)
         for line in (*doubts, *report.sentences):
             click.echo(plain_text(line))
@@ -401,16 +400,12 @@ class Reported(Shown):
     report: Path | None
     figure: Path | None
 
-    def deliver(
-        self, report: "Report | ResultTable", top: int | None = None, draw: "Draw" = None
-    ) -> int:
+    def deliver(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> int:
         """The same, with what draws the figure."""
         self.show(report, top, draw)
         return echo_verdict(report.reasons)
 
-    def show(
-        self, report: "Report | ResultTable", top: int | None = None, draw: "Draw" = None
-    ) -> None:
+    def show(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> None:
         """The same, with the figure and the page; what was not asked for is not drawn."""
         drawn = None if draw is None else cache(draw)
         if self.figure is not None:

@@ -26,7 +26,7 @@ from bayes_sota import __version__
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.plots import by_matplotlib, svg_address
-from bayes_sota.core.tables import Report, ResultTable, as_report, numeric_columns
+from bayes_sota.core.tables import Report, numeric_columns
 from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Table:
 
 
 def save_report(
-    report: Report | ResultTable,
+    report: Report,
     path: str | Path,
     figure: "Callable[[], PlotCollection] | None" = None,
     *,
@@ -92,7 +92,7 @@ def save_report(
     True
     """
     path = check_ending(Path(path), "report")
-    if not isinstance(report, Report | ResultTable):
+    if not isinstance(report, Report):
         raise InputError(
             "a page is of a report or a table, such as those of bs.board_table and "
             f"bs.leaderboard.report_sota, got {type(report).__name__}"
@@ -101,7 +101,7 @@ def save_report(
 
 
 def report_page(
-    report: Report | ResultTable,
+    report: Report,
     figure: "Callable[[], PlotCollection] | None" = None,
     *,
     about: str = "bayes_sota",
@@ -121,7 +121,6 @@ def report_page(
     (False, True)
     """
     content = report.to_json()
-    report = as_report(report)
     answer, *more = [plain_text(line) for line in report.sentences] or [report.text]
     found = json.loads(content)
     tables = _tables(report)

@@ -11,12 +11,11 @@ import io
 import json
 import math
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from bayes_sota import __version__
 from bayes_sota.core.files import check_ending, write_text
@@ -273,117 +272,6 @@ def _harmless(value: Any) -> Any:
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
         return value
     return spreadsheet_text(value)
-
-
-class ResultTable(ABC):
-    """Rows of a result with the words around them.
-
-    A table has ``frame`` (all numbers), ``reasons`` (why it cannot be trusted; empty where it can),
-    ``notes`` (what a reader should know), ``header``, ``cells`` and ``legend`` (what people read),
-    ``text`` (what a paper can use) and ``to_dict`` (what programs read).
-    """
-
-    frame: "pd.DataFrame"
-    reasons: tuple[str, ...]
-    notes: Sequence[str]
-    text_columns: ClassVar[tuple[str, ...]] = ()
-    """Columns of text from strangers, which must not become a formula in a spreadsheet."""
-    measured: str = ""
-    """What was measured of such results on real data: a key of ``page/words.toml``."""
-    in_words: ClassVar[bool] = False
-    """Whether a screen shows the sentences instead of the table, which has the same numbers."""
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python objects."""
-
-    @abstractmethod
-    def header(self) -> list[str]:
-        """Names of the columns that ``cells`` shows."""
-
-    @abstractmethod
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        """Text of the first rows; names are as they came, the caller escapes them."""
-
-    @abstractmethod
-    def legend(self, top: int | None = None) -> list[str]:
-        """Sentences below the table, where the first rows are shown."""
-
-    def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
-        """Header and cells of each table that Markdown shows."""
-        return [(self.header(), self.cells(top))]
-
-    def titles(self, top: int | None = None) -> list[str]:
-        """What each of the tables is about."""
-        return [""] * len(self.tables(top))
-
-    def sentences(self) -> list[str]:
-        """The answer in words, which comes before the table."""
-        return []
-
-    def footer(self) -> list[str]:
-        """What the numbers rest on."""
-        return []
-
-    def sliders(self) -> list[Slider]:
-        """Assumptions that were set to several values, with what follows from each."""
-        return []
-
-    def paragraph(self) -> list[str]:
-        """Sentences of the paragraph: what was found, and what was assumed."""
-        return self.sentences()
-
-    @abstractmethod
-    def basis(self) -> list[str]:
-        """How it was computed, by which version, and after whom."""
-
-    @property
-    def text(self) -> str:
-        """Paragraph that a paper can use, on one line that cannot steer a terminal."""
-        doubts = [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
-        return plain_text(" ".join([*doubts, *self.paragraph(), f"({'; '.join(self.basis())})"]))
-
-    def rounded(self) -> "pd.DataFrame":
-        """The frame as a CSV file has it."""
-        return self.frame
-
-    def report(self, top: int | None = None) -> Report:
-        """The same as data, where the first rows are shown."""
-        shown = zip(self.tables(top), self.titles(top), strict=True)
-        return Report(
-            content=self.to_dict(),
-            make_frame=self.rounded,
-            tables=[Table(header, rows, title) for (header, rows), title in shown],
-            basis=self.basis(), sentences=self.sentences(), legend=self.legend(top),
-            footer=self.footer(), notes=self.notes, reasons=self.reasons,
-            paragraph=self.paragraph(), sliders=self.sliders(), measured=self.measured,
-            in_words=self.in_words,
-        )  # fmt: skip
-
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """As of ``Report``."""
-        return self.report().to_csv(path)
-
-    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """As of ``Report``."""
-        return self.report(top).to_markdown(path)
-
-    def to_latex(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """As of ``Report``."""
-        return self.report(top).to_latex(path)
-
-    def to_json(self) -> str:
-        """As of ``Report``."""
-        return json_text(self.to_dict()) + "\n"
-
-    def save(self, path: str | Path) -> None:
-        """As of ``Report``."""
-        self.report().save(path)
-
-
-def as_report(result: Report | ResultTable, top: int | None = None) -> Report:
-    """The result as data."""
-    return result if isinstance(result, Report) else result.report(top)
 
 
 def json_text(content: dict[str, Any]) -> str:
