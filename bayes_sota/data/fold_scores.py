@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
 from bayes_sota.data.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class FoldScores:
+class FoldScores(Observed):
     """Scores of learners over repeated cross-validation, larger is better.
 
     Parameters
@@ -84,7 +85,7 @@ class FoldScores:
         names = checked_labels(learners, numbers.shape[1], "learner")
         labels = checked_labels(tasks, numbers.shape[0], "data set")
         _check_numbers(numbers, labels, names)
-        vars(self).update(
+        self._set(
             scores=numbers,
             learners=names,
             tasks=labels,

@@ -94,7 +94,6 @@ class ItemScores(ItemMatrix):
     ) -> None:
         """Check everything once."""
         numbers = plain_matrix(values, _MEANING)
-        numbers.flags.writeable = False
         given = getattr(values, "columns", None) if names is None else names
         super().__init__(numbers.shape, given, items, clusters, name)
         if min(numbers.shape) < 2:
@@ -111,7 +110,7 @@ class ItemScores(ItemMatrix):
                 f"all items are in the one cluster {self.clusters[0]!r}; leave clusters out"
             )
         _check_finite(numbers, self.names, self.items)
-        vars(self).update(
+        self._set(
             values=numbers,
             labels=_checked_classes(labels, self.n_items, chosen),
             metric=chosen,
@@ -330,7 +329,6 @@ def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_
             f"an AUC needs at least 2 items of each class, got {sizes[0]} positive and "
             f"{sizes[1]} negative"
         )
-    found.flags.writeable = False
     return found
 
 

@@ -3,8 +3,6 @@
 Everything is checked at construction and never again (``tests/data/test_paired.py``).
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,9 +20,9 @@ from bayes_sota.data.checks import (
     checked_names,
     checked_submissions,
     entry_names,
-    numbers_of,
     whole_number,
 )
+from bayes_sota.data.observed import Chosen, hash_of_json
 from bayes_sota.data.printed_scores import parse_number, parse_scores
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
@@ -33,7 +31,7 @@ _NEGATED = "lower is better: scores and all results are multiplied by -1"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class PairedBoards:
+class PairedBoards(Chosen):
     """Two leaderboards of the same teams, aligned by team.
 
     Parameters
@@ -124,15 +122,11 @@ class PairedBoards:
         ]
         _check_lengths(*scores)
         every = entry_names(given, scores[0].size)
-        for board in scores:
-            board.setflags(write=False)
         negated = [_NEGATED] if lower_is_better else []
         subject = partial(_subject, "public", given)
         counts, prior, told = checked_submissions(submissions, len(every), subject)
-        if counts is not None:
-            counts.setflags(write=False)
         remarks = [*map(str, notes), *negated, *told, *_tied_first(scores, every)]
-        vars(self).update(
+        self._set(
             public=scores[0],
             private=scores[1],
             names=every,
@@ -160,17 +154,6 @@ class PairedBoards:
     def noise_is_known(self) -> bool:
         """Whether the standard errors of both boards are known."""
         return self.n_test is not None or self.standard_errors is not None
-
-    @property
-    def has_submissions(self) -> bool:
-        """Whether some public score is, or may be, the best of several submissions."""
-        return self.submissions is not None and bool(np.any(self.submissions != 1))
-
-    @property
-    def submission_numbers(self) -> FloatArray:
-        """Equally likely numbers of submissions of each team, (m, k): k is 1 if all are known."""
-        assert self.submissions is not None
-        return numbers_of(self.submissions, self.submissions_prior)
 
     @property
     def public_winner(self) -> int:
@@ -205,24 +188,11 @@ class PairedBoards:
             name=self.name,
             notes=self.notes,
         )
-        if self.submissions is not None:
-            chosen = {"submissions": self.submissions[index]}
-            vars(found).update(chosen, submissions_prior=self.submissions_prior)
-        return found
-
-    def with_submissions(self, submissions: Any) -> "PairedBoards":
-        """The same boards with other numbers of submissions, given as to the constructor.
-
-        Examples
-        --------
-        >>> PairedBoards(range(6), range(6)).with_submissions((1, 9)).has_submissions
-        True
-        """
-        return PairedBoards(
-            self.public, self.private, self.names, n_test=self.n_test,
-            standard_errors=self.standard_errors, submissions=submissions, name=self.name,
-            notes=self.notes,
-        )  # fmt: skip
+        if self.submissions is None:
+            return found
+        return found._copy(
+            submissions=self.submissions[index], submissions_prior=self.submissions_prior
+        )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""
@@ -230,17 +200,7 @@ class PairedBoards:
         content += [self.n_test, self.standard_errors, self.name]
         if self.submissions is not None:
             content += [self.submissions.tolist(), repr(self.submissions_prior)]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-
-    def __eq__(self, other: object) -> bool:
-        """Equal in everything observed."""
-        if not isinstance(other, PairedBoards):
-            return NotImplemented
-        return self.data_hash() == other.data_hash()
-
-    def __hash__(self) -> int:
-        """Hash of what was observed."""
-        return hash(self.data_hash())
+        return hash_of_json(content)
 
     def __repr__(self) -> str:
         """One line, however many teams there are."""

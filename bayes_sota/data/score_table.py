@@ -18,6 +18,7 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, digest_of, nearest
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
 
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
@@ -25,7 +26,7 @@ _MEANING = "scores are a matrix of numbers, rounds x players, NaN where one is m
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ScoreTable:
+class ScoreTable(Observed):
     """Scores of players in the rounds of one tournament.
 
     Parameters
@@ -108,7 +109,7 @@ class ScoreTable:
         names = checked_labels(players, n_players, "player")
         labels = checked_labels(rounds, n_rounds, "round")
         _check_scores(numbers, names, labels)
-        vars(self).update(
+        self._set(
             scores=numbers,
             players=names,
             rounds=labels,
@@ -183,9 +184,7 @@ class ScoreTable:
 
     def without_groups(self) -> "ScoreTable":
         """The same scores with every round on its own."""
-        alone = object.__new__(ScoreTable)
-        vars(alone).update(vars(self) | {"groups": None})
-        return alone
+        return self._copy(groups=None)
 
     def subset(self, players: Sequence[str]) -> "ScoreTable":
         """The same rounds with these players only; rounds without any of them are left out."""

@@ -125,7 +125,7 @@ def changed(**cells: Any) -> pd.DataFrame:
     [
         (changed(auc="x"), {}, "row 4, column 'auc': a score is a finite number"),
         (changed(auc=float("inf")), {}, "row 4, column 'auc'"),
-        (changed(seed=100), {}, r"row 4: learner 'm0', .* iteration '100', fold '2' already has"),
+        (changed(seed=100), {}, r"row 4: .*learner 'm0', iteration '100', fold '2' already has"),
         (changed().drop(3), {}, "learner 'm0', .*iteration '101', fold '2' has no row"),
         (changed(model=None), {}, "row 4, column 'model': the learner has no name"),
         (changed(), {"folds": 3}, "there are 2 folds, not folds=3"),

@@ -190,7 +190,7 @@ def test_a_long_table_is_refused_before_it_fills_the_memory(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("m,x,0\n", "line 6, column 'example_id': 'm' has answered item 'x' already on line 2"),
+        ("m,x,0\n", "line 6: classifier 'm', item 'x' already has an answer on line 2"),
         ("m,z,maybe\n", "line 6, column 'correct': 'maybe' is no answer"),
         (",z,1\n", "line 6, column 'model': the classifier has no name"),
     ],
