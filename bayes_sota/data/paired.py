@@ -20,10 +20,11 @@ from bayes_sota.data.checks import (
     checked_names,
     checked_submissions,
     entry_names,
+    positive_number,
     whole_number,
 )
 from bayes_sota.data.observed import Chosen, hash_of_json
-from bayes_sota.data.printed_scores import parse_number, parse_scores
+from bayes_sota.data.printed_scores import parse_scores
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 BOARDS = ("public", "private")
@@ -130,10 +131,8 @@ class PairedBoards(Chosen):
             public=scores[0],
             private=scores[1],
             names=every,
-            n_test=None if n_test is None else _pair(n_test, "n_test", _checked_size),
-            standard_errors=None
-            if standard_errors is None
-            else _pair(standard_errors, "standard_errors", _checked_error),
+            n_test=_pair(n_test, "n_test", partial(whole_number, meaning=TEST_ITEMS)),
+            standard_errors=_pair(standard_errors, "standard_errors", positive_number),
             submissions=counts,
             submissions_prior=prior,
             name=str(name),
@@ -259,22 +258,14 @@ def _check_lengths(public: FloatArray, private: FloatArray) -> None:
             )
 
 
-def _pair[T](value: Any, what: str, checked: Callable[[Any, str], T]) -> tuple[T, T]:
+def _pair[T](value: Any, what: str, checked: Callable[[Any, str], T]) -> tuple[T, T] | None:
     """What is known of each board, checked."""
+    if value is None:
+        return None
     if isinstance(value, str | bytes) or not hasattr(value, "__len__") or len(value) != 2:
         raise InputError(f"{what} is a pair (public, private), got {value!r:.80}")
-    public, private = (checked(one, which) for one, which in zip(value, BOARDS, strict=True))
+    public, private = (
+        checked(one, f"{what} of the {which} board")
+        for one, which in zip(value, BOARDS, strict=True)
+    )
     return public, private
-
-
-def _checked_size(value: Any, which: str) -> int:
-    return whole_number(value, f"n_test of the {which} board", TEST_ITEMS)
-
-
-def _checked_error(value: Any, which: str) -> float:
-    number = parse_number(value)
-    if number is None or number <= 0:
-        raise InputError(
-            f"the standard error of the {which} board must be a positive number, got {value!r}"
-        )
-    return float(number)

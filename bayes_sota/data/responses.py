@@ -328,23 +328,19 @@ def _as_answers(
     values: NDArray[Any], names: tuple[str, ...], items: tuple[str, ...]
 ) -> NDArray[np.int8]:
     """Values as -1, 0 and 1."""
-    if values.dtype.kind in "biu":
-        answers = values.astype(np.int8)
-        wrong = (values != answers) | (answers < MISSING) | (answers > 1)
-    elif values.dtype.kind == "f":
-        filled = np.where(np.isnan(values), MISSING, values)
-        wrong = ~np.isin(filled, (MISSING, 0, 1))
-        answers = np.where(wrong, MISSING, filled).astype(np.int8)
-    else:
-        codes = np.array([[_code(value) for value in row] for row in values], np.int8)
-        answers, wrong = codes, codes < MISSING
+    raw = values
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), MISSING, values)
+    elif values.dtype.kind not in "biu":
+        values = np.array([[_code(value) for value in row] for row in values])
+    wrong = ~np.isin(values, (MISSING, 0, 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise InputError(
             "an answer is right (1) or wrong (0), or missing (None, NaN or -1); classifier "
-            f"{names[column]!r} has {shown(values[row, column])} for item {items[row]!r}"
+            f"{names[column]!r} has {shown(raw[row, column])} for item {items[row]!r}"
         )
-    return answers
+    return values.astype(np.int8)
 
 
 def _code(value: Any) -> int:
