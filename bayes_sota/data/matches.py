@@ -75,7 +75,7 @@ class Matches(Observed):
         if len(names) < 2:
             raise InputError(f"a tournament needs at least 2 players, got {len(names)}")
         a, b = _as_places(first), _as_places(second)
-        y = np.asarray(outcomes, np.float64)
+        y = np.array(outcomes, np.float64)
         if not (a.ndim == b.ndim == y.ndim == 1 and a.size == b.size == y.size):
             raise InputError(
                 f"matches have a first and a second player and an outcome each, got {a.size}, "

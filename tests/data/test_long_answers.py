@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from data.files import written
 
 from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
@@ -18,12 +19,6 @@ def frame(n_items: int = 50, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     rows = [(m, f"q{i}", int(rng.integers(2))) for m in MODELS for i in range(n_items)]
     return pd.DataFrame(rows, columns=["model", "question", "correct"])
-
-
-def written(folder: Path, table: pd.DataFrame) -> Path:
-    path = folder / "long.csv"
-    table.to_csv(path, index=False)
-    return path
 
 
 def test_it_is_the_pivot(tmp_path: Path) -> None:

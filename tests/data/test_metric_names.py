@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data.files import written
 
 from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
@@ -15,12 +16,6 @@ TASKS = np.array([
     [70, 72, 71, 69, 73], [60, 70, 66, 64, 65], [75, 73, 77, 70, 76], [55, 50, 52, 58, 53],
     [81, 79, 84, 80, 88], [66, 61, 69, 60, 67],
 ])  # fmt: skip
-
-
-def written(folder: Path, text: str) -> Path:
-    path = folder / "x.csv"
-    path.write_text(text)
-    return path
 
 
 def averages(name: str = "score", digits: int = 2) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from data.files import written
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
@@ -26,13 +27,6 @@ WIDE = "fold,a,b,c\nx,0.9,0.8,0.7\ny,0.5,,0.6\n"
 TURNED = "model,x,y\na,0.9,0.5\nb,0.8,-\nc,0.7,0.6\n"
 WINNER = "winner,loser,tie,prompt\na,b,0,p\nc,b,,q\na,c,1,q\n"
 ARENA = "model_a,model_b,winner,prompt\na,b,model_a,p\nb,c,model_b,q\na,c,tie (bothbad),q\n"
-
-
-def written(directory: Path, content: str | bytes, name: str = "board.csv") -> Path:
-    path = directory / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 def refused(source: Any, message: str, **options: Any) -> None:
