@@ -132,7 +132,11 @@ def changed(**cells: Any) -> pd.DataFrame:
         (changed(), {"folds": 1}, "folds must be a whole number from 2"),
         (changed(), {"fold_column": "part"}, "no column 'part'"),
         (changed(), {"fold_column": "seed"}, "one column cannot be two of"),
-        (changed().assign(repeat=1), {}, "'seed' and 'repeat' could both name the iteration"),
+        (
+            changed().assign(repeat=1),
+            {},
+            "could be the iteration .*: 'seed', 'repeat'",
+        ),
         (changed().assign(f1=1.0, acc=2.0), {}, "columns look like scores"),
         (changed().drop(columns="fold").drop_duplicates(["model", "seed"]), {}, "one score per it"),
         (pd.DataFrame({"a": [0.1, 0.2], "b": [0.1, 0.2]}), {}, "no column names the iterations"),

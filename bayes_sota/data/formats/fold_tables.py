@@ -21,9 +21,9 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.columns import (
     WORDS,
     check_names,
-    find_column,
     find_score_column_beside,
     named_in,
+    only_column,
 )
 from bayes_sota.data.counters import find_counters, refuse_counters
 from bayes_sota.data.files.tables import Table
@@ -62,18 +62,10 @@ class FoldOptions:
         """Columns of what a row is about, as asked for or by their names."""
         found: dict[str, int] = {}
         for what, words in _WORDS.items():
-            wanted = getattr(self, f"{what}_column")
-            if wanted is not None:
-                found[what] = find_column(table, wanted, f"{what}_column")
-                continue
-            rest = [j for j in named_in(table, WORDS[words]) if j not in found.values()]
-            if len(rest) > 1:
-                raise InputError(
-                    f"{table.where}: columns {shown(table.header[rest[0]])} and "
-                    f"{shown(table.header[rest[1]])} could both name the {what}: say which with "
-                    f"{what}_column"
-                )
-            found |= {what: rest[0]} if rest else {}
+            option = f"{what}_column"
+            free = [j for j in named_in(table, WORDS[words]) if j not in found.values()]
+            column = only_column(table, getattr(self, option), free, f"the {what}", option)
+            found |= {} if column is None else {what: column}
         if len(set(found.values())) < len(found):
             raise InputError(f"{table.where}: one column cannot be two of {', '.join(found)}")
         return found
