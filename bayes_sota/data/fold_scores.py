@@ -16,7 +16,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.printed_scores import check_finite
 from bayes_sota.data.score_table import ScoreTable
 
 
@@ -203,13 +203,11 @@ def _checked_folds(folds: int | None, columns: int) -> int:
 
 
 def _check_numbers(numbers: FloatArray, tasks: Sequence[str], learners: Sequence[str]) -> None:
-    bad = np.argwhere(np.abs(numbers) > LARGEST_NUMBER)
-    if bad.size:
-        t, j, i, f = bad[0]
-        raise InputError(
-            f"data set {tasks[t]!r}, learner {learners[j]!r}, iteration {i}, fold {f}: a score is "
-            f"a finite number of at most {LARGEST_NUMBER:g}, got {numbers[t, j, i, f]}"
-        )
+    iterations, folds = map(range, numbers.shape[2:])
+    check_finite(
+        numbers,
+        (("data set", tasks), ("learner", learners), ("iteration", iterations), ("fold", folds)),
+    )
     empty = np.argwhere(np.isnan(numbers).all(axis=(2, 3)))
     if empty.size:
         t, j = empty[0]

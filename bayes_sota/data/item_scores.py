@@ -25,7 +25,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
+from bayes_sota.data.printed_scores import check_finite, plain_matrix
 from bayes_sota.data.responses import ItemMatrix
 
 ItemMetric = Literal["auc", "mean", "rmse"]
@@ -108,7 +108,8 @@ class ItemScores(ItemMatrix):
             raise InputError(
                 f"all items are in the one cluster {self.clusters[0]!r}; leave clusters out"
             )
-        _check_finite(numbers, self.names, self.items)
+        axes = (("item", self.items), ("classifier", self.names))
+        check_finite(numbers, axes, may_miss=False)
         self._set(
             values=numbers,
             labels=_checked_classes(labels, self.n_items, chosen),
@@ -277,16 +278,6 @@ def _share_below(points: FloatArray, ordered: FloatArray) -> FloatArray:
     left = np.searchsorted(ordered, points, side="left")
     right = np.searchsorted(ordered, points, side="right")
     return np.asarray((left + right) / (2 * ordered.size))
-
-
-def _check_finite(numbers: FloatArray, names: tuple[str, ...], items: tuple[str, ...]) -> None:
-    bad = ~(np.abs(numbers) <= LARGEST_NUMBER)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise InputError(
-            f"classifier {names[column]!r} has {numbers[row, column]} for item {items[row]!r}; "
-            f"every classifier needs a finite number of at most {LARGEST_NUMBER:g} for every item"
-        )
 
 
 def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_] | None:

@@ -1,6 +1,6 @@
 """What all containers have in common: checked once, never changed, equal where all is alike.
 
-``tests/data/test_responses.py`` and ``test_leaderboard.py`` compare what is alike and what is not.
+``tests/data/test_observed.py`` compares what is alike and what is not.
 """
 
 import hashlib

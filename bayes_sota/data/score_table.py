@@ -19,7 +19,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, digest_of, nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
+from bayes_sota.data.printed_scores import check_finite, plain_matrix
 
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
 _MEANING = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
@@ -226,13 +226,7 @@ def nearest_player(players: Sequence[str], player: str) -> int:
 
 
 def _check_scores(numbers: FloatArray, players: Sequence[str], rounds: Sequence[str]) -> None:
-    bad = np.argwhere(np.abs(numbers) > LARGEST_NUMBER)
-    if bad.size:
-        r, i = bad[0]
-        raise InputError(
-            f"player {players[i]!r}, round {rounds[r]!r}: a score is a finite number of "
-            f"at most {LARGEST_NUMBER:g}, got {numbers[r, i]}"
-        )
+    check_finite(numbers, (("round", rounds), ("player", players)))
     present = ~np.isnan(numbers)
     for kind, names, counts in (
         ("player", players, present.sum(axis=0)),

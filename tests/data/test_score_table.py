@@ -80,7 +80,7 @@ def test_nearest_player():
         (
             [[1, np.inf], [2, 3]],
             {"players": [*"ab"]},
-            "player 'b', round '1': .* finite .* got inf",
+            "round '1', player 'b': .* finite .* got inf",
         ),
         ([[1, np.nan], [2, np.nan]], {}, "player '2' has no score at all"),
         ([[1, 2], [np.nan, np.nan]], {}, "round '2' has no score at all"),
