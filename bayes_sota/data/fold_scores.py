@@ -114,7 +114,7 @@ class FoldScores(Observed):
 
     def iteration_means(self) -> FloatArray:
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
-        return np.asarray(self.scores.mean(axis=3))
+        return self.scores.mean(axis=3)
 
     @property
     def test_fraction(self) -> float:

@@ -277,7 +277,7 @@ def _auc_placements(
 def _share_below(points: FloatArray, ordered: FloatArray) -> FloatArray:
     left = np.searchsorted(ordered, points, side="left")
     right = np.searchsorted(ordered, points, side="right")
-    return np.asarray((left + right) / (2 * ordered.size))
+    return (left + right) / (2 * ordered.size)
 
 
 def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_] | None:
@@ -362,4 +362,4 @@ def bootstrap_standard_errors(
         row[:] = [metric(given[rows], columns[rows, j]) for j in range(columns.shape[1])]
     if not np.isfinite(values).all():
         raise InputError("the metric is not finite on some resampled test sets")
-    return np.asarray(values.std(axis=0, ddof=1))
+    return values.std(axis=0, ddof=1)

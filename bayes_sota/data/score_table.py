@@ -149,7 +149,7 @@ class ScoreTable(Observed):
     @property
     def oriented(self) -> FloatArray:
         """Scores with the sign that makes larger better, shape (n_rounds, n_players)."""
-        return np.asarray(np.where(self.lower_is_better[:, None], -self.scores, self.scores))
+        return np.where(self.lower_is_better[:, None], -self.scores, self.scores)
 
     @property
     def clusters(self) -> NDArray[np.intp]:
@@ -176,7 +176,7 @@ class ScoreTable(Observed):
         """
         if self.lower_is_better.any() and not self.lower_is_better.all():
             raise InputError("scores of rounds with opposite directions have no mean")
-        return np.asarray(np.nanmean(self.scores, axis=0))
+        return np.nanmean(self.scores, axis=0)
 
     def player_index(self, player: str) -> int:
         """Place of a player, as ``nearest_player`` finds it."""
