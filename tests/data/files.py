@@ -1,10 +1,13 @@
-"""Files for tests of readers."""
+"""Files for tests of readers, and commands that read them."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
+
+from bayes_sota.cli.main import main
 
 
 def written(folder: Path, content: Any, name: str = "board.csv") -> Path:
@@ -17,3 +20,11 @@ def written(folder: Path, content: Any, name: str = "board.csv") -> Path:
         content = json.dumps(content)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit code of a command, and what it prints to both streams."""
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    printed = capsys.readouterr()
+    return int(stopped.value.code or 0), printed.out, printed.err

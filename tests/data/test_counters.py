@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import written
+from data.files import run, written
 
-from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.read_outcomes import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.read_scores import read_fold_scores, read_scores
@@ -158,8 +157,6 @@ def test_predicted_classes_are_compared_with_the_truth(tmp_path: Path) -> None:
 
 def test_the_shell_ranks_no_counter(tmp_path: Path, capsys: Any) -> None:
     path = written(tmp_path, table("iteration", SCORES))
-    with pytest.raises(SystemExit):
-        main(["epp", str(path), "--penalty", "0.5", "--json"])
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(run(capsys, "epp", str(path), "--penalty", "0.5", "--json")[1])
     assert {player["player"] for player in found["players"]} == {"a", "b", "c"}
     assert any("'iteration' counts" in note for note in found["reading"])

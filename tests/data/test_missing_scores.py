@@ -6,9 +6,8 @@ from pathlib import Path
 import openpyxl
 import pandas as pd
 import pytest
-from data.files import written
+from data.files import run, written
 
-from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.read_boards import read_entries, read_leaderboard, read_paired_boards
 
@@ -22,26 +21,19 @@ COMMANDS = (
 )  # fmt: skip
 
 
-def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stopped:
-        main(arguments)
-    printed = capsys.readouterr()
-    return int(stopped.value.code or 0), printed.out, printed.err
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_name_the_entries_and_go_on_where_asked(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = command.format(file=written(tmp_path, GAPS)).split()
-    code, out, err = run(arguments, capsys)
+    code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
     assert (
         f"board.csv: line 3, column 'score': 2 entries have no score, {NAMED}; write what is "
         in err
     )
     assert "or --missing drop goes on without\n" in err
-    code, out, err = run([*arguments, "--missing", "drop", "--json"], capsys)
+    code, out, err = run(capsys, *arguments, "--missing", "drop", "--json")
     assert code in (0, 1), err
     assert f"dropped 2 entries without a score: {NAMED}" in json.loads(out)["notes"]
 
@@ -128,7 +120,7 @@ def test_a_manifest_has_the_option_as_a_column(
         "identifier,file,n_test,missing\na,board.csv,1000,drop\nb,board.csv,1000,\n",
         "m.csv",
     )
-    run(["batch", str(manifest), "--output-dir", str(tmp_path / "out"), "--seed", "1"], capsys)
+    run(capsys, "batch", str(manifest), "--output-dir", str(tmp_path / "out"), "--seed", "1")
     found = pd.read_csv(tmp_path / "out" / "summaries.csv").set_index("identifier")
     assert found["n_classifiers"].fillna(0).tolist() == [3, 0]
 
@@ -137,9 +129,9 @@ def test_it_has_no_effect_on_a_best_score_alone_and_on_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     alone = "sota --maximum 0.9 --n-test 100 --classifiers 9 --missing drop"
-    code, _, err = run(alone.split(), capsys)
+    code, _, err = run(capsys, *alone.split())
     assert (code, err) == (2, "error: --missing has no effect on --maximum: leave it out\n")
     answers = written(tmp_path, "item,a,b\n" + "".join(f"{i},{i % 2},1\n" for i in range(30)))
-    code, _, err = run(["board", str(answers), "--missing", "drop"], capsys)
+    code, _, err = run(capsys, "board", str(answers), "--missing", "drop")
     assert code == 2
     assert err == "error: --missing is for leaderboards; this file is a response matrix\n"
