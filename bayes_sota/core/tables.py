@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,7 +139,7 @@ class Report:
     """
 
     content: dict[str, Any]
-    make_frame: "Callable[[], pd.DataFrame]"
+    make_frame: "Callable[[], pd.DataFrame]" = field(repr=False)
     tables: Sequence[Table]
     basis: Sequence[str]
     sentences: Sequence[str] = ()

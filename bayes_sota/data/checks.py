@@ -39,6 +39,14 @@ def whole_number(value: object, name: str, meaning: str) -> int:
     return int(number)
 
 
+def positive_number(value: object, name: str) -> float:
+    """Positive number; ``name`` is for the message."""
+    number = parse_number(value)
+    if number is None or number <= 0:
+        raise InputError(f"{name} must be a positive number, got {value!r}")
+    return float(number)
+
+
 def checked_tries(value: int | tuple[int, int] | TriesPrior) -> int | TriesPrior:
     """Number of classifiers or its prior."""
     if isinstance(value, TriesPrior):
@@ -101,9 +109,7 @@ def check_metric(
         raise InputError(
             f'standard_error is for metric="score"; that of metric "{metric}" follows from {what}'
         )
-    number = parse_number(standard_error)
-    if number is None or number <= 0:
-        raise InputError(f"standard_error must be a positive number, got {standard_error!r}")
+    positive_number(standard_error, "standard_error")
 
 
 def checked_positives(n_positive: Any, n_test: int, metric: str) -> int | None:

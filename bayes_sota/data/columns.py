@@ -146,6 +146,26 @@ def find_score_column(
     )
 
 
+def find_score_column_beside(table: Table, used: Collection[int], wanted: str | None) -> int:
+    """As ``find_score_column`` among the columns that say nothing else, of which one may be left.
+
+    Raises
+    ------
+    InputError
+        The column asked for says something else.
+    """
+    if wanted is not None:
+        found = find_column(table, wanted, "score_column")
+        if found in used:
+            raise InputError(
+                f"{table.where}: column {shown(wanted)} cannot be the scores (score_column) and "
+                "something else"
+            )
+        return found
+    rest = [j for j in range(len(table.header)) if j not in used]
+    return rest[0] if len(rest) == 1 else rest[find_score_column(table.only(rest))]
+
+
 def check_names(where: str, names: Mapping[int, str], end: str = "") -> None:
     """Raise ``InputError`` unless columns, by their positions, have names that no other has."""
     nameless = [position for position, name in names.items() if not name]

@@ -1,6 +1,6 @@
 """``bayes-sota infer-n`` and ``examples``. Import NumPy only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,33 +20,33 @@ from bayes_sota.core.command import (
 from bayes_sota.core.text import plain_text
 
 
+def choice_option(
+    *names: str, choices: Sequence[str], help: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option of a few words, the first of them by default."""
+    kind = click.Choice(choices)
+    return click.option(*names, type=kind, default=choices[0], show_default=True, help=help)
+
+
 def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--missing``, what becomes of entries of a leaderboard without a score."""
-    return click.option(
-        "--missing",
-        type=click.Choice(["refuse", "drop"]),
-        default="refuse",
-        show_default=True,
-        help="Entries without a score: refuse FILE, or leave them out and say which.",
-    )(command)
+    help = "Entries without a score: refuse FILE, or leave them out and say which."
+    option = choice_option("--missing", choices=["refuse", "drop"], help=help)
+    return option(command)
 
 
 @command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")
 @click.argument("file", type=InputFile())
 @click.option("--score-column", default=None, help="Column of the scores; default recognised.")
-@click.option(
+@choice_option(
     "--format",
     "file_format",
-    type=click.Choice(["auto", "csv", "tsv", "json", "parquet", "kaggle"]),
-    default="auto",
-    show_default=True,
+    choices=["auto", "csv", "tsv", "json", "parquet", "kaggle"],
     help="Format of the file.",
 )
-@click.option(
+@choice_option(
     "--rounding",
-    type=click.Choice(["auto", "nearest", "floor"]),
-    default="auto",
-    show_default=True,
+    choices=["auto", "nearest", "floor"],
     help="How scores were cut; auto tries both.",
 )
 @number_option(DECIMALS, "--decimals", help="Decimals printed; default as in FILE.")

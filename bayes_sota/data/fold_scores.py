@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.observed import Observed
+from bayes_sota.data.printed_scores import check_finite
 from bayes_sota.data.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class FoldScores:
+class FoldScores(Observed):
     """Scores of learners over repeated cross-validation, larger is better.
 
     Parameters
@@ -84,7 +85,7 @@ class FoldScores:
         names = checked_labels(learners, numbers.shape[1], "learner")
         labels = checked_labels(tasks, numbers.shape[0], "data set")
         _check_numbers(numbers, labels, names)
-        vars(self).update(
+        self._set(
             scores=numbers,
             learners=names,
             tasks=labels,
@@ -113,7 +114,7 @@ class FoldScores:
 
     def iteration_means(self) -> FloatArray:
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
-        return np.asarray(self.scores.mean(axis=3))
+        return self.scores.mean(axis=3)
 
     @property
     def test_fraction(self) -> float:
@@ -202,13 +203,11 @@ def _checked_folds(folds: int | None, columns: int) -> int:
 
 
 def _check_numbers(numbers: FloatArray, tasks: Sequence[str], learners: Sequence[str]) -> None:
-    bad = np.argwhere(np.abs(numbers) > LARGEST_NUMBER)
-    if bad.size:
-        t, j, i, f = bad[0]
-        raise InputError(
-            f"data set {tasks[t]!r}, learner {learners[j]!r}, iteration {i}, fold {f}: a score is "
-            f"a finite number of at most {LARGEST_NUMBER:g}, got {numbers[t, j, i, f]}"
-        )
+    iterations, folds = map(range, numbers.shape[2:])
+    check_finite(
+        numbers,
+        (("data set", tasks), ("learner", learners), ("iteration", iterations), ("fold", folds)),
+    )
     empty = np.argwhere(np.isnan(numbers).all(axis=(2, 3)))
     if empty.size:
         t, j = empty[0]

@@ -23,13 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, digest_of, summed_by_cluster
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
+from bayes_sota.data.printed_scores import check_finite, plain_matrix
 from bayes_sota.data.responses import ItemMatrix
 
 ItemMetric = Literal["auc", "mean", "rmse"]
-_BLOCK = 200  # bootstrap samples at a time
 _ROUND_OFF = 1e-9
 _MEANING = "item scores are a matrix of numbers, items x classifiers, without gaps"
 
@@ -94,7 +93,6 @@ class ItemScores(ItemMatrix):
     ) -> None:
         """Check everything once."""
         numbers = plain_matrix(values, _MEANING)
-        numbers.flags.writeable = False
         given = getattr(values, "columns", None) if names is None else names
         super().__init__(numbers.shape, given, items, clusters, name)
         if min(numbers.shape) < 2:
@@ -110,8 +108,9 @@ class ItemScores(ItemMatrix):
             raise InputError(
                 f"all items are in the one cluster {self.clusters[0]!r}; leave clusters out"
             )
-        _check_finite(numbers, self.names, self.items)
-        vars(self).update(
+        axes = (("item", self.items), ("classifier", self.names))
+        check_finite(numbers, axes, may_miss=False)
+        self._set(
             values=numbers,
             labels=_checked_classes(labels, self.n_items, chosen),
             metric=chosen,
@@ -145,14 +144,7 @@ class ItemScores(ItemMatrix):
 
     @cached_property
     def _estimates(self) -> tuple[FloatArray, FloatArray]:
-        if self.metric == "auc":
-            return _auc_placements(self.values, self._classes)
-        if self.metric == "mean":
-            means = self.values.mean(axis=0)
-            return means, self.values - means
-        squares = self.values**2
-        roots = np.sqrt(squares.mean(axis=0))
-        return roots, (squares - roots**2) / (2 * np.maximum(roots, 1e-300))
+        return _estimate(self.values, self.labels, self.metric)
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -189,11 +181,17 @@ class ItemScores(ItemMatrix):
         if repetitions < 2:
             raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
         rng = generator_of(random_seed)
+        strata = [np.flatnonzero(part) for part in self._strata]
+        members = None if self.clusters is None else _members(self.clusters)
         found = []
-        for start in range(0, repetitions, _BLOCK):
-            weights = self._bootstrap_weights(rng, min(_BLOCK, repetitions - start))
-            found.append(self._weighted_scores(weights))
-        return np.asarray(np.cov(np.concatenate(found), rowvar=False))
+        for _ in range(repetitions):
+            if members is None:
+                rows = np.concatenate([rng.choice(part, part.size) for part in strata])
+            else:
+                rows = _drawn(members, rng)
+            labels = None if self.labels is None else self.labels[rows]
+            found.append(self.sign * _estimate(self.values[rows], labels, self.metric)[0])
+        return np.cov(found, rowvar=False)
 
     def leaderboard(self) -> Leaderboard:
         """What a leaderboard shows: the scores, with the sizes or the standard error of the best.
@@ -232,33 +230,31 @@ class ItemScores(ItemMatrix):
         """Items that are drawn among themselves: those of each class, for AUC."""
         return [np.ones(self.n_items, bool)] if self.labels is None else [self.labels, ~self.labels]
 
-    @property
-    def _classes(self) -> NDArray[np.bool_]:
-        assert self.labels is not None
-        return self.labels
 
-    def _bootstrap_weights(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """How often each item is drawn, (size, n)."""
-        if self.clusters is not None:
-            _, index = np.unique(np.array(self.clusters), return_inverse=True)
-            count = int(index.max()) + 1
-            drawn = rng.multinomial(count, np.full(count, 1 / count), size=size)
-            return np.asarray(drawn[:, index], np.float64)
-        weights = np.zeros((size, self.n_items))
-        for part in self._strata:
-            count = int(part.sum())
-            weights[:, part] = rng.multinomial(count, np.full(count, 1 / count), size=size)
-        return weights
+def _estimate(
+    values: FloatArray, labels: NDArray[np.bool_] | None, metric: ItemMetric
+) -> tuple[FloatArray, FloatArray]:
+    """Scores as they are, (m,), and influence values of the items on them, (n, m)."""
+    if labels is not None:
+        return _auc_placements(values, labels)
+    if metric == "mean":
+        means = values.mean(axis=0)
+        return means, values - means
+    squares = values**2
+    roots = np.sqrt(squares.mean(axis=0))
+    return roots, (squares - roots**2) / (2 * np.maximum(roots, 1e-300))
 
-    def _weighted_scores(self, weights: FloatArray) -> FloatArray:
-        """Scores with items counted so often, (B, m)."""
-        total = weights.sum(axis=1, keepdims=True)
-        if self.metric == "mean":
-            return self.sign * weights @ self.values / total
-        if self.metric == "rmse":
-            return self.sign * np.sqrt(weights @ self.values**2 / total)
-        columns = [_weighted_auc(column, self._classes, weights) for column in self.values.T]
-        return np.stack(columns, axis=1)
+
+def _members(clusters: Sequence[str]) -> list[IntArray]:
+    """Items of each cluster."""
+    _, index = np.unique(np.array(clusters), return_inverse=True)
+    return np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])
+
+
+def _drawn(members: Sequence[IntArray], rng: np.random.Generator) -> IntArray:
+    """Items of as many clusters as there are, each any of them."""
+    chosen = rng.integers(len(members), size=len(members))
+    return np.concatenate([members[which] for which in chosen])
 
 
 def _auc_placements(
@@ -281,33 +277,7 @@ def _auc_placements(
 def _share_below(points: FloatArray, ordered: FloatArray) -> FloatArray:
     left = np.searchsorted(ordered, points, side="left")
     right = np.searchsorted(ordered, points, side="right")
-    return np.asarray((left + right) / (2 * ordered.size))
-
-
-def _weighted_auc(
-    column: FloatArray, positive: NDArray[np.bool_], weights: FloatArray
-) -> FloatArray:
-    """AUC of one classifier with items counted so often, (B,)."""
-    _, place = np.unique(column, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
-    w = weights[:, order]
-    is_positive = positive[order]
-    up = np.add.reduceat(np.where(is_positive, w, 0.0), starts, axis=1)
-    down = np.add.reduceat(np.where(is_positive, 0.0, w), starts, axis=1)
-    before = np.cumsum(down, axis=1) - down
-    pairs = up.sum(axis=1) * down.sum(axis=1)
-    return np.asarray(np.sum(up * (before + down / 2), axis=1) / pairs)
-
-
-def _check_finite(numbers: FloatArray, names: tuple[str, ...], items: tuple[str, ...]) -> None:
-    bad = ~(np.abs(numbers) <= LARGEST_NUMBER)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise InputError(
-            f"classifier {names[column]!r} has {numbers[row, column]} for item {items[row]!r}; "
-            f"every classifier needs a finite number of at most {LARGEST_NUMBER:g} for every item"
-        )
+    return (left + right) / (2 * ordered.size)
 
 
 def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_] | None:
@@ -330,7 +300,6 @@ def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_
             f"an AUC needs at least 2 items of each class, got {sizes[0]} positive and "
             f"{sizes[1]} negative"
         )
-    found.flags.writeable = False
     return found
 
 
@@ -386,14 +355,11 @@ def bootstrap_standard_errors(
     if repetitions < 2:
         raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
     rng = generator_of(random_seed)
-    groups = checked_clusters(clusters, len(given)) or [str(i) for i in range(len(given))]
-    _, index = np.unique(np.array(groups), return_inverse=True)
-    members = np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])
+    members = _members(checked_clusters(clusters, len(given)) or list(map(str, range(len(given)))))
     values = np.empty((repetitions, columns.shape[1]))
     for row in values:
-        chosen = rng.integers(len(members), size=len(members))
-        rows = np.concatenate([members[g] for g in chosen])
+        rows = _drawn(members, rng)
         row[:] = [metric(given[rows], columns[rows, j]) for j in range(columns.shape[1])]
     if not np.isfinite(values).all():
         raise InputError("the metric is not finite on some resampled test sets")
-    return np.asarray(values.std(axis=0, ddof=1))
+    return values.std(axis=0, ddof=1)

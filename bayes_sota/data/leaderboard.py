@@ -4,8 +4,6 @@ A printed score is an interval of success counts, not a point: 0.9116 on 13,840 
 that prints as 0.9116. Everything is checked here, at construction, and never again.
 """
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +18,7 @@ from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.checks import Metric
+from bayes_sota.data.observed import Chosen, hash_of_json
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     LEAST_PERCENT,
@@ -41,7 +40,7 @@ _NO_ENTRIES: dict[str, Any] = {
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Leaderboard:
+class Leaderboard(Chosen):
     """Scores of a leaderboard, or only the best of them.
 
     Construct with all scores, or with ``from_maximum`` where only the best is known.
@@ -191,16 +190,16 @@ class Leaderboard:
         if metric == "auc":
             remarks += checks.check_aucs(values, subject)
         counts, prior, told = checks.checked_submissions(submissions, m, subject)
-        vars(self).update(
-            scores=_read_only(values),
+        self._set(
+            scores=values,
             names=checks.entry_names(given, m),
-            count_bounds=_read_only(bounds),
+            count_bounds=bounds,
             maximum=float(values[best]),
             n_test=size,
             n_test_source=source,
             n_positive=checks.checked_positives(n_positive, size, metric),
             tries=checks.tries_of_entries(n_classifiers, m),
-            submissions=_read_only(counts),
+            submissions=counts,
             submissions_prior=prior,
             metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
@@ -281,15 +280,14 @@ class Leaderboard:
             checks.check_alone(best, metric, standard_error)
         numbers, prior, _ = checks.checked_submissions(submissions, 1)
         board = object.__new__(cls)
-        vars(board).update(
-            _NO_ENTRIES, submissions=_read_only(numbers), submissions_prior=prior,
+        return board._set(
+            **_NO_ENTRIES, submissions=numbers, submissions_prior=prior,
             maximum=best, n_test=n, n_test_source=checks.GIVEN,
             n_positive=checks.checked_positives(n_positive, n, metric), tries=tries, metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
             lower_is_better=False, rounding=how, decimals=printed.decimals, name=name,
             notes=(_PERCENT,) if printed.in_percent else (), _best_counts=counts,
         )  # fmt: skip
-        return board
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -349,31 +347,6 @@ class Leaderboard:
         """Number of classifiers, or its prior median."""
         return checks.typical(self.tries)
 
-    @property
-    def has_submissions(self) -> bool:
-        """Whether some score is, or may be, the best of several submissions."""
-        return self.submissions is not None and bool(np.any(self.submissions != 1))
-
-    @property
-    def submission_numbers(self) -> FloatArray:
-        """Equally likely numbers of submissions of each entry, (m, k): k is 1 if all are known."""
-        assert self.submissions is not None
-        return checks.numbers_of(self.submissions, self.submissions_prior)
-
-    def with_submissions(self, submissions: Any) -> "Leaderboard":
-        """The same board with other numbers of submissions, given as to the constructor.
-
-        Examples
-        --------
-        >>> board = Leaderboard([0.91, 0.94], n_test=100, submissions=[3, 10])
-        >>> board.with_submissions(5).submissions.tolist()
-        [5, 5]
-        """
-        m = 1 if self.scores is None else self.scores.size
-        counts, prior, told = checks.checked_submissions(submissions, m)
-        notes = (*self.notes, *told)
-        return self._copy(submissions=_read_only(counts), submissions_prior=prior, notes=notes)
-
     def with_tries(self, n_classifiers: int | TriesPrior) -> "Leaderboard":
         """The same board with another number of classifiers; not fewer than its entries."""
         if self.n_entries is None:
@@ -418,7 +391,7 @@ class Leaderboard:
         arrays = {name: getattr(self, name) for name in ("scores", "count_bounds", "submissions")}
         bounds = self.count_bounds
         return self._copy(
-            **{name: _read_only(a if a is None else a[kept]) for name, a in arrays.items()},
+            **{name: a if a is None else a[kept] for name, a in arrays.items()},
             names=tuple(np.array(self.names, object)[kept]),
             maximum=float(scores[best]),
             tries=checks.tries_of_entries(tries, int(kept.sum())),
@@ -440,17 +413,7 @@ class Leaderboard:
             content.append(repr(self.submissions_prior))
         if self.scores is None and self.submissions is not None:
             content.append(self.submissions.tolist())
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-
-    def __eq__(self, other: object) -> bool:
-        """Equal in every field."""
-        if not isinstance(other, Leaderboard):
-            return NotImplemented
-        return all(np.array_equal(value, vars(other)[key]) for key, value in vars(self).items())
-
-    def __hash__(self) -> int:
-        """Hash of what was observed."""
-        return hash(self.data_hash())
+        return hash_of_json(content)
 
     def __repr__(self) -> str:
         """One line, however many entries there are."""
@@ -466,12 +429,7 @@ class Leaderboard:
         if np.all(self.submissions == self.submissions[0]):
             return {"submissions": self.submissions[:1]}
         every = ListedTries(tuple(int(number) for number in self.submission_numbers.ravel()))
-        return {"submissions": _read_only(np.zeros(1, np.int64)), "submissions_prior": every}
-
-    def _copy(self, **changes: Any) -> "Leaderboard":
-        board = object.__new__(Leaderboard)
-        vars(board).update(vars(self) | changes)
-        return board
+        return {"submissions": np.zeros(1, np.int64), "submissions_prior": every}
 
     def _all_scores(self) -> FloatArray:
         if self.scores is None:
@@ -503,9 +461,3 @@ def _subject(names: tuple[str, ...] | None, index: int) -> str:
 
 def _pair(bounds: IntArray) -> tuple[int, int]:
     return int(bounds[0]), int(bounds[1])
-
-
-def _read_only(array: Any) -> Any:
-    if array is not None:
-        array.setflags(write=False)
-    return array

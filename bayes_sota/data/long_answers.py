@@ -19,14 +19,13 @@ from bayes_sota.data.columns import (
     WORDS,
     answer_of,
     bad_cells,
-    coded_names,
-    first_repeat,
     listed_cells,
     number_of,
     numbers_in,
     several,
 )
 from bayes_sota.data.files.tables import Table, check_shape, normalize_name
+from bayes_sota.data.grids import Axis, place_rows, renumbered
 from bayes_sota.data.responses import MISSING
 
 MOST_SLIPS = 0.1  # of the cells of answers
@@ -112,23 +111,19 @@ def widen(table: Table, value_of: Callable[[Any], float | None], complaint: str)
     methods, items, outcome = columns
     values = numbers_in(table, outcome, value_of, complaint)
     check_slips(table, [outcome], values[None])
-    method_names, method = coded_names(table, methods, "classifier")
-    item_names, item = coded_names(table, items, "item")
-    check_shape(len(item_names), 1 + len(method_names), table.where)
-    repeat = first_repeat(method * len(item_names) + item)
-    if repeat is not None:
-        first, again = repeat
-        raise InputError(
-            f"{table.place(again, items)}: {shown(method_names[method[again]])} has answered item "
-            f"{shown(item_names[item[again]])} already on {table.places[first]}"
-        )
-    refuse_misspelt(table, methods, (method_names, method), item)
-    cells: list[list[Any]] = [[""] * len(item_names) for _ in method_names]
-    for row, cell in enumerate(listed_cells(table, outcome)):
-        cells[method[row]][item[row]] = cell
-    places = [table.places[int(row)] for row in np.unique(item, return_index=True)[1]]
-    header = (table.header[items], *method_names)
-    return replace(table, header=header, columns=(item_names, *cells), places=places)
+    classifiers = Axis.of_column(table, methods, "classifier")
+    named = Axis.of_column(table, items, "item")
+    check_shape(len(named.names), 1 + len(classifiers.names), table.where)
+    grid = place_rows(table, (classifiers, named), np.arange(values.size), holds="an answer")
+    refuse_misspelt(table, methods, (classifiers.names, classifiers.codes), named.codes)
+    cells = [*listed_cells(table, outcome), ""]  # where there is no row, -1
+    columns_of = ([cells[row] for row in rows] for rows in grid.tolist())
+    return replace(
+        table,
+        header=(table.header[items], *classifiers.names),
+        columns=(named.names, *columns_of),
+        places=[table.places[row] for row in renumbered(named.codes)[1].tolist()],
+    )
 
 
 def _refuse_changing(table: Table, used: Sequence[int]) -> None:

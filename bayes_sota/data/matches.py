@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.observed import Observed
 from bayes_sota.data.score_table import nearest_player
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Matches:
+class Matches(Observed):
     """Matches between two players, each won, lost or tied.
 
     Parameters
@@ -74,7 +75,7 @@ class Matches:
         if len(names) < 2:
             raise InputError(f"a tournament needs at least 2 players, got {len(names)}")
         a, b = _as_places(first), _as_places(second)
-        y = np.asarray(outcomes, np.float64)
+        y = np.array(outcomes, np.float64)
         if not (a.ndim == b.ndim == y.ndim == 1 and a.size == b.size == y.size):
             raise InputError(
                 f"matches have a first and a second player and an outcome each, got {a.size}, "
@@ -92,7 +93,7 @@ class Matches:
                 "all matches are of one cluster: at least two independent ones are needed to see "
                 "how results vary"
             )
-        vars(self).update(
+        self._set(
             first=a, second=b, outcomes=y, players=names, clusters=labels,
             clustered=clusters is not None, tournament=str(tournament),
         )  # fmt: skip

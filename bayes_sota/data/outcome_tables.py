@@ -119,7 +119,9 @@ def find_roles(
         Columns that repeat, that could be several things, or that are neither methods nor
         anything that was asked for; items that repeat.
     """
-    _check_header(table)
+    if all(answer_of(name) not in (None, MISSING) for name in table.header):
+        raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
+    check_names(table.where, {j: name for j, name in enumerate(table.header) if name or j})
     clusters = None
     if not only_answers and (cluster_column is None or table.find_all(cluster_column)):
         found = named_in(table, WORDS["clusters"])
@@ -142,15 +144,11 @@ def find_roles(
                 f"{problem}, but says something about items or other columns by its name; take it "
                 "out, or rename it"
             )
-    if not _are_classes(labels, truth):
+    are_classes = labels is not None and truth is not WORDS["labels"]  # whole numbers as well
+    if not are_classes:
         items, methods = _without_counter(table, items, methods)
     names = _item_names(table, items)
     return ColumnRoles(table, names, items is not None, labels, clusters, tuple(methods))
-
-
-def _are_classes(labels: int | None, truth: Collection[str]) -> bool:
-    """Whether methods predict classes, which are whole numbers as well."""
-    return labels is not None and truth is not WORDS["labels"]
 
 
 def _without_counter(
@@ -163,12 +161,6 @@ def _without_counter(
         methods = [j for j in methods if j != items]
     refuse_counters(table, counters, "method", "item_column or cluster_column")
     return items, methods
-
-
-def _check_header(table: Table) -> None:
-    if all(answer_of(name) not in (None, MISSING) for name in table.header):
-        raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
-    check_names(table.where, {j: name for j, name in enumerate(table.header) if name or j})
 
 
 def _item_position(

@@ -3,8 +3,6 @@
 Everything is checked at construction and never again (``tests/data/test_paired.py``).
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +20,11 @@ from bayes_sota.data.checks import (
     checked_names,
     checked_submissions,
     entry_names,
-    numbers_of,
+    positive_number,
     whole_number,
 )
-from bayes_sota.data.printed_scores import parse_number, parse_scores
+from bayes_sota.data.observed import Chosen, hash_of_json
+from bayes_sota.data.printed_scores import parse_scores
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 BOARDS = ("public", "private")
@@ -33,7 +32,7 @@ _NEGATED = "lower is better: scores and all results are multiplied by -1"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class PairedBoards:
+class PairedBoards(Chosen):
     """Two leaderboards of the same teams, aligned by team.
 
     Parameters
@@ -124,22 +123,16 @@ class PairedBoards:
         ]
         _check_lengths(*scores)
         every = entry_names(given, scores[0].size)
-        for board in scores:
-            board.setflags(write=False)
         negated = [_NEGATED] if lower_is_better else []
         subject = partial(_subject, "public", given)
         counts, prior, told = checked_submissions(submissions, len(every), subject)
-        if counts is not None:
-            counts.setflags(write=False)
         remarks = [*map(str, notes), *negated, *told, *_tied_first(scores, every)]
-        vars(self).update(
+        self._set(
             public=scores[0],
             private=scores[1],
             names=every,
-            n_test=None if n_test is None else _pair(n_test, "n_test", _checked_size),
-            standard_errors=None
-            if standard_errors is None
-            else _pair(standard_errors, "standard_errors", _checked_error),
+            n_test=_pair(n_test, "n_test", partial(whole_number, meaning=TEST_ITEMS)),
+            standard_errors=_pair(standard_errors, "standard_errors", positive_number),
             submissions=counts,
             submissions_prior=prior,
             name=str(name),
@@ -160,17 +153,6 @@ class PairedBoards:
     def noise_is_known(self) -> bool:
         """Whether the standard errors of both boards are known."""
         return self.n_test is not None or self.standard_errors is not None
-
-    @property
-    def has_submissions(self) -> bool:
-        """Whether some public score is, or may be, the best of several submissions."""
-        return self.submissions is not None and bool(np.any(self.submissions != 1))
-
-    @property
-    def submission_numbers(self) -> FloatArray:
-        """Equally likely numbers of submissions of each team, (m, k): k is 1 if all are known."""
-        assert self.submissions is not None
-        return numbers_of(self.submissions, self.submissions_prior)
 
     @property
     def public_winner(self) -> int:
@@ -205,24 +187,11 @@ class PairedBoards:
             name=self.name,
             notes=self.notes,
         )
-        if self.submissions is not None:
-            chosen = {"submissions": self.submissions[index]}
-            vars(found).update(chosen, submissions_prior=self.submissions_prior)
-        return found
-
-    def with_submissions(self, submissions: Any) -> "PairedBoards":
-        """The same boards with other numbers of submissions, given as to the constructor.
-
-        Examples
-        --------
-        >>> PairedBoards(range(6), range(6)).with_submissions((1, 9)).has_submissions
-        True
-        """
-        return PairedBoards(
-            self.public, self.private, self.names, n_test=self.n_test,
-            standard_errors=self.standard_errors, submissions=submissions, name=self.name,
-            notes=self.notes,
-        )  # fmt: skip
+        if self.submissions is None:
+            return found
+        return found._copy(
+            submissions=self.submissions[index], submissions_prior=self.submissions_prior
+        )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""
@@ -230,17 +199,7 @@ class PairedBoards:
         content += [self.n_test, self.standard_errors, self.name]
         if self.submissions is not None:
             content += [self.submissions.tolist(), repr(self.submissions_prior)]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-
-    def __eq__(self, other: object) -> bool:
-        """Equal in everything observed."""
-        if not isinstance(other, PairedBoards):
-            return NotImplemented
-        return self.data_hash() == other.data_hash()
-
-    def __hash__(self) -> int:
-        """Hash of what was observed."""
-        return hash(self.data_hash())
+        return hash_of_json(content)
 
     def __repr__(self) -> str:
         """One line, however many teams there are."""
@@ -299,22 +258,14 @@ def _check_lengths(public: FloatArray, private: FloatArray) -> None:
             )
 
 
-def _pair[T](value: Any, what: str, checked: Callable[[Any, str], T]) -> tuple[T, T]:
+def _pair[T](value: Any, what: str, checked: Callable[[Any, str], T]) -> tuple[T, T] | None:
     """What is known of each board, checked."""
+    if value is None:
+        return None
     if isinstance(value, str | bytes) or not hasattr(value, "__len__") or len(value) != 2:
         raise InputError(f"{what} is a pair (public, private), got {value!r:.80}")
-    public, private = (checked(one, which) for one, which in zip(value, BOARDS, strict=True))
+    public, private = (
+        checked(one, f"{what} of the {which} board")
+        for one, which in zip(value, BOARDS, strict=True)
+    )
     return public, private
-
-
-def _checked_size(value: Any, which: str) -> int:
-    return whole_number(value, f"n_test of the {which} board", TEST_ITEMS)
-
-
-def _checked_error(value: Any, which: str) -> float:
-    number = parse_number(value)
-    if number is None or number <= 0:
-        raise InputError(
-            f"the standard error of the {which} board must be a positive number, got {value!r}"
-        )
-    return float(number)

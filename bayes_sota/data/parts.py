@@ -137,6 +137,13 @@ def item_name(value: object, place: str) -> str:
     return str(value).strip()
 
 
+def add_once(found: dict[str, Any], name: str, value: Any, place: str) -> None:
+    """Add what may be there once; ``place`` says where and what, for the message."""
+    if name in found:
+        raise InputError(f"{place} {shown(name)} occurs more than once")
+    found[name] = value
+
+
 def outcome_of(value: object, place: str, what: str) -> float:
     """Finite number that an outcome is."""
     if isinstance(value, bool | int | float):

@@ -120,6 +120,22 @@ def plain_matrix(values: Any, meaning: str) -> FloatArray:
     return numbers
 
 
+def check_finite(
+    numbers: FloatArray, axes: Sequence[tuple[str, Sequence[Any]]], may_miss: bool = True
+) -> None:
+    """Raise ``InputError`` on the first number that is infinite, too large, or missing.
+
+    ``axes`` are what each dimension is of, with its names, for the message.
+    """
+    bad = np.argwhere(~(np.abs(numbers) <= LARGEST_NUMBER) & ~(may_miss & np.isnan(numbers)))
+    if bad.size:
+        named = (f"{what} {names[i]!r}" for (what, names), i in zip(axes, bad[0], strict=True))
+        raise InputError(
+            f"{', '.join(named)}: a score is a finite number of at most {LARGEST_NUMBER:g}, got "
+            f"{numbers[tuple(bad[0])]}"
+        )
+
+
 def parse_scores(
     scores: Any,
     *,

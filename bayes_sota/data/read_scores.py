@@ -234,7 +234,7 @@ def read_test_scores(
             raise InputError(f"{table.where}: {kind} {shown(odd)} {wrong}")
     rows = [found.tasks.index(t) for t in like.tasks] if several else [0]
     columns = [found.learners.index(name) for name in like.learners]
-    return np.asarray(found.scores[np.ix_(rows, columns)][:, :, 0, 0])
+    return found.scores[np.ix_(rows, columns)][:, :, 0, 0]
 
 
 def read_fold_scores(

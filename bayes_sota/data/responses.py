@@ -6,7 +6,6 @@ are hard. Everything is checked here, at construction, and never again
 """
 
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, nearest, shown
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.observed import Observed
 
 MISSING = -1
 _BLOCK = 8192  # items at a time: counts in a block are exact in float32, and fit the cache
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ItemMatrix(ABC):
+class ItemMatrix(Observed):
     """What several classifiers got for the same test items; equal where all of it is equal."""
 
     names: tuple[str, ...]
@@ -40,20 +40,12 @@ class ItemMatrix(ABC):
         name: str,
     ) -> None:
         """Check the names of the rows and columns of a matrix of this shape."""
-        vars(self).update(
+        self._set(
             names=checked_labels(names, shape[1], "classifier"),
             items=checked_labels(items, shape[0], "item"),
             clusters=checked_clusters(clusters, shape[0]),
             name=str(name),
         )
-
-    def __eq__(self, other: object) -> bool:
-        """Equal where everything that was observed is equal."""
-        return type(other) is type(self) and self.data_hash() == other.data_hash()
-
-    def __hash__(self) -> int:
-        """Agree with equality."""
-        return hash(self.data_hash())
 
     @property
     def n_items(self) -> int:
@@ -64,10 +56,6 @@ class ItemMatrix(ABC):
     def n_classifiers(self) -> int:
         """Number of classifiers."""
         return len(self.names)
-
-    @abstractmethod
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed, its first 16 digits."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -142,8 +130,7 @@ class Responses(ItemMatrix):
         silent = np.flatnonzero((answers == MISSING).all(axis=0))
         if silent.size:
             raise InputError(f"classifier {self.names[silent[0]]!r} has no answer to any item")
-        answers.flags.writeable = False
-        vars(self).update(correct=answers)
+        self._set(correct=answers)
 
     def __repr__(self) -> str:
         """Size and number of missing answers."""
@@ -341,23 +328,19 @@ def _as_answers(
     values: NDArray[Any], names: tuple[str, ...], items: tuple[str, ...]
 ) -> NDArray[np.int8]:
     """Values as -1, 0 and 1."""
-    if values.dtype.kind in "biu":
-        answers = values.astype(np.int8)
-        wrong = (values != answers) | (answers < MISSING) | (answers > 1)
-    elif values.dtype.kind == "f":
-        filled = np.where(np.isnan(values), MISSING, values)
-        wrong = ~np.isin(filled, (MISSING, 0, 1))
-        answers = np.where(wrong, MISSING, filled).astype(np.int8)
-    else:
-        codes = np.array([[_code(value) for value in row] for row in values], np.int8)
-        answers, wrong = codes, codes < MISSING
+    raw = values
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), MISSING, values)
+    elif values.dtype.kind not in "biu":
+        values = np.array([[_code(value) for value in row] for row in values])
+    wrong = ~np.isin(values, (MISSING, 0, 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise InputError(
             "an answer is right (1) or wrong (0), or missing (None, NaN or -1); classifier "
-            f"{names[column]!r} has {shown(values[row, column])} for item {items[row]!r}"
+            f"{names[column]!r} has {shown(raw[row, column])} for item {items[row]!r}"
         )
-    return answers
+    return values.astype(np.int8)
 
 
 def _code(value: Any) -> int:

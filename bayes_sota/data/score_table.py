@@ -18,14 +18,15 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, digest_of, nearest
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
+from bayes_sota.data.observed import Observed
+from bayes_sota.data.printed_scores import check_finite, plain_matrix
 
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
 _MEANING = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ScoreTable:
+class ScoreTable(Observed):
     """Scores of players in the rounds of one tournament.
 
     Parameters
@@ -108,7 +109,7 @@ class ScoreTable:
         names = checked_labels(players, n_players, "player")
         labels = checked_labels(rounds, n_rounds, "round")
         _check_scores(numbers, names, labels)
-        vars(self).update(
+        self._set(
             scores=numbers,
             players=names,
             rounds=labels,
@@ -148,7 +149,7 @@ class ScoreTable:
     @property
     def oriented(self) -> FloatArray:
         """Scores with the sign that makes larger better, shape (n_rounds, n_players)."""
-        return np.asarray(np.where(self.lower_is_better[:, None], -self.scores, self.scores))
+        return np.where(self.lower_is_better[:, None], -self.scores, self.scores)
 
     @property
     def clusters(self) -> NDArray[np.intp]:
@@ -175,7 +176,7 @@ class ScoreTable:
         """
         if self.lower_is_better.any() and not self.lower_is_better.all():
             raise InputError("scores of rounds with opposite directions have no mean")
-        return np.asarray(np.nanmean(self.scores, axis=0))
+        return np.nanmean(self.scores, axis=0)
 
     def player_index(self, player: str) -> int:
         """Place of a player, as ``nearest_player`` finds it."""
@@ -183,9 +184,7 @@ class ScoreTable:
 
     def without_groups(self) -> "ScoreTable":
         """The same scores with every round on its own."""
-        alone = object.__new__(ScoreTable)
-        vars(alone).update(vars(self) | {"groups": None})
-        return alone
+        return self._copy(groups=None)
 
     def subset(self, players: Sequence[str]) -> "ScoreTable":
         """The same rounds with these players only; rounds without any of them are left out."""
@@ -227,13 +226,7 @@ def nearest_player(players: Sequence[str], player: str) -> int:
 
 
 def _check_scores(numbers: FloatArray, players: Sequence[str], rounds: Sequence[str]) -> None:
-    bad = np.argwhere(np.abs(numbers) > LARGEST_NUMBER)
-    if bad.size:
-        r, i = bad[0]
-        raise InputError(
-            f"player {players[i]!r}, round {rounds[r]!r}: a score is a finite number of "
-            f"at most {LARGEST_NUMBER:g}, got {numbers[r, i]}"
-        )
+    check_finite(numbers, (("round", rounds), ("player", players)))
     present = ~np.isnan(numbers)
     for kind, names, counts in (
         ("player", players, present.sum(axis=0)),

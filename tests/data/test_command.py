@@ -7,17 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from data.files import run
 
 import bayes_sota
-from bayes_sota.cli import main
 from bayes_sota.data.examples import load_responses_example, write_examples
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    captured = capsys.readouterr()
-    return int(stop.value.code or 0), captured.out, captured.err
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data.files import run, written
 
-from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.read_outcomes import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.read_scores import read_fold_scores, read_scores
@@ -27,12 +27,6 @@ def table(name: str, rows: Any, start: int = 0, last: bool = False) -> str:
     return "\n".join(",".join(map(str, line)) for line in [header, *lines]) + "\n"
 
 
-def written(folder: Path, text: str) -> Path:
-    path = folder / "x.csv"
-    path.write_text(text)
-    return path
-
-
 def lines(name: str, ids: Any, rows: Any) -> str:
     body = (f"{key},{','.join(map(str, row))}" for key, row in zip(ids, rows.tolist(), strict=True))
     return "\n".join([f"{name},a,b,c", *body, ""])
@@ -46,7 +40,7 @@ def test_no_counter_is_a_contestant(tmp_path: Path, name: str, last: bool) -> No
     answers = read_evaluations(written(tmp_path, table(name, ANSWERS, 1, last))).outcomes
     assert (answers.names, answers.items[-1]) == (("a", "b", "c"), "40")
     if not last:
-        assert read_responses(tmp_path / "x.csv") == answers
+        assert read_responses(tmp_path / "board.csv") == answers
     shares = written(tmp_path, table(name, SCORES, 7, last))
     assert read_item_scores(shares, metric="mean").names == ("a", "b", "c")
 
@@ -163,8 +157,6 @@ def test_predicted_classes_are_compared_with_the_truth(tmp_path: Path) -> None:
 
 def test_the_shell_ranks_no_counter(tmp_path: Path, capsys: Any) -> None:
     path = written(tmp_path, table("iteration", SCORES))
-    with pytest.raises(SystemExit):
-        main(["epp", str(path), "--penalty", "0.5", "--json"])
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(run(capsys, "epp", str(path), "--penalty", "0.5", "--json")[1])
     assert {player["player"] for player in found["players"]} == {"a", "b", "c"}
     assert any("'iteration' counts" in note for note in found["reading"])

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from data.files import run
 
 from bayes_sota.claims.summary_review import claims_table
-from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import delimited, tables
 from bayes_sota.data.files.json import parse_json
@@ -217,10 +217,8 @@ def test_every_command_names_a_missing_file_first(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "none.csv"
-    with pytest.raises(SystemExit) as stopped:
-        main([*command.split(), str(path)])
-    assert stopped.value.code == 2
-    assert capsys.readouterr().err == f"error: {path}: there is no such file\n"
+    code, _, error = run(capsys, *command.split(), str(path))
+    assert (code, error) == (2, f"error: {path}: there is no such file\n")
 
 
 @pytest.mark.parametrize("name", ["scores.xlsb", "scores.XLS", "scores.ods"])

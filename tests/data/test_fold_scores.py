@@ -30,19 +30,6 @@ def test_whole_iterations_say_how_many_folds_they_had() -> None:
     assert FoldScores(some_scores()[..., :1], folds=10).test_share == pytest.approx(0.1)
 
 
-def test_the_hash_depends_on_everything() -> None:
-    scores = some_scores()
-    plain = FoldScores(scores).data_hash()
-    other = [
-        FoldScores(scores + 1e-12),
-        FoldScores(scores, learners=["a", "b", "c"]),
-        FoldScores(scores, tasks=["a", "b"]),
-        FoldScores(scores, scorer="accuracy"),
-    ]
-    assert plain == FoldScores(scores).data_hash()
-    assert len({plain, *(one.data_hash() for one in other)}) == 5
-
-
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [

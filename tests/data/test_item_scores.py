@@ -126,7 +126,7 @@ def test_a_bootstrap_that_cannot_be_is_refused() -> None:
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
-        ([[1, 2], [3, float("nan")]], {}, "classifier '2' has nan for item '2'"),
+        ([[1, 2], [3, float("nan")]], {}, "item '2', classifier '2': .* finite .* got nan"),
         ([[1, 2], ["x", 3]], {}, "matrix of numbers"),
         ([[1, 2], [3, 4]], {"metric": "f1"}, "metric must be one of auc, mean, rmse"),
         ([[1, 2], [3, 4]], {"metric": "auc"}, "needs labels"),

@@ -7,8 +7,8 @@ from decimal import ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
 import numpy as np
 import pytest
+from data.files import run
 
-from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.leaderboard import Leaderboard
@@ -250,7 +250,6 @@ def test_real_boards(slug, split, n_test, data_directory, capsys):
     for size in ("infer", n_test):
         board = read_leaderboard(path, n_test=size)
         assert (board.n_test, board.rounding) == (n_test, "floor")
-    with pytest.raises(SystemExit) as stop:
-        main(("infer-n", str(path), "--json"))
-    assert not stop.value.code
-    assert json.loads(capsys.readouterr().out)["n_test"] == n_test
+    code, out, _ = run(capsys, "infer-n", str(path), "--json")
+    assert code == 0
+    assert json.loads(out)["n_test"] == n_test

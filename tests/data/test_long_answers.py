@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from data.files import run, written
 
-from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.read_outcomes import read_evaluations, read_responses
 
@@ -18,12 +18,6 @@ def frame(n_items: int = 50, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     rows = [(m, f"q{i}", int(rng.integers(2))) for m in MODELS for i in range(n_items)]
     return pd.DataFrame(rows, columns=["model", "question", "correct"])
-
-
-def written(folder: Path, table: pd.DataFrame) -> Path:
-    path = folder / "long.csv"
-    table.to_csv(path, index=False)
-    return path
 
 
 def test_it_is_the_pivot(tmp_path: Path) -> None:
@@ -67,10 +61,9 @@ def test_tasks_runs_and_clusters_are_not_ignored(
     table = frame()
     path = written(tmp_path, table.assign(**{name: np.resize(values, len(table))}))
     for command in (["board"], ["sota"], ["claim", "responses"]):
-        with pytest.raises(SystemExit) as stop:
-            main([*command, str(path)])
-        assert stop.value.code == 2
-        assert message in capsys.readouterr().err
+        code, _, error = run(capsys, *command, str(path))
+        assert code == 2
+        assert message in error
 
 
 def test_all_slips_are_named_by_their_lines(tmp_path: Path, capsys: Any) -> None:
@@ -80,10 +73,8 @@ def test_all_slips_are_named_by_their_lines(tmp_path: Path, capsys: Any) -> None
         table.loc[row - 2, "correct"] = text
     path = written(tmp_path, table)
     for command in (["board"], ["sota"]):
-        with pytest.raises(SystemExit) as stop:
-            main([*command, str(path)])
-        assert stop.value.code == 2
-        error = capsys.readouterr().err
+        code, _, error = run(capsys, *command, str(path))
+        assert code == 2
         assert "line 17, column 'correct': 'o' is no answer" in error
         assert "did you mean 0?" in error
         for row, text in slips.items():

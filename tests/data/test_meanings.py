@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data.files import run
 
-from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
@@ -100,10 +100,8 @@ def test_a_slip_is_named_by_every_command(tmp_path: Path, capsys: Any) -> None:
     path.write_text(slipped("11"))
     assert looks_like_responses(path)
     for command in (["claim", "responses"], ["board"], ["sota"]):
-        with pytest.raises(SystemExit) as stop:
-            main([*command, str(path)])
-        assert stop.value.code == 2
-        error = capsys.readouterr().err
+        code, _, error = run(capsys, *command, str(path))
+        assert code == 2
         assert "line 6, column 'b': '11' is no answer" in error
         assert ("with --item-metric that these" in error) == (command[0] == "claim")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data.files import run, written
 
-from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
 
@@ -15,12 +15,6 @@ TASKS = np.array([
     [70, 72, 71, 69, 73], [60, 70, 66, 64, 65], [75, 73, 77, 70, 76], [55, 50, 52, 58, 53],
     [81, 79, 84, 80, 88], [66, 61, 69, 60, 67],
 ])  # fmt: skip
-
-
-def written(folder: Path, text: str) -> Path:
-    path = folder / "x.csv"
-    path.write_text(text)
-    return path
 
 
 def averages(name: str = "score", digits: int = 2) -> str:
@@ -147,10 +141,8 @@ def test_every_command_refuses(tmp_path: Path, capsys: Any, command: list[str]) 
     path = written(tmp_path, f"system,F1\n{ROWS}")
     size = [] if command == ["infer-n"] else ["--n-test", "2000"]
     classes = ["--n-classes", "2"] if "crop" in command else []
-    with pytest.raises(SystemExit) as stop:
-        main([*command, str(path), *size, *classes])
-    error = capsys.readouterr().err
-    assert stop.value.code == 2
+    code, _, error = run(capsys, *command, str(path), *size, *classes)
+    assert code == 2
     assert error.count("\n") == 1
     assert "column 'F1' holds no accuracies by its name" in error
     assert ("--metric score and --standard-error" in error) == (command != ["infer-n"])

@@ -22,14 +22,6 @@ def test_what_it_holds() -> None:
     assert "two" in repr(boards)
 
 
-def test_equal_by_what_was_observed() -> None:
-    boards = PairedBoards(FIVE, FIVE)
-    assert boards == PairedBoards(np.array(FIVE), FIVE)
-    assert boards != PairedBoards(FIVE, FIVE[::-1])
-    assert hash(boards) == hash(PairedBoards(FIVE, FIVE))
-    assert boards.subset(np.ones(5, bool)) == boards
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [

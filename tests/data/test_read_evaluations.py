@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data.files import written
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import tables
@@ -21,16 +22,6 @@ from bayes_sota.data.read_outcomes import (
 from bayes_sota.data.responses import Responses
 
 MATRIX = "case_id,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
-
-
-def written(directory: Path, name: str, content: Any) -> Path:
-    """File with text or bytes, or JSON of anything else."""
-    path = directory / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not isinstance(content, str | bytes):
-        content = json.dumps(content)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 def table_of(found: Evaluations) -> dict[str, dict[str, float]]:
@@ -65,7 +56,7 @@ def refused(*paths: Path, **options: Any) -> str:
     ],
 )  # fmt: skip
 def test_a_matrix_is_what_read_responses_reads(tmp_path: Path, name: str, content: Any) -> None:
-    path = written(tmp_path, name, content)
+    path = written(tmp_path, content, name)
     found = read_evaluations(path)
     assert found.outcomes == read_responses(path)
     assert found.outcomes.name == "f"
@@ -75,16 +66,16 @@ def test_a_matrix_is_what_read_responses_reads(tmp_path: Path, name: str, conten
 
 def test_numbers_are_what_read_item_scores_reads(tmp_path: Path) -> None:
     text = "case_id,unet,vnet\na,0.91,0.5\nb,.7,1\nc,1e-1,0\n"
-    path = written(tmp_path, "dice.csv", text)
+    path = written(tmp_path, text, "dice.csv")
     found = read_evaluations(path).outcomes
     assert isinstance(found, ItemScores)
     assert found.data_hash() == read_item_scores(path, metric="mean").data_hash()
     assert found.metric == "mean"
     # without a column of items, no method may become their names
-    bare = read_evaluations(written(tmp_path, "bare.csv", "unet,vnet\n.91,.5\n.7,1\n.1,0\n"))
+    bare = read_evaluations(written(tmp_path, "unet,vnet\n.91,.5\n.7,1\n.1,0\n", "bare.csv"))
     assert bare.methods == ("unet", "vnet")
     assert bare.outcomes.items == ("1", "2", "3")
-    lost = written(tmp_path, "lost.csv", text.replace("0.91", ""))
+    lost = written(tmp_path, text.replace("0.91", ""), "lost.csv")
     assert "'unet' has no number for item 'a'" in refused(lost)
 
 
@@ -95,13 +86,13 @@ def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     parquet.write_table(arrow.table(columns), path)
     assert read_evaluations(path).outcomes.correct.tolist() == [[1, 0], [0, 1], [-1, 1]]
-    text = written(tmp_path, "g.csv", "case_id,pine\n3,0\n1,1\n2,1\n")
+    text = written(tmp_path, "case_id,pine\n3,0\n1,1\n2,1\n", "g.csv")
     assert table_of(read_evaluations(path, text))["pine"] == {"1": 1, "2": 1, "3": 0}
 
 
 def test_clusters_and_runs(tmp_path: Path) -> None:
     text = "case_id,patient,resnet@1,vit,resnet@2\na,p,1,0,1\nb,p,0,0,1\nc,q,1,1,0\n"
-    path = written(tmp_path, "runs.csv", text)
+    path = written(tmp_path, text, "runs.csv")
     found = read_evaluations(path, cluster_column="patient", run_separator="@")
     assert found.outcomes.names == ("resnet@1", "resnet@2", "vit")
     assert found.methods == ("resnet", "resnet", "vit")
@@ -115,24 +106,24 @@ def test_clusters_and_runs(tmp_path: Path) -> None:
     assert read_evaluations(path, item_column="case_id", cluster_column="patient").methods == (
         "resnet@1", "vit", "resnet@2",
     )  # fmt: skip
-    other = written(tmp_path, "other.csv", "case_id;tree_1;tree_2;oak_1\na;.1;.2;.3\nb;.4;.5;.6\n")
+    other = written(tmp_path, "case_id;tree_1;tree_2;oak_1\na;.1;.2;.3\nb;.4;.5;.6\n", "other.csv")
     found = read_evaluations(other, run_separator="_")
     assert (found.outcomes.names, found.methods) == (
         ("tree@1", "tree@2", "oak"), ("tree", "tree", "oak"),
     )  # fmt: skip
-    named = read_evaluations(written(tmp_path, "c.csv", text.replace("patient", "Group")))
+    named = read_evaluations(written(tmp_path, text.replace("patient", "Group"), "c.csv"))
     assert named.outcomes.clusters == ("p", "p", "q")
     assert named.notes[0].endswith("c.csv: clusters are taken from column 'Group'")
     matrix = {"names": ["a", "b"], "correct": [[1, 0], [1, 1]], "clusters": ["p", "q"]}
-    read = read_evaluations(written(tmp_path, "m.json", matrix)).outcomes
+    read = read_evaluations(written(tmp_path, matrix, "m.json")).outcomes
     assert (read.clusters, read.correct.tolist()) == (("p", "q"), [[1, 0], [1, 1]])
     message = refused(path, item_column="patient", cluster_column="patient")
     assert "column 'patient' cannot be items and clusters both" in message
-    missing = written(tmp_path, "missing.csv", text.replace("b,p", "b,"))
+    missing = written(tmp_path, text.replace("b,p", "b,"), "missing.csv")
     assert "line 3, column 'patient': the cluster is missing" in refused(
         missing, cluster_column="patient"
     )
-    one_per_patient = written(tmp_path, "p.csv", "patient,a,b\np1,1,0\np2,0,1\n")
+    one_per_patient = written(tmp_path, "patient,a,b\np1,1,0\np2,0,1\n", "p.csv")
     assert read_evaluations(one_per_patient).outcomes.items == ("p1", "p2")
 
 
@@ -148,7 +139,7 @@ def test_clusters_and_runs(tmp_path: Path) -> None:
     ],
 )
 def test_label_files(tmp_path: Path, text: str, expected: list[list[int]]) -> None:
-    found = read_evaluations(written(tmp_path, "labels.csv", text))
+    found = read_evaluations(written(tmp_path, text, "labels.csv"))
     assert found.outcomes.correct.tolist() == expected
     assert found.methods == ("a", "b")
     assert found.source.startswith("1 table, truth in column")
@@ -156,14 +147,14 @@ def test_label_files(tmp_path: Path, text: str, expected: list[list[int]]) -> No
 
 
 def test_clusters_of_joined_tables(tmp_path: Path) -> None:
-    one = written(tmp_path, "one.csv", "id,patient,tree\na,p,1\nb,p,0\nc,q,1\n")
-    two = written(tmp_path, "two.csv", "id,oak\nc,0\nb,1\na,1\n")
+    one = written(tmp_path, "id,patient,tree\na,p,1\nb,p,0\nc,q,1\n", "one.csv")
+    two = written(tmp_path, "id,oak\nc,0\nb,1\na,1\n", "two.csv")
     found = read_evaluations(two, one, cluster_column="patient").outcomes
     assert (found.items, found.clusters) == (("c", "b", "a"), ("q", "p", "p"))
-    other = written(tmp_path, "other.csv", "id,patient,oak\na,q,1\nb,p,0\nc,q,1\n")
-    truth = written(tmp_path, "truth.csv", "id,label\na,1\nb,1\nc,0\n")
-    wards = written(tmp_path, "wards.csv", "id,ward,label\nc,p,0\n")
-    pine = written(tmp_path, "pine.csv", "id,pine\na,1\nb,1\nc,0\n")
+    other = written(tmp_path, "id,patient,oak\na,q,1\nb,p,0\nc,q,1\n", "other.csv")
+    truth = written(tmp_path, "id,label\na,1\nb,1\nc,0\n", "truth.csv")
+    wards = written(tmp_path, "id,ward,label\nc,p,0\n", "wards.csv")
+    pine = written(tmp_path, "id,pine\na,1\nb,1\nc,0\n", "pine.csv")
     message = refused(two, pine, truth, wards, cluster_column="ward")
     assert message == "no cluster (cluster_column) for 2 items, the first is 'b'"
     message = refused(one, other, cluster_column="patient")
@@ -171,36 +162,36 @@ def test_clusters_of_joined_tables(tmp_path: Path) -> None:
 
 
 def test_predictions_and_truth_in_several_files(tmp_path: Path) -> None:
-    truth = written(tmp_path, "truth.csv", "case_id,ground_truth\n1,cat\n2,dog\n3,cat\n4,dog\n")
-    tree = written(tmp_path, "tree.csv", "case_id,prediction\n3,cat\n1,dog\n2,dog\n")
-    forest = written(tmp_path, "forest.csv", "case_id,prediction\n2,cat\n1,cat\n3,cat\n9,cat\n")
+    truth = written(tmp_path, "case_id,ground_truth\n1,cat\n2,dog\n3,cat\n4,dog\n", "truth.csv")
+    tree = written(tmp_path, "case_id,prediction\n3,cat\n1,dog\n2,dog\n", "tree.csv")
+    forest = written(tmp_path, "case_id,prediction\n2,cat\n1,cat\n3,cat\n9,cat\n", "forest.csv")
     found = read_evaluations(truth, tree, forest)
     assert table_of(found) == {"tree": {"3": 1, "1": 0, "2": 1}, "forest": {"3": 1, "1": 1, "2": 0}}
     assert found.source == "3 tables, truth in column 'ground_truth'"
     assert len(found.notes) == 2
     assert "no prediction for 1 of 4 items, the first is '4'" in found.notes[0]
     assert "forest.csv: 1 of 4 items left out (without a truth), the first is '9'" in found.notes[1]
-    again = written(tmp_path, "again.csv", "case_id,target,oak\n1,dog,dog\n2,dog,cat\n")
+    again = written(tmp_path, "case_id,target,oak\n1,dog,dog\n2,dog,cat\n", "again.csv")
     assert "not what another file says of item '1': 'cat'" in refused(truth, tree, again)
 
 
 def test_single_columns_joined(tmp_path: Path) -> None:
-    one = written(tmp_path, "tree/out.csv", "id,correct\n1,1\n2,0\n3,1\n")
-    two = written(tmp_path, "oak/out.csv", "id,correct\n3,0\n2,1\n4,1\n")
+    one = written(tmp_path, "id,correct\n1,1\n2,0\n3,1\n", "tree/out.csv")
+    two = written(tmp_path, "id,correct\n3,0\n2,1\n4,1\n", "oak/out.csv")
     found = read_evaluations(one, two)
     assert table_of(found) == {"tree": {"2": 0, "3": 1}, "oak": {"2": 1, "3": 0}}
     assert [note.partition(": ")[2] for note in found.notes] == [
         "1 of 3 items left out (not in every file), the first is '1'",
         "1 of 3 items left out (not in every file), the first is '4'",
     ]
-    named = written(tmp_path, "pine.csv", "id,pine\n1,1\n2,0\n3,1\n")
+    named = written(tmp_path, "id,pine\n1,1\n2,0\n3,1\n", "pine.csv")
     assert read_evaluations(one, named).methods == ("out", "pine")
     assert "no column of this one names them" in refused(
-        one, written(tmp_path, "n.csv", "a,b\n1,0\n1,1\n")
+        one, written(tmp_path, "a,b\n1,0\n1,1\n", "n.csv")
     )
     assert "of 'pine' are given twice" in refused(
-        written(tmp_path, "c/two.csv", "id,pine,elm\n1,1,1\n2,1,1\n"),
-        written(tmp_path, "d/two.csv", "id,pine,ash\n1,1,1\n2,1,1\n"),
+        written(tmp_path, "id,pine,elm\n1,1,1\n2,1,1\n", "c/two.csv"),
+        written(tmp_path, "id,pine,ash\n1,1,1\n2,1,1\n", "d/two.csv"),
     )
 
 
@@ -222,7 +213,7 @@ def test_single_columns_joined(tmp_path: Path) -> None:
     ],
 )
 def test_tables_refused(tmp_path: Path, text: str | bytes, message: str) -> None:
-    assert message in refused(written(tmp_path, "f.csv", text))
+    assert message in refused(written(tmp_path, text, "f.csv"))
 
 
 # --- lm-evaluation-harness
@@ -243,7 +234,7 @@ def lines(*rows: Any) -> str:
 
 def samples(root: Path, model: str, task: str, hour: int, *rows: Any) -> Path:
     name = f"{model}/samples_{task}_2024-06-14T{hour:02d}-05-07.123456.jsonl"
-    return written(root, name, lines(*rows))
+    return written(root, lines(*rows), name)
 
 
 def test_samples_of_two_models(tmp_path: Path) -> None:
@@ -259,8 +250,8 @@ def test_samples_of_two_models(tmp_path: Path) -> None:
     assert "1 of 5 items left out (not in every file), the first is '4'" in found.notes[0]
     # text and number are the same document; a list is the older form of the file
     ids = ("0", " 1 ", 2.0, 3)
-    older = written(tmp_path, "gemma.json", [sample(ids[i], i > 1) for i in range(4)])
-    packed = written(tmp_path, "phi.jsonl.gz", gzip.compress(one.read_bytes()))
+    older = written(tmp_path, [sample(ids[i], i > 1) for i in range(4)], "gemma.json")
+    packed = written(tmp_path, gzip.compress(one.read_bytes()), "phi.jsonl.gz")
     found = read_evaluations(one, older, packed)
     assert found.methods == ("llama", "gemma", "phi")
     assert found.outcomes.correct.T.tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 0, 1]]
@@ -283,7 +274,7 @@ def test_tasks_and_repeated_runs(tmp_path: Path) -> None:
     assert table_of(found)["llama@1"]["arc/0"] == 1  # of the earlier hour
     assert table_of(found)["llama@2"]["arc/0"] == 0
     assert "not as many runs of every task: 1 of 'arc', 2 of 'wino'" in refused(*paths[1:])
-    copy = written(tmp_path, f"copy/llama/{paths[0].name}", paths[0].read_bytes())
+    copy = written(tmp_path, paths[0].read_bytes(), f"copy/llama/{paths[0].name}")
     assert "of 'llama' for task 'arc' are given twice" in refused(*paths, copy)
     assert "all outcomes are of one method, 'llama'" in refused(*paths[:4])
     assert "is named twice" in refused(paths[0], paths[0])
@@ -299,9 +290,9 @@ def test_filters(tmp_path: Path) -> None:
             )
         )
 
-    same = written(tmp_path, "same.jsonl", rows([1, 0, 1], [1, 0, 1]))
-    other = written(tmp_path, "other.jsonl", rows([1, 0, 0], [1, 1, 0]))
-    assert table_of(read_evaluations(same, written(tmp_path, "b.jsonl", same.read_bytes()))) == {
+    same = written(tmp_path, rows([1, 0, 1], [1, 0, 1]), "same.jsonl")
+    other = written(tmp_path, rows([1, 0, 0], [1, 1, 0]), "other.jsonl")
+    assert table_of(read_evaluations(same, written(tmp_path, same.read_bytes(), "b.jsonl"))) == {
         "same": {"0": 1, "1": 0, "2": 1}, "b": {"0": 1, "1": 0, "2": 1},
     }  # fmt: skip
     message = refused(same, other)
@@ -314,7 +305,7 @@ def test_filters(tmp_path: Path) -> None:
 
 def test_metrics_of_samples(tmp_path: Path) -> None:
     rows = [sample(i, i % 2, acc_norm=1.0, f1=i / 4) for i in range(3)]
-    paths = [written(tmp_path, f"{name}.jsonl", lines(*rows)) for name in "ab"]
+    paths = [written(tmp_path, lines(*rows), f"{name}.jsonl") for name in "ab"]
     found = read_evaluations(*paths)
     assert table_of(found)["a"] == {"0": 0, "1": 1, "2": 0}
     assert found.notes == ("the outcome is 'acc'; the files also hold 'acc_norm', 'f1' (metric)",)
@@ -325,7 +316,7 @@ def test_metrics_of_samples(tmp_path: Path) -> None:
     assert "there is no metric 'em'; it holds 'acc', 'acc_norm', 'f1'" in refused(
         *paths, metric="em"
     )
-    bleu = written(tmp_path, "c.jsonl", lines(*({"doc_id": i, "bleu": 0.5} for i in range(3))))
+    bleu = written(tmp_path, lines(*({"doc_id": i, "bleu": 0.5} for i in range(3))), "c.jsonl")
     assert "gives 'acc' and" in refused(paths[0], bleu)
 
 
@@ -351,23 +342,23 @@ def test_metrics_of_samples(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_samples_refused(tmp_path: Path, text: str, message: str) -> None:
-    good = written(tmp_path, "b.jsonl", lines(sample(0, 1), sample(1, 0)))
-    assert message in refused(written(tmp_path, "a.jsonl", text), good)
+    good = written(tmp_path, lines(sample(0, 1), sample(1, 0)), "b.jsonl")
+    assert message in refused(written(tmp_path, text, "a.jsonl"), good)
 
 
 def test_items_that_do_not_match(tmp_path: Path) -> None:
-    one = written(tmp_path, "a.jsonl", lines(*(sample(i, i % 2) for i in range(10))))
-    far = written(tmp_path, "b.jsonl", lines(*(sample(i, 1) for i in range(6, 16))))
+    one = written(tmp_path, lines(*(sample(i, i % 2) for i in range(10))), "a.jsonl")
+    far = written(tmp_path, lines(*(sample(i, 1) for i in range(6, 16))), "b.jsonl")
     message = refused(one, far)
     assert message.startswith("the items do not match: ")
     assert "a.jsonl has 10, " in message
     assert message.endswith("b.jsonl has 10, and 4 are in all; the first without a match is '0'")
-    half = written(tmp_path, "c.jsonl", lines(*(sample(i, 1) for i in range(5, 15))))
+    half = written(tmp_path, lines(*(sample(i, 1) for i in range(5, 15))), "c.jsonl")
     assert read_evaluations(one, half).outcomes.n_items == 5
-    single = written(tmp_path, "d.jsonl", lines(sample(0, 1), sample(11, 1)))
+    single = written(tmp_path, lines(sample(0, 1), sample(11, 1)), "d.jsonl")
     assert "and 1 is in all" in refused(one, single)
     other = [sample(i, 1, doc_hash="another" if i > 7 else f"hash {i}") for i in range(10)]
-    message = refused(one, written(tmp_path, "e.jsonl", lines(*other)))
+    message = refused(one, written(tmp_path, lines(*other), "e.jsonl"))
     assert "different documents (doc_hash)" in message
     assert "2 of 10, the first is doc_id '8'" in message
 
@@ -375,7 +366,7 @@ def test_items_that_do_not_match(tmp_path: Path) -> None:
 def test_real_samples(tmp_path: Path, data_directory: Path) -> None:
     content = (data_directory / "formats/lm_eval_samples_winogrande_stripped.jsonl").read_bytes()
     rows = [json.loads(line) for line in content.splitlines()]
-    one = written(tmp_path, "one/samples_winogrande_2024-06-14T01-02-03.4.jsonl", content)
+    one = written(tmp_path, content, "one/samples_winogrande_2024-06-14T01-02-03.4.jsonl")
     turned = [row | {"acc": 1 - row["acc"]} for row in reversed(rows)]
     two = samples(tmp_path, "two", "winogrande", 5, *turned)
     found = read_evaluations(one, two)
@@ -413,7 +404,7 @@ def archived(path: Path, members: dict[str, Any]) -> Path:
 
 
 def test_logs(tmp_path: Path) -> None:
-    one = written(tmp_path, "one.json", log_of("openai/a", "C", "I", "N", True, 0, "yes"))
+    one = written(tmp_path, log_of("openai/a", "C", "I", "N", True, 0, "yes"), "one.json")
     two = archive_of(tmp_path / "two.eval", log_of("openai/b", "I", "C", "C", False, "1", "no"))
     found = read_evaluations(one, two)
     assert isinstance(found.outcomes, Responses)
@@ -421,7 +412,7 @@ def test_logs(tmp_path: Path) -> None:
     assert found.outcomes.correct.T.tolist() == [[1, 0, 0, 1, 0, 1], [0, 1, 1, 0, 1, 0]]
     assert found.outcomes.items == ("1", "2", "3", "4", "5", "6")
     assert found.source == "2 inspect_ai logs"
-    partial = written(tmp_path, "p.json", log_of("openai/c", "P", "C", 0.25, "I", "I", "I"))
+    partial = written(tmp_path, log_of("openai/c", "P", "C", 0.25, "I", "I", "I"), "p.json")
     assert table_of(read_evaluations(two, partial))["openai/c"]["1"] == 0.5
 
 
@@ -431,35 +422,35 @@ def test_epochs_and_logs_are_runs(tmp_path: Path) -> None:
         log = log_of(model, "C", "I", "C")
         second = [row | {"epoch": 2, "scores": {"match": {"value": "I"}}} for row in log["samples"]]
         logs[model] = log | {"samples": second + log["samples"]}
-    paths = [written(tmp_path, f"{model}.json", log) for model, log in logs.items()]
+    paths = [written(tmp_path, log, f"{model}.json") for model, log in logs.items()]
     found = read_evaluations(*paths)
     assert found.outcomes.names == ("a@1", "a@2", "b@1", "b@2")
     assert found.outcomes.correct[:, :2].T.tolist() == [[1, 0, 1], [0, 0, 0]]
-    copy = written(tmp_path, "copy.json", logs["a"])
+    copy = written(tmp_path, logs["a"], "copy.json")
     assert "of 'a' for task 'quiz' are given twice" in refused(*paths, copy)
     later = log_of("a", "C", "C", "C")
     later["eval"]["created"] = "2025-01-01T00:00:00"
-    found = read_evaluations(*paths, written(tmp_path, "later.json", later))
+    found = read_evaluations(*paths, written(tmp_path, later, "later.json"))
     assert found.outcomes.names == ("a@1", "a@2", "a@3", "b@1", "b@2")
     assert found.outcomes.correct[:, 2].tolist() == [1, 1, 1]
 
 
 def test_scorers_and_values_of_several_numbers(tmp_path: Path) -> None:
     values = [{"f1": 0.5, "em": 0}, {"f1": 1.0, "em": 1}]
-    paths = [written(tmp_path, f"{m}.json", log_of(m, *values)) for m in "ab"]
+    paths = [written(tmp_path, log_of(m, *values), f"{m}.json") for m in "ab"]
     assert "choose one metric of 'em', 'f1': metric=" in refused(*paths)
     assert table_of(read_evaluations(*paths, metric="em"))["a"] == {"1": 0, "2": 1}
     assert table_of(read_evaluations(*paths, metric="f1"))["a"] == {"1": 0.5, "2": 1.0}
-    short = written(tmp_path, "short.json", log_of("c", {"f1": float("nan")}, {"em": 1}))
+    short = written(tmp_path, log_of("c", {"f1": float("nan")}, {"em": 1}), "short.json")
     assert "sample 2: the score has no 'f1'" in refused(paths[0], short, metric="f1")
-    unscored = written(tmp_path, "d.json", log_of("d", {"f1": float("nan")}, *values))
-    longer = written(tmp_path, "e.json", log_of("e", *values, values[0]))
+    unscored = written(tmp_path, log_of("d", {"f1": float("nan")}, *values), "d.json")
+    longer = written(tmp_path, log_of("e", *values, values[0]), "e.json")
     found = read_evaluations(unscored, longer, metric="f1")
     assert table_of(found)["d"] == {"2": 0.5, "3": 1.0}
     log = log_of("c", "C", "I")
     for row in log["samples"]:
         row["scores"]["judge"] = {"value": "C"}
-    both = [written(tmp_path, f"both{k}.json", log | {"eval": log["eval"] | {"model": k}})
+    both = [written(tmp_path, log | {"eval": log["eval"] | {"model": k}}, f"both{k}.json")
             for k in "cd"]  # fmt: skip
     assert "choose one scorer of 'judge', 'match': scorer=" in refused(*both)
     assert table_of(read_evaluations(*both, scorer="judge"))["c"] == {"1": 1, "2": 1}
@@ -472,8 +463,8 @@ def test_scorers_and_values_of_several_numbers(tmp_path: Path) -> None:
 def test_samples_without_a_score(tmp_path: Path) -> None:
     log = log_of("a", "C", "I", float("nan"), "C", "C", status="error")
     log["samples"][4]["scores"] = None
-    one = written(tmp_path, "a.json", log)
-    two = written(tmp_path, "b.json", log_of("b", *"CICCC"))
+    one = written(tmp_path, log, "a.json")
+    two = written(tmp_path, log_of("b", *"CICCC"), "b.json")
     found = read_evaluations(one, two)
     assert found.outcomes.items == ("1", "2", "4")
     assert [note.partition("json: ")[2] for note in found.notes] == [
@@ -492,31 +483,34 @@ def test_samples_without_a_score(tmp_path: Path) -> None:
         ({"samples": [{"id": 1, "scores": []}, {"id": 2, "scores": [1]}]}, "scores is an object"),
         ({"samples": [{"id": 1, "scores": {"m": 1}}]}, "the score of 'm' has no value"),
         ({"samples": [{"id": 1, "scores": {}}]}, "there is no scorer in it"),
-        ({"samples": log_of("a", "C", "C")["samples"] * 2}, "sample '1' occurs twice in epoch 1"),
+        (
+            {"samples": log_of("a", "C", "C")["samples"] * 2},
+            "of epoch 1, sample '1' occurs more",
+        ),
         ({"samples": log_of("a", "C", "GRADE")["samples"]}, "sample 2: a score is a number, true"),
         ({"samples": log_of("a", "C", [1])["samples"]}, "sample 2: a score must be a number"),
         ({"eval": {"model": "", "task": "x"}}, "eval.model must be a name, got ''"),
     ],
 )
 def test_logs_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    good = written(tmp_path, "good.json", log_of("b", "C", "I"))
+    good = written(tmp_path, log_of("b", "C", "I"), "good.json")
     bad = log_of("a", "C", "I") | change
-    assert message in refused(written(tmp_path, "bad.json", bad), good)
+    assert message in refused(written(tmp_path, bad, "bad.json"), good)
     if bad["samples"]:
         place = message.replace("sample 1:", "").replace("sample 2:", "")
         assert place in refused(archive_of(tmp_path / "bad.eval", bad), good)
 
 
 def test_broken_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    good = written(tmp_path, "good.json", log_of("b", *"CI" * 50))
+    good = written(tmp_path, log_of("b", *"CI" * 50), "good.json")
     path = archive_of(tmp_path / "f.eval", log_of("a", *"CC" * 50))
     content = path.read_bytes()
     assert "f.eval: cannot be read or unpacked" in refused(
-        written(tmp_path, "f.eval", content[: len(content) // 2]), good
+        written(tmp_path, content[: len(content) // 2], "f.eval"), good
     )
     at = content.index(b"samples/1_epoch_1.json") + 30
     broken = content[:at] + bytes([content[at] ^ 255]) + content[at + 1 :]
-    assert "f.eval: cannot be unpacked" in refused(written(tmp_path, "f.eval", broken), good)
+    assert "f.eval: cannot be unpacked" in refused(written(tmp_path, broken, "f.eval"), good)
     head, sample = log_of("a"), "samples/1_epoch_1.json"
     for members, message in (
         ({"_journal/start.json": {}}, "the evaluation is not finished"),
@@ -540,8 +534,8 @@ def test_real_log(tmp_path: Path, data_directory: Path) -> None:
     log = json.loads((data_directory / "formats/inspect_ai_eval_log_trimmed.json").read_text())
     second = log["samples"][0] | {"id": 2, "scores": {"match": {"value": "C", "answer": "Yes"}}}
     log["samples"].append(second)  # the fragment has one sample, a comparison needs two
-    one = written(tmp_path, "one.json", json.dumps(log, indent=2))
-    two = written(tmp_path, "two.json", log | {"eval": log["eval"] | {"model": "openai/other"}})
+    one = written(tmp_path, json.dumps(log, indent=2), "one.json")
+    two = written(tmp_path, log | {"eval": log["eval"] | {"model": "openai/other"}}, "two.json")
     found = read_evaluations(one, two)
     assert found.methods == ("ollama/llama3.1", "openai/other")
     assert found.outcomes.correct.tolist() == [[0, 0], [1, 1]]
@@ -567,7 +561,7 @@ def instance(name: str, exact: float | None, trial: int = 0, **more: Any) -> dic
 
 def helm_file(root: Path, model: str, content: Any, scenario: str = "mmlu:subject=law") -> Path:
     folder = f"{scenario},method=joint,model={model}"
-    return written(root, f"{folder}/per_instance_stats.json", content)
+    return written(root, content, f"{folder}/per_instance_stats.json")
 
 
 def test_helm(tmp_path: Path) -> None:
@@ -601,7 +595,7 @@ def test_trials_scenarios_and_metrics_of_helm(tmp_path: Path) -> None:
     assert table_of(found)["a@2"]["mmlu:subject=law,method=joint/id0"] == 0
     quasi = [{"instance_id": f"id{i}", "stats": [statistic("f1_score", i / 2),
               statistic("quasi_exact_match", i % 2)]} for i in range(3)]  # fmt: skip
-    named = [written(tmp_path, f"{m}_per_instance_stats.json", quasi) for m in ("x", "y")]
+    named = [written(tmp_path, quasi, f"{m}_per_instance_stats.json") for m in ("x", "y")]
     found = read_evaluations(*named)
     assert found.methods == ("x", "y")
     assert found.outcomes.correct[:, 0].tolist() == [0, 1, 0]
@@ -642,9 +636,9 @@ def test_helm_refused(tmp_path: Path, content: Any, message: str) -> None:
 
 
 def test_paths_and_options(tmp_path: Path) -> None:
-    table = written(tmp_path, "f.csv", MATRIX)
-    log = written(tmp_path, "f.json", log_of("a", "C", "I"))
-    rows = written(tmp_path, "f.jsonl", lines(sample(0, 1), sample(1, 1)))
+    table = written(tmp_path, MATRIX, "f.csv")
+    log = written(tmp_path, log_of("a", "C", "I"), "f.json")
+    rows = written(tmp_path, lines(sample(0, 1), sample(1, 1)), "f.jsonl")
     assert "name at least one file: a CSV, TSV, Excel or Parquet table" in refused()
     message = refused(table, log)
     assert "f.csv (table) and " in message

@@ -8,6 +8,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from data.files import written
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.read_outcomes import (
@@ -18,12 +19,6 @@ from bayes_sota.data.read_outcomes import (
 
 TEXT = "item,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
 ANSWERS = [[1, 0], [0, 1], [-1, 1]]
-
-
-def written(directory: Path, name: str, content: str | bytes) -> Path:
-    path = directory / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 @pytest.mark.parametrize(
@@ -39,7 +34,7 @@ def written(directory: Path, name: str, content: str | bytes) -> Path:
     ],
 )  # fmt: skip
 def test_formats(tmp_path: Path, name: str, content: str | bytes) -> None:
-    path = written(tmp_path, name, content)
+    path = written(tmp_path, content, name)
     responses = read_responses(path)
     assert responses.correct.tolist() == ANSWERS
     assert (responses.names, responses.items) == (("tree", "forest"), ("x", "y", "z"))
@@ -77,7 +72,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
 
 
 def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path, "f.csv", "tree,forest,picture\n1,0,7\n0,1,8\n")
+    path = written(tmp_path, "tree,forest,picture\n1,0,7\n0,1,8\n", "f.csv")
     responses = read_responses(path, item_column="picture")
     assert (responses.names, responses.items) == (("tree", "forest"), ("7", "8"))
     with pytest.raises(InputError, match=r"no column 'photo' \(item_column\)"):
@@ -108,18 +103,18 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
 )
 def test_what_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        read_responses(written(tmp_path, "f.csv", content))
+        read_responses(written(tmp_path, content, "f.csv"))
     assert str(caught.value).startswith(f"{tmp_path / 'f.csv'}: ")
     assert "\n" not in str(caught.value)
 
 
 def test_format_overrides_recognition(tmp_path: Path) -> None:
-    path = written(tmp_path, "f.txt", 'item\t"a,b,c,d"\t"e,f,g,h"\nx\t1\t0\ny\t1\t1\n')
+    path = written(tmp_path, 'item\t"a,b,c,d"\t"e,f,g,h"\nx\t1\t0\ny\t1\t1\n', "f.txt")
     assert read_responses(path, format="tsv").names == ("a,b,c,d", "e,f,g,h")
     with pytest.raises(InputError, match="is not JSON"):
         read_responses(path, format="json")
     with pytest.raises(InputError, match="no columns"):
-        read_responses(written(tmp_path, "f.json", "{}"), item_column="item")
+        read_responses(written(tmp_path, "{}", "f.json"), item_column="item")
 
 
 @pytest.mark.parametrize(
@@ -135,12 +130,12 @@ def test_format_overrides_recognition(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_look_like_responses(tmp_path: Path, content: str | bytes) -> None:
-    assert not looks_like_responses(written(tmp_path, "f.csv", content))
+    assert not looks_like_responses(written(tmp_path, content, "f.csv"))
 
 
 def test_a_long_file_is_recognised_by_its_beginning(tmp_path: Path) -> None:
     rows = "".join(f"item {i} with a long name,1,0\n" for i in range(60_000))
-    path = written(tmp_path, "f.csv", "item,a,b\n" + rows)
+    path = written(tmp_path, "item,a,b\n" + rows, "f.csv")
     assert looks_like_responses(path)
 
 
@@ -190,7 +185,7 @@ def test_a_long_table_is_refused_before_it_fills_the_memory(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("m,x,0\n", "line 6, column 'example_id': 'm' has answered item 'x' already on line 2"),
+        ("m,x,0\n", "line 6: classifier 'm', item 'x' already has an answer on line 2"),
         ("m,z,maybe\n", "line 6, column 'correct': 'maybe' is no answer"),
         (",z,1\n", "line 6, column 'model': the classifier has no name"),
     ],

@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from data.files import written
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.data import grids
 from bayes_sota.data.files import delimited
 from bayes_sota.data.files.opening import open_table
-from bayes_sota.data.formats import long_tables
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.read_scores import read_noted_scores, read_scores
 from bayes_sota.data.score_table import ScoreTable
@@ -26,13 +27,6 @@ WIDE = "fold,a,b,c\nx,0.9,0.8,0.7\ny,0.5,,0.6\n"
 TURNED = "model,x,y\na,0.9,0.5\nb,0.8,-\nc,0.7,0.6\n"
 WINNER = "winner,loser,tie,prompt\na,b,0,p\nc,b,,q\na,c,1,q\n"
 ARENA = "model_a,model_b,winner,prompt\na,b,model_a,p\nb,c,model_b,q\na,c,tie (bothbad),q\n"
-
-
-def written(directory: Path, content: str | bytes, name: str = "board.csv") -> Path:
-    path = directory / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 def refused(source: Any, message: str, **options: Any) -> None:
@@ -134,7 +128,7 @@ def test_tournaments_are_told_apart(tmp_path):
     named = written(tmp_path, path.read_text().replace("dataset", "tournament"), "named.csv")
     assert read_scores(named)["wine"].data_hash() == found["wine"].subset("bac").data_hash()
     refused(path, "'dataset', 'fold' could all name the rounds")
-    refused(path, r"line 6: player 'b' already has a score in round 'y' on line 2; if another",
+    refused(path, r"line 6: round 'y', player 'b' already has a score on line 2; if another",
             round_column="fold")  # fmt: skip
     refused(path, "round 'z' that is not there", tournament_column="dataset", lower_is_better="z")
 
@@ -381,7 +375,7 @@ def test_lm_eval_results_of_the_wild(data_directory, tmp_path):
          r"board.csv: line 4, column 'auc': a score is a finite number, .* got 'good'", {}),
         (LONG.replace("0.7", "1_0"), "line 4, column 'auc': .* got '1_0'", {}),
         (LONG.replace("c,x", "a,x"),
-         "line 4: player 'a' already has a score in round 'x' on line 2", {}),
+         "line 4: round 'x', player 'a' already has a score on line 2", {}),
         (LONG.replace("c,x", ",x"), "line 4, column 'model': the player has no name", {}),
         (LONG.replace("b,", "a,").replace("c,", "a,").replace("x,0.8", "z,0.8")
          .replace("x,0.7", "v,0.7").replace("y,NA", "w,1").replace("y,0.6", "u,1"),
@@ -437,8 +431,8 @@ def test_frames_that_are_refused(tmp_path):
 
 
 def test_a_column_of_scores_as_rounds_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(long_tables, "_LARGEST", 5)
-    refused(written(tmp_path, LONG), "3 players and 2 rounds with 6 scores; are these the columns")
+    monkeypatch.setattr(grids, "_LARGEST", 5)
+    refused(written(tmp_path, LONG), "2 rounds, 3 players with 6 rows; are these the columns")
 
 
 # --- long text

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data.files import written
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import tables
@@ -29,12 +30,6 @@ OLD = """TeamId,TeamName,SubmissionDate,Score
 4,D,2015-01-01,0
 5,E,2015-01-01,
 """
-
-
-def write(tmp_path: Path, content: str | bytes, name: str = "board.csv") -> Path:
-    path = tmp_path / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 def zipped(tmp_path: Path, members: dict[str, str], name: str = "board.zip") -> Path:
@@ -72,7 +67,7 @@ def refused(source, message, **options):
     ],
 )  # fmt: skip
 def test_formats_agree(tmp_path, content, name):
-    board = read_leaderboard(write(tmp_path, content, name), n_test=100)
+    board = read_leaderboard(written(tmp_path, content, name), n_test=100)
     assert board.names == ("A", "B", "C")
     assert board.scores.tolist() == [0.91, 0.94, 0.9]
     assert (board.decimals, board.rounding, board.notes, board.name) == (2, "nearest", (), "board")
@@ -82,7 +77,7 @@ def test_formats_agree(tmp_path, content, name):
 def test_frames_and_parquet_agree_with_text(tmp_path):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     data = {"team": ["A", "B", "C"], "score": [0.91, 0.94, 0.90]}
-    expected = read_leaderboard(write(tmp_path, PLAIN), n_test=100)
+    expected = read_leaderboard(written(tmp_path, PLAIN), n_test=100)
     frame = pd.DataFrame(data)
     path = tmp_path / "board.parquet"
     pl.DataFrame(data).write_parquet(path)
@@ -98,8 +93,8 @@ def test_frames_and_parquet_agree_with_text(tmp_path):
 
 
 def test_digits_of_text_and_json_are_kept(tmp_path):
-    csv_board = read_leaderboard(write(tmp_path, "m,score\na,0.9110\nb,0.9\n"), n_test=13_840)
-    path = write(tmp_path, '{"a": 0.9110, "b": 0.9}', "x.json")
+    csv_board = read_leaderboard(written(tmp_path, "m,score\na,0.9110\nb,0.9\n"), n_test=13_840)
+    path = written(tmp_path, '{"a": 0.9110, "b": 0.9}', "x.json")
     json_board = read_leaderboard(path, n_test=13_840)
     assert csv_board.count_bounds[0].tolist() == [12608, 12608]
     assert json_board.count_bounds[0].tolist() == [12608, 12608]
@@ -112,7 +107,7 @@ def test_new_kaggle_download(tmp_path, archive):
     path = (
         zipped(tmp_path, {f"{name}.csv": content, f"__MACOSX/._{name}.csv": ""})
         if archive
-        else write(tmp_path, content, f"{name}.csv")
+        else written(tmp_path, content, f"{name}.csv")
     )
     board = read_leaderboard(path, n_test=11_072)
     assert board.names == ("Ann, Bo", "Cé 🚀", "Dee (15)", "Dee (16)")
@@ -124,7 +119,7 @@ def test_new_kaggle_download(tmp_path, archive):
 
 
 def test_old_kaggle_download_keeps_the_best_of_each_team(tmp_path):
-    board = read_leaderboard(write(tmp_path, OLD), n_test=100)
+    board = read_leaderboard(written(tmp_path, OLD), n_test=100)
     assert board.names == ("A", "B")
     assert board.scores.tolist() == [0.90, 0.85]
     assert board.rounding == "floor"
@@ -138,7 +133,7 @@ def test_old_kaggle_download_keeps_the_best_of_each_team(tmp_path):
 
 
 def test_a_plain_table_can_be_read_as_a_kaggle_download(tmp_path):
-    path = write(tmp_path, "rank,score\n1,0.9\n2,0.8\n3,0.0\n")
+    path = written(tmp_path, "rank,score\n1,0.9\n2,0.8\n3,0.0\n")
     board = read_leaderboard(path, n_test=100, format="kaggle")
     assert (board.n_entries, board.rounding) == (2, "floor")
     plain = read_leaderboard(path, n_test=100)
@@ -147,7 +142,7 @@ def test_a_plain_table_can_be_read_as_a_kaggle_download(tmp_path):
 
 
 def test_options_reach_the_board(tmp_path):
-    path = write(tmp_path, "who,public_score,private score\nA,91.5,1\nB,90.25,2\n")
+    path = written(tmp_path, "who,public_score,private score\nA,91.5,1\nB,90.25,2\n")
     board = read_leaderboard(
         path, n_test=400, score_column="Public Score", name_column="who", n_classifiers=7,
         percent=True, name="x",
@@ -179,7 +174,7 @@ def test_options_reach_the_board(tmp_path):
     ],
 )  # fmt: skip
 def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
-    assert str(tmp_path / "board.csv") in refused(write(tmp_path, content), message)
+    assert str(tmp_path / "board.csv") in refused(written(tmp_path, content), message)
 
 
 @pytest.mark.parametrize(
@@ -204,11 +199,11 @@ def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
     ],
 )
 def test_bad_json_is_told_what_is_wrong(tmp_path, content, message):
-    assert "board.json" in refused(write(tmp_path, content, "board.json"), message)
+    assert "board.json" in refused(written(tmp_path, content, "board.json"), message)
 
 
 def test_bad_archives_are_told_what_is_wrong(tmp_path, monkeypatch):
-    refused(write(tmp_path, "no archive at all", "x.zip"), "x.zip: cannot be read or unpacked")
+    refused(written(tmp_path, "no archive at all", "x.zip"), "x.zip: cannot be read or unpacked")
     refused(zipped(tmp_path, {}), r"must hold one table, this one holds 0 \(nothing\)")
     two = zipped(tmp_path, {"a.csv": PLAIN, "b/c.csv": PLAIN})
     refused(two, r"this one holds 2 \('a.csv', 'b/c.csv'\)")
@@ -217,12 +212,12 @@ def test_bad_archives_are_told_what_is_wrong(tmp_path, monkeypatch):
     locked = bytearray(whole)
     locked[6] |= 1  # the flag of encryption, in the file and in the directory
     locked[entry + 8] |= 1
-    refused(write(tmp_path, bytes(locked), "x.zip"), "the archive is encrypted; unpack it first")
+    refused(written(tmp_path, bytes(locked), "x.zip"), "the archive is encrypted; unpack it first")
     monkeypatch.setattr(tables, "MAX_BYTES", 500)
     content = bytearray(whole)
     content[entry + 24 : entry + 28] = (400).to_bytes(4, "little")  # it lies about its size
     message = "more than 500 bytes unpacked|cannot be read or unpacked"
-    refused(write(tmp_path, bytes(content), "lie.zip"), message)
+    refused(written(tmp_path, bytes(content), "lie.zip"), message)
 
 
 def test_paths_that_are_no_files(tmp_path):
@@ -231,7 +226,7 @@ def test_paths_that_are_no_files(tmp_path):
 
 
 def test_options_that_cannot_be(tmp_path):
-    path = write(tmp_path, PLAIN)
+    path = written(tmp_path, PLAIN)
     refused(path, "lower_is_better is for metric.* 1 - e", lower_is_better=True)
     refused(path, "format must be one of auto, csv", format="xml")
     refused(path, "no column 'points' .score_column.; there are .* 'team', 'score'",
@@ -243,8 +238,8 @@ def test_options_that_cannot_be(tmp_path):
 def test_bad_parquet_and_frames(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    refused(write(tmp_path, b"PAR1 and nothing", "x.parquet"), "not a readable Parquet file")
-    refused(write(tmp_path, PLAIN), "not a readable Parquet file", format="parquet")
+    refused(written(tmp_path, b"PAR1 and nothing", "x.parquet"), "not a readable Parquet file")
+    refused(written(tmp_path, PLAIN), "not a readable Parquet file", format="parquet")
     missing = pl.DataFrame({"team": ["A", "B"], "score": [0.9, None]})
     refused(missing, "the data frame: row 2, column 'score': 1 entry has no score, 'B'")
     refused(pd.DataFrame({"team": ["A", None], "score": [0.9, 0.8]}), "row 2, column 'team': the")
@@ -259,20 +254,20 @@ ENTRIES = "Team,Score,Entries\nA,0.9,12\nB,0.8,3\n"
 
 
 def test_numbers_of_submissions_are_read_from_the_column_of_a_public_board(tmp_path):
-    path = write(tmp_path, ENTRIES, "board.csv")
+    path = written(tmp_path, ENTRIES, "board.csv")
     assert read_leaderboard(path, n_test=100).submissions.tolist() == [12, 3]
     given = read_leaderboard(path, n_test=100, submissions=(1, 9))
     assert given.submissions_prior is not None
     none = read_leaderboard(path, n_test=100, submissions=1)
     assert not none.has_submissions
-    named = write(tmp_path, "Team,Score,Tried\nA,0.9,5\nB,0.8,\n", "other.csv")
+    named = written(tmp_path, "Team,Score,Tried\nA,0.9,5\nB,0.8,\n", "other.csv")
     board = read_leaderboard(named, n_test=100, submissions="Tried")
     assert board.submissions.tolist() == [5, 0]
     assert "missing for 1 of 2" in board.notes[-1]
 
 
 def test_a_private_board_was_not_chosen_by_its_own_scores(tmp_path):
-    path = write(tmp_path, ENTRIES, "x-privateleaderboard.csv")
+    path = written(tmp_path, ENTRIES, "x-privateleaderboard.csv")
     board = read_leaderboard(path, n_test=100)
     assert board.submissions is None
     assert "was chosen on other items" in board.notes[-1]
@@ -293,4 +288,4 @@ def test_a_private_board_was_not_chosen_by_its_own_scores(tmp_path):
     ],
 )
 def test_a_column_that_does_not_count_submissions_is_refused(tmp_path, content, column, message):
-    refused(write(tmp_path, content), message, submissions=column)
+    refused(written(tmp_path, content), message, submissions=column)

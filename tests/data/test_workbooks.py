@@ -15,9 +15,9 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from data.files import run
 from data.test_files import TABLE_READERS, refused
 
-from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.opening import open_table
@@ -195,11 +195,11 @@ def test_the_only_visible_sheet_with_data_is_taken(tmp_path: Path) -> None:
 
 def test_the_command_reads_a_workbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = saved(tmp_path / "f.xlsx", BOARD)
-    with pytest.raises(SystemExit) as stopped:
-        main(["board", str(path), "--n-test", "1000", "--draws", "100", "--json"])
-    printed = capsys.readouterr()
-    assert stopped.value.code == 0, printed.err
-    assert '"name": "A"' in printed.out
+    code, out, error = run(
+        capsys, "board", str(path), "--n-test", "1000", "--draws", "100", "--json"
+    )
+    assert code == 0, error
+    assert '"name": "A"' in out
 
 
 def test_without_the_extra_one_line_names_it(

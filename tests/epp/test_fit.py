@@ -401,7 +401,7 @@ def test_two_rounds_that_agree_by_chance_are_no_proof() -> None:
 
 def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
     """Every round counts for itself, whatever its group."""
-    scores = simulate_tournament([0.5, 0, -0.5, 0.2], 20, random_seed=0).scores
+    scores = simulate_tournament([0.5, 0, -0.5, 0.2], 20, random_seed=0).scores.copy()
     scores[5:, 0] = NAN
     plain, corrected = fit_epp(scores), fit_epp(scores, test_fraction=0.2)
     larger = np.sqrt(1 + np.array([5, 20, 20, 20]) / 4)  # of the scores, by 1 + R q / (1 - q)

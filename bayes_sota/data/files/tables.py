@@ -6,7 +6,7 @@ With these limits every file is read or refused in about 2 GiB of memory
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -98,6 +98,11 @@ class Table:
         for name, cells in zip(self.header, self.columns, strict=True):
             if "\0" in name or (not is_numeric(cells) and "\0" in _joined(cells)):
                 raise InputError(f"{self.where}: column {shown(name)} has a NUL byte: not text")
+
+    def only(self, columns: Sequence[int]) -> "Table":
+        """Some of the columns."""
+        names = tuple(self.header[j] for j in columns)
+        return replace(self, header=names, columns=tuple(self.columns[j] for j in columns))
 
     def place(self, row: int, column: int) -> str:
         """Where a cell stands, for messages."""

@@ -6,8 +6,8 @@ lack is not the same for all. ``tests/data/test_read_fold_scores.py`` has them a
 """
 
 import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +21,22 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.columns import (
     WORDS,
     check_names,
-    coded_names,
-    find_column,
-    find_score_column,
-    first_repeat,
+    find_score_column_beside,
     named_in,
-    number_of,
+    only_column,
 )
 from bayes_sota.data.counters import find_counters, refuse_counters
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.score_columns import read_numbers
+from bayes_sota.data.grids import Axis, named_place, occurrences, place_rows
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.metric_names import asides, refuse_loss
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.data.score_table import ScoreTable
 
-_LARGEST = 100_000_000  # scores
 _WORDS = {"learner": "players", "task": "tasks", "iteration": "iterations", "fold": "parts"}
+_KINDS = {"task": "data set"}
 _FOLDS = Range(2, 10_000, whole=True)
 _HINT = "an empty score says that a fit failed"
 
@@ -64,39 +62,13 @@ class FoldOptions:
         """Columns of what a row is about, as asked for or by their names."""
         found: dict[str, int] = {}
         for what, words in _WORDS.items():
-            wanted = getattr(self, f"{what}_column")
-            if wanted is not None:
-                found[what] = find_column(table, wanted, f"{what}_column")
-                continue
-            rest = [j for j in named_in(table, WORDS[words]) if j not in found.values()]
-            if len(rest) > 1:
-                raise InputError(
-                    f"{table.where}: columns {shown(table.header[rest[0]])} and "
-                    f"{shown(table.header[rest[1]])} could both name the {what}: say which with "
-                    f"{what}_column"
-                )
-            found |= {what: rest[0]} if rest else {}
+            option = f"{what}_column"
+            free = [j for j in named_in(table, WORDS[words]) if j not in found.values()]
+            column = only_column(table, getattr(self, option), free, f"the {what}", option)
+            found |= {} if column is None else {what: column}
         if len(set(found.values())) < len(found):
             raise InputError(f"{table.where}: one column cannot be two of {', '.join(found)}")
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Named:
-    """Names, and which of them each score has."""
-
-    names: list[str]
-    codes: IntArray
-
-    def sorted(self) -> "_Named":
-        """The same with numbers in their order."""
-        numbers = [number_of(name) for name in self.names]
-        if None in numbers:
-            return self
-        order = np.argsort(np.array(numbers, float), kind="stable")
-        place = np.empty(order.size, np.intp)
-        place[order] = np.arange(order.size)
-        return _Named([self.names[i] for i in order], place[self.codes])
 
 
 def fold_scores_of_table(table: Table, options: FoldOptions) -> FoldScores:
@@ -110,40 +82,42 @@ def fold_scores_of_table(table: Table, options: FoldOptions) -> FoldScores:
     """
     columns = options.columns(table)
     if "learner" in columns:
-        score = _score_column(table, columns, options)
+        score = find_score_column_beside(table, columns.values(), options.score_column)
         scores, rows = read_numbers(table, score), np.arange(len(table.places))
-        learners, name = (
-            _Named(*coded_names(table, columns["learner"], "learner")),
-            table.header[score],
-        )
+        learners = Axis.of_column(table, columns["learner"], "learner")
+        name = table.header[score]
     else:
         learners, scores, rows = _wide(table, columns, options)
         name = "score"
     if not options.lower_is_better:
         refuse_loss(table.where, name)
-    keys = {
-        what: _Named(*coded_names(table, columns[what], what)) if what in columns else None
+    named: dict[str, Axis] = {
+        what: Axis.of_column(table, columns[what], _KINDS.get(what, what)).at(rows)
         for what in ("task", "iteration", "fold")
+        if what in columns
     }
-    named = {w: None if k is None else _Named(k.names, k.codes[rows]) for w, k in keys.items()}
-    cells = _Cells(learners, -scores if options.lower_is_better else scores, rows, table, options)
-    scorer = f"-{name}" if options.lower_is_better else name
-    return cells.assembled(named, scorer.strip())
-
-
-def _score_column(table: Table, columns: dict[str, int], options: FoldOptions) -> int:
-    if options.score_column is not None:
-        return find_column(table, options.score_column, "score_column")
-    rest = [j for j in range(len(table.header)) if j not in columns.values()]
-    if len(rest) == 1:
-        return rest[0]
-    names, cells = (table.header[j] for j in rest), (table.columns[j] for j in rest)
-    return rest[find_score_column(replace(table, header=tuple(names), columns=tuple(cells)))]
+    tasks = named.get("task") or Axis.of_one("data set", table.stem, rows.size)
+    iterations, folds = _partitions(table, options.folds, named, tasks, learners)
+    axes = [tasks, learners, iterations, folds]
+    grid = place_rows(table, axes, rows)
+    _refuse_gaps(table.where, grid >= 0, axes)
+    known = options.folds if grid.shape[3] == 1 else None
+    if grid.shape[3] == 1 and known is None:
+        raise InputError(
+            f"{table.where}: there is one score per iteration: say of how many folds with folds=10"
+        )
+    return FoldScores(
+        np.append(-scores if options.lower_is_better else scores, np.nan)[grid],
+        learners=learners.names,
+        tasks=tasks.names,
+        folds=known,
+        scorer=(f"-{name}" if options.lower_is_better else name).strip(),
+    )
 
 
 def _wide(
     table: Table, columns: dict[str, int], options: FoldOptions
-) -> tuple[_Named, FloatArray, IntArray]:
+) -> tuple[Axis, FloatArray, IntArray]:
     """Learners, scores and rows of a table with the learners in its columns, row by row."""
     if options.score_column is not None:
         raise InputError(
@@ -159,119 +133,52 @@ def _wide(
         raise InputError(f"{table.where}: no column has scores; there are {table.listed_columns()}")
     scores = np.column_stack([read_numbers(table, j) for j in chosen])
     codes = np.tile(np.arange(len(chosen)), len(scores))
-    names = [table.header[j].strip() for j in chosen]
-    return _Named(names, codes), scores.ravel(), np.repeat(np.arange(len(scores)), len(chosen))
+    learners = Axis("learner", [table.header[j].strip() for j in chosen], codes)
+    return learners, scores.ravel(), np.repeat(np.arange(len(scores)), len(chosen))
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """Scores one by one, with what they are of."""
-
-    learners: _Named
-    scores: FloatArray
-    rows: IntArray
-    table: Table
-    options: FoldOptions
-
-    def assembled(self, named: dict[str, _Named | None], scorer: str) -> FoldScores:
-        """The scores in their places."""
-        tasks = named["task"] or _Named([self.table.stem], np.zeros(self.rows.size, np.intp))
-        iterations, folds = self._partitions(tasks, named["iteration"], named["fold"])
-        axes = [tasks, self.learners, iterations, folds]
-        shape = tuple(len(axis.names) for axis in axes)
-        if np.prod(shape, dtype=float) > _LARGEST:
+def _partitions(
+    table: Table, k: int | None, named: Mapping[str, Axis], tasks: Axis, learners: Axis
+) -> tuple[Axis, Axis]:
+    """Iteration and fold of each score; numbered parts of several partitions are split."""
+    iterations, folds = named.get("iteration"), named.get("fold")
+    if iterations is not None:
+        parts = folds or Axis.of_one("fold", "1", iterations.codes.size)
+        if folds is not None and k not in (None, len(folds.names)):
+            raise InputError(f"{table.where}: there are {len(folds.names)} folds, not folds={k}")
+        return iterations.sorted(), parts.sorted()
+    if folds is None:
+        if k is None:
             raise InputError(
-                f"{self.table.where}: {shape[2]:,} iterations and {shape[3]:,} folds: are these "
-                "the columns that were meant?"
+                f"{table.where}: no column names the iterations or the folds; there are "
+                f"{table.listed_columns()}: say which with iteration_column or fold_column, or "
+                "with folds=10 that rows are the folds of one iteration after another"
             )
-        place = np.ravel_multi_index([axis.codes for axis in axes], shape)
-        self._refuse_repeats(place, axes)
-        there = np.zeros(shape, bool)
-        there.ravel()[place] = True
-        _refuse_gaps(self.table.where, there, axes)
-        scores = np.full(shape, np.nan)
-        scores.ravel()[place] = self.scores
-        known = self.options.folds if shape[3] == 1 else None
-        if shape[3] == 1 and known is None:
-            raise InputError(
-                f"{self.table.where}: there is one score per iteration: say of how many folds with "
-                "folds=10"
-            )
-        return FoldScores(
-            scores, learners=self.learners.names, tasks=tasks.names, folds=known, scorer=scorer
-        )
-
-    def _partitions(
-        self, tasks: _Named, iterations: _Named | None, folds: _Named | None
-    ) -> tuple[_Named, _Named]:
-        """Iteration and fold of each score; numbered parts of several partitions are split."""
-        k, one = self.options.folds, np.zeros(self.rows.size, np.intp)
-        if iterations is not None:
-            parts = folds or _Named(["1"], one)
-            if folds is not None and k not in (None, len(folds.names)):
-                raise InputError(
-                    f"{self.table.where}: there are {len(folds.names)} folds, not folds={k}"
-                )
-            return iterations.sorted(), parts.sorted()
-        if folds is None:
-            if k is None:
-                raise InputError(
-                    f"{self.table.where}: no column names the iterations or the folds; there are "
-                    f"{self.table.listed_columns()}: say which with iteration_column or "
-                    "fold_column, or with folds=10 that rows are the folds of one iteration after "
-                    "another"
-                )
-            folds = self._numbered(tasks)
-        return split_parts(folds.sorted(), k, self.table.where)
-
-    def _numbered(self, tasks: _Named) -> _Named:
-        """Scores of each learner on each task numbered in the order of their rows."""
-        keys = tasks.codes * len(self.learners.names) + self.learners.codes
-        order = np.argsort(keys, kind="stable")
-        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-        sizes = np.diff(np.append(starts, keys.size))
-        number = np.empty(keys.size, np.intp)
-        number[order] = np.arange(keys.size) - np.repeat(starts, sizes)
-        return _Named([str(i) for i in range(int(sizes.max()))], number)
-
-    def _refuse_repeats(self, place: IntArray, axes: Sequence[_Named]) -> None:
-        repeat = first_repeat(place)
-        if repeat is None:
-            return
-        first, again = (self.table.places[self.rows[i]] for i in repeat)
-        raise InputError(
-            f"{self.table.where}: {again}: {_said(axes, [a.codes[repeat[1]] for a in axes])} "
-            f"already has a score on {first}"
-        )
+        fits = tasks.codes * len(learners.names) + learners.codes
+        number = np.array(occurrences(fits.tolist()))
+        folds = Axis("fold", [str(i) for i in range(int(number.max()) + 1)], number)
+    return split_parts(folds.sorted(), k, table.where)
 
 
-def split_parts(parts: _Named, folds: int | None, where: str) -> tuple[_Named, _Named]:
+def split_parts(parts: Axis, folds: int | None, where: str) -> tuple[Axis, Axis]:
     """Iteration and fold of parts that are numbered through; without ``folds`` one iteration."""
     size = len(parts.names)
     k = size if folds is None else folds
     if size % k:
         raise InputError(f"{where}: {size} folds are no whole number of iterations of folds={k}")
-    iterations = _Named([str(i) for i in range(size // k)], parts.codes // k)
-    return iterations, _Named([str(i) for i in range(k)], parts.codes % k)
+    iterations = Axis("iteration", [str(i) for i in range(size // k)], parts.codes // k)
+    return iterations, Axis("fold", [str(i) for i in range(k)], parts.codes % k)
 
 
-def _said(axes: Sequence[_Named], place: Sequence[int]) -> str:
-    task, learner, iteration, fold = (a.names[i] for a, i in zip(axes, place, strict=True))
-    return (
-        f"learner {shown(learner)}, data set {shown(task)}, iteration {shown(iteration)}, fold "
-        f"{shown(fold)}"
-    )
-
-
-def _refuse_gaps(where: str, there: Any, axes: Sequence[_Named]) -> None:
+def _refuse_gaps(where: str, there: Any, axes: Sequence[Axis]) -> None:
     """Every learner has a row for every partition of its task; later iterations may be missing."""
     counts = there.any(axis=(1, 3)) * np.arange(1, there.shape[2] + 1)
     needed = np.arange(there.shape[2]) < counts.max(axis=1)[:, None]
     gaps = np.argwhere(needed[:, None, :, None] & ~there)
     if gaps.size:
         raise InputError(
-            f"{where}: {_said(axes, gaps[0])} has no row, and others have: all learners are needed "
-            f"on the same partitions; {_HINT}"
+            f"{where}: {named_place(axes, gaps[0])} has no row, and others have: all learners are "
+            f"needed on the same partitions; {_HINT}"
         )
 
 
@@ -294,7 +201,7 @@ def fold_scores_of_rounds(table: ScoreTable, folds: int | None, scorer: str) -> 
             )
         folds = sizes.pop()
         rounds = np.argsort([table.groups.index(group) for group in table.groups], kind="stable")
-    parts = _Named(list(table.rounds), np.arange(table.n_rounds))
+    parts = Axis("fold", list(table.rounds), np.arange(table.n_rounds))
     k = len(split_parts(parts, folds, f"score table {shown(table.tournament)}")[1].names)
     scores = table.oriented[rounds].T.reshape(table.n_players, -1, k)
     lower = "-" if table.lower_is_better.any() else ""
@@ -316,11 +223,8 @@ def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
     """
     single = runs.scores.shape[3] == 1
     header = ["learner", "task", "iteration", *([] if single else ["fold"])]
-    with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*header, spreadsheet_text(runs.scorer)])
-        for row in _long_rows(runs):
-            writer.writerow([*row[: len(header)], row[-1]])
+    rows = ([*row[: len(header)], row[-1]] for row in _long_rows(runs))
+    _write_csv(path, [*header, runs.scorer], rows)
 
 
 def write_items(data: Responses | ItemScores, path: str | Path) -> None:
@@ -335,23 +239,28 @@ def write_items(data: Responses | ItemScores, path: str | Path) -> None:
     """
     labels = data.labels if isinstance(data, ItemScores) else None
     values = data.values if isinstance(data, ItemScores) else data.correct
-    header = ["item", *([] if labels is None else ["label"]), *data.names]
+    classes = [[] for _ in data.items] if labels is None else [[int(label)] for label in labels]
+    rows = (
+        [item, *label, *("" if labels is None and cell == MISSING else repr(cell) for cell in row)]
+        for item, label, row in zip(data.items, classes, values.tolist(), strict=True)
+    )
+    _write_csv(path, ["item", *([] if labels is None else ["label"]), *data.names], rows)
+
+
+def _write_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table whole or not at all; texts that a spreadsheet would run are marked."""
     with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([spreadsheet_text(name) for name in header])
-        for place, (item, row) in enumerate(zip(data.items, values.tolist(), strict=True)):
-            cells = ["" if cell == MISSING and labels is None else repr(cell) for cell in row]
-            writer.writerow([
-                spreadsheet_text(item), *([] if labels is None else [int(labels[place])]), *cells
-            ])  # fmt: skip
+        writer.writerow(map(spreadsheet_text, header))
+        for first, *cells in rows:
+            writer.writerow([spreadsheet_text(first), *cells])
 
 
 def _long_rows(runs: FoldScores) -> Iterator[list[Any]]:
-    learners = [spreadsheet_text(name) for name in runs.learners]
     for task, scores in zip(runs.tasks, runs.scores, strict=True):
         last = int(np.flatnonzero(~np.isnan(scores).all(axis=(0, 2))).max())
         for i in range(last + 1):
-            for learner, folds in zip(learners, scores[:, i], strict=True):
+            for learner, folds in zip(runs.learners, scores[:, i], strict=True):
                 for fold, score in enumerate(folds.tolist()):
                     value = "" if score != score else repr(score)
                     yield [learner, spreadsheet_text(task), i, fold, value]

@@ -18,7 +18,7 @@ from bayes_sota.data.columns import number_of, several
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import UNPACKING_ERRORS, Content, read_bounded
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.parts import Choices, Part, choose, item_name, outcome_of
+from bayes_sota.data.parts import Choices, Part, add_once, choose, item_name, outcome_of
 
 _LARGEST_ARCHIVE = 10 * tables.MAX_BYTES  # of all samples, which are read one at a time
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -98,9 +98,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> An
 def _sample(value: object, place: str) -> Sample:
     if not isinstance(value, Mapping) or "id" not in value:
         raise InputError(f"{place}: a sample has an id, got {shown(value)}")
-    epoch = value.get("epoch", 1)
-    if isinstance(epoch, bool) or not isinstance(epoch, int):
-        raise InputError(f"{place}: epoch is a number, got {shown(epoch)}")
+    epoch = _number_of_run(value, "epoch", 1, place)
     scores = value.get("scores") or {}
     if not isinstance(scores, Mapping):
         raise InputError(f"{place}: scores is an object, got {shown(scores)}")
@@ -111,6 +109,13 @@ def _sample(value: object, place: str) -> Sample:
         if not _is_unscored(score["value"]):
             values[scorer] = score["value"]
     return place, item_name(value["id"], f"{place}, id"), epoch, values
+
+
+def _number_of_run(value: Mapping[str, Any], key: str, default: int, place: str) -> int:
+    found = value.get(key, default)
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise InputError(f"{place}: {key} is a number, got {shown(found)}")
+    return found
 
 
 def _is_unscored(value: object) -> bool:
@@ -133,10 +138,9 @@ def _parts(
     epochs: dict[int, dict[str, float | None]] = {}
     for place, item, epoch, values in samples:
         found = epochs.setdefault(epoch, {})
-        if item in found:
-            raise InputError(f"{place}: sample {shown(item)} occurs twice in epoch {epoch}")
         value = values.get(scorer)
-        found[item] = None if value is None else _number(value, metric, place)
+        outcome = None if value is None else _number(value, metric, place)
+        add_once(found, item, outcome, f"{place}: of epoch {epoch}, sample")
     status = log.get("status", "success")
     told = (f"{where}: the evaluation ended with status {shown(status)}",)
     return [
@@ -253,13 +257,9 @@ def _by_trial(
             perturbed += 1
             continue
         item = item_name(instance["instance_id"], f"{place}, instance_id")
-        trial = instance.get("train_trial_index", 0)
-        if isinstance(trial, bool) or not isinstance(trial, int):
-            raise InputError(f"{place}: train_trial_index is a number, got {shown(trial)}")
+        trial = _number_of_run(instance, "train_trial_index", 0, place)
         found = trials.setdefault(trial, {})
-        if item in found:
-            raise InputError(f"{place}: instance {shown(item)} occurs more than once")
-        found[item] = _statistics(instance["stats"], place)
+        add_once(found, item, _statistics(instance["stats"], place), f"{place}: instance")
     return trials, perturbed
 
 
@@ -277,9 +277,7 @@ def _statistics(stats: object, place: str) -> dict[str, object]:
             )
         if stat.get("mean") is None or name.get("perturbation") is not None:
             continue
-        if name["name"] in found:
-            raise InputError(f"{place}: {shown(name['name'])} occurs more than once")
-        found[name["name"]] = stat["mean"]
+        add_once(found, name["name"], stat["mean"], f"{place}: statistic")
     return found
 
 

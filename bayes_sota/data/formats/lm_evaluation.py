@@ -21,7 +21,7 @@ from bayes_sota.data.columns import several
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions
-from bayes_sota.data.parts import Choices, Part, choose, file_names, item_name, outcome_of
+from bayes_sota.data.parts import Choices, Part, add_once, choose, file_names, item_name, outcome_of
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
@@ -74,9 +74,8 @@ def part_of_samples(
         if metric not in sample:
             raise InputError(f"{place}: doc_id {shown(item)} has no {metric}")
         outcomes = filters.setdefault(str(sample.get("filter", "none")), {})
-        if item in outcomes:
-            raise InputError(f"{place}: doc_id {shown(item)} occurs more than once")
-        outcomes[item] = outcome_of(sample[metric], place, metric)
+        outcome = outcome_of(sample[metric], place, metric)
+        add_once(outcomes, item, outcome, f"{place}: doc_id")
         mark = sample.get("doc_hash")
         if mark is not None and hashes.setdefault(item, str(mark)) != str(mark):
             raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")

@@ -3,7 +3,6 @@
 ``tests/data/test_read_scores.py`` compares with what pandas reads.
 """
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +30,7 @@ from bayes_sota.data.formats.score_columns import (
     sole_round_position,
     tournament_name,
 )
+from bayes_sota.data.grids import occurrences
 from bayes_sota.data.metric_names import asides, is_summary
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
@@ -188,7 +188,9 @@ def _row_names(
     """Names of the rows, and their groups; within a group rounds may have the same names."""
     groups = None if group is None else names_in(table, group, "group")
     if label is None:
-        return (None if groups is None else _numbered(groups)), groups
+        numbers = occurrences(groups or ())
+        numbered = [f"{name}/{i + 1}" for name, i in zip(groups or (), numbers, strict=True)]
+        return numbered or None, groups
     names, codes = coded_names(table, label, what)
     rows = [names[code] for code in codes]
     if first_repeat(codes) is not None and groups is not None:
@@ -206,19 +208,3 @@ def _row_names(
         f"{table.place(repeat[1], label)}: {what} {shown(rows[repeat[1]])} is already on "
         f"{table.places[repeat[0]]}; {hint}"
     )
-
-
-def _numbered(groups: list[str]) -> list[str]:
-    """Rounds numbered from 1 within their groups.
-
-    Examples
-    --------
-    >>> _numbered(["iris", "iris", "wine"])
-    ['iris/1', 'iris/2', 'wine/1']
-    """
-    seen: Counter[str] = Counter()
-    names = []
-    for group in groups:
-        seen[group] += 1
-        names.append(f"{group}/{seen[group]}")
-    return names

@@ -1,0 +1,83 @@
+"""What all containers have in common: checked once, never changed, equal where all is alike.
+
+``tests/data/test_observed.py`` compares what is alike and what is not.
+"""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from bayes_sota.core.priors import TriesPrior
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.checks import checked_submissions, numbers_of
+
+
+class Observed(ABC):
+    """What was observed; a frozen dataclass whose constructor checks everything."""
+
+    @abstractmethod
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed, its first 16 digits."""
+
+    def __eq__(self, other: object) -> bool:
+        """Equal where everything that was observed is equal."""
+        return type(other) is type(self) and self.data_hash() == other.data_hash()
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash(self.data_hash())
+
+    def _set(self, **fields: Any) -> Self:
+        """Set fields, arrays read-only."""
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value = value.view()
+                value.flags.writeable = False
+            vars(self)[name] = value
+        return self
+
+    def _copy(self, **changes: Any) -> Self:
+        """The same with other fields, which nobody checks again."""
+        return object.__new__(type(self))._set(**vars(self) | changes)
+
+
+class Chosen(Observed):
+    """Scores of entries, each of which may be the best of several submissions."""
+
+    names: tuple[str, ...]
+    submissions: IntArray | None
+    submissions_prior: TriesPrior | None
+    notes: tuple[str, ...]
+
+    @property
+    def has_submissions(self) -> bool:
+        """Whether some score is, or may be, the best of several submissions."""
+        return self.submissions is not None and bool(np.any(self.submissions != 1))
+
+    @property
+    def submission_numbers(self) -> FloatArray:
+        """Equally likely numbers of submissions of each entry, (m, k): k is 1 if all are known."""
+        assert self.submissions is not None
+        return numbers_of(self.submissions, self.submissions_prior)
+
+    def with_submissions(self, submissions: Any) -> Self:
+        """The same board with other numbers of submissions, given as to the constructor.
+
+        Examples
+        --------
+        >>> from bayes_sota import Leaderboard
+        >>> board = Leaderboard([0.91, 0.94], n_test=100, submissions=[3, 10])
+        >>> board.with_submissions(5).submissions.tolist()
+        [5, 5]
+        """
+        counts, prior, told = checked_submissions(submissions, max(len(self.names), 1))
+        notes = tuple(dict.fromkeys((*self.notes, *told)))
+        return self._copy(submissions=counts, submissions_prior=prior, notes=notes)
+
+
+def hash_of_json(content: list[Any]) -> str:
+    """SHA-256 of plain values, its first 16 digits."""
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]

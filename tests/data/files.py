@@ -1,0 +1,30 @@
+"""Files for tests of readers, and commands that read them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from bayes_sota.cli.main import main
+
+
+def written(folder: Path, content: Any, name: str = "board.csv") -> Path:
+    """File with text, bytes or a frame, or JSON of anything else."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, pd.DataFrame):
+        content = content.to_csv(index=False)
+    elif not isinstance(content, str | bytes):
+        content = json.dumps(content)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit code of a command, and what it prints to both streams."""
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    printed = capsys.readouterr()
+    return int(stopped.value.code or 0), printed.out, printed.err
