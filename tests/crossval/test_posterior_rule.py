@@ -1,6 +1,6 @@
 """The rule stops for both of its reasons, and for no other."""
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,15 +13,11 @@ from bayes_sota.crossval.rules import PosteriorRule, stopping_iterations
 from bayes_sota.data.fold_scores import FoldScores
 
 
-@dataclass
-class Runs:
-    fold_scores: FoldScores
-
-
-def runs(difference: float, iterations: int, folds: int = 10, seed: int = 0) -> Runs:
+def runs(difference: float, iterations: int, folds: int = 10, seed: int = 0) -> SimpleNamespace:
     rng = np.random.default_rng(seed)
     scores = rng.normal(0.8, 0.05, (1, 3, 100, folds))[:, :, :iterations]
-    return Runs(FoldScores(scores + difference * np.arange(3)[None, :, None, None]))
+    scores = scores + difference * np.arange(3)[None, :, None, None]
+    return SimpleNamespace(fold_scores=FoldScores(scores))
 
 
 def test_a_clear_ordering_stops_at_once() -> None:
@@ -81,7 +77,7 @@ def test_missing_iterations_do_not_count() -> None:
     given = runs(0.0, 60).fold_scores
     scores = given.scores.copy()
     scores[0, 0, 1:] = np.nan
-    assert not PosteriorRule().decided(Runs(FoldScores(scores)))
+    assert not PosteriorRule().decided(SimpleNamespace(fold_scores=FoldScores(scores)))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Stopping rules: both statistics against SciPy, and where rules stop against closed forms."""
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,12 +19,6 @@ from bayes_sota.crossval.rules import (
     successive_correlations,
 )
 from bayes_sota.data.fold_scores import FoldScores
-
-
-@dataclass(frozen=True)
-class Finished:
-    fold_scores: FoldScores
-    probabilities: np.ndarray | None = None
 
 
 def runs_of(learners: int = 2, iterations: int = 40, items: int = 60, noise: float = 0.1):
@@ -130,8 +124,10 @@ def test_decided_looks_at_the_newest_iteration_of_every_learner() -> None:
         together = stopping_iterations(rule, scores, probabilities, together=True)[0, 0]
         assert 2 < together < 40
         for n in range(2, together + 1):
-            part = FoldScores(scores.scores[:, :, :n])
-            assert rule.decided(Finished(part, probabilities[:, :n])) == (n == together)
+            finished = SimpleNamespace(
+                fold_scores=FoldScores(scores.scores[:, :, :n]), probabilities=probabilities[:, :n]
+            )
+            assert rule.decided(finished) == (n == together)
         alone = stopping_iterations(rule, scores, probabilities)
         assert (alone <= together).all()
 
@@ -154,7 +150,7 @@ def test_failed_iterations_count_for_nothing() -> None:
 def test_a_rule_without_what_it_needs_is_refused() -> None:
     scores, probabilities = runs_of()
     with pytest.raises(InputError, match="needs the predicted probability"):
-        SpearmanRule().decided(Finished(scores))
+        SpearmanRule().decided(SimpleNamespace(fold_scores=scores, probabilities=None))
     with pytest.raises(InputError, match="2 learners and 40 iterations, got"):
         stopping_iterations(SpearmanRule(), scores, probabilities[:, :5])
 
