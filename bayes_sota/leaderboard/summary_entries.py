@@ -59,6 +59,14 @@ _DRAWS = 4000  # of theta_sota
 _FEW = 100  # draws of the entries
 _MOST_NUMBERS = 40_000_000  # draws times entries
 COUNTED = "rows of the matrix"
+_SKILL = (
+    "Skill is the expected score on new items of the same kind. Its interval includes the luck "
+    "that all entries share on these items; what compares entries does not."
+)
+_MAY_BE_BEST = (
+    "May be best: that the leader is better is not sure at {:.0%}. P(best) is the probability that "
+    "no other entry is better, and small where many are about equal."
+)
 
 
 def describe_entries(
@@ -115,23 +123,12 @@ def describe_entries(
     first, (shown, d), m = frame.iloc[0], decimals, len(frame)
     tied, sure = int(frame["tied_with_best"].sum()), f"{ci_prob:.0%} interval"
     p_best = chance(first["p_best"], first["p_best_mcse"])
-    others = int((frame["rank"] == 1).sum()) - 1
-    where = "" if name == "board" else f' of "{name}"'
-    shared = f", shared with {counted(others, 'other')}" if others else ""
-    leads = (
-        f"Of {m:,} entries{where} {plain_text(first['name'], 200)} has the best score, "
-        f"{first['score']:z.{shown}f}{on_items(n_test, n_test_source)}{shared}"
-    )
+    leads = f"{_leads(frame, name, shown)}{on_items(n_test, n_test_source)}{_sharing(frame)}"
     compared = [
         *sentences_of(answers), f"{_may_be_best(tied, m)} The {compared_by} show this at "
         f"{ci_prob:.0%}.",
     ]  # fmt: skip
-    legend = [
-        "Skill is the expected score on new items of the same kind. Its interval includes the "
-        "luck that all entries share on these items; what compares entries does not.",
-        f"May be best: that the leader is better is not sure at {ci_prob:.0%}. P(best) is "
-        "the probability that no other entry is better, and small where many are about equal.",
-    ]
+    legend = [_SKILL, _MAY_BE_BEST.format(ci_prob)]
     skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
     said, who = said_decimals(shown, d), shown_name(first["name"], 60)
     notes, reasons = (list(described.get(key, ())) for key in ("notes", "reasons"))
@@ -173,6 +170,21 @@ def describe_entries(
         ],
         **described,
     )  # fmt: skip
+
+
+def _leads(frame: pd.DataFrame, board: str, decimals: int) -> str:
+    """Which entry has the best score, and of how many."""
+    first, where = frame.iloc[0], "" if board == "board" else f' of "{board}"'
+    return (
+        f"Of {len(frame):,} entries{where} {plain_text(first['name'], 200)} has the best score, "
+        f"{first['score']:z.{decimals}f}"
+    )
+
+
+def _sharing(frame: pd.DataFrame) -> str:
+    """How many others have the best score."""
+    others = int((frame["rank"] == 1).sum()) - 1
+    return f", shared with {counted(others, 'other')}" if others else ""
 
 
 def _estimate(found: dict[str, Any], d: int, interval: str) -> str:

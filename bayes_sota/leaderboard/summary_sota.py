@@ -183,30 +183,9 @@ def describe_sota(
         | (questions.answers(Newcomer.of_tree(tree, index)) if questions else {})
         for index, board in enumerate(boards)
     ]
-    content = {
-        "method": tree.attrs["method"],
-        **each[0],
-        **({"boards": each} if len(each) > 1 else {}),
-        "rho": rho_of(estimand_summary(tree, "rho", ci_prob), tree),
-        "sensitivity": _grouped(rows),
-        "prob": ci_prob,
-        "model": tree.attrs["model_name"],
-        "diagnostics": diagnose_answers(tree, *each),
-        "seed": seed_of(tree),
-    }
-    if is_whole(boards[0]):
-        content |= _checks_of_scores(tree)
-    tables = [
-        Table(
-            ["quantity", "mean", "sd", f"{ci_prob:.0%} interval", "what it is"],
-            _estimand_cells(found), _title(board, found),
-        )
-        for board, found in zip(boards, each, strict=True)
-    ]  # fmt: skip
-    if rows:
-        header = ["assumption", "set to", "theta_sota", f"{ci_prob:.0%} interval"]
-        title = "Sensitivity to what is assumed, not observed"
-        tables.append(Table(header, [_assumption_cells(row) for row in rows], title))
+    content = _content(tree, each, rows, ci_prob) | (
+        _checks_of_scores(tree) if is_whole(boards[0]) else {}
+    )
     alone = len(each) == 1
     pairs = list(zip(boards, each, strict=True))
     subjects = [_subject(board, found, alone) for board, found in pairs]
@@ -216,7 +195,7 @@ def describe_sota(
     return Report(
         content=content,
         make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
-        tables=tables,
+        tables=_tables(pairs, rows, ci_prob),
         sentences=[
             *(line for board, found in pairs for line in _expected(board, found, alone)),
             *subjects, *asked, *above, _WHAT_TO_REPORT, f"Ranges are {ci_prob:.0%} intervals.",
@@ -245,6 +224,37 @@ def describe_sota(
         measured=measured_of(boards[0]),
         about=tree,
     )  # fmt: skip
+
+
+def _tables(
+    pairs: list[tuple[Data, dict[str, Any]]], rows: list[dict[str, Any]], ci_prob: float
+) -> list[Table]:
+    """Estimands of each board, and how theta_sota moves with what is assumed."""
+    interval = f"{ci_prob:.0%} interval"
+    header = ["quantity", "mean", "sd", interval, "what it is"]
+    tables = [Table(header, _estimand_cells(found), _title(data, found)) for data, found in pairs]
+    if rows:
+        title = "Sensitivity to what is assumed, not observed"
+        cells = [_assumption_cells(row) for row in rows]
+        tables.append(Table(["assumption", "set to", "theta_sota", interval], cells, title))
+    return tables
+
+
+def _content(
+    tree: xr.DataTree, each: list[dict[str, Any]], rows: list[dict[str, Any]], ci_prob: float
+) -> dict[str, Any]:
+    """Keys of ``--json``, given what is said of each board."""
+    return {
+        "method": tree.attrs["method"],
+        **each[0],
+        **({"boards": each} if len(each) > 1 else {}),
+        "rho": rho_of(estimand_summary(tree, "rho", ci_prob), tree),
+        "sensitivity": _grouped(rows),
+        "prob": ci_prob,
+        "model": tree.attrs["model_name"],
+        "diagnostics": diagnose_answers(tree, *each),
+        "seed": seed_of(tree),
+    }
 
 
 def _above_sota(content: dict[str, Any]) -> list[str]:

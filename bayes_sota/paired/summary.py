@@ -55,6 +55,32 @@ def describe_paired(
     questions : Questions, optional
         What is asked of theta_sota and of a newcomer, scored on the private items or on other ones.
     """
+    content = _content(tree, boards, ci_prob, questions)
+    return Report(
+        content=content,
+        make_frame=partial(_frame, content),
+        tables=[_quantities(content), _teams(content["best"])],
+        sentences=(said := _said(content)),
+        paragraph=[*said, *_assumed(content), *as_sentences(content["notes"])],
+        legend=_legend(content),
+        footer=[
+            "rho is learnt from the differences."
+            if content["rho"]["learnt"]
+            else "rho is not learnt.",
+            f"method {content['method']}",
+        ],
+        notes=content["notes"],
+        reasons=content["diagnostics"]["reasons"],
+        basis=[how_drawn(tree), SOFTWARE, CITED],
+        measured="paired",
+        about=tree,
+    )
+
+
+def _content(
+    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, questions: Questions | None
+) -> dict[str, Any]:
+    """Keys of ``--json``."""
     answers = questions.answers(PairedNewcomer(tree)) if questions else {}
     diagnostics = diagnose_answers(tree, answers)
     attributes = tree.attrs
@@ -64,7 +90,7 @@ def describe_paired(
     }
     rho, public_se, private_se = (found.pop(k) for k in ("rho", "public_se", "private_se"))
     chances = _Chances.of(tree, found["theta_sota"])
-    content = {
+    return {
         "method": attributes["method"],
         "name": boards.name,
         "n_classifiers": boards.n_entries,
@@ -92,25 +118,6 @@ def describe_paired(
         "diagnostics": diagnostics | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }
-    return Report(
-        content=content,
-        make_frame=partial(_frame, content),
-        tables=[_quantities(content), _teams(content["best"])],
-        sentences=(said := _said(content)),
-        paragraph=[*said, *_assumed(content), *as_sentences(content["notes"])],
-        legend=_legend(content),
-        footer=[
-            "rho is learnt from the differences."
-            if content["rho"]["learnt"]
-            else "rho is not learnt.",
-            f"method {content['method']}",
-        ],
-        notes=content["notes"],
-        reasons=content["diagnostics"]["reasons"],
-        basis=[how_drawn(tree), SOFTWARE, CITED],
-        measured="paired",
-        about=tree,
-    )
 
 
 def _frame(content: dict[str, Any]) -> pd.DataFrame:
