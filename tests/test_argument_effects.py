@@ -18,6 +18,7 @@ from argument_calls import calls
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.tables import Report
 
 LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",
@@ -78,6 +79,8 @@ def seen(value: Any) -> Any:
         return {str(key): seen(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [seen(part) for part in value]
+    if isinstance(value, Report):
+        return [value.to_csv(), value.to_markdown(), value.to_json()]
     if is_dataclass(value):
         found = [seen(getattr(value, part.name)) for part in fields(value)]
         return [*found, value.mean(), value.std()] if callable(getattr(value, "mean", 0)) else found

@@ -649,7 +649,8 @@ def refit(
     rng : Generator
         For new points, where those of the fit carry too little of the new posterior.
     """
-    changed = _without_points(kernel, priors, assumed_nodes(kernel, priors), fit.copies)
+    nodes = assumed_nodes(kernel, priors)
+    changed = _without_points(kernel, priors, nodes, fit.copies)
     samples = [
         WeightedPoints(
             old.points,
@@ -660,7 +661,7 @@ def refit(
     ]
     found = replace(changed, points=tuple(samples))
     enough = found.effective_size >= min(_ENOUGH, fit.effective_size) / 2
-    return found if enough else fit_field(kernel, priors, rng)
+    return found if enough else _fit(kernel, priors, nodes, fit.copies, _QUICK, rng, fit)
 
 
 class _Likelihood:

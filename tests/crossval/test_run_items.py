@@ -59,7 +59,7 @@ def test_missing_predictions_are_missing_answers(runs: CrossValidation) -> None:
     fewer = CrossValidation(**{**vars(runs), "probabilities": probabilities})
     assert (fewer.responses().correct[:5, 0] == -1).all()
     assert fewer.responses(1) == runs.responses(1)
-    with pytest.raises(InputError, match="needs a finite number"):
+    with pytest.raises(InputError, match="is a finite number"):
         fewer.item_scores()
     with pytest.raises(InputError, match="iteration is one of 2 iterations, counted from 0, got 2"):
         runs.responses(2)
