@@ -9,6 +9,8 @@ from published.findings import FINDINGS, Study, judge_findings
 from published.made_up_study import made_up
 from published.study import LEARNERS
 
+from bayes_sota.data.fold_scores import FoldScores
+
 RISING = {2: -0.02, 5: 0.0, 10: 0.02}
 FALLING = {2: 0.02, 5: 0.0, 10: -0.02}
 SETS = dict.fromkeys(("vote", "task 1", "task 2"), 0.1)
@@ -138,12 +140,12 @@ def test_shape() -> None:
 def test_skewness_and_skill(sign: int, state: str) -> None:
     """Learners are the better the more their scores are skewed to the left, or to the right."""
     runs = made_up(20, 60, spread=0.0)
-    rng = np.random.default_rng(1)
+    rng, given = np.random.default_rng(1), runs.scores[10]
+    scores = given.scores.copy()
     for j in range(len(LEARNERS)):
         tail = (j + 1) / 6 * rng.exponential(0.01, (20, 60))
-        runs.scores[10].scores[:, j, :, 0] = (
-            0.8 + sign * 0.02 * j - tail + 0.002 * rng.normal(size=(20, 60))
-        )
+        scores[:, j, :, 0] = 0.8 + sign * 0.02 * j - tail + 0.002 * rng.normal(size=(20, 60))
+    runs.scores[10] = FoldScores(scores, learners=given.learners, tasks=given.tasks, folds=10)
     found = judge_findings(runs, ["cv-shape"])["cv-shape"]["left skew marks the better learner"]
     assert found.state == state
 
