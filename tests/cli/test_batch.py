@@ -132,7 +132,7 @@ def test_what_a_person_reads_begins_with_the_answer(tmp_path: Path, capsys: Any)
     code, printed, _ = run(capsys, path, "--output-dir", out, "--seed", 1, "--top", 1)
     assert code == 0
     assert printed.startswith("Of 2 boards 0 failed. In ")
-    assert "1 more board in the table of summaries" in printed
+    assert "1 more with --top" in printed
     frame = pd.read_csv(out / "summaries.csv")
     over = int((frame["observed_maximum"] > frame["theta_sota_mean"]).sum())
     assert f"In {over} of the 2 with a result" in printed

@@ -296,8 +296,8 @@ def test_commands_give_one_number_for_the_same_file_and_seed(folder: Path) -> No
         claim = bs.claims.claim_of_best_entry(data, random_seed=3)
         for name in ("theta_sota", "rho"):
             row = summary.loc[name]
-            assert getattr(table, name)["mean"] == pytest.approx(row["mean"], rel=1e-12)
-            assert getattr(table, name)["interval"] == pytest.approx([row["lower"], row["upper"]])
+            assert table.content[name]["mean"] == pytest.approx(row["mean"], rel=1e-12)
+            assert table.content[name]["interval"] == pytest.approx([row["lower"], row["upper"]])
         assert claim.rho == pytest.approx(summary.loc["rho", "mean"], rel=1e-12)
         first, winner = table.frame.iloc[0], summary.loc["winner_skill"]
         assert first["skill"] == pytest.approx(winner["mean"], abs=1e-7)  # skills are float32
