@@ -106,9 +106,9 @@ def estimate_sota(
         ``estimate_paired`` with ``priors``, ``model``, ``draws``, ``chains``, ``random_seed`` and
         ``groups``.
     method : {"auto", "exact", "abc", "nuts", "shrink", "crop"}, optional
-        ``auto`` is exact: quadrature and direct draws. ``abc`` simulates (ABC by sequential Monte
-        Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC; ``shrink``
-        and ``crop`` are the paper's point estimates, without a posterior.
+        ``auto`` is exact: weighted points and direct draws. ``abc`` simulates (ABC by sequential
+        Monte Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC;
+        ``shrink`` and ``crop`` are the paper's point estimates, without a posterior.
     priors : Priors, optional
         Not together with ``model``.
     model : ModelSpecification, name or path, optional
