@@ -465,6 +465,11 @@ class FieldFit:
         shape = self.shape_of(family, points)[0]
         return self.strangers.join(shape) if strangers else shape
 
+    def field_of(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(psi) at the grid with strangers, (N, G), and the logarithm of its unit, (N,)."""
+        shape, log_unit = self.shape_of(family, points)
+        return self.strangers.join(shape), log_unit
+
     def shape_of(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Density of a shape at the grid as of ``shape_density``, (N, G), and its unit, (N,)."""
         return shape_density(
@@ -498,8 +503,7 @@ class FieldFit:
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
-        shape, log_unit = self.shape_of(family, points)
-        return self._likelihood(self.strangers.join(shape), log_unit)
+        return self._likelihood(*self.field_of(family, points))
 
     @cached_property
     def likelihoods(self) -> "tuple[_Likelihood, ...]":
@@ -515,8 +519,7 @@ class FieldFit:
         those of the fit unless others are given.
         """
         at = self.points[f].points if points is None else points
-        (shape, log_unit), likelihood = self.shape_of(self.families[f], at), self.likelihoods[r]
-        density = self.strangers.join(shape)
+        (density, log_unit), likelihood = self.field_of(self.families[f], at), self.likelihoods[r]
         reach = likelihood.log_reach(density)[:, 0]
         counts = likelihood.log_counts(density, log_unit) / self.copies.sum()
         return np.asarray(

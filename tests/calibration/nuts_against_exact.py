@@ -149,8 +149,7 @@ def finely_sampled(shape: ShapeFit, points: int, rho: np.ndarray | None = None) 
     likelihood = _Likelihood(shape.kernel, nodes, shape.copies)
 
     def of_points(t: np.ndarray) -> np.ndarray:
-        found, log_unit = shape.shape_of(shape.families[0], t)
-        return likelihood(shape.strangers.join(found), log_unit)
+        return likelihood(*shape.field_of(shape.families[0], t))
 
     def target(t: np.ndarray) -> np.ndarray:
         parts = np.array_split(t, -(-len(t) // _AT_ONCE))

@@ -83,7 +83,7 @@ def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
     for i in range(0, 300, 7):
         f, r = parameters.family[i], parameters.node[i]
         points = parameters.points(fit, np.array([i]))
-        expected = target(fit.density(fit.families[f], points))[0, r]
+        expected = target(*fit.field_of(fit.families[f], points))[0, r]
         assert found[i] == pytest.approx(expected, abs=1e-8)
 
 
@@ -99,7 +99,7 @@ def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
     assert fit.copies.min() < 0.8  # near-clones
     again = bs.leaderboard.sample.items_posterior(data, random_seed=0, draws=100).parameters
     points = again.points(fit, np.array([0]))
-    expected = fit.likelihoods[again.node[0]](fit.density(fit.families[again.family[0]], points))
+    expected = fit.likelihoods[again.node[0]](*fit.field_of(fit.families[again.family[0]], points))
     assert float(found[0, 0].sum()) == pytest.approx(expected.item(), abs=1e-6)
 
 

@@ -169,7 +169,7 @@ def test_the_model_of_pymc_has_the_exact_log_density(kind):
         (mean, sd), (log_mean, log_sd) = shape.prior
         density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
         ours = score_log_probability(shape, density, rho).sum().eval(mode="FAST_COMPILE")
-        expected = exact(shape.density("normal", t[None]))[0, 0]
+        expected = exact(*shape.field_of("normal", t[None]))[0, 0]
         assert float(ours) == pytest.approx(expected, abs=0.02, rel=1e-5)
 
 
@@ -196,7 +196,7 @@ def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
         density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
         ours = pt.stack([score_log_probability(shape, density, rho, luck).sum(),
                          _log_evidence(shape, rho, luck)]).eval(mode="FAST_COMPILE")  # fmt: skip
-        assert ours[0] == pytest.approx(exact(shape.density("normal", t[None]))[0, 0], abs=0.05)
+        assert ours[0] == pytest.approx(exact(*shape.field_of("normal", t[None]))[0, 0], abs=0.05)
         evidence = shape.log_evidence_at(np.array([rho]), np.array([luck]))[0]
         offsets.append(ours[1] - evidence)
     assert np.ptp(offsets) < 0.1  # what all have cancels
