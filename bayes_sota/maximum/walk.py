@@ -242,6 +242,8 @@ class FreshTestSet(Protocol):
                 holder[leads[takes]] = skill[found[takes]]
             leading[leads] = values
             steps += 1
+            if holder is None and steps >= _MOST_STEPS:
+                break  # a lead that so many trials left stands; later ones could gain a count
             if holder is not None and steps >= _MOST_STEPS:
                 full = leading[rows] >= self.highest
                 for row in rows[full]:

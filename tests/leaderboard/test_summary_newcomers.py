@@ -193,7 +193,7 @@ def test_every_kind_of_result_answers() -> None:
         bs.Leaderboard.from_maximum("0.9", n_classifiers=9, metric="score", standard_error=0.01),
     )  # fmt: skip
     for one in data:
-        result = bs.estimate_sota(one, draws=100, random_seed=0)
+        result = bs.estimate_sota(one, draws=400, random_seed=0)
         best = float(observed_maximum_of(result))
         sizes = (None,) if getattr(one, "n_test", 1) is None else (None, 200)
         for items in sizes:
