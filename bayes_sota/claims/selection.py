@@ -310,8 +310,9 @@ def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator
     assert board.scores is not None
     pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
     kernel = kernel_of(pair)  # as if both had been given, with the same correlation
-    nodes = zip(*assumed_nodes(kernel, priors), strict=True)
-    at = [(kernel.with_luck(float(luck)), 1 - rho**2) for rho, luck in nodes]
+    nodes = assumed_nodes(kernel, priors)
+    pairs = zip(nodes.rho, nodes.luck, strict=True)
+    at = [(kernel.with_luck(float(luck)), 1 - rho**2) for rho, luck in pairs]
     given = float(np.mean([not_below(lucky, variance, 1.0) for lucky, variance in at]))
     chances = float(drawn.p_not_below_leader[second]), given
     tied = bool(posterior.fit.kernel.leads[second])

@@ -9,15 +9,15 @@ What the scores would say about rho, were it learnt, is kept beside it as ``log_
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance, stratified
-from bayes_sota.core.parallel import followed
-from bayes_sota.core.priors import BoardPriors, CorrelationPrior, luck_nodes
+from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
+from bayes_sota.core.numerics import WeightedPoints, one_thread
+from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.shapes import (
@@ -29,7 +29,6 @@ from bayes_sota.leaderboard.shapes import (
 )
 from bayes_sota.maximum.score_laws import ScoreLaw, score_law
 
-type Nodes = tuple[FloatArray, FloatArray]
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
 _MOST_VALUES, _MOST_NODES = 400, 2000
 
@@ -299,27 +298,9 @@ def field_scale(kernel: ScoreKernel, priors: BoardPriors) -> FieldScale:
     return FieldScale(*scale, kernel.step)
 
 
-def correlation_nodes(priors: BoardPriors) -> FloatArray:
-    """Equally likely values of rho."""
-    count = 1 if priors.correlation.is_fixed else RHO_NODES
-    return priors.correlation.quantile((np.arange(count) + 0.5) / count)
-
-
-def assumed_nodes(kernel: ScoreKernel, priors: BoardPriors) -> tuple[FloatArray, FloatArray]:
-    """Equally likely pairs of rho and of the luck of submissions, rho increasing, (R,) each.
-
-    The luck is 0 throughout where no score was chosen among submissions.
-    """
-    rho, prior = correlation_nodes(priors), priors.submission_luck
-    if not kernel.has_luck:
-        return rho, np.zeros(rho.size)
-    luck = luck_nodes(prior)
-    return np.repeat(rho, luck.size), np.tile(luck, rho.size)
-
-
-def cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
-    """Which of so many equally likely cells of a prior each value lies in."""
-    return np.asarray(np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values))
+def assumed_nodes(kernel: ScoreKernel, priors: BoardPriors) -> Nodes:
+    """Equally likely pairs of rho and of the luck of submissions."""
+    return Nodes.of(priors.correlation, priors.submission_luck, RHO_NODES, has_luck=kernel.has_luck)
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,32 +343,34 @@ class Strangers:
 
 
 @dataclass(frozen=True, eq=False)
-class FieldFit:
-    """Weighted parameters of every family at every value of rho.
+class FieldFit(Fit):
+    """All scores of a board, with weighted parameters of every family at every value of rho.
 
     Attributes
     ----------
     kernel : ScoreKernel
     priors : BoardPriors
-    rho, luck : ndarray, shape (R,)
-        Equally likely values of rho, and of the luck of chosen submissions (``assumed_nodes``).
     copies : ndarray, shape (U,)
         Effective number of entries with each distinct score: spikes of identical submissions
         count as many as the model explains.
-    families : tuple of str
-    points : tuple of WeightedPoints
-        One per family.
+    scale : FieldScale
+    strangers : Strangers
     """
 
     kernel: ScoreKernel
     priors: BoardPriors
-    rho: FloatArray
-    luck: FloatArray
     copies: FloatArray
-    families: tuple[str, ...]
-    points: tuple[WeightedPoints, ...]
     scale: FieldScale
     strangers: Strangers
+
+    @classmethod
+    def of(
+        cls, kernel: ScoreKernel, priors: BoardPriors, nodes: Nodes, copies: FloatArray
+    ) -> "FieldFit":
+        """What a fit is before its parameters are sampled."""
+        scale = field_scale(kernel, priors)
+        strangers = Strangers.of(kernel.with_luck(float(nodes.luck[-1])), scale, nodes.rho)
+        return cls(nodes, priors.families, (), "nothing", kernel, priors, copies, scale, strangers)
 
     def at(self, r: int) -> ScoreKernel:
         """The kernel with the luck of a node."""
@@ -397,65 +380,9 @@ class FieldFit:
     def _kernels(self) -> dict[float, ScoreKernel]:
         return {float(luck): self.kernel.with_luck(float(luck)) for luck in np.unique(self.luck)}
 
-    @cached_property
-    def lucks(self) -> int:
-        """Number of values of the luck at each value of rho."""
-        return int(np.sum(self.rho == self.rho[0]))
-
-    def rho_cell(self, r: int) -> tuple[float, float]:
-        """Prior probabilities of a lower rho at both ends of the cell of a node."""
-        cells, cell = self.rho.size // self.lucks, r // self.lucks
-        return cell / cells, (cell + 1) / cells
-
-    def nodes_of(self, rho: FloatArray, luck: FloatArray | None = None) -> IntArray:
-        """Nodes in whose cells rho lies, and the luck where there is any, (D,)."""
-        cells, priors = self.rho.size // self.lucks, self.priors
-        found = cell_of(rho, priors.correlation, cells) * self.lucks
-        return found if luck is None else found + cell_of(luck, priors.submission_luck, self.lucks)
-
-    def draw_luck(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Luck of submissions from its prior within the cells of nodes, (D,)."""
-        level = (node % self.lucks + rng.random(node.size)) / self.lucks
-        return self.priors.submission_luck.quantile(level)
-
-    @cached_property
-    def log_evidence(self) -> FloatArray:
-        """Log evidence of each family at each rho, shape (F, R)."""
-        return np.array([points.log_evidence for points in self.points])
-
-    @cached_property
-    def family_weights(self) -> FloatArray:
-        """Posterior probability of each family given rho, shape (F, R)."""
-        relative = np.exp(self.log_evidence - self.log_evidence.max(axis=0))
-        return np.asarray(relative / relative.sum(axis=0))
-
-    @cached_property
-    def learnt_rho_weights(self) -> FloatArray:
-        """What the scores alone would make of rho, shape (R,); not used by default."""
-        top = self.log_evidence.max()
-        evidence = np.exp(self.log_evidence - top).sum(axis=0)
-        if self.lucks > 1:  # only rho is learnt
-            evidence = np.repeat(evidence.reshape(-1, self.lucks).mean(axis=1), self.lucks)
-        return np.asarray(evidence / evidence.sum())
-
-    def of_family(self, name: str) -> "FieldFit":
-        """The same fit with one family only."""
-        index = self.families.index(name)
-        return replace(self, families=(name,), points=(self.points[index],))
-
-    @cached_property
-    def effective_size(self) -> float:
-        r"""Effective number of points behind a posterior mean.
-
-        .. math:: 1 / \sum_f \sum_i \Big[\frac{1}{R} \sum_r P(f \mid r) w_{fir}\Big]^2
-
-        All values of rho share the points.
-        """
-        weights = (
-            (points.weights * of_family).mean(axis=1)
-            for points, of_family in zip(self.points, self.family_weights, strict=True)
-        )
-        return 1 / float(sum(np.sum(weight**2) for weight in weights))
+    def dimension(self, family: str) -> int:
+        """Number of coordinates of a shape."""
+        return FAMILIES[family].dimension
 
     def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
         """P(psi) at the grid for each point, per unit of y, shape (N, G).
@@ -476,30 +403,18 @@ class FieldFit:
             self.kernel.y, self.kernel.is_cut, self.scale, FAMILIES[family], points
         )
 
-    def choose(
-        self, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None = None
-    ) -> list[tuple[int, int, FloatArray]]:
-        """Posterior draws of rho node, family and parameters, grouped.
-
-        Returns
-        -------
-        list of (rho index, family index, points of shape (k, d))
-            With ``sum(k) == draws``; rho nodes get equal shares unless weights are given.
-        """
-        nodes = self.rho.size
-        weights = np.full(nodes, 1 / nodes) if rho_weights is None else rho_weights
-        chosen = []
-        for r, count in enumerate(stratified(weights, draws, rng)):
-            for f, k in enumerate(stratified(self.family_weights[:, r], count, rng)):
-                if k:
-                    sample = self.points[f]
-                    times = stratified(sample.weights[:, r], k, rng)
-                    chosen.append((r, f, np.repeat(sample.points, times, axis=0)))
-        return chosen
-
     @cached_property
     def _likelihood(self) -> "_Likelihood":
         return _Likelihood(self.kernel, self.rho, self.copies, self.luck)
+
+    def location(self, coordinates: FloatArray) -> FloatArray:
+        """Place of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
+        return self.kernel.law.location_at(self.scale.place(coordinates[:, 0]))
+
+    def spread(self, coordinates: FloatArray) -> FloatArray:
+        """Width of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
+        width, law = self.scale.width(numpy_operations(), coordinates[:, 1]), self.kernel.law
+        return np.asarray(law.location_at(width) - law.location_at(np.zeros(1)))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
@@ -525,6 +440,28 @@ class FieldFit:
         return np.asarray(
             likelihood.per_value(density)[:, 0] - likelihood.of_values(reach) + counts
         )
+
+    @one_thread()
+    def log_likelihood_of_entries(
+        self, parameters: Parameters, dtype: Any = np.float64
+    ) -> NDArray[Any]:
+        r"""Log probability of the score of each modelled entry, skills summed out, (D, entries).
+
+        .. math:: w_j \log \frac{\int p(x_j \mid \psi, \rho)\, dP(\psi \mid \phi)}
+                  {\int P(\text{modelled} \mid \psi, \rho)\, dP(\psi \mid \phi)}
+
+        at the node of rho. The weight of an entry is 1; less where several entries stand for one
+        classifier (spikes of equal scores, near-clones). The sum over entries is the log
+        likelihood that the fit was computed from.
+        """
+        index = self.kernel.value_of_entry
+        weight = self.copies / np.bincount(index)
+        found = np.empty((parameters.node.size, index.size), dtype)
+        for r, f, draws in parameters.cells(self, 1000):
+            points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
+            value = (weight * self.entry_log_likelihood(f, r, points)).astype(dtype)
+            found[draws] = value[inverse.reshape(-1, 1), index]
+        return found
 
 
 @one_thread()
@@ -556,25 +493,23 @@ def fit_field(
     copies, start = kernel.copies, None
     if merge_spikes and kernel.pooled(copies).max() > _SMALLEST_SPIKE:
         copies, start = _merged_copies(kernel, priors, nodes, rng)
-    fit = _fit(kernel, priors, nodes, copies, points, rng, start)
-    if fit.effective_size < _ENOUGH:
-        fit = _fit(kernel, priors, nodes, copies, 4 * points, rng)
-    return fit
+    empty = FieldFit.of(kernel, priors, nodes, copies)
+    fit = infer(empty, rng, points, start)
+    return fit if fit.effective_size >= _ENOUGH else infer(empty, rng, 4 * points)
 
 
 def _merged_copies(
     kernel: ScoreKernel, priors: BoardPriors, nodes: Nodes, rng: np.random.Generator
 ) -> tuple[FloatArray, "FieldFit"]:
     """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
-    copies, place = kernel.copies, [nodes[0].size // 2]
-    middle = nodes[0][place], nodes[1][place]
-    fit = _fit(kernel, priors, middle, copies, _QUICK, rng)
+    copies, middle = kernel.copies, nodes.only(nodes.rho.size // 2)
+    fit = infer(FieldFit.of(kernel, priors, middle, copies), rng, _QUICK)
     for _ in range(_MERGING_ROUNDS):
         merged = effective_copies(fit)
         if np.array_equal(merged, copies):
             break
         copies = merged
-        fit = _fit(kernel, priors, middle, copies, _QUICK, rng, fit)
+        fit = infer(FieldFit.of(kernel, priors, middle, copies), rng, _QUICK, fit)
     return copies, fit
 
 
@@ -608,34 +543,6 @@ def expected_copies(fit: FieldFit) -> FloatArray:
     return expected
 
 
-def _fit(
-    kernel: ScoreKernel,
-    priors: BoardPriors,
-    nodes: Nodes,
-    copies: FloatArray,
-    points: int,
-    rng: np.random.Generator,
-    start: FieldFit | None = None,
-) -> FieldFit:
-    fit, samples = _without_points(kernel, priors, nodes, copies), []
-    with followed(len(priors.families), "shapes of skills") as advance:
-        for f, name in enumerate(priors.families):
-            target, dimension = partial(fit.log_likelihood, name), FAMILIES[name].dimension
-            similar = None if start is None else start.points[f]
-            samples.append(sample_importance(target, dimension, rng, points * dimension, similar))
-            advance()
-    return replace(fit, points=tuple(samples))
-
-
-def _without_points(
-    kernel: ScoreKernel, priors: BoardPriors, nodes: Nodes, copies: FloatArray
-) -> FieldFit:
-    """What a fit is before its parameters are sampled."""
-    scale, (rho, luck) = field_scale(kernel, priors), nodes
-    strangers = Strangers.of(kernel.with_luck(float(luck[-1])), scale, rho)
-    return FieldFit(kernel, priors, rho, luck, copies, priors.families, (), scale, strangers)
-
-
 @one_thread()
 def refit(
     fit: FieldFit, kernel: ScoreKernel, priors: BoardPriors, rng: np.random.Generator
@@ -652,8 +559,7 @@ def refit(
     rng : Generator
         For new points, where those of the fit carry too little of the new posterior.
     """
-    nodes = assumed_nodes(kernel, priors)
-    changed = _without_points(kernel, priors, nodes, fit.copies)
+    changed = FieldFit.of(kernel, priors, assumed_nodes(kernel, priors), fit.copies)
     samples = [
         WeightedPoints(
             old.points,
@@ -664,7 +570,7 @@ def refit(
     ]
     found = replace(changed, points=tuple(samples))
     enough = found.effective_size >= min(_ENOUGH, fit.effective_size) / 2
-    return found if enough else _fit(kernel, priors, nodes, fit.copies, _QUICK, rng, fit)
+    return found if enough else infer(changed, rng, _QUICK, fit)
 
 
 class _Likelihood:

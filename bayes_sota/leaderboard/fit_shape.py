@@ -4,18 +4,18 @@
 (``tests/leaderboard/test_fit_shape.py``).
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
+from bayes_sota.core.inference import infer
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, Nodes, _Likelihood, fit_field, shape_density
+from bayes_sota.leaderboard.fit import FieldFit, fit_field, shape_density
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.submissions import kernel_of
 
@@ -33,6 +33,10 @@ class ShapeFit(FieldFit):
     """
 
     shape: SkillFamily
+
+    def dimension(self, family: str) -> int:
+        """Number of coordinates of the shape."""
+        return self.shape.dimension
 
     def shape_of(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Density of the shape at the grid, (N, G), and the logarithm of its unit, (N,)."""
@@ -88,8 +92,9 @@ class ShapeFit(FieldFit):
 
     def log_evidence_at(self, rho: FloatArray, luck: FloatArray) -> FloatArray:
         """Log evidence at pairs of rho and luck, (k,) each, from points of their own, (k,)."""
-        nodes = rho, luck
-        return _sampled(self, self.shape, nodes, _EVIDENCE_POINTS, self.points[0]).log_evidence
+        nodes = replace(self.nodes, rho=rho, luck=luck)
+        found = infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self)
+        return np.asarray(found.log_evidence[0])
 
     def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
         """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
@@ -166,33 +171,18 @@ def fit_shape(
     if isinstance(fit, ShapeFit) and fit.shape is shape:
         return fit
     if fit is None:
-        fit = fit_field(kernel_of(board), board_priors(priors), np.random.default_rng(0))
+        fit = fit_field(kernel_of(board), board_priors(priors), _fixed())
     if fit.kernel.board.data_hash() != board.data_hash():
         raise InputError("the fit is of another board")
-    if FAMILIES.get(shape.name) is shape and shape.name in fit.families:
-        sample = fit.points[fit.families.index(shape.name)]
-    else:
-        sample = _sampled(fit, shape, (fit.rho, fit.luck), _POINTS)
-    kept = {f.name: getattr(fit, f.name) for f in fields(FieldFit)}
-    return ShapeFit(**kept | {"families": (shape.name,), "points": (sample,)}, shape=shape)
+    known = FAMILIES.get(shape.name) is shape and shape.name in fit.families
+    of_one = fit.of_family(shape.name) if known else replace(fit, families=(shape.name,))
+    found = ShapeFit(**{f.name: getattr(of_one, f.name) for f in fields(FieldFit)}, shape=shape)
+    return found if known else infer(found, _fixed(), _POINTS)
 
 
-@one_thread()
-def _sampled(
-    fit: FieldFit,
-    shape: SkillFamily,
-    nodes: Nodes,
-    points: int,
-    start: WeightedPoints | None = None,
-) -> WeightedPoints:
-    likelihood = _Likelihood(fit.kernel, nodes[0], fit.copies, nodes[1])
-
-    def target(t: FloatArray) -> FloatArray:
-        found, log_unit = shape_density(fit.kernel.y, fit.kernel.is_cut, fit.scale, shape, t)
-        return likelihood(fit.strangers.join(found), log_unit)
-
-    rng = np.random.default_rng(0)
-    return sample_importance(target, shape.dimension, rng, points * shape.dimension, start)
+def _fixed() -> np.random.Generator:
+    """Random numbers that every call shares: the same board has the same model."""
+    return np.random.default_rng(0)
 
 
 def replicate_scores(
@@ -211,7 +201,7 @@ def replicate_scores(
     luck : float, optional
         Of chosen submissions, where there are any: that of the cell of the fit is taken.
     """
-    node = fit.nodes_of(np.array([rho]), None if luck is None else np.array([luck]))
+    node = fit.nodes.find(np.array([rho]), None if luck is None else np.array([luck]))
     kernel, size = fit.at(int(node[0])), fit.kernel.value_of_entry.size
     if kernel.is_cut:  # as in the fit: only relative densities matter
         log_density = log_density - log_density.max(axis=-1, keepdims=True)

@@ -35,6 +35,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
@@ -49,7 +50,6 @@ from bayes_sota.items.correlation import (
 )
 from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
-from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import (
     LeaderboardPosterior,
     count_above,
@@ -472,7 +472,7 @@ class JointSampler:
 
     def draw(
         self, draws: int, rng: np.random.Generator
-    ) -> tuple[dict[str, FloatArray], FloatArray, FloatArray, FieldParameters]:
+    ) -> tuple[dict[str, FloatArray], FloatArray, FloatArray, Parameters]:
         """All shared quantities but the new scores, and of each draw what is behind it.
 
         That is the skills of all classifiers, the board-conditional skills of the modelled ones,
@@ -484,21 +484,19 @@ class JointSampler:
         for r, f, points in chosen:
             rho_node = float(self.fit.rho[r])
             table, reach = kernel.table(rho_node), kernel.reach_or_one(rho_node)
-            cell = np.array([r, r + 1]) / self.fit.rho.size
             for start in range(0, len(points), _BLOCK):
                 density = self.fit.density(self.fit.families[f], points[start : start + _BLOCK])
                 psi.append(self.draw_conditional(density, table, rng))
                 best = expected_best(density * reach, kernel.copies.sum(), kernel.psi)
                 expected.append(np.repeat(best, _REPEATS))
-                uniform = rng.uniform(cell[0], cell[1], len(psi[-1]))
-                rho.append(self.fit.priors.correlation.quantile(uniform))
+                rho.append(self.fit.nodes.draw_rho(np.full(len(psi[-1]), r), rng))
         order = rng.permutation(sets * _REPEATS)[:draws]
         rhos, shift = np.concatenate(rho)[order], rng.standard_normal(draws)
         best = kernel.law.remove_shift(np.concatenate(expected)[order], rhos * shift)
         conditional = np.concatenate(psi)[order]
         skill = self._all_skills(conditional, rhos, shift, rng)
         values = {"rho": rhos, "shift": shift, "expected_sota": best} | self._leading(skill, rng)
-        parameters = FieldParameters.of(self.fit, chosen, _REPEATS)[order]
+        parameters = Parameters.of(self.fit, chosen, _REPEATS)[order]
         return values, skill, conditional, parameters
 
     def draw_conditional(

@@ -24,13 +24,13 @@ from functools import cached_property
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import stratified
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
-from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.submissions import kernel_of
 from bayes_sota.maximum.score_laws import auc_scores_of, score_law
 
@@ -61,7 +61,7 @@ class LeaderboardPosterior:
         Why the result cannot be trusted; empty where it can.
     notes : tuple of str
         What a reader should know: what was left out, merged or unusual.
-    parameters : FieldParameters
+    parameters : Parameters
         Family, node of rho and coordinates behind each draw.
     """
 
@@ -69,7 +69,7 @@ class LeaderboardPosterior:
     fit: FieldFit
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
-    parameters: FieldParameters
+    parameters: Parameters
 
 
 def leaderboard_posterior(
@@ -119,10 +119,11 @@ def leaderboard_posterior(
     priors = board_priors(priors)
     kernel = kernel_of(board)
     fit = fit_field(kernel, priors, rng)
-    weights = fit.learnt_rho_weights if learn_rho else None
-    values, parameters = draw_with_parameters(fit, draws, rng, weights, new_n_test)
+    if learn_rho:
+        fit = fit.learning("rho")
+    values, parameters = draw_with_parameters(fit, draws, rng, new_n_test)
     if kernel.has_luck:
-        values["submission_luck"] = fit.draw_luck(parameters.node, rng)
+        values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
     reasons, notes = tuple(reasons_of(fit)), tuple(notes_of(fit))
     return LeaderboardPosterior(values, fit, reasons, notes, parameters)
 
@@ -131,7 +132,6 @@ def draw_leaderboard(
     fit: FieldFit,
     draws: int,
     rng: np.random.Generator,
-    rho_weights: FloatArray | None = None,
     new_n_test: int | None = None,
 ) -> dict[str, FloatArray]:
     """Posterior draws from a fit.
@@ -142,8 +142,6 @@ def draw_leaderboard(
         All families, or one (``FieldFit.of_family``).
     draws : int
     rng : Generator
-    rho_weights : ndarray, shape (R,), optional
-        Weights of the values of rho; default equal, the prior.
     new_n_test : int, optional
         Size of the fresh test set; default the board's own.
 
@@ -151,20 +149,19 @@ def draw_leaderboard(
     -------
     dict of str to ndarray, shape (draws,)
     """
-    return draw_with_parameters(fit, draws, rng, rho_weights, new_n_test)[0]
+    return draw_with_parameters(fit, draws, rng, new_n_test)[0]
 
 
 def draw_with_parameters(
     fit: FieldFit,
     draws: int,
     rng: np.random.Generator,
-    rho_weights: FloatArray | None = None,
     new_n_test: int | None = None,
-) -> tuple[dict[str, FloatArray], FieldParameters]:
+) -> tuple[dict[str, FloatArray], Parameters]:
     """Posterior draws as of ``draw_leaderboard``, with the parameters behind each."""
     sets = -(-draws // REPEATS)
     blocks, samplers = [], dict[int, NodeSampler]()
-    chosen = fit.choose(sets, rng, rho_weights)
+    chosen = fit.choose(sets, rng)
     for r, f, points in chosen:
         if r not in samplers:
             samplers = {r: NodeSampler(fit, r)}  # nodes come one after the other
@@ -173,7 +170,7 @@ def draw_with_parameters(
             blocks.append(samplers[r].draw(fit.families[f], block, rng))
     order = rng.permutation(sets * REPEATS)[:draws]
     values = {name: np.concatenate([block[name] for block in blocks])[order] for name in blocks[0]}
-    parameters = FieldParameters.of(fit, chosen, REPEATS)[order]
+    parameters = Parameters.of(fit, chosen, REPEATS)[order]
     return complete_draws(values, fit, rng, new_n_test), parameters
 
 
@@ -208,8 +205,7 @@ class NodeSampler:
         """Tabulate what all draws at node r of rho share."""
         kernel, rho = fit.at(r), float(fit.rho[r])
         self.fit, self.kernel = fit, kernel
-        self.cell = fit.rho_cell(r)
-        self.correlation = fit.priors.correlation
+        self.node = r
         within = kernel.law.depth(kernel.values / kernel.law.unit) <= _REACH
         within[-min(2, within.size) :] = True
         self.copies = fit.copies[within]
@@ -247,7 +243,7 @@ class NodeSampler:
         best = np.repeat(np.interp(fresh, kernel.psi, kernel.y), REPEATS)
         y = np.stack([*leaders, best_of_rest, best], axis=1)
         if shared is None:
-            rho = self.correlation.quantile(rng.uniform(*self.cell, size))
+            rho = self.fit.nodes.draw_rho(np.full(size, self.node), rng)
             z = rng.standard_normal(size)
         else:
             rho, z = (np.repeat(values, REPEATS) for values in shared)
@@ -316,7 +312,7 @@ class BestSkill:
         cdf = np.zeros((fit.rho.size, len(fit.families), fit.kernel.y.size))
         for r in range(fit.rho.size):
             sampler = NodeSampler(fit, r)
-            each = np.ceil(np.maximum(fit.family_weights[:, r] * sets, least) / fit.lucks)
+            each = np.ceil(np.maximum(fit.family_weights[:, r] * sets, least) / fit.nodes.lucks)
             for f in np.flatnonzero(each):
                 times = stratified(fit.points[f].weights[:, r], int(each[f]), rng)
                 points, weights = fit.points[f].points[times > 0], times[times > 0] / each[f]
@@ -362,9 +358,9 @@ class BestSkill:
         for r in np.unique(node):
             at = node == r
             place[at] = np.searchsorted(mixed[r] / mixed[r, -1], level[at])
-        kernel, cells = fit.kernel, count // fit.lucks
+        kernel, cells = fit.kernel, count // fit.nodes.lucks
         y = kernel.y[np.minimum(place, kernel.y.size - 1)] + (within - 0.5) * kernel.step
-        rho = np.interp((node // fit.lucks + cell) / cells, *self._quantiles)
+        rho = np.interp((node // fit.nodes.lucks + cell) / cells, *self._quantiles)
         return kernel.law.remove_shift(kernel.law.skill_at(y), rho * rng.standard_normal(draws))
 
 

@@ -16,12 +16,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.entries import find_classifiers
 from bayes_sota.leaderboard.fit import FieldFit, Strangers
 from bayes_sota.leaderboard.from_items import JointSampler
-from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import LEADERS, NodeSampler, draw_tries, expected_best
 from bayes_sota.leaderboard.submissions import SubmissionKernel
 
@@ -124,7 +124,7 @@ class Field:
 @one_thread()
 def replicate_scores(
     fit: FieldFit,
-    parameters: FieldParameters,
+    parameters: Parameters,
     rng: np.random.Generator,
     psi: FloatArray | None = None,
     joint: JointSampler | None = None,
@@ -134,7 +134,7 @@ def replicate_scores(
     Parameters
     ----------
     fit : FieldFit
-    parameters : FieldParameters
+    parameters : Parameters
         Of K draws.
     rng : Generator
     psi : ndarray, shape (K, C), optional
@@ -165,7 +165,7 @@ SCORES = ("score", "sorted_score")
 @one_thread()
 def draw_prior_boards(
     fit: FieldFit,
-    parameters: FieldParameters,
+    parameters: Parameters,
     rho: FloatArray,
     shift: FloatArray,
     rng: np.random.Generator,
@@ -177,8 +177,8 @@ def draw_prior_boards(
     ----------
     fit : FieldFit
         For the priors, and for what was observed of the design: sizes, cut, correlation.
-    parameters : FieldParameters
-        Of K draws from the prior (``FieldParameters.from_prior``).
+    parameters : Parameters
+        Of K draws from the prior (``Parameters.from_prior``).
     rho, shift : ndarray, shape (K,)
         Prior draws, rho in the cell of its node.
     rng : Generator

@@ -389,11 +389,11 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
     def fitted(kernel: Any, priors: BoardPriors) -> FloatArray:
         return theta(BestSkill.of(refit(fit, kernel, priors, rng), rng, _OF_OTHERS))
 
-    if fit.rho.size > fit.lucks:
+    if fit.rho.size > fit.nodes.lucks:
         for rho in np.unique(fit.rho):
-            at = (fit.rho == rho) / fit.lucks
+            at = (fit.rho == rho) / fit.nodes.lucks
             yield "rho", float(rho), partial(theta, nodes=at)
-        learnt = fit.learnt_rho_weights
+        learnt = fit.learning("rho").node_weights
         yield "rho learnt from the scores", float(learnt @ fit.rho), partial(theta, nodes=learnt)
     for family in fit.families if len(fit.families) > 1 else ():
         yield "family", family, partial(theta, family=family)

@@ -12,12 +12,12 @@ import numpy as np
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.inference import Parameters, most_coordinates
 from bayes_sota.core.sample import LARGEST_GROUP
 from bayes_sota.core.types import FloatArray
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit
 from bayes_sota.leaderboard.from_items import JointSampler
-from bayes_sota.leaderboard.parameters import FieldParameters, dimension_of
 from bayes_sota.leaderboard.predictive import SCORES, draw_prior_boards, replicate_scores
 
 SINGLE = 8 << 20
@@ -36,7 +36,7 @@ class Drawn:
     Attributes
     ----------
     fit : FieldFit
-    parameters : FieldParameters
+    parameters : Parameters
         Behind the draws, flattened.
     shape : (int, int)
         Chains and draws.
@@ -49,7 +49,7 @@ class Drawn:
     """
 
     fit: FieldFit
-    parameters: FieldParameters
+    parameters: Parameters
     shape: tuple[int, int]
     names: Sequence[str]
     joint: JointSampler | None = None
@@ -102,7 +102,7 @@ class Drawn:
 
     def _labels(self, dim: str, name: str) -> Any:
         if dim == "shape_parameter":
-            return np.arange(2, dimension_of(self.fit))
+            return np.arange(2, most_coordinates(self.fit))
         if dim == "place":
             return np.arange(1, len(self.modelled) + 1)
         return list(self.names) if name == "skill" else self.modelled
@@ -162,10 +162,13 @@ _DIMS = {
 }
 
 
-def parameter_values(fit: FieldFit, parameters: FieldParameters) -> dict[str, Any]:
+def parameter_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
     """Parameters of the model in product space, as the posterior and the prior show them."""
     coordinates = parameters.coordinates
-    found: dict[str, Any] = {"location": parameters.location(fit), "spread": parameters.spread(fit)}
+    found: dict[str, Any] = {
+        "location": fit.location(parameters.coordinates),
+        "spread": fit.spread(parameters.coordinates),
+    }
     if len(fit.families) > 1:
         found["family"] = parameters.family
     if coordinates.shape[1] > 2:
@@ -208,7 +211,7 @@ def checking_groups(
         notes.append(f"there is no group log_likelihood: it would pass {mebibytes}")
     else:
         dtype = np.float32 if 2 * size > SINGLE else np.float64
-        found = parameters.entry_log_likelihood(fit, dtype)
+        found = fit.log_likelihood_of_entries(parameters, dtype)
         groups["log_likelihood"] = drawn.dataset({"score": found})
     return groups, notes
 
@@ -222,8 +225,8 @@ def _prior_values(
     known = {"rho": rho, "shift": shift}
     if fit.kernel.has_luck:
         known["submission_luck"] = fit.priors.submission_luck.quantile(rng.random(level.size))
-    node = fit.nodes_of(rho, known.get("submission_luck"))
-    parameters = FieldParameters.from_prior(fit, node, rng)
+    node = fit.nodes.find(rho, known.get("submission_luck"))
+    parameters = Parameters.from_prior(fit, node, rng)
     found = draw_prior_boards(fit, parameters, rho, shift, rng, drawn.joint)
     found |= known | parameter_values(fit, parameters)
     found = drawn.signed(found)

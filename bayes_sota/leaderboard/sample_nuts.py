@@ -14,6 +14,7 @@ import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import (
     check_trace,
@@ -30,7 +31,6 @@ from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
-from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import (
     BLOCK,
     REPEATS,
@@ -221,7 +221,7 @@ def _joined(posterior: xr.Dataset, estimands: xr.Dataset) -> xr.Dataset:
 
 def _parameters(
     shape: ShapeFit, posterior: xr.Dataset
-) -> tuple[FieldParameters, tuple[FloatArray, FloatArray]]:
+) -> tuple[Parameters, tuple[FloatArray, FloatArray]]:
     """Cell of rho and coordinates of each draw; rho and the shift of each."""
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
     values = [posterior[name].values.reshape(size) for name in shape.parameters]
@@ -231,10 +231,10 @@ def _parameters(
         rho = posterior["rho"].values.reshape(size)
     if shape.has_free_luck:
         luck = posterior["submission_luck"].values.reshape(size)
-    node = shape.nodes_of(rho, luck)
+    node = shape.nodes.find(rho, luck)
     family = np.zeros(size, dtype=np.int64)
     shift = posterior["shift"].values.reshape(size)
-    return FieldParameters(family, node, coordinates), (rho, shift)
+    return Parameters(family, node, coordinates), (rho, shift)
 
 
 def _own_estimands(
@@ -258,7 +258,7 @@ def _own_estimands(
 
 def _estimands(
     shape: ShapeFit,
-    parameters: FieldParameters,
+    parameters: Parameters,
     shared: tuple[FloatArray, FloatArray],
     rng: np.random.Generator,
     new_n_test: int | None,

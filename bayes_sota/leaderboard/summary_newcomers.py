@@ -36,6 +36,7 @@ from bayes_sota.core.arguments import (
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.skills import SkillDistribution, logit
@@ -54,7 +55,6 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, shape_density
 from bayes_sota.leaderboard.fit_shape import parameters_of
-from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
 from bayes_sota.maximum.score_laws import ScoreLaw, score_law
 
@@ -225,7 +225,7 @@ class Newcomer:
 
     @classmethod
     def of_fit(
-        cls, fit: FieldFit, parameters: FieldParameters, draws: dict[str, FloatArray]
+        cls, fit: FieldFit, parameters: Parameters, draws: dict[str, FloatArray]
     ) -> "Newcomer":
         """Of draws of a whole board, before they become a tree."""
         board, best = fit.kernel.board, draws["theta_sota"]
@@ -379,7 +379,7 @@ class BoardField:
     on_these_items = True
 
     @classmethod
-    def of_fit(cls, fit: FieldFit, parameters: FieldParameters) -> "BoardField":
+    def of_fit(cls, fit: FieldFit, parameters: Parameters) -> "BoardField":
         """Of the parameters behind draws."""
         kernel, middle = fit.kernel, fit.rho.size // 2
         return cls(

@@ -11,16 +11,15 @@ rejection sampling, against quadrature and against denser tables.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, SKILL, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance, stratified
-from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, luck_nodes, maximum_priors
+from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
+from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_priors
 from bayes_sota.core.skills import logit
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws, board_values, draw_boards
 
@@ -108,12 +107,10 @@ class SotaPosterior:
     log_likelihood : ndarray, shape (D, B)
     log_prior : dict of str to ndarray, shape (D,)
         Log prior density of each uncertain hyperparameter.
-    log_evidence : float
-        Log probability of the observed maxima under the priors.
-    field : MaximumFit
+    fit : MaximumFit
         Weighted parameters behind the draws.
-    point, node : ndarray of int, shape (D,)
-        Number of the weighted point, and of the value of rho, behind each draw.
+    parameters : Parameters
+        Node of rho and coordinates behind each draw.
     reference_skill : tuple of float
         theta0 of each board.
     reasons : tuple of str
@@ -126,10 +123,8 @@ class SotaPosterior:
     draws: dict[str, FloatArray]
     log_likelihood: FloatArray
     log_prior: dict[str, FloatArray]
-    log_evidence: float
-    field: "MaximumFit"
-    point: IntArray
-    node: IntArray
+    fit: "MaximumFit"
+    parameters: Parameters
     reference_skill: tuple[float, ...]
     reasons: tuple[str, ...]
     laws: tuple[Callable[[], FloatArray], ...]
@@ -189,56 +184,50 @@ def sota_posterior(
 
 
 @dataclass(frozen=True, eq=False)
-class MaximumFit:
-    """Weighted parameters of the field at every value of rho.
+class MaximumFit(Fit):
+    """Observed maxima, with weighted points of location and spread at every value of rho.
 
     Attributes
     ----------
     priors : MaximumPriors
     likelihoods : tuple of BoardLikelihood
-    rho, luck : ndarray, shape (R,)
-        Equally likely values of rho, and of the luck of submissions beside each.
-    lucks : int
-        Number of values of the luck at each value of rho; 0 where no board has submissions.
-    location, spread : ndarray, shape (N,)
-        Of the points.
-    points : WeightedPoints
+    coordinates : _Coordinates
+        What location and spread the points stand for.
     """
 
     priors: MaximumPriors
     likelihoods: tuple[BoardLikelihood, ...]
-    rho: FloatArray
-    luck: FloatArray
-    lucks: int
-    location: FloatArray
-    spread: FloatArray
-    points: WeightedPoints
-
-    @cached_property
-    def rho_weights(self) -> FloatArray:
-        """Posterior probability of each value of rho, (R,)."""
-        relative = np.exp(self.points.log_evidence - self.points.log_evidence.max())
-        return np.asarray(relative / relative.sum())
+    coordinates: "_Coordinates"
 
     @property
-    def log_evidence(self) -> float:
-        """Log probability of the observed maxima under the priors."""
-        top = self.points.log_evidence.max()
-        return float(top + np.log(np.mean(np.exp(self.points.log_evidence - top))))
+    def searches(self) -> int:
+        """One: the posterior has one mode."""
+        return 1
 
     @property
-    def log_evidence_mcse(self) -> float:
-        """Monte Carlo standard error of ``log_evidence``."""
-        relative = np.exp(self.points.log_weights - self.points.log_weights.max()).mean(axis=1)
-        return float(relative.std() / relative.mean() / np.sqrt(relative.size))
+    def has_luck(self) -> bool:
+        """Whether some maximum was chosen among submissions."""
+        return any(x.board.has_submissions for x in self.likelihoods)
 
-    @property
-    def effective_size(self) -> float:
-        """Effective number of points behind a posterior mean."""
-        return float(1 / np.sum((self.points.weights @ self.rho_weights) ** 2))
+    def dimension(self, family: str) -> int:
+        """Two: location and spread."""
+        return 2
+
+    def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
+        """Log probability of all maxima at points (N, 2), (N, R)."""
+        location, spread, log_prior = self.coordinates.field(points)
+        possible = (spread < _LARGEST_SPREAD) & (np.abs(location) < _FURTHEST)
+        location, spread = np.where(possible, location, 0.0), np.where(possible, spread, 1.0)
+        field = self.priors.skill.distribution(location, spread)
+        total = np.repeat(log_prior[:, None], self.rho.size, axis=1)
+        for likelihood in self.likelihoods:
+            weights = likelihood.hat_weights(field)
+            for r in range(self.rho.size):
+                total[:, r] += likelihood.log_likelihood(weights, r)
+        total[~possible] = -np.inf
+        return np.asarray(np.maximum(total, _IMPOSSIBLE))
 
 
-@one_thread()
 def fit_maximum(
     boards: Sequence[Leaderboard],
     priors: MaximumPriors,
@@ -249,40 +238,27 @@ def fit_maximum(
     refinement: float = 1.0,
 ) -> MaximumFit:
     """Weighted points of location and spread; parameters as of ``sota_posterior``."""
-    count = 1 if priors.correlation.is_fixed else round(_RHO_NODES * refinement)
-    rho = priors.correlation.quantile((np.arange(count) + 0.5) / count)
-    luck, lucks = np.zeros(count), 0
-    if any(board.has_submissions for board in boards):
-        of_luck = luck_nodes(priors.submission_luck)
-        rho, luck, lucks = np.repeat(rho, of_luck.size), np.tile(of_luck, count), of_luck.size
+    chosen = any(board.has_submissions for board in boards)
+    nodes = Nodes.of(
+        priors.correlation, priors.submission_luck, round(_RHO_NODES * refinement), has_luck=chosen
+    )
     likelihoods = tuple(
-        BoardLikelihood(b, rho, reference_skill, refinement, luck if b.has_submissions else None)
+        BoardLikelihood(
+            b, nodes.rho, reference_skill, refinement, nodes.luck if b.has_submissions else None
+        )
         for b in boards
     )
-
-    coordinates = _Coordinates.of(priors, likelihoods)
-
-    def log_target(t: FloatArray) -> FloatArray:
-        location, spread, log_prior = coordinates.field(t)
-        possible = (spread < _LARGEST_SPREAD) & (np.abs(location) < _FURTHEST)
-        location, spread = np.where(possible, location, 0.0), np.where(possible, spread, 1.0)
-        field = priors.skill.distribution(location, spread)
-        total = np.repeat(log_prior[:, None], rho.size, axis=1)
-        for likelihood in likelihoods:
-            weights = likelihood.hat_weights(field)
-            for r in range(rho.size):
-                total[:, r] += likelihood.log_likelihood(weights, r)
-        total[~possible] = -np.inf
-        return np.asarray(np.maximum(total, _IMPOSSIBLE))
-
-    found = sample_importance(log_target, 2, rng, points, searches=1)
-    if found.log_evidence.max() < _IMPOSSIBLE / 2:
+    empty = MaximumFit(
+        nodes, (priors.skill.family,), (), "nodes", priors, likelihoods,
+        _Coordinates.of(priors, likelihoods),
+    )  # fmt: skip
+    fit = infer(empty, rng, -(-points // 2))
+    if fit.log_evidence.max() < _IMPOSSIBLE / 2:
         raise InputError(
             "the observed maximum is impossible under the priors: widen the typical skill or the "
             "spread"
         )
-    location, spread, _ = coordinates.field(found.points)
-    return MaximumFit(priors, likelihoods, rho, luck, lucks, location, spread, found)
+    return fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,30 +317,21 @@ class _Coordinates:
 def _draw(
     fit: MaximumFit, draws: int, rng: np.random.Generator, new_n_test: int | None
 ) -> SotaPosterior:
-    counts = stratified(fit.rho_weights, draws, rng)
-    node = np.repeat(np.arange(fit.rho.size), counts)
-    times = [stratified(fit.points.weights[:, r], count, rng) for r, count in enumerate(counts)]
-    point = np.concatenate([np.repeat(np.arange(len(row)), row) for row in times])
-    order = rng.permutation(draws)
-    node, point = node[order], point[order]
-    location, spread = fit.location[point], fit.spread[point]
+    parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
+    location, spread, _ = fit.coordinates.field(parameters.coordinates)
     distribution = fit.priors.skill.distribution(location, spread)
-    cells, each = fit.rho.size // max(fit.lucks, 1), max(fit.lucks, 1)
-    rho = fit.priors.correlation.quantile((node // each + rng.random(draws)) / cells)
-    fields = [x.draw(rng, distribution, node, rho, new_n_test) for x in fit.likelihoods]
+    rho = fit.nodes.draw_rho(parameters.node, rng)
+    fields = [x.draw(rng, distribution, parameters.node, rho, new_n_test) for x in fit.likelihoods]
     values = {"location": location, "spread": spread, "rho": rho}
-    if fit.lucks:
-        level = (node % each + rng.random(draws)) / each
-        values["submission_luck"] = fit.priors.submission_luck.quantile(level)
+    if fit.has_luck:
+        values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
     values |= board_values(fields, [x.board for x in fit.likelihoods], distribution)
     return SotaPosterior(
         draws=values,
         log_likelihood=np.stack([f.log_likelihood for f in fields], axis=1),
         log_prior=log_priors(fit.priors, values),
-        log_evidence=fit.log_evidence,
-        field=fit,
-        point=point,
-        node=node,
+        fit=fit,
+        parameters=parameters,
         reference_skill=tuple(x.reference_skill for x in fit.likelihoods),
         reasons=_reasons(fit, fields),
         laws=tuple(field.law for field in fields),

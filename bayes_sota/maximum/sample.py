@@ -314,14 +314,14 @@ def sample_exact(
         reference_skill=request.reference_skill, new_n_test=request.new_n_test,
     )  # fmt: skip
     found: dict[str, str | float | int] = {
-        "log_evidence": result.log_evidence,
-        "effective_points": result.field.effective_size,
+        "log_evidence": result.fit.log_evidence_of_all,
+        "effective_points": result.fit.effective_size,
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
     }
     groups = request.draw_from_laws(result.draws, result.log_likelihood)
     lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
-    behind: dict[str, Any] = {"point": result.point, "stratum": result.node}
+    behind: dict[str, Any] = dict(zip(("point", "stratum"), result.parameters.behind, strict=True))
     groups |= request.lay_out({"sample_stats": {"lp": lp, **behind}})
     return request.tree(groups, request.describe("exact", found), result.laws)
 

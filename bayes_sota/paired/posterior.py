@@ -14,7 +14,7 @@ of all of them on simulated boards.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
-from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
+from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
+from bayes_sota.core.numerics import WeightedPoints, one_thread
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.priors import BOARD_FAMILIES, Priors
 from bayes_sota.core.types import FloatArray, IntArray
@@ -36,50 +37,39 @@ from bayes_sota.paired.teams import Coordinate, Selection, Teams, top_places
 _LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
 _WINDOW = np.linspace(-4.5, 4.5, 25)
 _DRAWS_AT_ONCE = 8
-_FIRST_POINTS = 300
+_FIRST_POINTS = 50  # of each family, for each of its parameters
 _MOST_CREDIBLE = 0.95  # lambda, had luck chosen from submissions that were made beforehand
 _SEARCHES, _FEWER_SEARCHES = 4, 2  # of modes; the fewer with two parameters more
 _LEAST_SHARE = 0.01  # families with less posterior probability are not sampled again
 _DEGREES = 8.0
 
 
-@dataclass(frozen=True)
-class Hyperposterior:
-    """Points of the families' and the noise's parameters with their posterior weights.
+@dataclass(frozen=True, eq=False)
+class PairedFit(Fit):
+    """Two boards, with weighted points of the families' and the noise's parameters.
+
+    The coordinates of a family come first, then those of the noise. Rho is one of these, or has
+    its prior: there is one node.
 
     Attributes
     ----------
     likelihood : PairedLikelihood
-    points : dict of family -> WeightedPoints
-    weights : dict of family -> float
-        Posterior probability of each family.
-    log_evidence : float
     """
 
     likelihood: PairedLikelihood
-    points: dict[str, WeightedPoints]
-    weights: dict[str, float]
-    log_evidence: float
 
     @property
-    def effective_size(self) -> float:
-        """Effective number of points, over the families in proportion to their weights."""
-        parts = [w**2 / self.points[f].effective_size[0] for f, w in self.weights.items()]
-        return float(1 / sum(parts))
+    def searches(self) -> int:
+        """Fewer with two parameters more."""
+        return _SEARCHES if self.likelihood.teams.choice is None else _FEWER_SEARCHES
 
-    def draw(self, count: int, rng: np.random.Generator) -> list[tuple[str, FloatArray, IntArray]]:
-        """Family, its points, and which draws have them; points sorted for reuse."""
-        names = list(self.weights)
-        share = np.array([self.weights[name] for name in names])
-        chosen = rng.choice(len(names), size=count, p=share / share.sum())
-        drawn = []
-        for index, name in enumerate(names):
-            where = np.flatnonzero(chosen == index)
-            if where.size:
-                points = self.points[name]
-                rows = rng.choice(len(points.points), where.size, p=points.weights[:, 0])
-                drawn.append((name, points.points[rows], where))
-        return drawn
+    def dimension(self, family: str) -> int:
+        """Number of parameters of a family and of the noise."""
+        return FAMILIES[family].dimension + len(self.likelihood.noise_parameters)
+
+    def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
+        """Log density of all scores at points of a family, (N, 1)."""
+        return self.likelihood.log_likelihood(FAMILIES[family], points)
 
 
 @one_thread()
@@ -88,7 +78,7 @@ def fit_pairs(
     rng: np.random.Generator,
     points: int = 2500,
     families: tuple[str, ...] = BOARD_FAMILIES,
-) -> Hyperposterior:
+) -> PairedFit:
     """Posterior of the hyperparameters; each family has the same prior weight.
 
     A first sample finds the evidence of each family; ``points`` more are shared among those that
@@ -105,34 +95,23 @@ def fit_pairs(
     >>> draw_skills(found, 100, rng).psi.shape
     (100, 12)
     """
-    targets = {name: partial(likelihood.log_likelihood, FAMILIES[name]) for name in families}
-    noise = len(likelihood.noise_parameters)
-    searches = _SEARCHES if likelihood.teams.choice is None else _FEWER_SEARCHES
-    found = {}
-    with followed(2 * len(families), "shapes of skills") as advance:
-        for name, target in targets.items():
-            found[name] = sample_importance(
-                target, FAMILIES[name].dimension + noise, rng, _FIRST_POINTS, searches=searches
-            )
-            advance()
-        for name, share in _evidence_weights(found)[0].items():
+    priors = likelihood.priors
+    nodes = Nodes.of(priors.correlation, priors.submission_luck, 1, has_luck=False)
+    first = infer(PairedFit(nodes, families, (), "nothing", likelihood), rng, _FIRST_POINTS)
+    samples = []
+    with followed(len(families), "shapes of skills, again") as advance:
+        for (name, share), sample in zip(first.shape_weights.items(), first.points, strict=True):
             if share > _LEAST_SHARE:
-                count = int(points * (0.3 / len(families) + 0.7 * share))
+                target, count = (
+                    partial(first.log_likelihood, name),
+                    int(points * (0.3 / len(families) + 0.7 * share)),
+                )
                 if likelihood.teams.choice is not None:  # the first is thin in more dimensions
-                    found[name] = _sampled_again(targets[name], found[name], count // 2, rng)
-                found[name] = _sampled_again(targets[name], found[name], count, rng)
+                    sample = _sampled_again(target, sample, count // 2, rng)
+                sample = _sampled_again(target, sample, count, rng)
+            samples.append(sample)
             advance()
-    shares, total = _evidence_weights(found)
-    return Hyperposterior(likelihood, found, shares, total)
-
-
-def _evidence_weights(found: dict[str, WeightedPoints]) -> tuple[dict[str, float], float]:
-    """Posterior probabilities of the families, and the logarithm of their mean evidence."""
-    evidence = np.array([float(p.log_evidence[0]) for p in found.values()])
-    top = evidence.max()
-    weights = np.exp(evidence - top)
-    shares = dict(zip(found, (weights / weights.sum()).tolist(), strict=True))
-    return shares, float(np.log(weights.mean()) + top)
+    return replace(first, points=tuple(samples))
 
 
 def _sampled_again(
@@ -176,6 +155,8 @@ class Skills:
         Coordinates of the family; NaN where it has no more.
     log_likelihood : ndarray, shape (D, k)
         Log density of each team's scores, the skills summed out, over the chance to be selected.
+    parameters : Parameters
+        Weighted point behind each draw.
     """
 
     psi: FloatArray
@@ -183,6 +164,7 @@ class Skills:
     family: IntArray
     t: FloatArray
     log_likelihood: FloatArray
+    parameters: Parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,14 +183,14 @@ class PairedPosterior:
     reasons : tuple of str
         Why the result is not to be trusted; empty if it is.
     selection : Selection
-    hyperposterior : Hyperposterior
+    fit : PairedFit
     """
 
     draws: dict[str, NDArray[Any]]
     skills: Skills
     reasons: tuple[str, ...]
     selection: Selection
-    hyperposterior: Hyperposterior
+    fit: PairedFit
 
 
 def paired_posterior(
@@ -245,29 +227,26 @@ def paired_posterior(
 
 
 def draw_skills(
-    found: Hyperposterior, count: int, rng: np.random.Generator, teams: Teams | None = None
+    found: PairedFit, count: int, rng: np.random.Generator, teams: Teams | None = None
 ) -> Skills:
     """Draws of psi and of the hyperparameters, of the fitted or of other teams."""
     fitted = found.likelihood
     target = fitted if teams is None else fitted.with_teams(teams)
-    places, names = [], list(FAMILIES)
-    parts: list[Skills] = []
-    for name, points, where in found.draw(count, rng):
-        shape = FAMILIES[name]
+    parameters = Parameters.of(found, found.choose(count, rng))[rng.permutation(count)]
+    names, places, noises = list(FAMILIES), list[IntArray](), list[Residuals]()
+    family = np.array([names.index(name) for name in found.families])[parameters.family]
+    t = np.full((count, max(f.dimension for f in FAMILIES.values())), np.nan)
+    psi, log_likelihood = np.empty((2, count, target.teams.x.size))
+    for _, f, draws in parameters.cells(found, count):
+        shape, points = FAMILIES[found.families[f]], parameters.points(found, draws)
+        t[draws, : shape.dimension] = points[:, : shape.dimension]
         noise = fitted.residuals(points[:, shape.dimension :])
-        t = np.full((len(points), max(f.dimension for f in FAMILIES.values())), np.nan)
-        t[:, : shape.dimension] = points[:, : shape.dimension]
-        psi, log_likelihood = skills_given(target, shape, t, noise, rng)
-        family = np.full(len(points), names.index(name))
-        parts.append(Skills(psi, noise, family, t, log_likelihood))
-        places.append(where)
+        psi[draws], log_likelihood[draws] = skills_given(target, shape, t[draws], noise, rng)
+        places.append(draws)
+        noises.append(noise)
     order = np.argsort(np.concatenate(places))
-    noise = Residuals.joined([part.noise for part in parts]).each(lambda values: values[order])
-
-    def joined(field: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, field) for part in parts])[order]
-
-    return Skills(joined("psi"), noise, joined("family"), joined("t"), joined("log_likelihood"))
+    noise = Residuals.joined(noises).each(lambda values: values[order])
+    return Skills(psi, noise, family, t, log_likelihood, parameters)
 
 
 def skills_given(
@@ -419,7 +398,7 @@ def draw_shared(
 
 
 def predict_private(
-    found: Hyperposterior,
+    found: PairedFit,
     public: FloatArray,
     count: int,
     rng: np.random.Generator,
@@ -431,7 +410,7 @@ def predict_private(
 
     Parameters
     ----------
-    found : Hyperposterior
+    found : PairedFit
         Learnt from other pairs, or from public scores alone.
     public : (k,) array
         Public scores of the teams, in the coordinate.
@@ -495,7 +474,7 @@ def predict_from_public(
     return coordinate.to_score(predict_private(found, x[wanted], draws, rng, choice))
 
 
-def _reasons(likelihood: PairedLikelihood, found: Hyperposterior) -> tuple[str, ...]:
+def _reasons(likelihood: PairedLikelihood, found: PairedFit) -> tuple[str, ...]:
     """Why a result is not to be trusted."""
     reasons = []
     if found.effective_size < _LEAST_SIZE:
@@ -525,9 +504,7 @@ def _adaptive(noise: Residuals) -> Iterator[str]:
         )
 
 
-def _fit_enough(
-    likelihood: PairedLikelihood, rng: np.random.Generator, points: int
-) -> Hyperposterior:
+def _fit_enough(likelihood: PairedLikelihood, rng: np.random.Generator, points: int) -> PairedFit:
     """Fit, once more with four times the points where the first sample was too thin."""
     found = fit_pairs(likelihood, rng, points)
     if found.effective_size >= _LEAST_SIZE:

@@ -136,12 +136,14 @@ def estimate_paired(
         alone = predict_from_public(boards, spec.priors, entries=kept, **given)
     layout = Layout(boards, result.selection, **sizes)
     predicted = {name: result.draws[name] for name in NEW_SCORES}
+    behind = dict(zip(("point", "stratum"), result.skills.parameters.behind, strict=True))
     if alone is not None:
         predicted["private_from_public"] = alone
     found = {
         "posterior": layout.dataset(layout.estimands(result.draws, boards.public.max())),
         "predictions": layout.dataset(predicted),
-        **layout.data(result.hyperposterior.likelihood),
+        "sample_stats": layout.dataset(behind),
+        **layout.data(result.fit.likelihood),
     }
     attributes = _attributes(boards, spec, result, seed)
     named = _hyperparameters(result, rng)
@@ -204,7 +206,7 @@ def estimate_sota(  # noqa: D103
 
 def _hyperparameters(result: PairedPosterior, rng: np.random.Generator) -> Draws:
     """Hyperparameters of the posterior in product space."""
-    likelihood, skills = result.hyperposterior.likelihood, result.skills
+    likelihood, skills = result.fit.likelihood, result.skills
     unused = rng.standard_normal(skills.t.shape)
     t = np.where(np.isnan(skills.t), unused, skills.t)
     return name_draws(likelihood, skills.family, t, skills.noise)
@@ -214,7 +216,7 @@ def _checking_groups(
     layout: "Layout", result: PairedPosterior, named: Draws, rng: np.random.Generator
 ) -> dict[str, xr.Dataset]:
     """The groups that only checks need."""
-    likelihood, skills = result.hyperposterior.likelihood, result.skills
+    likelihood, skills = result.fit.likelihood, result.skills
     some = layout.thinned
     family, t, noise = draw_prior(likelihood, some.size, rng)
     prior, scores = simulate_boards(likelihood, layout.coordinate, family, t, noise, rng)
@@ -399,12 +401,12 @@ def _attributes(
         seed=seed,
         **spec.provenance,
     )
-    found = result.hyperposterior
+    found = result.fit
     return {
         **describe_boards(boards, spec.priors, result.selection, provenance),
         "skill_family": "averaged",
-        "log_evidence": found.log_evidence,
-        "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in found.weights.items()),
+        "log_evidence": found.log_evidence_of_all,
+        "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in found.shape_weights.items()),
         "importance_effective_size": found.effective_size,
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),

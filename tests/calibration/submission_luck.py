@@ -28,7 +28,7 @@ from bayes_sota.leaderboard.entries import draw_entry_skills
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.likelihood import PairedLikelihood
-from bayes_sota.paired.posterior import Hyperposterior, fit_pairs, paired_posterior, predict_private
+from bayes_sota.paired.posterior import PairedFit, fit_pairs, paired_posterior, predict_private
 from bayes_sota.paired.submissions import choice_of
 from bayes_sota.paired.teams import Selection
 
@@ -189,7 +189,7 @@ def predict_other_half(teams: Teams, submissions: bool, seed: int) -> list[float
     return [learnt_luck_of_pairs(found), *errors, *falls, *order, covered]
 
 
-def learnt_luck_of_pairs(found: Hyperposterior) -> float:
+def learnt_luck_of_pairs(found: PairedFit) -> float:
     """Posterior mean of lambda, 0 without submissions."""
     total = 0.0
     for family, share in found.weights.items():

@@ -8,6 +8,7 @@ from scipy import special, stats
 
 from bayes_sota.auc.estimate import auc_estimate_correlation
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.examples import load_responses_example
@@ -17,7 +18,6 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import influence_correlation, response_correlation
 from bayes_sota.leaderboard import from_items
 from bayes_sota.leaderboard.from_items import AnswerKernel, JointSampler, items_posterior
-from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.sample_estimate import draw_real_board, estimate_sota
 from bayes_sota.leaderboard.summary_entries import board_table
@@ -71,7 +71,7 @@ def test_error_of_a_share_whose_draws_come_in_sets(within):
         node = np.tile([0, 0, 1, 1], 200)
         own = np.where(rng.random(50) < 0.5, 0.5 + within / 2, 0.5 - within / 2)[point]
         holds = rng.random(800) < np.where(node == 1, own, 0.05)
-        parameters = FieldParameters(np.zeros(800, int), node, point[:, None] / 7.0)
+        parameters = Parameters(np.zeros(800, int), node, point[:, None] / 7.0)
         shares.append(holds.mean())
         errors.append(parameters.share_mcse(holds[:, None])[0])
     ratio = np.std(shares) / np.mean(errors)

@@ -11,6 +11,7 @@ from scipy import stats
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, UniformTries
 from bayes_sota.core.sample import CHECKING
 from bayes_sota.core.skills import expit
@@ -18,7 +19,6 @@ from bayes_sota.items.correlation import influence_correlation
 from bayes_sota.leaderboard import sample_groups
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.from_items import ItemKernel, JointSampler
-from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import NodeSampler, compare_families, draw_with_parameters
 from bayes_sota.leaderboard.predictive import Field, draw_prior_boards, replicate_scores
 from bayes_sota.leaderboard.sample import sample_board
@@ -78,7 +78,7 @@ def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
     fit, parameters = spiked
     assert fit.kernel.is_cut
     assert fit.copies.sum() < fit.kernel.copies.sum()
-    found = parameters.entry_log_likelihood(fit).sum(axis=1)
+    found = fit.log_likelihood_of_entries(parameters).sum(axis=1)
     target = _Likelihood(fit.kernel, fit.rho, fit.copies)
     for i in range(0, 300, 7):
         f, r = parameters.family[i], parameters.node[i]
@@ -109,13 +109,13 @@ def test_each_score_has_its_probability() -> None:
     priors = BoardPriors(families=("normal",), correlation=FixedCorrelation(0.0))
     fit = fit_field(ScoreKernel.of(board_of(crowd(10))), priors, np.random.default_rng(0))
     points = np.array([[0.3, -0.5], [0.2, 0.3]])
-    parameters = FieldParameters(np.zeros(2, int), np.zeros(2, int), points)
-    found = parameters.entry_log_likelihood(fit)
+    parameters = Parameters(np.zeros(2, int), np.zeros(2, int), points)
+    found = fit.log_likelihood_of_entries(parameters)
     y = np.linspace(-12, 15, 200_001)
     share = fit.strangers.share
     wide = stats.norm.pdf(y, *priors.location)
     for row, place, width in zip(
-        found, parameters.location(fit), parameters.spread(fit), strict=True
+        found, fit.location(parameters.coordinates), fit.spread(parameters.coordinates), strict=True
     ):
         density = (1 - share) * stats.norm.pdf(y, place, width) + share * wide
         counts = np.round(fit.kernel.scores * N)
@@ -250,7 +250,7 @@ def test_hidden_entries_may_be_the_best_of_a_prior_board(tries) -> None:
 
 def repeated(fit, point, size=4000):
     zero = np.zeros(size, int)
-    return FieldParameters(zero, zero, np.tile(np.asarray(point, float), (size, 1)))
+    return Parameters(zero, zero, np.tile(np.asarray(point, float), (size, 1)))
 
 
 @pytest.mark.parametrize("floor", [False, True])

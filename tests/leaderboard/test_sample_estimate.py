@@ -8,6 +8,7 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import WeightedPoints
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS, VARIABLES
 from bayes_sota.core.summary import observed_maximum_of
@@ -132,19 +133,22 @@ def test_rows_that_share_the_fit_agree_with_fits_and_draws_that_share_nothing(
     rows = bs.sota_sensitivity(board, draws=20_000)
     priors, kernel = BoardPriors(), kernel_of(board)
     fit = fit_field(kernel, priors, np.random.default_rng(1))
-    middle = (fit.rho == np.unique(fit.rho)[3]) / fit.lucks
+    middle = np.flatnonzero(fit.rho == np.unique(fit.rho)[3])
+    nodes = replace(fit.nodes, rho=fit.rho[middle], luck=fit.luck[middle])
+    samples = [WeightedPoints(p.points, p.log_weights[:, middle]) for p in fit.points]
+    at_middle = replace(fit, nodes=nodes, points=tuple(samples))
     hidden = kernel_of(board.with_tries(10 * len(board.names)))
     others = {
-        ("rho", np.unique(fit.rho)[3]): (fit, middle),
-        ("family", "plateau"): (fit.of_family("plateau"), None),
-        ("n_classifiers", 10.0): (fit_field(hidden, priors, np.random.default_rng(2)), None),
+        ("rho", np.unique(fit.rho)[3]): at_middle,
+        ("family", "plateau"): fit.of_family("plateau"),
+        ("n_classifiers", 10.0): fit_field(hidden, priors, np.random.default_rng(2)),
     }
     if board is CHOSEN:
         known = replace(priors, submission_luck=FixedCorrelation(0.9))
-        others["submission_luck", 0.9] = fit_field(kernel, known, np.random.default_rng(3)), None
-    for (assumption, value), (found, weights) in others.items():
+        others["submission_luck", 0.9] = fit_field(kernel, known, np.random.default_rng(3))
+    for (assumption, value), found in others.items():
         row = rows[(rows["assumption"] == assumption) & (rows["value"] == value)].iloc[0]
-        theta = draw_leaderboard(found, 20_000, np.random.default_rng(4), weights)["theta_sota"]
+        theta = draw_leaderboard(found, 20_000, np.random.default_rng(4))["theta_sota"]
         low, high = np.quantile(theta, [0.025, 0.975])
         assert abs(row["mean"] - theta.mean()) < 0.1 * theta.std(), assumption
         assert abs(row["lower"] - low) < 0.25 * theta.std(), assumption

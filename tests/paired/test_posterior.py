@@ -114,7 +114,7 @@ def test_held_out_private_scores_are_covered() -> None:
     threshold = result.selection.teams.threshold
     assert threshold is not None
     held = ~half & (x >= threshold[0])
-    draws = predict_private(result.hyperposterior, x[held], 400, np.random.default_rng(8))
+    draws = predict_private(result.fit, x[held], 400, np.random.default_rng(8))
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     assert np.mean((low <= y[held]) & (y[held] <= high)) > 0.88
     raw = y[held] - x[held] - np.median((y - x)[half])

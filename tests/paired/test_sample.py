@@ -1,6 +1,7 @@
 """The tree of two boards: log likelihood, prior, replicates, tables, what ArviZ makes of them."""
 
 import inspect
+import warnings
 from functools import partial
 from typing import get_overloads
 
@@ -130,7 +131,9 @@ def test_summaries_and_panels(tree: xr.DataTree) -> None:
     assert list(table.index) == [name for name in ESTIMANDS if name in table.index]
     assert {"theta_sota", "winner_new_score", "best_new_score", "rho"} <= set(table.index)
     each = tree["log_likelihood"]["score"].mean(("chain", "draw"))
-    assert az.loo(tree).elpd < float(each.sum())
+    with warnings.catch_warnings():  # 400 draws may be few for a team that stands apart
+        warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto")
+        assert az.loo(tree).elpd < float(each.sum())
     for board in ("public", "private"):  # ArviZ takes PIT over one dimension
         az.plot_ppc_pit(tree, coords={"board": board}, backend="none")
     plt.close("all")

@@ -11,7 +11,7 @@ from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired import posterior
 from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.models import build_model
-from bayes_sota.paired.posterior import Hyperposterior
+from bayes_sota.paired.posterior import PairedFit
 from bayes_sota.paired.sample_complete import complete
 
 
@@ -110,7 +110,7 @@ def test_nuts_agrees_with_the_exact_route(monkeypatch: pytest.MonkeyPatch) -> No
 
     fit = posterior.fit_pairs
 
-    def finely(likelihood: PairedLikelihood, rng: np.random.Generator, _: int) -> Hyperposterior:
+    def finely(likelihood: PairedLikelihood, rng: np.random.Generator, _: int) -> PairedFit:
         return fit(likelihood, rng, 60_000, families=(family,))
 
     monkeypatch.setattr(posterior, "fit_pairs", finely)

@@ -33,7 +33,7 @@ def test_as_simulated_teams_with_that_score(boards, tree, items) -> None:
     """Teams are drawn from P of each draw, in the coordinate of the model."""
     rng = np.random.default_rng(3)
     found = paired_posterior(boards, rng=np.random.default_rng(0), draws=2000)
-    likelihood, skills = found.hyperposterior.likelihood, found.skills
+    likelihood, skills = found.fit.likelihood, found.skills
     density = densities_of(likelihood, skills.family, np.nan_to_num(skills.t))
     psi = np.empty((2000, 1000))
     for row, sums in enumerate(np.cumsum(density, axis=1)):

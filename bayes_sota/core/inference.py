@@ -1,0 +1,367 @@
+r"""One engine for every posterior: weighted points of the parameters of a field.
+
+What was observed - a best score, all scores of a board, answers to its items, two boards of the
+same teams - says how likely it is under the parameters t of a shape of P(theta), which are standard
+normal a priori. A ``Fit`` says so for a few equally likely values of rho (and of the luck of chosen
+submissions) at once; ``infer`` adds weighted points for every shape. Weights of shapes, evidence,
+what the data say of rho, draws of parameters and their Monte Carlo errors follow here, once.
+``tests/core/test_inference.py`` holds all of them against closed forms.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.numerics import (
+    WeightedPoints,
+    cluster_mcse,
+    one_thread,
+    sample_importance,
+    share_mcse,
+    stratified,
+)
+from bayes_sota.core.parallel import followed
+from bayes_sota.core.priors import CorrelationPrior, luck_nodes
+from bayes_sota.core.types import FloatArray, IntArray
+
+_BLOCK = 48  # sets of parameters at a time
+_LOG_SQRT_2PI = 0.9189385332046727
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Equally likely values of rho, each with equally likely values of the luck of submissions.
+
+    Attributes
+    ----------
+    correlation, submission_luck : CorrelationPrior
+        Priors of both.
+    rho, luck : ndarray, shape (R,)
+        Rho increasing; the luck is 0 throughout where no score was chosen among submissions.
+    """
+
+    correlation: CorrelationPrior
+    submission_luck: CorrelationPrior
+    rho: FloatArray
+    luck: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        correlation: CorrelationPrior,
+        submission_luck: CorrelationPrior,
+        count: int,
+        *,
+        has_luck: bool,
+    ) -> "Nodes":
+        """So many values of rho, or the known one, with a few of the luck where there is any.
+
+        Examples
+        --------
+        >>> from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
+        >>> Nodes.of(BetaCorrelation(1, 1), FixedCorrelation(0), 2, has_luck=False).rho
+        array([0.25, 0.75])
+        """
+        cells = 1 if correlation.is_fixed else count
+        rho = correlation.quantile((np.arange(cells) + 0.5) / cells)
+        luck = luck_nodes(submission_luck) if has_luck else np.zeros(1)
+        every = np.repeat(rho, luck.size), np.tile(luck, rho.size)
+        return cls(correlation, submission_luck, *every)
+
+    @property
+    def lucks(self) -> int:
+        """Number of values of the luck at each value of rho."""
+        return int(np.sum(self.rho == self.rho[0]))
+
+    @property
+    def cells(self) -> int:
+        """Number of values of rho."""
+        return self.rho.size // self.lucks
+
+    def only(self, node: int) -> "Nodes":
+        """One of the nodes."""
+        return replace(self, rho=self.rho[[node]], luck=self.luck[[node]])
+
+    def draw_rho(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Rho from its prior within the cells of nodes, (D,)."""
+        level = (node // self.lucks + rng.random(node.size)) / self.cells
+        return self.correlation.quantile(level)
+
+    def draw_luck(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Luck of submissions from its prior within the cells of nodes, (D,)."""
+        level = (node % self.lucks + rng.random(node.size)) / self.lucks
+        return self.submission_luck.quantile(level)
+
+    def find(self, rho: FloatArray, luck: FloatArray | None = None) -> IntArray:
+        """Nodes in whose cells rho lies, and the luck where there is any, (D,)."""
+        found = _cell_of(rho, self.correlation, self.cells) * self.lucks
+        return found if luck is None else found + _cell_of(luck, self.submission_luck, self.lucks)
+
+
+def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
+    """Which of so many equally likely cells of a prior each value lies in."""
+    return np.asarray(np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values))
+
+
+type Chosen = Sequence[tuple[int, int, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(ABC):
+    """What was observed, and weighted parameters of every family at every node of rho.
+
+    Attributes
+    ----------
+    nodes : Nodes
+    families : tuple of str
+        Shapes of P(theta), equally likely a priori.
+    points : tuple of WeightedPoints
+        One per family; empty before ``infer``.
+    learns : {"nothing", "rho", "nodes"}
+        What the data weigh: neither rho nor the luck of submissions, which keep their priors; rho;
+        or both.
+    """
+
+    nodes: Nodes
+    families: tuple[str, ...]
+    points: tuple[WeightedPoints, ...]
+    learns: Literal["nothing", "rho", "nodes"]
+
+    @abstractmethod
+    def dimension(self, family: str) -> int:
+        """Number of coordinates of a family, and of what else is unknown of it."""
+
+    @abstractmethod
+    def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
+        """Log probability of what was observed at points (N, d) of a family, (N, R)."""
+
+    @property
+    def searches(self) -> int:
+        """Searches for the modes of each shape, from points far apart."""
+        return 4
+
+    @property
+    def rho(self) -> FloatArray:
+        """Values of rho, (R,)."""
+        return self.nodes.rho
+
+    @property
+    def luck(self) -> FloatArray:
+        """Luck of submissions beside each value of rho, (R,)."""
+        return self.nodes.luck
+
+    @cached_property
+    def log_evidence(self) -> FloatArray:
+        """Log evidence of each family at each node, shape (F, R)."""
+        return np.array([points.log_evidence for points in self.points])
+
+    @cached_property
+    def log_evidence_of_all(self) -> float:
+        """Log probability of what was observed under the priors."""
+        top = self.log_evidence.max()
+        return float(top + np.log(np.mean(np.exp(self.log_evidence - top))))
+
+    @property
+    def log_evidence_mcse(self) -> float:
+        """Monte Carlo standard error of ``log_evidence_of_all``."""
+        top = self.log_evidence.max()
+        means = [np.exp(points.log_weights - top).mean(axis=1) for points in self.points]
+        variance = sum(float(mean.var()) / mean.size for mean in means)
+        return float(np.sqrt(variance) / sum(float(mean.mean()) for mean in means))
+
+    @cached_property
+    def family_weights(self) -> FloatArray:
+        """Posterior probability of each family at each node, shape (F, R)."""
+        relative = np.exp(self.log_evidence - self.log_evidence.max(axis=0))
+        return np.asarray(relative / relative.sum(axis=0))
+
+    @cached_property
+    def shape_weights(self) -> dict[str, float]:
+        """Posterior probability of each family."""
+        return dict(
+            zip(self.families, (self.family_weights @ self.node_weights).tolist(), strict=True)
+        )
+
+    @cached_property
+    def node_weights(self) -> FloatArray:
+        """Posterior probability of each node, (R,); the prior one where data do not weigh."""
+        if self.learns == "nothing":
+            return np.full(self.rho.size, 1 / self.rho.size)
+        evidence = np.exp(self.log_evidence - self.log_evidence.max()).sum(axis=0)
+        if self.learns == "rho":
+            evidence = np.repeat(
+                evidence.reshape(self.nodes.cells, -1).mean(axis=1), self.nodes.lucks
+            )
+        return np.asarray(evidence / evidence.sum())
+
+    def learning(self, what: Literal["nothing", "rho", "nodes"]) -> Self:
+        """The same where the data weigh something else."""
+        return replace(self, learns=what)
+
+    def of_family(self, name: str) -> Self:
+        """The same with one family only."""
+        index = self.families.index(name)
+        return replace(self, families=(name,), points=(self.points[index],))
+
+    @cached_property
+    def effective_size(self) -> float:
+        r"""Effective number of points behind a posterior mean.
+
+        .. math:: 1 / \sum_f \sum_i \Big[\sum_r P(r) P(f \mid r) w_{fir}\Big]^2
+
+        All nodes share the points.
+        """
+        weights = (
+            (points.weights * of_family) @ self.node_weights
+            for points, of_family in zip(self.points, self.family_weights, strict=True)
+        )
+        return 1 / float(sum(np.sum(weight**2) for weight in weights))
+
+    def choose(self, draws: int, rng: np.random.Generator) -> Chosen:
+        """Posterior draws of node, family and parameters, grouped.
+
+        Returns
+        -------
+        list of (node, family index, points of shape (k, d))
+            With ``sum(k) == draws``; copies of a point follow each other.
+        """
+        chosen = []
+        for r, count in enumerate(stratified(self.node_weights, draws, rng)):
+            for f, k in enumerate(stratified(self.family_weights[:, r], count, rng)):
+                if k:
+                    sample = self.points[f]
+                    times = stratified(sample.weights[:, r], k, rng)
+                    chosen.append((r, f, np.repeat(sample.points, times, axis=0)))
+        return chosen
+
+
+@one_thread()
+def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | None = None) -> F:
+    """The fit with weighted points of every family.
+
+    Parameters
+    ----------
+    fit : Fit
+        What was observed, without points.
+    rng : Generator
+    points : int
+        Importance sample per family, for each of its coordinates.
+    start : Fit, optional
+        Of similar data and the same families, where the search for the modes starts.
+    """
+    samples = []
+    with followed(len(fit.families), "shapes of skills") as advance:
+        for f, family in enumerate(fit.families):
+            target, dimension = partial(fit.log_likelihood, family), fit.dimension(family)
+            similar = None if start is None else start.points[f]
+            samples.append(
+                sample_importance(target, dimension, rng, points * dimension, similar, fit.searches)
+            )
+            advance()
+    return replace(fit, points=tuple(samples))
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Parameters behind draws: which family, at which node, with which coordinates.
+
+    The families are one model in the product space of Carlin & Chib (1995, doi
+    10.1111/j.2517-6161.1995.tb02042.x): a draw has a family and all coordinates, those that its
+    family does not use from their prior, N(0, 1).
+
+    Attributes
+    ----------
+    family : ndarray of int, shape (D,)
+        Index into ``Fit.families``.
+    node : ndarray of int, shape (D,)
+        Index into ``Fit.rho``.
+    coordinates : ndarray, shape (D, P)
+        Standardised coordinates; 0 where the family has fewer than P of them.
+    """
+
+    family: IntArray
+    node: IntArray
+    coordinates: FloatArray
+
+    @classmethod
+    def of(cls, fit: Fit, chosen: Chosen, repeats: int = 1) -> "Parameters":
+        """Those that ``Fit.choose`` gave, each repeated, in their order."""
+        sizes = np.array([len(points) for _, _, points in chosen])
+        nodes, families = np.array([(r, f) for r, f, _ in chosen]).T
+        coordinates = np.zeros((sizes.sum(), most_coordinates(fit)))
+        for (_, _, points), end in zip(chosen, np.cumsum(sizes), strict=True):
+            coordinates[end - len(points) : end, : points.shape[1]] = points
+        index = np.repeat(np.arange(sizes.size), sizes * repeats)
+        return cls(families[index], nodes[index], np.repeat(coordinates, repeats, axis=0))
+
+    @classmethod
+    def from_prior(cls, fit: Fit, node: IntArray, rng: np.random.Generator) -> "Parameters":
+        """Families that are equally likely, with coordinates N(0, 1)."""
+        family = rng.integers(len(fit.families), size=node.size)
+        return cls(family, node, rng.standard_normal((node.size, most_coordinates(fit))))
+
+    def __getitem__(self, index: Any) -> "Parameters":
+        """Those of some draws."""
+        return Parameters(self.family[index], self.node[index], self.coordinates[index])
+
+    def cells(self, fit: Fit, block: int = _BLOCK) -> Iterator[tuple[int, int, IntArray]]:
+        """Node, family and numbers of the draws that have both, at most ``block`` at a time.
+
+        Draws with the same coordinates follow each other.
+        """
+        order = np.lexsort((self.coordinates[:, 0], self.family, self.node))
+        cell = self.node[order] * len(fit.families) + self.family[order]
+        for draws in np.split(order, np.flatnonzero(np.diff(cell)) + 1):
+            for start in range(0, draws.size, block):
+                part = draws[start : start + block]
+                yield int(self.node[part[0]]), int(self.family[part[0]]), part
+
+    def points(self, fit: Fit, draws: IntArray) -> FloatArray:
+        """Coordinates that the family of these draws uses, (k, d)."""
+        dimension = fit.dimension(fit.families[self.family[draws[0]]])
+        return self.coordinates[draws, :dimension]
+
+    def used(self, fit: Fit) -> NDArray[np.bool_]:
+        """Which coordinates the family of each draw has, (D, P)."""
+        dimensions = np.array([fit.dimension(family) for family in fit.families])
+        return np.arange(self.coordinates.shape[1]) < dimensions[self.family][:, None]
+
+    def completed(self, fit: Fit, rng: np.random.Generator) -> "Parameters":
+        """The same in product space: coordinates that are not used from their prior."""
+        others = rng.standard_normal(self.coordinates.shape)
+        return replace(self, coordinates=np.where(self.used(fit), self.coordinates, others))
+
+    def log_prior(self, fit: Fit) -> FloatArray:
+        """Log prior of the family and of the coordinates that it uses, (D,)."""
+        normal = -0.5 * self.coordinates**2 - _LOG_SQRT_2PI
+        total = np.where(self.used(fit), normal, 0.0).sum(axis=1)
+        return np.asarray(total - np.log(len(fit.families)))
+
+    @cached_property
+    def point(self) -> IntArray:
+        """Number of the weighted point behind each draw, (D,)."""
+        points = np.column_stack([self.family, self.coordinates])
+        return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
+
+    @property
+    def behind(self) -> tuple[IntArray, IntArray]:
+        """Point and node behind each draw, which ``cluster_mcse`` takes, (D,) each."""
+        return self.point, self.node
+
+    def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
+        """Monte Carlo standard errors of shares of draws, (D, k): as of ``cluster_mcse``.
+
+        At least those of independent draws.
+        """
+        shared = cluster_mcse(holds, *self.behind)
+        return np.asarray(np.maximum(shared, share_mcse(holds.mean(axis=0), len(holds))))
+
+
+def most_coordinates(fit: Fit) -> int:
+    """Largest number of coordinates of the families of a fit."""
+    return max(fit.dimension(family) for family in fit.families)
