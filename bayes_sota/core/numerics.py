@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 
 _DEGREES = 5.0
 _START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 350
@@ -28,6 +28,7 @@ _COMPONENTS, _NARROWER = 42, 0.7
 _SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
 _NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
 CERTAIN = 45.0  # events with log probability below -45 are left out
+_TINY = 1e-290
 _LARGEST = 6.0  # standard normal coordinates beyond this have no prior mass to speak of
 LogDensities = Callable[[FloatArray], FloatArray]
 
@@ -280,6 +281,43 @@ def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any
     edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)
     edges[-1] = total
     return np.diff(np.minimum(edges, total), prepend=0)
+
+
+def invert_rows(
+    cdf: FloatArray, level: FloatArray, y: FloatArray, row: IntArray | None = None
+) -> FloatArray:
+    """Where rows of cumulated masses on an equally spaced grid reach levels; linear in a cell.
+
+    Parameters
+    ----------
+    cdf : ndarray, shape (R, G)
+        Cumulated masses of the cells around ``y``, not necessarily up to 1; a row without any
+        mass is uniform.
+    level : ndarray, shape (R, k), or any with ``row``
+        Probabilities, of the sum of the row's masses. Levels that increase along a row are found
+        several times as fast.
+    y : ndarray, shape (G,)
+    row : ndarray of int, broadcasts with ``level``, optional
+        Row of each level; default its own.
+
+    Returns
+    -------
+    ndarray, of the shape of ``level`` and ``row``
+
+    Examples
+    --------
+    >>> invert_rows(np.array([[1.0, 2.0]]), np.array([[0.25, 0.5, 1.0]]), np.array([0.0, 1.0]))
+    array([[0. , 0.5, 1.5]])
+    """
+    rows = np.arange(len(cdf))[:, None]
+    whole = np.zeros((len(cdf), y.size + 1))
+    np.add(cdf, _TINY * np.arange(1, y.size + 1), out=whole[:, 1:])  # no mass: evenly
+    whole /= whole[:, -1:]
+    whole += 2.0 * rows
+    half = (y[1] - y[0]) / 2
+    edges = np.append(y - half, y[-1] + half)
+    where = level + 2.0 * (rows if row is None else row)
+    return np.asarray(np.interp(where, whole.ravel(), np.tile(edges, len(cdf))))
 
 
 _SAME = 1e-14  # a point this near a node is the node

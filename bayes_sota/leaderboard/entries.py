@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import DRAWS
-from bayes_sota.core.numerics import one_thread, share_mcse
+from bayes_sota.core.numerics import invert_rows, one_thread, share_mcse
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.fit import FieldFit, relative_to_highest
@@ -366,10 +366,8 @@ def _draw_from_rows(
 ) -> FloatArray:
     """Draws from the given row of cdf for each column; repeats lie in different quarters."""
     quarter = (np.arange(_REPEATS)[:, None] + rng.integers(_REPEATS, size=row.size)) % _REPEATS
-    u = (quarter + rng.random(quarter.shape)) / _REPEATS + 2.0 * row
-    flat = np.searchsorted((cdf + 2.0 * np.arange(len(cdf))[:, None]).ravel(), u.ravel())
-    index = np.minimum(flat.reshape(u.shape) - row * y.size, y.size - 1)
-    return np.asarray(y[index] + (rng.random(u.shape) - 0.5) * (y[1] - y[0]))
+    level = (quarter + rng.random(quarter.shape)) / _REPEATS
+    return invert_rows(cdf, level, y, row)
 
 
 def _compare(cdf: FloatArray, copies: FloatArray) -> FloatArray:

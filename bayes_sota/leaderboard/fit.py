@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
-from bayes_sota.core.numerics import WeightedPoints, one_thread
+from bayes_sota.core.numerics import WeightedPoints, invert_rows, one_thread
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -208,11 +208,9 @@ class ScoreKernel:
 
     def draw_psi(self, mass: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
         """Psi from masses on the grid, (G,) or (size, G)."""
-        cdf = np.cumsum(mass, axis=-1)
-        level = rng.random(size) * cdf[..., -1]
-        each = cdf.ndim > 1
-        place = np.sum(cdf < level[:, None], axis=1) if each else np.searchsorted(cdf, level)
-        return self.psi[np.minimum(place, self.psi.size - 1)]
+        row = np.arange(size) if mass.ndim > 1 else np.zeros(size, np.int64)
+        cdf = np.cumsum(np.atleast_2d(mass), axis=1)
+        return self.law.skill_at(invert_rows(cdf, rng.random(size), self.y, row))
 
     @property
     def cut(self) -> float | None:

@@ -36,6 +36,7 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
+from bayes_sota.core.numerics import invert_rows
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
@@ -55,7 +56,6 @@ from bayes_sota.leaderboard.posterior import (
     count_above,
     expected_best,
     few_points,
-    find_cells,
 )
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, auc_scores_of
 
@@ -509,7 +509,7 @@ class JointSampler:
         normal = rng.standard_normal((sets, _REPEATS, classifiers)) @ self.factor.T
         level = ndtr(normal).transpose(0, 2, 1).reshape(-1, _REPEATS)
         cdf = np.cumsum(density[:, None, :] * table, axis=2).reshape(-1, nodes)
-        y = _invert_rows(cdf, level, self.kernel.y).reshape(sets, classifiers, _REPEATS)
+        y = invert_rows(cdf, level, self.kernel.y).reshape(sets, classifiers, _REPEATS)
         return self.kernel.law.skill_at(y.transpose(0, 2, 1).reshape(-1, classifiers))
 
     def _all_skills(
@@ -559,16 +559,6 @@ class JointSampler:
         error = np.sqrt(1 - loadings**2) * (rng.standard_normal(skill.shape) @ self.factor.T)
         error += loadings * rng.standard_normal((len(skill), 1))
         return np.asarray(self.kernel.new_scores(skill, error, n_test).max(axis=1))
-
-
-def _invert_rows(cdf: FloatArray, level: FloatArray, y: FloatArray) -> FloatArray:
-    """Where each row of cdfs, (N, G), reaches its levels, (N, k); linear within a cell."""
-    cdf = cdf / np.maximum(cdf[:, -1:], _TINY)
-    index = find_cells(cdf, level)
-    upper = np.take_along_axis(cdf, index, axis=1)
-    lower = np.where(index > 0, np.take_along_axis(cdf, np.maximum(index - 1, 0), axis=1), 0.0)
-    share = np.clip((level - lower) / np.maximum(upper - lower, _TINY), 0, 1)
-    return np.asarray(y[index] + (share - 0.5) * (y[1] - y[0]))
 
 
 def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterator[str]:

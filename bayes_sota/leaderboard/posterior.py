@@ -25,10 +25,10 @@ import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.inference import Parameters
-from bayes_sota.core.numerics import stratified
+from bayes_sota.core.numerics import invert_rows, stratified
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.submissions import kernel_of
@@ -237,17 +237,18 @@ class NodeSampler:
         tries = draw_tries(self.fit, size, rng)
         per_set = tries.reshape(-1, REPEATS).mean(axis=1, keepdims=True)
         log_hidden = self.log_hidden(density, per_set)
-        best_of_rest = _inverse(np.exp(rest_of + log_hidden), rng, kernel.y)
-        leaders = [_inverse(cdf[:, u], rng, kernel.y) for u in self.leaders]
+        levels, y = (len(density), REPEATS), kernel.y
+        drawn = [cdf[:, u] for u in self.leaders] + [np.exp(rest_of + log_hidden)]
+        skills = [invert_rows(each, rng.random(levels), y).ravel() for each in drawn]
         fresh = expected_best(shape * self.reach, self.total, kernel.psi)
-        best = np.repeat(np.interp(fresh, kernel.psi, kernel.y), REPEATS)
-        y = np.stack([*leaders, best_of_rest, best], axis=1)
+        best = np.repeat(np.interp(fresh, kernel.psi, y), REPEATS)
         if shared is None:
             rho = self.fit.nodes.draw_rho(np.full(size, self.node), rng)
             z = rng.standard_normal(size)
         else:
             rho, z = (np.repeat(values, REPEATS) for values in shared)
-        skill = kernel.law.remove_shift(kernel.law.skill_at(y), (rho * z)[:, None])
+        psi = kernel.law.skill_at(np.stack([*skills, best], axis=1))
+        skill = kernel.law.remove_shift(psi, (rho * z)[:, None])
         return {
             "theta_sota": skill[:, :-1].max(axis=1),
             "winner_skill": skill[:, 0],
@@ -353,13 +354,9 @@ class BestSkill:
         node = np.repeat(
             np.arange(count), stratified(equal if nodes is None else nodes, draws, rng)
         )
-        level, within, cell = rng.random((3, draws))
-        place = np.empty(draws, np.int64)
-        for r in np.unique(node):
-            at = node == r
-            place[at] = np.searchsorted(mixed[r] / mixed[r, -1], level[at])
-        kernel, cells = fit.kernel, count // fit.nodes.lucks
-        y = kernel.y[np.minimum(place, kernel.y.size - 1)] + (within - 0.5) * kernel.step
+        level, cell = rng.random((2, draws))
+        kernel, cells = fit.kernel, fit.nodes.cells
+        y = invert_rows(mixed, level, kernel.y, node)
         rho = np.interp((node // fit.nodes.lucks + cell) / cells, *self._quantiles)
         return kernel.law.remove_shift(kernel.law.skill_at(y), rho * rng.standard_normal(draws))
 
@@ -396,20 +393,6 @@ def _leaders(copies: FloatArray) -> tuple[list[int], FloatArray]:
         leaders += [u] * count
         rest[u] -= count
     return leaders, rest
-
-
-def _inverse(cdf: FloatArray, rng: np.random.Generator, y: FloatArray) -> FloatArray:
-    """Draws by inverting rows of cdfs on the grid, ``REPEATS`` per row, uniform in a cell."""
-    index = find_cells(cdf, rng.random((len(cdf), REPEATS)) * cdf[:, -1:]).ravel()
-    return np.asarray(y[index] + (rng.random(index.size) - 0.5) * (y[1] - y[0]))
-
-
-def find_cells(cdf: FloatArray, level: FloatArray) -> IntArray:
-    """Cell in which each row of cdfs, (N, G), reaches its levels, (N, k)."""
-    rows, nodes = cdf.shape
-    offset = 2.0 * np.arange(rows)[:, None]
-    flat = np.searchsorted((cdf + offset).ravel(), (level + offset).ravel()).reshape(level.shape)
-    return np.asarray(np.clip(flat - nodes * np.arange(rows)[:, None], 0, nodes - 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from bayes_sota.core.inference import Parameters
-from bayes_sota.core.numerics import one_thread
+from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.entries import find_classifiers
 from bayes_sota.leaderboard.fit import FieldFit, Strangers
@@ -69,8 +69,9 @@ class Field:
         shape = len(weights), self.value.size
         joint = self.joint is not None
         level = ndtr(self._normals(shape, rng)) if joint else np.sort(rng.random(shape), axis=1)
-        rows = np.arange(len(weights))[:, None]
-        return self.kernel.law.skill_at(invert(weights, rows, level, self.kernel.y))
+        return self.kernel.law.skill_at(
+            invert_rows(np.cumsum(weights, axis=1), level, self.kernel.y)
+        )
 
     def modelled(self, density: FloatArray, r: int, rng: np.random.Generator) -> FloatArray:
         """Psi of as many new classifiers given that they are modelled, (N, C)."""
@@ -81,7 +82,9 @@ class Field:
         reach = kernel.reaches(rho) if kernel.is_cut else np.ones((kinds, kernel.y.size))
         mass = (density[:, None] * reach).reshape(-1, kernel.y.size)
         rows = np.arange(len(density))[:, None] * kinds + self.kind
-        return kernel.law.skill_at(invert(mass, rows, rng.random(rows.shape), kernel.y))
+        return kernel.law.skill_at(
+            invert_rows(np.cumsum(mass, axis=1), rng.random(rows.shape), kernel.y, rows)
+        )
 
     def given(
         self, density: FloatArray, rows: IntArray, r: int, rng: np.random.Generator
@@ -93,7 +96,9 @@ class Field:
         table = self.fit.at(r).table(float(self.fit.rho[r]))
         mass = (density[:, None, :] * table).reshape(-1, self.kernel.y.size)
         rows = rows[:, None] * len(table) + self.value
-        return self.kernel.law.skill_at(invert(mass, rows, rng.random(rows.shape), self.kernel.y))
+        return self.kernel.law.skill_at(
+            invert_rows(np.cumsum(mass, axis=1), rng.random(rows.shape), self.kernel.y, rows)
+        )
 
     def scores(self, psi: FloatArray, r: int, rng: np.random.Generator) -> FloatArray:
         """Scores of classifiers with these psi, given that they are modelled, (N, C)."""
@@ -236,8 +241,7 @@ def _independent(
     tries, best = draw_tries(fit, len(psi), rng), psi.max(axis=1)
     if fit.kernel.board.is_partial:
         below = np.exp(NodeSampler(fit, r).log_hidden(density, tries[:, None]))
-        rows = np.arange(len(below))[:, None]
-        y = invert(np.diff(below, axis=1, prepend=0.0), rows, rng.random(rows.shape), fit.kernel.y)
+        y = invert_rows(below, rng.random((len(below), 1)), fit.kernel.y)
         best = np.maximum(best, law.skill_at(y[:, 0]))
     expected = expected_best(shape * reach, fit.copies.sum(), fit.kernel.psi)
     moved = np.stack([best, winner, expected], axis=1)
@@ -257,7 +261,9 @@ def _joint(
     scores = field.scores(psi, r, rng)
     below = density * (1 - reach)
     rows = np.broadcast_to(np.arange(len(psi))[:, None], (len(psi), int(np.sum(~kernel.modelled))))
-    alone = kernel.law.skill_at(invert(below, rows, rng.random(rows.shape), kernel.y))
+    alone = kernel.law.skill_at(
+        invert_rows(np.cumsum(below, axis=1), rng.random(rows.shape), kernel.y, rows)
+    )
     rho, shift = shared
     skill = joint.remove_shift(psi, alone, rho, shift)
     modelled = skill[:, joint.kernel.entries]
@@ -316,8 +322,8 @@ def draw_own_fields(
         top = 0.0 if fit.strangers.reach is None else own.max(axis=1, keepdims=True)
         shape, at, rho = np.exp(own - top), fit.at(int(r)), float(fit.rho[r])
         mass = fit.strangers.join(shape) * at.table(rho)[value]
-        rows = np.arange(value.size)[:, None]
-        y[d, :-1] = invert(mass, rows, rng.random((value.size, 1)), kernel.y)[:, 0]
+        level = rng.random((value.size, 1))
+        y[d, :-1] = invert_rows(np.cumsum(mass, axis=1), level, kernel.y)[:, 0]
         fresh = _expected_largest(shape * at.reach_or_one(rho), kernel.psi)
         y[d, -1] = np.interp(fresh, kernel.psi, kernel.y)
     rhos, z = shared
@@ -335,21 +341,6 @@ def _expected_largest(mass: FloatArray, psi: FloatArray) -> float:
     cdf = np.cumsum(mass, axis=1)
     largest = np.exp(np.sum(np.log(np.maximum(cdf / cdf[:, -1:], _TINY)), axis=0))
     return float(np.diff(largest, prepend=0.0) @ psi)
-
-
-def invert(mass: FloatArray, rows: IntArray, level: FloatArray, y: FloatArray) -> FloatArray:
-    """Where the cdf of each given row of masses, (R, G), reaches a level; linear in a cell.
-
-    Levels that increase along a row are found several times as fast.
-    """
-    cdf = np.zeros((len(mass), y.size + 1))
-    np.cumsum(mass + _TINY, axis=1, out=cdf[:, 1:])
-    cdf /= cdf[:, -1:]
-    cdf += 2.0 * np.arange(len(cdf))[:, None]
-    half = (y[1] - y[0]) / 2
-    edges = np.append(y - half, y[-1] + half)
-    found = np.interp(level + 2.0 * rows, cdf.ravel(), np.tile(edges, len(cdf)))
-    return np.asarray(found)
 
 
 def _redrawn_above(low: FloatArray, z: FloatArray, rng: np.random.Generator) -> FloatArray:
