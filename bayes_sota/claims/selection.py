@@ -307,7 +307,6 @@ def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator
     posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
     drawn = draw_entry_skills(posterior.fit, 1000, rng)
     first, second = (int(i) for i in board.order[:2])
-    assert board.scores is not None
     pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
     kernel = kernel_of(pair)  # as if both had been given, with the same correlation
     nodes = assumed_nodes(kernel, priors)

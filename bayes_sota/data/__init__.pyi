@@ -8,6 +8,7 @@ from .formats.fold_tables import write_items as write_items
 from .item_scores import ItemScores as ItemScores
 from .item_scores import bootstrap_standard_errors as bootstrap_standard_errors
 from .lattice import infer_n_test as infer_n_test
+from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .matches import Matches as Matches
 from .paired import PairedBoards as PairedBoards

@@ -12,7 +12,7 @@ from pathlib import Path
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_not_kept, make_directory, write_text
 from bayes_sota.core.text import shown_path
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.printed_scores import Rounding
 from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
@@ -63,9 +63,9 @@ class Example:
         """Build the board once, so that impossible numbers fail here."""
         self.leaderboard()
 
-    def leaderboard(self) -> Leaderboard:
+    def leaderboard(self) -> BestScore:
         """Container that the estimators take; its ``name`` is that of the example."""
-        return Leaderboard.from_maximum(
+        return BestScore(
             self.maximum,
             n_test=self.n_test,
             n_classifiers=self.n_classifiers,

@@ -1,14 +1,14 @@
-"""What a leaderboard says: its scores or only the best one, and how many stand behind them.
+"""What a leaderboard says: all its scores, or the best one, and how many stand behind it.
 
 A printed score is an interval of success counts, not a point: 0.9116 on 13,840 items is any count
 that prints as 0.9116. Everything is checked here, at construction, and never again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -33,17 +33,213 @@ from bayes_sota.data.printed_scores import (
 )
 
 _PERCENT = "scores in percent were divided by 100"
-# What a board does not have of which only the best score is known.
-_NO_ENTRIES: dict[str, Any] = {
-    "scores": None, "names": (), "count_bounds": None
-}  # fmt: skip
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Leaderboard(Chosen):
-    """Scores of a leaderboard, or only the best of them.
+class BestScore(Chosen):
+    """The best score of a leaderboard, and how many classifiers stand behind it.
 
-    Construct with all scores, or with ``from_maximum`` where only the best is known.
+    Parameters
+    ----------
+    maximum : float, str or Decimal
+        Best score, in (0, 1) where it is not an accuracy; an accuracy or an AUC that has a
+        percent sign or is at least 10 is in percent, which ``notes`` say. A string keeps its
+        digits: "0.9110" has four decimals.
+    n_test : int
+        Number of test items; not needed for the metric "score".
+    n_classifiers : int, (int, int) or TriesPrior
+        Number of classifiers, a range (log-uniform), or a prior.
+    submissions : int, (int, int) or TriesPrior, optional
+        Submissions (or unpublished variants) behind every classifier, of which the board shows
+        the best.
+    metric, n_positive, standard_error
+        As for a whole board.
+    rounding : {"auto", "nearest", "floor", "exact"}
+        How the score was cut to ``decimals``: rounded, floored (as Kaggle does), or not at
+        all. "auto" is nearest: one score does not tell.
+    decimals : int, optional
+        Number of decimals printed. Default: the digits of ``maximum`` as typed.
+    name : str
+        Label of the board.
+
+    Attributes
+    ----------
+    maximum : float
+        Best observed score.
+    n_test, n_positive, tries, metric, standard_error, rounding, decimals, name, notes
+        As of a ``Leaderboard``.
+    submissions : (1,) array of int, or None
+        Submissions behind any entry, 0 where ``submissions_prior`` says what is known of them.
+
+    Raises
+    ------
+    InputError
+        Impossible sizes, or a score that no success count prints as.
+
+    Examples
+    --------
+    >>> BestScore("0.9116", n_test=13_840, n_classifiers=3_558).counts
+    (12616, 12617)
+    """
+
+    maximum: float
+    n_test: int
+    n_test_source: str
+    n_positive: int | None
+    tries: int | TriesPrior
+    submissions: IntArray | None
+    submissions_prior: TriesPrior | None
+    metric: Metric
+    standard_error: float | None
+    lower_is_better: bool
+    rounding: Rounding
+    decimals: int | None
+    name: str
+    notes: tuple[str, ...]
+    _best_counts: tuple[int, int] | None
+
+    def __init__(
+        self,
+        maximum: float | str | Decimal,
+        *,
+        n_test: int | None = None,
+        n_classifiers: int | tuple[int, int] | TriesPrior,
+        submissions: int | tuple[int, int] | TriesPrior | None = None,
+        metric: Metric = "accuracy",
+        n_positive: int | None = None,
+        standard_error: float | None = None,
+        rounding: RoundingChoice = "auto",
+        decimals: int | None = None,
+        name: str = "board",
+    ) -> None:
+        """Check everything and find the counts behind the score."""
+        tries = checks.checked_tries(n_classifiers)
+        how = rounding_order(rounding)[0]
+        checks.check_metric(metric, standard_error, n_test, percent=None)
+        typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
+        percent = None if typed is None or typed >= LEAST_PERCENT else False
+        printed = parse_scores(
+            [maximum], rounding=how, decimals=decimals, percent=percent, bounded=metric != "score",
+            subject=_the_maximum,
+        )  # fmt: skip
+        n, _ = checks.find_test_size(n_test, {how: printed}, metric != "score")
+        best, counts = float(printed.values[0]), None
+        if metric == "accuracy":
+            bounds = count_bounds(printed, n, how)
+            checks.check_attainable(printed, bounds, n, how, _the_maximum)
+            counts = _pair(bounds[0])
+        else:
+            checks.check_alone(best, metric, standard_error)
+        numbers, prior, _ = checks.checked_submissions(submissions, 1)
+        self._set(
+            maximum=best,
+            n_test=n,
+            n_test_source=checks.GIVEN,
+            n_positive=checks.checked_positives(n_positive, n, metric),
+            tries=tries,
+            submissions=numbers,
+            submissions_prior=prior,
+            metric=metric,
+            standard_error=None if standard_error is None else float(standard_error),
+            lower_is_better=False,
+            rounding=how,
+            decimals=printed.decimals,
+            name=name,
+            notes=(_PERCENT,) if printed.in_percent else (),
+            _best_counts=counts,
+        )
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Smallest and largest number of right answers that prints as the best score."""
+        if self._best_counts is None:
+            raise InputError(
+                f'a board with metric "{self.metric}" has no number of right answers behind its '
+                "scores"
+            )
+        return self._best_counts
+
+    @property
+    def sign(self) -> int:
+        """What scores are multiplied by to be as they were given: -1 if lower is better."""
+        return -1 if self.lower_is_better else 1
+
+    @property
+    def n_negative(self) -> int | None:
+        """Negative test items of the metric "auc"."""
+        return None if self.n_positive is None else self.n_test - self.n_positive
+
+    @property
+    def printed_width(self) -> float:
+        """Distance of two scores that print differently; 0 where they are in full precision."""
+        if self.decimals is None or self.decimals >= EXACT_DECIMALS or self.rounding == "exact":
+            return 0.0
+        return float(10.0**-self.decimals)
+
+    def printed_interval(self, scores: Any, least: float) -> tuple[Any, Any]:
+        """Lowest and highest score that prints as each, at least ``least`` apart."""
+        width = max(self.printed_width, least)
+        low = scores if self.rounding == "floor" else scores - width / 2
+        return low, low + width
+
+    @property
+    def n_classifiers(self) -> int | None:
+        """Number of classifiers where it is known."""
+        return self.tries if isinstance(self.tries, int) else None
+
+    @property
+    def typical_tries(self) -> float:
+        """Number of classifiers, or its prior median."""
+        return checks.typical(self.tries)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some classifiers are not among the entries, where entries are known."""
+        return False
+
+    @property
+    def n_entries(self) -> int | None:
+        """Number of entries with a score, where they are known."""
+        return None
+
+    def with_tries(self, n_classifiers: int | TriesPrior) -> Self:
+        """The same with another number of classifiers."""
+        return self._copy(tries=checks.checked_tries(n_classifiers))
+
+    def maximum_only(self) -> "BestScore":
+        """Itself: of a whole board its best score alone."""
+        return self
+
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed."""
+        return hash_of_json(self._content())
+
+    def _content(self) -> list[Any]:
+        counts = None if self._best_counts is None else list(self._best_counts)
+        content: list[Any] = [self.maximum, self.n_test, repr(self.tries), counts, self.name]
+        if self.metric != "accuracy":
+            content += [self.n_positive, self.lower_is_better, self.printed_width]
+            content += [self.metric, self.standard_error]
+        if self.submissions_prior is not None:
+            content.append(repr(self.submissions_prior))
+        if self.submissions is not None:
+            content.append(self.submissions.tolist())
+        return content
+
+    def __repr__(self) -> str:
+        """One line, however many entries there are."""
+        return (
+            f"{type(self).__name__}(name={self.name!r}, metric={self.metric!r}, "
+            f"n_entries={self.n_entries}, maximum={self.maximum!r}, n_test={self.n_test}, "
+            f"tries={self.tries})"
+        )
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Leaderboard(BestScore):
+    """Scores of all entries of a leaderboard.
+
+    A ``BestScore`` of which the others are known too.
 
     Parameters
     ----------
@@ -86,14 +282,14 @@ class Leaderboard(Chosen):
 
     Attributes
     ----------
-    scores : (m,) array of float, or None
+    scores : (m,) array of float
         Observed scores in the order given, larger is better: with the opposite sign if
-        ``lower_is_better``. None if only the maximum is known.
+        ``lower_is_better``.
     names : tuple of str
-        Names of the entries; empty if only the maximum is known.
+        Names of the entries.
     count_bounds : (m, 2) array of int, or None
-        Smallest and largest number of right answers that prints as each score; None for the
-        metric "score" and where only the maximum is known.
+        Smallest and largest number of right answers that prints as each score; None where scores
+        are no accuracies.
     maximum : float
         Best observed score; its opposite if ``lower_is_better``.
     n_test : int
@@ -106,7 +302,7 @@ class Leaderboard(Chosen):
         Number of classifiers (or tries) that could have become the maximum.
     submissions : (m,) array of int, or None
         Submissions behind each entry, 0 where ``submissions_prior`` says what is known of them;
-        (1,) of every entry where only the maximum is known; None for one each.
+        None for one each.
     submissions_prior : TriesPrior or None
         Of entries whose number of submissions is not known.
     rounding : {"nearest", "floor", "exact"}
@@ -128,24 +324,9 @@ class Leaderboard(Chosen):
     [[91, 91], [94, 94], [90, 90]]
     """
 
-    scores: FloatArray | None
+    scores: FloatArray
     names: tuple[str, ...]
     count_bounds: IntArray | None
-    maximum: float
-    n_test: int
-    n_test_source: str
-    n_positive: int | None
-    tries: int | TriesPrior
-    submissions: IntArray | None
-    submissions_prior: TriesPrior | None
-    metric: Metric
-    standard_error: float | None
-    lower_is_better: bool
-    rounding: Rounding
-    decimals: int | None
-    name: str
-    notes: tuple[str, ...]
-    _best_counts: tuple[int, int] | None
 
     def __init__(
         self,
@@ -211,149 +392,37 @@ class Leaderboard(Chosen):
             _best_counts=None if bounds is None else _pair(bounds[best]),
         )
 
-    @classmethod
-    def from_maximum(
-        cls,
-        maximum: float | str | Decimal,
-        *,
-        n_test: int | None = None,
-        n_classifiers: int | tuple[int, int] | TriesPrior,
-        submissions: int | tuple[int, int] | TriesPrior | None = None,
-        metric: Metric = "accuracy",
-        n_positive: int | None = None,
-        standard_error: float | None = None,
-        rounding: RoundingChoice = "auto",
-        decimals: int | None = None,
-        name: str = "board",
-    ) -> "Leaderboard":
-        """Leaderboard of which only the best score is known.
-
-        Parameters
-        ----------
-        maximum : float, str or Decimal
-            Best score, in (0, 1) where it is not an accuracy; an accuracy or an AUC that has a
-            percent sign or is at least 10 is in percent, which ``notes`` say. A string keeps its
-            digits: "0.9110" has four decimals.
-        n_test : int
-            Number of test items; not needed for the metric "score".
-        n_classifiers : int, (int, int) or TriesPrior
-            Number of classifiers, a range (log-uniform), or a prior.
-        submissions : int, (int, int) or TriesPrior, optional
-            Submissions (or unpublished variants) behind every classifier, of which the board shows
-            the best.
-        metric, n_positive, standard_error
-            As for a whole board.
-        rounding : {"auto", "nearest", "floor", "exact"}
-            How the score was cut to ``decimals``: rounded, floored (as Kaggle does), or not at
-            all. "auto" is nearest: one score does not tell.
-        decimals : int, optional
-            Number of decimals printed. Default: the digits of ``maximum`` as typed.
-        name : str
-            Label of the board.
-
-        Raises
-        ------
-        InputError
-            Impossible sizes, or a score that no success count prints as.
+    @staticmethod
+    def from_maximum(maximum: float | str | Decimal, **known: Any) -> BestScore:
+        """The best score alone: ``BestScore(maximum, **known)``.
 
         Examples
         --------
         >>> Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558).counts
         (12616, 12617)
         """
-        tries = checks.checked_tries(n_classifiers)
-        how = rounding_order(rounding)[0]
-        checks.check_metric(metric, standard_error, n_test, percent=None)
-        typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
-        percent = None if typed is None or typed >= LEAST_PERCENT else False
-        printed = parse_scores(
-            [maximum], rounding=how, decimals=decimals, percent=percent, bounded=metric != "score",
-            subject=_the_maximum,
-        )  # fmt: skip
-        n, _ = checks.find_test_size(n_test, {how: printed}, metric != "score")
-        best, counts = float(printed.values[0]), None
-        if metric == "accuracy":
-            bounds = count_bounds(printed, n, how)
-            checks.check_attainable(printed, bounds, n, how, _the_maximum)
-            counts = _pair(bounds[0])
-        else:
-            checks.check_alone(best, metric, standard_error)
-        numbers, prior, _ = checks.checked_submissions(submissions, 1)
-        board = object.__new__(cls)
-        return board._set(
-            **_NO_ENTRIES, submissions=numbers, submissions_prior=prior,
-            maximum=best, n_test=n, n_test_source=checks.GIVEN,
-            n_positive=checks.checked_positives(n_positive, n, metric), tries=tries, metric=metric,
-            standard_error=None if standard_error is None else float(standard_error),
-            lower_is_better=False, rounding=how, decimals=printed.decimals, name=name,
-            notes=(_PERCENT,) if printed.in_percent else (), _best_counts=counts,
-        )  # fmt: skip
+        return BestScore(maximum, **known)
 
     @property
-    def counts(self) -> tuple[int, int]:
-        """Smallest and largest number of right answers that prints as the best score."""
-        if self._best_counts is None:
-            raise InputError(
-                f'a board with metric "{self.metric}" has no number of right answers behind its '
-                "scores"
-            )
-        return self._best_counts
-
-    @property
-    def sign(self) -> int:
-        """What scores are multiplied by to be as they were given: -1 if lower is better."""
-        return -1 if self.lower_is_better else 1
-
-    @property
-    def n_negative(self) -> int | None:
-        """Negative test items of the metric "auc"."""
-        return None if self.n_positive is None else self.n_test - self.n_positive
-
-    @property
-    def printed_width(self) -> float:
-        """Distance of two scores that print differently; 0 where they are in full precision."""
-        if self.decimals is None or self.decimals >= EXACT_DECIMALS or self.rounding == "exact":
-            return 0.0
-        return float(10.0**-self.decimals)
-
-    def printed_interval(self, scores: Any, least: float) -> tuple[Any, Any]:
-        """Lowest and highest score that prints as each, at least ``least`` apart."""
-        width = max(self.printed_width, least)
-        low = scores if self.rounding == "floor" else scores - width / 2
-        return low, low + width
-
-    @property
-    def n_entries(self) -> int | None:
-        """Number of entries with a score, m; None if only the maximum is known."""
-        return None if self.scores is None else self.scores.size
+    def n_entries(self) -> int:
+        """Number of entries with a score, m."""
+        return self.scores.size
 
     @property
     def is_partial(self) -> bool:
         """Whether some classifiers are not among the entries."""
-        return self.n_entries is not None and self.typical_tries > self.n_entries
+        return self.typical_tries > self.n_entries
 
     @property
     def order(self) -> IntArray:
         """Indices of the entries, best first, equal scores in the order given; (m,)."""
-        return np.argsort(-self._all_scores(), kind="stable")
+        return np.argsort(-self.scores, kind="stable")
 
-    @property
-    def n_classifiers(self) -> int | None:
-        """Number of classifiers where it is known."""
-        return self.tries if isinstance(self.tries, int) else None
-
-    @property
-    def typical_tries(self) -> float:
-        """Number of classifiers, or its prior median."""
-        return checks.typical(self.tries)
-
-    def with_tries(self, n_classifiers: int | TriesPrior) -> "Leaderboard":
+    def with_tries(self, n_classifiers: int | TriesPrior) -> Self:
         """The same board with another number of classifiers; not fewer than its entries."""
-        if self.n_entries is None:
-            return self._copy(tries=checks.checked_tries(n_classifiers))
         return self._copy(tries=checks.tries_of_entries(n_classifiers, self.n_entries))
 
-    def maximum_only(self) -> "Leaderboard":
+    def maximum_only(self) -> BestScore:
         """The same board of which only the best score is known.
 
         Examples
@@ -365,7 +434,10 @@ class Leaderboard(Chosen):
             raise InputError("the best error alone has no scale for a prior; give the whole board")
         if self.metric == "score":
             checks.check_alone(self.maximum, self.metric, self.standard_error)
-        return self._copy(**_NO_ENTRIES, **self._submissions_of_any())
+        known = {field.name: getattr(self, field.name) for field in fields(BestScore)}
+        best = object.__new__(BestScore)
+        best._set(**known | self._submissions_of_any())
+        return best
 
     def without(self, entries: int | str | Sequence[int | str]) -> "Leaderboard":
         """The same board without some entries, given by index or by name.
@@ -378,7 +450,7 @@ class Leaderboard(Chosen):
         >>> board.without("b").names, board.without([1]).n_classifiers
         (('a', 'c'), 2)
         """
-        scores = self._all_scores()
+        scores = self.scores
         chosen = [entries] if isinstance(entries, int | str | np.integer) else list(entries)
         kept = np.ones(scores.size, bool)
         kept[[self._index(entry) for entry in chosen]] = False
@@ -398,29 +470,10 @@ class Leaderboard(Chosen):
             _best_counts=None if bounds is None else _pair(bounds[best]),
         )
 
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed."""
-        counts = None if self._best_counts is None else list(self._best_counts)
-        content: list[Any] = [self.maximum, self.n_test, repr(self.tries), counts, self.name]
-        if self.metric != "accuracy":
-            content += [self.n_positive, self.lower_is_better, self.printed_width]
-            content += [self.metric, self.standard_error]
-        if self.scores is not None:
-            content += [self.metric, self.standard_error, list(self.names)]
-            for part in (self.scores, self.count_bounds, self.submissions):
-                content.append(None if part is None else part.tolist())
-        if self.submissions_prior is not None:
-            content.append(repr(self.submissions_prior))
-        if self.scores is None and self.submissions is not None:
-            content.append(self.submissions.tolist())
-        return hash_of_json(content)
-
-    def __repr__(self) -> str:
-        """One line, however many entries there are."""
-        return (
-            f"Leaderboard(name={self.name!r}, metric={self.metric!r}, n_entries={self.n_entries}, "
-            f"maximum={self.maximum!r}, n_test={self.n_test}, tries={self.tries})"
-        )
+    def _content(self) -> list[Any]:
+        counts = None if self.count_bounds is None else self.count_bounds.tolist()
+        whole = [self.metric, self.standard_error, list(self.names), self.scores.tolist(), counts]
+        return super()._content() + whole
 
     def _submissions_of_any(self) -> dict[str, Any]:
         """Submissions behind an entry that may be any of the board's."""
@@ -430,11 +483,6 @@ class Leaderboard(Chosen):
             return {"submissions": self.submissions[:1]}
         every = ListedTries(tuple(int(number) for number in self.submission_numbers.ravel()))
         return {"submissions": np.zeros(1, np.int64), "submissions_prior": every}
-
-    def _all_scores(self) -> FloatArray:
-        if self.scores is None:
-            raise InputError("of this board only the best score is known, not its entries")
-        return self.scores
 
     def _index(self, entry: int | str) -> int:
         m = len(self.names)

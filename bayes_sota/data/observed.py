@@ -47,10 +47,14 @@ class Observed(ABC):
 class Chosen(Observed):
     """Scores of entries, each of which may be the best of several submissions."""
 
-    names: tuple[str, ...]
     submissions: IntArray | None
     submissions_prior: TriesPrior | None
     notes: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def n_entries(self) -> int | None:
+        """Number of entries, where they are known."""
 
     @property
     def has_submissions(self) -> bool:
@@ -73,7 +77,7 @@ class Chosen(Observed):
         >>> board.with_submissions(5).submissions.tolist()
         [5, 5]
         """
-        counts, prior, told = checked_submissions(submissions, max(len(self.names), 1))
+        counts, prior, told = checked_submissions(submissions, self.n_entries or 1)
         notes = tuple(dict.fromkeys((*self.notes, *told)))
         return self._copy(submissions=counts, submissions_prior=prior, notes=notes)
 

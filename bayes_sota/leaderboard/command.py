@@ -41,7 +41,7 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.data.command import missing_option
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.maximum.command import chosen_correlation
 
@@ -434,7 +434,7 @@ def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | Ite
     data = read_file(file, **_reading(options) | known)
     if drop_above is None:
         return data
-    if not isinstance(data, Leaderboard) or data.scores is None or data.lower_is_better:
+    if not isinstance(data, Leaderboard) or data.lower_is_better:
         raise InputError("--drop-above is for leaderboards with scores, higher is better")
     above = [i for i, score in enumerate(data.scores) if score > drop_above]
     if not above:
@@ -459,7 +459,7 @@ def _maximum_of(data: "Leaderboard | Responses | ItemScores") -> str:
     )
 
 
-def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[Leaderboard, ...]:
+def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestScore, ...]:
     """Boards of which the maximum alone is known."""
     maxima, sizes, tries = (options[name] for name in ("maximum", "n_test", "classifiers"))
     if not maxima and spec.data is not None and not sizes and not tries:
@@ -486,9 +486,7 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[Leader
     for number, (maximum, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
         n, name = _size_of_board(size or None, metric, options["n_positive"]), f"board {number}"
         known = parse_tries(m)
-        boards.append(
-            Leaderboard.from_maximum(maximum, n_test=n, n_classifiers=known, name=name, **shared)
-        )
+        boards.append(BestScore(maximum, n_test=n, n_classifiers=known, name=name, **shared))
     return tuple(boards)
 
 

@@ -257,7 +257,7 @@ class _Sampler:
         self.modelled = np.flatnonzero(self.kernel.modelled)
         below = np.flatnonzero(~self.kernel.modelled)
         self.below = below[
-            np.argsort(self.kernel.law.scores[below])
+            np.argsort(self.kernel.scores[below])
         ]  # neighbours search neighbouring cdfs
         self.tail = _Tail(fit, self.below) if self.below.size else None
 
@@ -312,7 +312,7 @@ class _Tail:
 
     def __init__(self, fit: FieldFit, entries: IntArray) -> None:
         law = fit.kernel.law
-        place, errors = law.places(law.scores[entries] * law.unit)
+        place, errors = law.places(fit.kernel.scores[entries] * law.unit)
         error = min(float(np.max(errors)), 1.0)
         kinds = fit.kernel.kinds[entries]
         stand_ins = np.empty(entries.size, np.int64)

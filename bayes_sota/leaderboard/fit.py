@@ -27,13 +27,13 @@ from bayes_sota.leaderboard.shapes import (
     SkillFamily,
     operations_of,
 )
-from bayes_sota.maximum.score_laws import ScoreLaw, score_law
+from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
 _MOST_VALUES, _MOST_NODES = 400, 2000
 
 
-def modelled_entries(law: ScoreLaw) -> NDArray[np.bool_]:
+def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
     """Entries that the skill distribution is fitted to: the top part of the board.
 
     An entry more than four standard errors below the best cannot be the best, and its distance
@@ -45,7 +45,7 @@ def modelled_entries(law: ScoreLaw) -> NDArray[np.bool_]:
     -------
     ndarray of bool, shape (m,)
     """
-    scores = law.scores
+    scores = board.scores
     least = int(max(_LEAST, np.ceil(_PER_ROOT * np.sqrt(scores.size))))
     if least >= scores.size:
         return np.ones(scores.size, bool)
@@ -86,11 +86,9 @@ class ScoreKernel:
     @classmethod
     def of(cls, board: Leaderboard) -> "ScoreKernel":
         """Kernel of a full or partial leaderboard."""
-        law = score_law(board)
-        modelled = modelled_entries(law)
-        values, index, copies = np.unique(
-            law.values()[modelled], return_inverse=True, return_counts=True
-        )
+        law, values = score_law(board), entry_values(board)
+        modelled = modelled_entries(law, board)
+        values, index, copies = np.unique(values[modelled], return_inverse=True, return_counts=True)
         if values.size > _MOST_VALUES:
             values, index, copies = _binned(values, index, copies)
         law = law.fitted_to(values)
@@ -137,7 +135,7 @@ class ScoreKernel:
 
     def all_log_kernel(self, entries: NDArray[np.bool_], rho: float) -> FloatArray:
         """The same for other entries of the board, one row each."""
-        prepared = self.law.prepared(self.law.values()[entries], self.y)
+        prepared = self.law.prepared(entry_values(self.board)[entries], self.y)
         return self.law.log_kernel(prepared, 1 - rho**2)
 
     def log_mass(self, rho: float) -> FloatArray:
@@ -147,7 +145,7 @@ class ScoreKernel:
     @property
     def scores(self) -> FloatArray:
         """Observed scores of all entries, (m,)."""
-        return self.law.scores
+        return self.board.scores
 
     def error_scale(self, rho: float) -> FloatArray:
         """Own error of each classifier's score, in standard errors of the law, (1,) or (U,)."""

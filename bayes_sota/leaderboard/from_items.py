@@ -57,7 +57,7 @@ from bayes_sota.leaderboard.posterior import (
     expected_best,
     few_points,
 )
-from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, auc_scores_of
+from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw
 
 _JOINT = 200  # classifiers drawn together; the others are too far below to be the best
 _REPEATS = 4  # draws per set of parameters
@@ -300,7 +300,7 @@ class ItemKernel(JointKernel):
         self, entries: IntArray, loading: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
         """Psi of classifiers that are not modelled, (D, k): normal about the score."""
-        score = self.law.scores[entries]
+        score = self.given[entries]
         error = self.law.errors_at(score) * self.ratio[entries] * np.sqrt(1 - loading**2)
         return self.law.snapped(score + error * rng.standard_normal(loading.shape))
 
@@ -317,10 +317,7 @@ class ItemKernel(JointKernel):
 
     def _scores(self, skill: FloatArray, normal: FloatArray, n_test: int) -> FloatArray:
         """Scores given normal errors in units of the law's."""
-        if self.board.metric == "auc":
-            return auc_scores_of(self.board, n_test).estimate(normal, skill)
-        smaller = np.sqrt(self.board.n_test / n_test)
-        return np.asarray(skill + self.law.standard_error * smaller * normal)
+        return self.law.on(n_test).normal_scores.estimate(normal, skill)
 
 
 def _ratios(data: ItemScores, law: ScoreLaw) -> FloatArray:
@@ -425,7 +422,7 @@ class AnswerKernel(JointKernel):
     ) -> FloatArray:
         """Psi of classifiers that are not modelled, (D, k): flat in log odds."""
         n, own = self.board.n_test, 1 - loading**2
-        right = np.clip(self.law.scores[entries] * n, 0.5, n - 0.5)
+        right = np.clip(self.given[entries] * n, 0.5, n - 0.5)
         return rng.beta(right / own, (n - right) / own)
 
     def new_scores(self, skill: FloatArray, normal: FloatArray, n_test: int) -> FloatArray:
@@ -547,7 +544,7 @@ class JointSampler:
         return {
             "theta_sota": theta,
             "winner_skill": winner,
-            "n_above_sota": count_above(kernel.law.scores, theta),
+            "n_above_sota": count_above(kernel.given, theta),
             "n_classifiers": np.full(len(skill), float(kernel.modelled.size)),
         }
 

@@ -32,7 +32,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.submissions import kernel_of
-from bayes_sota.maximum.score_laws import auc_scores_of, score_law
+from bayes_sota.maximum.score_laws import AucScoreLaw, score_law
 
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _GAPS = (1, 2, 5)
@@ -188,7 +188,7 @@ def complete_draws(
         **{name: draws for name, draws in values.items() if name != "leaders"},
         "winner_new_score": winner,
         "best_new_score": best,
-        "n_above_sota": count_above(law.scores, values["theta_sota"]),
+        "n_above_sota": count_above(fit.kernel.scores, values["theta_sota"]),
     }
 
 
@@ -520,15 +520,15 @@ def _perfect_entries(board: Leaderboard) -> int:
     """Perfect scores that stand apart from the others by more than eight standard errors."""
     if board.metric == "score":
         return 0
-    law = score_law(board)
-    if board.metric == "auc":
-        perfect = law.scores >= 1 - auc_scores_of(board).lattice
+    law, scores = score_law(board), board.scores
+    if isinstance(law, AucScoreLaw):
+        perfect = scores >= 1 - law.table.lattice
     else:
         assert board.count_bounds is not None
         perfect = board.count_bounds[:, 1] >= board.n_test
     if not perfect.any() or perfect.all():
         return 0
-    typical = float(np.quantile(law.scores[~perfect], 0.9))
+    typical = float(np.quantile(scores[~perfect], 0.9))
     if board.metric == "auc":
         apart = float(law.depth(np.array([typical]))[0])
     else:
@@ -571,8 +571,8 @@ def _told_of_submissions(fit: FieldFit) -> str:
 
 def _leading_gap(board: Leaderboard) -> Iterator[str]:
     """A gap below the first few entries that is large against the standard error."""
-    law = score_law(board)
-    ordered = np.sort(law.scores)[::-1]
+    law, scores = score_law(board), board.scores
+    ordered = np.sort(scores)[::-1]
     few = ordered[:11]
     if few.size < 3:
         return

@@ -11,7 +11,7 @@ boards. ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model i
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ from bayes_sota.core.sample import without_checks
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, refit
@@ -57,7 +57,8 @@ from bayes_sota.leaderboard.specification import (
 from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 from bayes_sota.maximum.shrinkage import Criterion
 
-type Data = Leaderboard | Responses | ItemScores
+type Whole = Leaderboard | Responses | ItemScores
+type Data = Whole | BestScore
 
 Route = Literal["scores", "responses"]
 FIELDS = ("all", "strong", "weak")
@@ -70,7 +71,7 @@ METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
 
 
 def estimate_sota(
-    board: Data | Sequence[Leaderboard],
+    board: Data | Sequence[BestScore],
     *,
     method: str | None = None,
     priors: Priors | None = None,
@@ -93,14 +94,14 @@ def estimate_sota(
     """Posterior of the true state of the art, from all that is known.
 
     A response matrix (or item scores) gives the most, then a leaderboard with all its scores;
-    where only the best score is known (``Leaderboard.from_maximum``, ``board.maximum_only()``)
+    where only the best score is known (``BestScore``, ``board.maximum_only()``)
     that is used.
 
     An argument that has no effect on what was given is refused.
 
     Parameters
     ----------
-    board : Leaderboard, Responses, ItemScores or sequence of Leaderboard
+    board : Leaderboard, BestScore, Responses, ItemScores or sequence of BestScore
         Several boards of one task, each with its maximum only, share location, spread and rho.
         ``bayes_sota.estimate_sota`` also takes ``PairedBoards``, which it hands to
         ``estimate_paired`` with ``priors``, ``model``, ``draws``, ``chains``, ``random_seed`` and
@@ -149,7 +150,7 @@ def estimate_sota(
     All scores of a board, which say how far its classifiers differ:
 
     >>> import bayes_sota as bs
-    >>> board = Leaderboard([0.95, 0.93, 0.92, 0.92, 0.91, 0.9, 0.88], n_test=100)
+    >>> board = bs.Leaderboard([0.95, 0.93, 0.92, 0.92, 0.91, 0.9, 0.88], n_test=100)
     >>> found = bs.summarize(estimate_sota(board, random_seed=1))
     >>> found.loc[["theta_sota", "winner_skill"], ["mean", "lower", "upper"]].round(2)
                   mean  lower  upper
@@ -158,7 +159,7 @@ def estimate_sota(
 
     The best score alone, with the number of classifiers:
 
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = bs.data.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> tree = estimate_sota(board, random_seed=1)
     >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
     True
@@ -167,14 +168,14 @@ def estimate_sota(
 
 
 def estimate_with_fit(
-    board: Data | Sequence[Leaderboard], **asked: Any
+    board: Data | Sequence[BestScore], **asked: Any
 ) -> tuple[xr.DataTree, FieldFit | None]:
     """Result of ``estimate_sota`` with the fit of all scores of a board, where one was made."""
     return _estimated(board, **((estimate_sota.__kwdefaults__ or {}) | asked))
 
 
 def _estimated(
-    board: Data | Sequence[Leaderboard],
+    board: Data | Sequence[BestScore],
     *,
     method: str | None,
     priors: Priors | None,
@@ -215,7 +216,8 @@ def _estimated(
             raise InputError(f'method "{method}" takes one board with its scores')
         return estimate_point(boards[0], method, **point), None  # type: ignore[arg-type]
     refuse_unused("any method but shrink and crop", point)
-    whole = is_whole(boards[0])
+    first = boards[0]
+    whole = is_whole(first)
     builder = "leaderboard" if whole else "observed_maximum"
     spec = chosen_model(model, builder, priors, domain=domain)
     chosen = method or spec.sampler.method
@@ -230,9 +232,9 @@ def _estimated(
         settings |= {"cores": cores, "progressbar": progressbar}
     if chosen == "nuts":
         settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-    if whole:
+    if is_whole(first):
         refuse_unused("more than the maximum of one board", of_maxima)
-        return _from_scores(boards[0], chosen, spec, settings, of_scores, groups)
+        return _from_scores(first, chosen, spec, settings, of_scores, groups)
     refuse_unused("observed maxima", of_scores)
     settings["groups"] = groups
     settings["reference_skill"] = (
@@ -242,9 +244,9 @@ def _estimated(
 
 
 def _boards(
-    board: Data | Sequence[Leaderboard],
-) -> tuple[Leaderboard | Responses | ItemScores, ...]:
-    if isinstance(board, Leaderboard | Responses | ItemScores):
+    board: Data | Sequence[BestScore],
+) -> tuple[Data, ...]:
+    if isinstance(board, BestScore | Responses | ItemScores):
         return (board,)
     if isinstance(board, PairedBoards):
         raise InputError("two boards of the same teams are taken by bayes_sota.estimate_sota")
@@ -265,13 +267,13 @@ def _boards(
     return boards
 
 
-def is_whole(board: Data) -> bool:
+def is_whole(board: Data) -> TypeGuard[Whole]:
     """Whether more than the maximum is known."""
-    return not isinstance(board, Leaderboard) or board.scores is not None
+    return isinstance(board, Leaderboard | Responses | ItemScores)
 
 
 def _from_scores(
-    board: Data,
+    board: Whole,
     method: str,
     spec: ModelSpecification,
     settings: dict[str, Any],
@@ -311,7 +313,7 @@ def _from_maxima(
 
 
 def sota_sensitivity(
-    board: Leaderboard | Sequence[Leaderboard],
+    board: BestScore | Sequence[BestScore],
     *,
     priors: Priors | None = None,
     reference_skill: float | None = None,
@@ -340,18 +342,18 @@ def sota_sensitivity(
     if isinstance(board, Responses | ItemScores):
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
+    boards = (board,) if isinstance(board, BestScore) else tuple(board)
     check_luck(priors, *boards)
-    whole = len(boards) == 1 and is_whole(boards[0])
-    given: Any = board_priors(priors) if whole else maximum_priors(priors)
     shown: Any = {"ci_prob": ci_prob, "progressbar": progressbar}
-    if isinstance(given, BoardPriors):
+    first = boards[0]
+    if len(boards) == 1 and isinstance(first, Leaderboard):
+        given = board_priors(priors)
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rng = generator_of(random_seed)
-        found = leaderboard_posterior(boards[0], given, draws=draws, random_seed=rng)
-        theta = boards[0].sign * found.draws["theta_sota"]
+        found = leaderboard_posterior(first, given, draws=draws, random_seed=rng)
+        theta = first.sign * found.draws["theta_sota"]
         return sensitivity_frame(theta, board_rows(found.fit, draws, rng), **shown)
-    rows = maximum_rows(boards, given, reference_skill, draws, random_seed)
+    rows = maximum_rows(boards, maximum_priors(priors), reference_skill, draws, random_seed)
     return sensitivity_frame(next(rows)[2](), rows, **shown)
 
 
@@ -405,7 +407,7 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
 
 
 def maximum_rows(
-    boards: tuple[Leaderboard, ...],
+    boards: tuple[BestScore, ...],
     priors: MaximumPriors,
     reference_skill: float | None,
     draws: int,
@@ -416,7 +418,7 @@ def maximum_rows(
     from bayes_sota.maximum.posterior import sota_posterior
 
     def theta(
-        boards: tuple[Leaderboard, ...] = boards,
+        boards: tuple[BestScore, ...] = boards,
         priors: MaximumPriors = priors,
         theta0: float | None = reference_skill,
     ) -> FloatArray:
@@ -444,7 +446,7 @@ def maximum_rows(
         yield "spread", spread, partial(theta, priors=replace(priors, skill=skill))
 
 
-def _scaled_tries(board: Leaderboard, factor: float) -> int | TriesPrior:
+def _scaled_tries(board: BestScore, factor: float) -> int | TriesPrior:
     if isinstance(board.tries, TriesPrior):
         return board.tries.scaled(factor)
     return max(1, round(board.tries * factor))

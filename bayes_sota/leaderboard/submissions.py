@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import ScoreKernel, modelled_entries, skill_grid
-from bayes_sota.maximum.score_laws import score_law
+from bayes_sota.maximum.score_laws import entry_values, score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 
 _EXACT, _MOST_VALUES = 20.0, 500  # numbers up to the first are exact
@@ -48,7 +48,7 @@ def kernel_of(board: Leaderboard) -> ScoreKernel:
 def check_luck(priors: object, *boards: object) -> None:
     """``InputError`` for a prior of the luck of submissions where no board has several."""
     given = priors.submission_luck if isinstance(priors, Priors) else None
-    kinds = Leaderboard | PairedBoards
+    kinds = BestScore | PairedBoards
     chosen = [b for b in boards if isinstance(b, kinds) and b.has_submissions]
     if not chosen:
         refuse_unused("scores that are not of several submissions", {"submission_luck": given})
@@ -85,9 +85,9 @@ class SubmissionKernel(ScoreKernel):
     @classmethod
     def of(cls, board: Leaderboard) -> "SubmissionKernel":
         """Kernel of a full or partial leaderboard whose entries had several submissions."""
-        law = score_law(board)
-        modelled = modelled_entries(law)
-        values = law.values()[modelled]
+        law, values = score_law(board), entry_values(board)
+        modelled = modelled_entries(law, board)
+        values = values[modelled]
         for closeness, bins in _COARSENESS:
             numbers, kinds = _kinds(board.submission_numbers, closeness)
             leading = int(kinds[board.order[0]])
@@ -171,7 +171,7 @@ class SubmissionKernel(ScoreKernel):
 
     def all_log_kernel(self, entries: NDArray[np.bool_], rho: float) -> FloatArray:
         """The same for other entries of the board, one row each."""
-        values, variance = self.law.values()[entries], 1 - rho**2
+        values, variance = entry_values(self.board)[entries], 1 - rho**2
         prepared = self.law.prepared(values, self.y)
         residual = self.law.residual(prepared, values, self.y, variance)
         ratio = self.noise.log_ratio(residual, self.kind_of_entry[entries])

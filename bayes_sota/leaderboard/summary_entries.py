@@ -27,7 +27,7 @@ from bayes_sota.core.text import (
 )
 from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
@@ -339,10 +339,14 @@ def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> d
 
 def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScores | None]:
     """Leaderboard, and what is known of the items behind it."""
-    if isinstance(data, Leaderboard | Responses | ItemScores):
+    if isinstance(data, BestScore | Responses | ItemScores):
         if n_test is not None:
             raise InputError("n_test is for files and data frames; this has its own number")
-        return (data, None) if isinstance(data, Leaderboard) else (data.leaderboard(), data)
+        if isinstance(data, Responses | ItemScores):
+            return data.leaderboard(), data
+        if not isinstance(data, Leaderboard):
+            raise InputError("of this board only the best score is known, not its entries")
+        return data, None
     from bayes_sota.data.read_boards import read_leaderboard
 
     return read_leaderboard(data, n_test=n_test), None
@@ -392,7 +396,6 @@ def _frame(
     ci_prob: float,
 ) -> pd.DataFrame:
     """One row per entry; those that lead have the winner's skill where both are given."""
-    assert board.scores is not None
     order, sign = board.order, board.sign
     scores = board.scores[order]
     rank = 1 + np.searchsorted(-scores, -scores, side="left")
@@ -433,7 +436,7 @@ def _hidden(board: Leaderboard) -> list[str]:
     ]
 
 
-def measured_of(data: Leaderboard | Responses | ItemScores) -> str:
+def measured_of(data: BestScore | Responses | ItemScores) -> str:
     """What was measured of results from such data, a key of the words of a page."""
     if isinstance(data, Responses):
         return "answers"
@@ -441,7 +444,7 @@ def measured_of(data: Leaderboard | Responses | ItemScores) -> str:
         return "auc"
     if data.metric == "score":
         return ""
-    if data.scores is None:
+    if not isinstance(data, Leaderboard):
         return "maximum"
     return "leaderboard" if data.submissions is None else "submissions"
 
@@ -450,7 +453,6 @@ def score_decimals(board: Leaderboard) -> int:
     """Digits of the scores as printed; of exact ones as many as tell counts apart."""
     if board.decimals is not None and board.decimals < 12:
         return board.decimals
-    assert board.scores is not None
     if board.metric == "accuracy":
         return int(np.ceil(np.log10(board.n_test)))
     return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)

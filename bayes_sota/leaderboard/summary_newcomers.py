@@ -22,6 +22,7 @@ Sec. 3.4 and Fig. 3 of Møllersen & Holsbø are the case of a known theta_sota a
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -52,11 +53,11 @@ from bayes_sota.core.summary import (
 )
 from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.printed_scores import EXACT_DECIMALS, digits_of
 from bayes_sota.leaderboard.fit import FieldFit, shape_density
 from bayes_sota.leaderboard.fit_shape import parameters_of
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
-from bayes_sota.maximum.score_laws import ScoreLaw, score_law
+from bayes_sota.maximum.score_laws import AccuracyLaw, AucScoreLaw, NormalLaw, ScoreLaw, score_law
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -169,8 +170,8 @@ class Newcomer:
 
     Attributes
     ----------
-    board : Leaderboard
-        For the law of a score.
+    law : ScoreLaw
+        Of a score on the items of the board.
     best, rho, shift : ndarray, shape (D,)
         Draws of theta_sota, rho and the standardised shift.
     maximum : float
@@ -186,7 +187,7 @@ class Newcomer:
         Of the result.
     """
 
-    board: Leaderboard
+    law: ScoreLaw
     best: FloatArray
     rho: FloatArray
     shift: FloatArray
@@ -210,7 +211,7 @@ class Newcomer:
         facts = {k: float(constants[k]) for k in ("n_test", "n_positive", "standard_error")}
         whole = "grid" in constants
         return cls(
-            _small_board(maximum, metric, facts),
+            _law_of(maximum, metric, facts),
             sign * best.ravel(),
             np.broadcast_to(draws_of(tree, "rho"), best.shape).ravel(),
             draws_of(tree, "shift", board).ravel(),
@@ -229,18 +230,11 @@ class Newcomer:
     ) -> "Newcomer":
         """Of draws of a whole board, before they become a tree."""
         board, best = fit.kernel.board, draws["theta_sota"]
-        facts = {"n_test": board.n_test, "n_positive": board.n_positive}
-        facts["standard_error"] = board.standard_error  # type: ignore[assignment]
         return cls(
-            _small_board(board.maximum, board.metric, facts), best, draws["rho"], draws["shift"],
+            score_law(board), best, draws["rho"], draws["shift"],
             board.maximum, board.sign, fit.kernel.error_ratio, BoardField.of_fit(fit, parameters),
             (1, best.size), {"draws_are_independent": 1}, parameters.behind,
         )  # fmt: skip
-
-    @cached_property
-    def law(self) -> ScoreLaw:
-        """Of a score on the items of the board."""
-        return score_law(self.board)
 
     @cached_property
     def moved(self) -> FloatArray:
@@ -255,7 +249,7 @@ class Newcomer:
     @one_thread()
     def truly_better(self, score: float, new_n_test: int | None = None) -> dict[str, Any]:
         """As of ``probability_truly_better``."""
-        numbers = NUMBER if self.board.metric == "score" else SHARE
+        numbers = NUMBER if isinstance(self.law, NormalLaw) else SHARE
         numbers.check(score, "new_score")
         law, same = self._law_on(new_n_test), new_n_test is None
         value = np.array([_value(law, self.sign * score)])
@@ -278,16 +272,16 @@ class Newcomer:
 
     def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
         """As of ``probability_shown``."""
-        (POSITIVE if self.board.metric == "score" else OPEN_SHARE).check(gap, "gap")
+        (POSITIVE if isinstance(self.law, NormalLaw) else OPEN_SHARE).check(gap, "gap")
         law, same = self._law_on(new_n_test), new_n_test is None
         skill = self.best + gap
-        if self.board.metric != "score":
+        if not isinstance(self.law, NormalLaw):
             skill = np.minimum(skill, _NEARLY_ONE)
         own = np.full(skill.shape, self.error_ratio**2)
         if same:
             skill = self.law.add_shift(skill, self.moved)
             own = own * (1 - self.rho**2)
-        if self.board.metric != "score":
+        if not isinstance(self.law, NormalLaw):
             skill = np.clip(skill, 0, _NEARLY_ONE)
         cut = _value(law, self.maximum) if same else _least_value(law, self.maximum)
         chances = np.asarray(law.reach(skill, cut, own))
@@ -300,16 +294,7 @@ class Newcomer:
         if new_n_test is None:
             return self.law
         COUNT.check(new_n_test, "new_n_test")
-        size, board = self.board.n_test, self.board
-        if not size:
-            raise InputError("new_n_test needs n_test, the number of items behind standard_error")
-        facts: dict[str, Any] = {"n_test": new_n_test}
-        if board.n_positive is not None:
-            positives = round(board.n_positive / size * new_n_test)
-            facts["n_positive"] = int(np.clip(positives, 2, max(new_n_test - 2, 2)))
-        if board.standard_error is not None:
-            facts["standard_error"] = board.standard_error * (size / new_n_test) ** 0.5
-        return score_law(_small_board(self.maximum, board.metric, facts))
+        return self.law.on(new_n_test)
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,8 +319,8 @@ class MaximumField:
         if not 0 <= score <= 1:
             raise InputError(f"new_score must be {SHARE}, where a maximum is, got {score:g}")
         middle = np.clip(score, 1e-4, 1 - 1e-4)
-        if law.board.n_test:
-            middle = (score * law.board.n_test + 0.5) / (law.board.n_test + 1)
+        if law.n_test:
+            middle = (score * law.n_test + 0.5) / (law.n_test + 1)
         error = float(law.errors_at(np.array([middle]))[0]) / (middle * (1 - middle))
         reach = np.linspace(-_REACH, _REACH, int(2 * _REACH * _PER_ERROR) + 1)
         u = float(logit(middle)) + min(error, 1.0) * reach
@@ -429,7 +414,7 @@ class BoardField:
         """The same on a grid that holds what the score may come from."""
         step = self.scale.step
         unit = float(self.psi[-1] - self.psi[-2]) / step
-        if law.board.metric == "score":
+        if isinstance(law, NormalLaw):
             highest = (score + _MARGIN * law.errors_at(self.psi[-1:])[0] - self.psi[-1]) / unit
         else:
             place, error = law.places(np.array([score * law.unit]))
@@ -439,7 +424,7 @@ class BoardField:
             return self
         y = self.y[-1] + step * np.arange(1, more + 1)
         psi = law.skill_at(y)
-        if law.board.metric == "score":
+        if isinstance(law, NormalLaw):
             psi = self.psi[-1] + unit * (y - self.y[-1])
         z, last = ((x - self.scale.location) / self.scale.location_sd for x in (y, self.y[-1]))
         tail = self.strangers[-1] * np.exp(-0.5 * (z**2 - last**2))
@@ -588,19 +573,20 @@ def _of_board(constants: "xr.Dataset", board: int) -> "xr.Dataset":
     return constants.isel(board=board) if "board" in constants.dims else constants
 
 
-def _small_board(maximum: float, metric: str, facts: dict[str, Any]) -> Leaderboard:
-    """A board with the best score alone, for the law of a score of its metric."""
-    known: dict[str, Any] = {"metric": metric}
-    if facts.get("n_test"):
-        known["n_test"] = int(facts["n_test"])
+def _law_of(best: float, metric: str, facts: dict[str, float]) -> ScoreLaw:
+    """Law of a score of a stored result."""
+    size = int(facts["n_test"])
     if metric == "accuracy":
-        maximum = round(maximum * known["n_test"]) / known["n_test"]
-        known |= {"rounding": "exact", "percent": False}
-    elif metric == "auc":
-        known["n_positive"] = int(facts["n_positive"])
-    else:
-        known["standard_error"] = float(facts["standard_error"])
-    return Leaderboard([maximum, maximum], **known)
+        return AccuracyLaw(best, size)
+    if metric == "auc":
+        return AucScoreLaw(best, size, int(facts["n_positive"]), _printed_step(best))
+    return NormalLaw(best, size, facts["standard_error"])
+
+
+def _printed_step(score: float) -> float:
+    """Distance of two scores with as many digits; 0 in full precision."""
+    digits = digits_of(Decimal(repr(score)))
+    return 10.0**-digits if digits < EXACT_DECIMALS else 0.0
 
 
 def _value(law: ScoreLaw, score: float) -> float:
@@ -617,8 +603,7 @@ def _log_likelihood(
     law: ScoreLaw, value: FloatArray, skill: FloatArray, dispersion: FloatArray
 ) -> FloatArray:
     """Log probability of one value given skills (k or 1, C), at dispersions (k, 1)."""
-    metric = law.board.metric
-    if metric != "score":
+    if not isinstance(law, NormalLaw):
         skill = logit(np.clip(skill, 1e-12, _NEARLY_ONE))
     found = law.log_kernel(law.prepared(value, skill), dispersion)
-    return found if metric == "auc" else np.asarray(found - 0.5 * np.log(dispersion))
+    return found if isinstance(law, AucScoreLaw) else np.asarray(found - 0.5 * np.log(dispersion))

@@ -28,9 +28,12 @@ from bayes_sota.core.text import (
     shown_name,
     steady_decimals,
 )
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
+    Whole,
     board_rows,
     estimate_with_fit,
     is_whole,
@@ -103,7 +106,7 @@ def rho_of(summary: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
 
 
 def report_sota(
-    data: Data | tuple[Leaderboard, ...],
+    data: Data | tuple[BestScore, ...],
     *,
     model: Model = None,
     correlation: float | None = None,
@@ -121,7 +124,7 @@ def report_sota(
 
     Parameters
     ----------
-    data : Leaderboard, Responses, ItemScores or tuple of Leaderboard
+    data : Leaderboard, BestScore, Responses, ItemScores or tuple of BestScore
     model : ModelSpecification, name or path, optional
     correlation : float, optional
         A known rho instead of the model's prior.
@@ -142,10 +145,10 @@ def report_sota(
 
     Examples
     --------
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> report = report_sota(board, random_seed=1, sensitivity=False)
     >>> report.cells[0][:4]
-    ['theta_sota', '0.969', '0.012', '0.943 to 0.988']
+    ['theta_sota', '0.969', '0.012', '0.942 to 0.988']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
     whole = is_whole(boards[0])
@@ -155,7 +158,7 @@ def report_sota(
         data, model=spec, reference_skill=reference_skill, new_n_test=new_n_test, **settings
     )
     rows: list[dict[str, Any]] = []
-    if sensitivity and isinstance(boards[0], Leaderboard):
+    if sensitivity and isinstance(boards[0], BestScore):
         known: Any = {"ci_prob": ci_prob, "progressbar": bool(settings.get("progressbar"))}
         if fit is None:
             theta0 = spec.reference_skill if reference_skill is None else reference_skill
@@ -317,9 +320,9 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
     estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
     facts, whole = dict[str, Any](), is_whole(data)
     tries: Any = data.n_classifiers
-    if whole:
+    if is_whole(data):
         facts["winner"] = _winner(data)
-    if not isinstance(data, Leaderboard):
+    if not isinstance(data, BestScore):
         size, source = data.n_items, COUNTED
     elif whole:
         size, source, tries = data.n_test, data.n_test_source, tries or data.typical_tries
@@ -365,8 +368,9 @@ def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _title(data: Data, found: dict[str, Any]) -> str:
-    if isinstance(data, Leaderboard) and data.scores is None:
-        return f"{data.name}: best score {data.maximum:g} of {_competitors(data, found)}"
+    if not is_whole(data):
+        score = found["observed_maximum"]
+        return f"{data.name}: best score {score:g} of {_competitors(data, found)}"
     n = found["n_test"]
     items = f" on {counted(n, 'item')} ({found['n_test_source']})" if n else ""
     return (
@@ -379,10 +383,10 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
     unnamed = alone and data.name in ("board", "board 1")
     where = "" if unnamed else f'On "{data.name}" '
     tries = _competitors(data, found)
-    if isinstance(data, Leaderboard) and data.scores is None:
-        items = f", {_reading(data)}"
-    else:
+    if isinstance(data, Leaderboard | Responses | ItemScores):
         items = on_items(found["n_test"], found["n_test_source"]) + _shared(data)
+    else:
+        items = f", {_reading(data)}"
     score, winner = _best_score(data, found), found.get("winner")
     if winner is not None:
         return f"{where}{plain_text(winner, 100)} has the best score of {tries}, {score}{items}."
@@ -392,7 +396,8 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
 
 def _expected(data: Data, found: dict[str, Any], alone: bool) -> list[str]:
     """What the winner and the best would score on new items, beside what the winner shows."""
-    metric, winner, skill = _as_board(data).metric, found.get("winner"), found["winner_skill"]
+    board = data if isinstance(data, BestScore) else data.leaderboard()
+    metric, winner, skill = board.metric, found.get("winner"), found["winner_skill"]
     who = "the winner" if winner is None else shown_name(winner, 60)
     if not alone:
         who += f' of "{shown_name(data.name, 60)}"'
@@ -413,7 +418,7 @@ def _expected(data: Data, found: dict[str, Any], alone: bool) -> list[str]:
 def _competitors(data: Data, found: dict[str, Any]) -> str:
     """How many took part: entries where each listed one did, else classifiers, known or not."""
     n = found["n_classifiers"]
-    if isinstance(data, Leaderboard) and data.n_classifiers is None:
+    if isinstance(data, BestScore) and data.n_classifiers is None:
         return f"about {_classifiers(data.typical_tries)}"
     listed_all = isinstance(data, Leaderboard) and n == data.n_entries
     return counted(n, "entry", "entries") if listed_all else _classifiers(n)
@@ -427,28 +432,26 @@ def _best_score(data: Data, found: dict[str, Any]) -> str:
     """The best score with the digits that it was printed with, or that tell counts apart."""
     if not is_whole(data):
         return f"{found['observed_maximum']:.6g}"
-    board = _as_board(data)
-    return f"{found['observed_maximum']:.{score_decimals(board)}f}"
+    return f"{found['observed_maximum']:.{score_decimals(_as_board(data))}f}"
 
 
-def _shared(data: Data) -> str:
+def _shared(data: Whole) -> str:
     """That several have the best score."""
     leaders = _leaders(data)
     return f", shared by {len(leaders):,}" if len(leaders) > 1 else ""
 
 
-def _leaders(data: Data) -> list[str]:
+def _leaders(data: Whole) -> list[str]:
     """Names of the entries with the best score."""
     board = _as_board(data)
-    assert board.scores is not None
     return [board.names[j] for j in np.flatnonzero(board.scores == board.maximum)]
 
 
-def _as_board(data: Data) -> Leaderboard:
+def _as_board(data: Whole) -> Leaderboard:
     return data if isinstance(data, Leaderboard) else data.leaderboard()
 
 
-def _winner(data: Data) -> str | None:
+def _winner(data: Whole) -> str | None:
     """Name of the entry with the best score; None where several have it, or none has a name."""
     name, *others = _leaders(data)
     return None if others or name.isdigit() or name.startswith("entry ") else name
@@ -483,7 +486,7 @@ def _decimals(found: dict[str, Any]) -> int:
     return decimals_for(found.get("sd", (high - low) / 4), found.get("mcse", 0.0))
 
 
-def _reading(board: Leaderboard) -> str:
+def _reading(board: BestScore) -> str:
     """How the best score is understood."""
     if board.metric == "auc":
         negative = counted(board.n_negative or 0, "negative item")

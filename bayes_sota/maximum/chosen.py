@@ -15,7 +15,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
 from bayes_sota.maximum.walk import FreshTestSet, NormalTestSet, Parts, TestSet
 
@@ -187,14 +187,14 @@ def _normal_behind(
 
 
 def chosen_among(
-    test_set: FreshTestSet, board: Leaderboard, luck: FloatArray, rng: np.random.Generator
+    test_set: FreshTestSet, board: BestScore, luck: FloatArray, rng: np.random.Generator
 ) -> FreshTestSet:
     """The same test sets where every classifier of a board shows the best of its submissions.
 
     Parameters
     ----------
     test_set : TestSet or NormalTestSet
-    board : Leaderboard
+    board : BestScore
         Of which the best score is known.
     luck : ndarray, shape (D,)
         Lambda of each draw: the law of one of the two tabulated values around it, with the

@@ -21,7 +21,7 @@ import numpy as np
 from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.chosen import check_luck_given, chosen_among
 from bayes_sota.maximum.dependence import (
     NOISE,
@@ -32,7 +32,7 @@ from bayes_sota.maximum.dependence import (
     skill_nodes,
     survival_table,
 )  # fmt: skip
-from bayes_sota.maximum.score_laws import normal_scores_of
+from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 from bayes_sota.maximum.walk import (
     CellLaw,
@@ -52,7 +52,7 @@ BOARD_VARIABLES = (
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
 
 
-def default_reference_skill(board: Leaderboard, given: float | None = None) -> float:
+def default_reference_skill(board: BestScore, given: float | None = None) -> float:
     """theta0 as given, or the observed maximum, kept half an item away from 0 and 1."""
     if given is not None:
         return given
@@ -60,12 +60,12 @@ def default_reference_skill(board: Leaderboard, given: float | None = None) -> f
     return float(np.clip(board.maximum, half, 1 - half))
 
 
-def board_names(boards: Sequence[Leaderboard]) -> list[str]:
+def board_names(boards: Sequence[BestScore]) -> list[str]:
     """Names of boards, made different where two are alike.
 
     Examples
     --------
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> board_names([board, board])
     ['board', 'board 2']
     """
@@ -79,12 +79,12 @@ def board_names(boards: Sequence[Leaderboard]) -> list[str]:
     return names
 
 
-def score_bounds(board: Leaderboard) -> tuple[float, float]:
+def score_bounds(board: BestScore) -> tuple[float, float]:
     """Lowest and highest score that prints as the best one."""
     if board.metric == "accuracy":
         low, high = board.counts
         return low / board.n_test, high / board.n_test
-    least = 2 * _EXACT * float(normal_scores_of(board).standard_error(board.maximum))
+    least = 2 * _EXACT * float(score_law(board).normal_scores.standard_error(board.maximum))
     if board.n_negative is not None:
         assert board.n_positive is not None
         least = 1 / (board.n_positive * board.n_negative)
@@ -95,7 +95,7 @@ def score_bounds(board: Leaderboard) -> tuple[float, float]:
 class CountScoring:
     """Right answers out of n, classifiers tied together by a reference classifier."""
 
-    board: Leaderboard
+    board: BestScore
     reference_skill: float
 
     @cached_property
@@ -136,12 +136,12 @@ class CountScoring:
 class NormalScoring:
     """Scores whose normal scores share one factor: AUCs, and scores with a standard error."""
 
-    board: Leaderboard
+    board: BestScore
 
     @cached_property
     def scores(self) -> NormalScores:
         """On this test set."""
-        return normal_scores_of(self.board)
+        return score_law(self.board).normal_scores
 
     @cached_property
     def edges(self) -> FloatArray:
@@ -191,13 +191,15 @@ class NormalScoring:
         self, rng: np.random.Generator, correlation: FloatArray, new_n_test: int | None = None
     ) -> FreshTestSet:
         """With the share of positives, or the standard error per item, of this board."""
-        return NormalTestSet.draw(rng, normal_scores_of(self.board, new_n_test), correlation)
+        return NormalTestSet.draw(
+            rng, score_law(self.board).on(new_n_test).normal_scores, correlation
+        )
 
 
 MaximumScoring = CountScoring | NormalScoring
 
 
-def maximum_scoring(board: Leaderboard, reference_skill: float | None = None) -> MaximumScoring:
+def maximum_scoring(board: BestScore, reference_skill: float | None = None) -> MaximumScoring:
     """How the best score of a board comes about, by its metric."""
     if board.metric == "accuracy":
         return CountScoring(board, default_reference_skill(board, reference_skill))
@@ -228,7 +230,7 @@ class BoardLikelihood:
 
     Parameters
     ----------
-    board : Leaderboard
+    board : BestScore
     correlations : ndarray, shape (R,)
         Nodes of rho.
     reference_skill : float, optional
@@ -241,7 +243,7 @@ class BoardLikelihood:
 
     def __init__(
         self,
-        board: Leaderboard,
+        board: BestScore,
         correlations: FloatArray,
         reference_skill: float | None = None,
         refinement: float = 1.0,
@@ -393,7 +395,7 @@ def _power_difference(
     return np.exp(m * upper - peak) * -np.expm1(np.minimum(m * (lower - upper), 0.0))
 
 
-def _tries_nodes(board: Leaderboard) -> tuple[FloatArray, FloatArray]:
+def _tries_nodes(board: BestScore) -> tuple[FloatArray, FloatArray]:
     if isinstance(board.tries, TriesPrior):
         return board.tries.nodes()
     return np.array([float(board.tries)]), np.ones(1)
@@ -426,7 +428,7 @@ def _top_skill(law: CellLaw, rows: IntArray, level: FloatArray) -> FloatArray:
 
 
 def board_values(
-    fields: Sequence[FieldDraws], boards: Sequence[Leaderboard], distribution: SkillDistribution
+    fields: Sequence[FieldDraws], boards: Sequence[BestScore], distribution: SkillDistribution
 ) -> dict[str, FloatArray]:
     """Draws of what belongs to boards under the names of the schema, shape (D, B)."""
     values = {
@@ -439,7 +441,7 @@ def board_values(
 
 
 def draw_boards(
-    boards: Sequence[Leaderboard],
+    boards: Sequence[BestScore],
     distribution: SkillDistribution,
     rho: FloatArray,
     rng: np.random.Generator,
@@ -452,7 +454,7 @@ def draw_boards(
 
     Parameters
     ----------
-    boards : sequence of Leaderboard
+    boards : sequence of BestScore
         Only their sizes matter, and theta0 where ``reference_skill`` is not given. An uncertain
         number of classifiers is drawn from its prior.
     distribution : SkillDistribution
@@ -497,7 +499,7 @@ def draw_boards(
 
 
 def draw_fields(
-    boards: Sequence[Leaderboard],
+    boards: Sequence[BestScore],
     priors: MaximumPriors,
     location: FloatArray,
     spread: FloatArray,

@@ -35,7 +35,7 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.chosen import check_luck_given
 from bayes_sota.maximum.likelihood import BoardLikelihood, board_names, draw_boards
 
@@ -46,7 +46,7 @@ _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held 
 
 
 def build_model(
-    boards: Leaderboard | Sequence[Leaderboard],
+    boards: BestScore | Sequence[BestScore],
     priors: Priors | MaximumPriors | None = None,
     *,
     reference_skill: float | None = None,
@@ -59,7 +59,7 @@ def build_model(
 
     Parameters
     ----------
-    boards : Leaderboard or sequence of them
+    boards : BestScore or sequence of them
         Several boards share location, spread and rho.
     priors : Priors, optional
         A quantity that is known becomes a constant.
@@ -82,7 +82,7 @@ def build_model(
 
     Examples
     --------
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> model = build_model(board)
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
@@ -104,7 +104,7 @@ def build_model(
 
 
 def observe_maximum(
-    boards: Leaderboard | Sequence[Leaderboard],
+    boards: BestScore | Sequence[BestScore],
     location: Any,
     spread: Any,
     rho: Any,
@@ -119,7 +119,7 @@ def observe_maximum(
 
     Parameters
     ----------
-    boards : Leaderboard or sequence of them
+    boards : BestScore or sequence of them
         With one field of classifiers.
     location, spread, rho : tensors
         Numbers: median and standard deviation of the skills (log odds), and the correlation with
@@ -138,7 +138,7 @@ def observe_maximum(
     Examples
     --------
     >>> import pymc as pm
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> with pm.Model() as model:
     ...     spread = pm.HalfNormal("spread", 0.3)
     ...     location = pm.Normal("location", 2, 1)
@@ -166,7 +166,7 @@ def observe_maximum(
 
 
 def maximum_logp(
-    board: Leaderboard,
+    board: BestScore,
     location: Any,
     spread: Any,
     rho: Any,
@@ -183,7 +183,7 @@ def maximum_logp(
 
     Parameters
     ----------
-    board : Leaderboard
+    board : BestScore
         Its maximum, sizes and number of classifiers.
     location, spread, rho : tensors
         Numbers, as in ``observe_maximum``.
@@ -203,7 +203,7 @@ def maximum_logp(
 
     Examples
     --------
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> round(float(maximum_logp(board, 2.7, 0.4, 0.7).eval(mode="FAST_COMPILE")), 2)
     -0.59
     """
@@ -214,14 +214,14 @@ def maximum_logp(
     return marginal.logp(*map(pt.as_tensor_variable, given))
 
 
-def _refuse_luck(boards: Sequence[Leaderboard], luck: Any) -> None:
+def _refuse_luck(boards: Sequence[BestScore], luck: Any) -> None:
     """Refuse a luck of submissions where no board has several."""
     if not any(board.has_submissions for board in boards):
         refuse_unused("best scores that are not of several submissions", {"luck": luck})
 
 
-def _several(boards: Leaderboard | Sequence[Leaderboard]) -> tuple[Leaderboard, ...]:
-    boards = (boards,) if isinstance(boards, Leaderboard) else tuple(boards)
+def _several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:
+    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
     if not boards:
         raise InputError("at least one leaderboard is needed")
     return boards
@@ -252,7 +252,7 @@ def location_variable(prior: SkillPrior, above: Any) -> Any:
     return pm.Deterministic("location", level - above)
 
 
-def luck_variable(boards: Sequence[Leaderboard], priors: MaximumPriors) -> Any:
+def luck_variable(boards: Sequence[BestScore], priors: MaximumPriors) -> Any:
     """Luck of submissions of the model of the ``with`` block; None where no board has several."""
     if not any(board.has_submissions for board in boards):
         return None
@@ -272,7 +272,7 @@ class _Marginal:
     """Log likelihood of one board in tensors, from tables at nodes of rho."""
 
     def __init__(
-        self, board: Leaderboard, priors: MaximumPriors, reference_skill: float | None
+        self, board: BestScore, priors: MaximumPriors, reference_skill: float | None
     ) -> None:
         self.hat_weights = _hat_weights(priors.skill)
         self.nodes = rho = _correlation_nodes(priors.correlation)
@@ -385,7 +385,7 @@ def _beta_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
 
 
 def _random(
-    boards: Sequence[Leaderboard], prior: SkillPrior, reference_skill: float | None
+    boards: Sequence[BestScore], prior: SkillPrior, reference_skill: float | None
 ) -> Callable[..., Any]:
     """Best scores of fresh boards, which lie along the last axis of ``size``."""
 

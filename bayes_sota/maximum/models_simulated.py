@@ -28,7 +28,7 @@ from bayes_sota.core.priors import (
     UniformTries,
 )
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.chosen import chosen_among
 from bayes_sota.maximum.dependence import reference_nodes
 from bayes_sota.maximum.likelihood import board_names, default_reference_skill, score_bounds
@@ -40,11 +40,11 @@ from bayes_sota.maximum.models import (
     spread_variable,
     uniform_ends,
 )
-from bayes_sota.maximum.score_laws import normal_scores_of
+from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.walk import Fields, FreshTestSet, NormalTestSet, TestSet
 
 
-def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) -> FloatArray:
+def reference_skills(boards: Sequence[BestScore], given: float | None = None) -> FloatArray:
     """theta0 of each board: the given one, or the observed maximum half an item inside (0, 1)."""
     if given is not None and not 0 < given < 1:
         raise InputError(f"reference skill must lie in (0, 1), got {given:g}")
@@ -52,7 +52,7 @@ def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) 
 
 
 def build_simulated_maximum(
-    boards: Sequence[Leaderboard],
+    boards: Sequence[BestScore],
     priors: MaximumPriors,
     *,
     epsilon: float | Sequence[float] | NDArray[np.float64],
@@ -67,7 +67,7 @@ def build_simulated_maximum(
 
     Parameters
     ----------
-    boards : sequence of Leaderboard
+    boards : sequence of BestScore
         They share location, spread and rho; with more than one, what belongs to a board has the
         dimension ``board``.
     priors : MaximumPriors
@@ -163,7 +163,7 @@ def _quantile(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
     raise InputError(f"no simulator for the skill prior {type(prior).__name__}")
 
 
-def _number_of_classifiers(boards: tuple[Leaderboard, ...], dims: str | None) -> Any:
+def _number_of_classifiers(boards: tuple[BestScore, ...], dims: str | None) -> Any:
     """Whole numbers, from one uniform latent per board where a board's number is uncertain."""
     if all(isinstance(board.tries, int) for board in boards):
         return pt.as_tensor_variable(_per_board([b.tries for b in boards], len(boards)))
@@ -186,7 +186,7 @@ def _tries_quantile(tries: int | TriesPrior, q: Any) -> Any:
     raise InputError(f"no simulator for the tries prior {type(tries).__name__}")
 
 
-def _interval_distance(boards: tuple[Leaderboard, ...]) -> Callable[[Any, Any, Any], Any]:
+def _interval_distance(boards: tuple[BestScore, ...]) -> Callable[[Any, Any, Any], Any]:
     """Log kernel: Gaussian in the distance from the scores that print as the observed one."""
     ends = np.array([score_bounds(board) for board in boards])
     low, high = (_per_board(ends[:, end], len(boards)) for end in (0, 1))
@@ -203,7 +203,7 @@ class ScoreSimulator:
 
     Parameters
     ----------
-    boards : tuple of Leaderboard
+    boards : tuple of BestScore
     references : ndarray, shape (boards,)
         theta0 of each board.
     prior : SkillPrior
@@ -211,7 +211,7 @@ class ScoreSimulator:
     """
 
     def __init__(
-        self, boards: tuple[Leaderboard, ...], references: FloatArray, prior: SkillPrior
+        self, boards: tuple[BestScore, ...], references: FloatArray, prior: SkillPrior
     ) -> None:
         """Tabulate the law of each board's S0."""
         self.boards, self.prior = boards, prior
@@ -241,7 +241,7 @@ class ScoreSimulator:
             counts = nodes.counts[np.minimum(place, nodes.counts.size - 1)]
             test_set = TestSet(board.n_test, counts, rho, float(self.references[i]))
         else:
-            test_set = NormalTestSet(normal_scores_of(board), shift, rho)
+            test_set = NormalTestSet(score_law(board).normal_scores, shift, rho)
         if board.has_submissions:
             test_set = chosen_among(test_set, board, luck[0], rng)
         distribution = self.prior.distribution(location, spread)

@@ -20,7 +20,7 @@ from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_priors
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws, board_values, draw_boards
 
 _RHO_NODES = 10
@@ -32,7 +32,7 @@ _TOLERATED = 1e-3  # probability that may rest on what tables leave out
 
 
 def draw_prior(
-    boards: Sequence[Leaderboard],
+    boards: Sequence[BestScore],
     priors: MaximumPriors,
     rng: np.random.Generator,
     draws: int,
@@ -131,7 +131,7 @@ class SotaPosterior:
 
 
 def sota_posterior(
-    boards: Leaderboard | Sequence[Leaderboard],
+    boards: BestScore | Sequence[BestScore],
     priors: Priors | MaximumPriors | None = None,
     *,
     draws: int = 4000,
@@ -144,7 +144,7 @@ def sota_posterior(
 
     Parameters
     ----------
-    boards : Leaderboard or sequence of them
+    boards : BestScore or sequence of them
         Several boards of one task share location, spread and rho.
     priors : Priors, optional
     draws : int
@@ -164,12 +164,12 @@ def sota_posterior(
 
     Examples
     --------
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> posterior = sota_posterior(board, draws=1000, random_seed=1)
     >>> bool(posterior.draws["theta_sota"].mean() < 0.98)
     True
     """
-    boards = (boards,) if isinstance(boards, Leaderboard) else tuple(boards)
+    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
     if not boards:
         raise InputError("at least one leaderboard is needed")
     if draws < 1:
@@ -229,7 +229,7 @@ class MaximumFit(Fit):
 
 
 def fit_maximum(
-    boards: Sequence[Leaderboard],
+    boards: Sequence[BestScore],
     priors: MaximumPriors,
     rng: np.random.Generator,
     *,

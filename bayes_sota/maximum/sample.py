@@ -33,7 +33,7 @@ from bayes_sota.core.sample import (
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.maximum.likelihood import (
     BOARD_VARIABLES,
@@ -79,7 +79,7 @@ class Request:
         Recorded as attributes.
     """
 
-    boards: Sequence[Leaderboard]
+    boards: Sequence[BestScore]
     priors: MaximumPriors
     draws: int = 1000
     chains: int = 4
@@ -198,7 +198,7 @@ class Request:
         notes = {"notes": _CHOSEN} if self.has_submissions else {}
         return {**provenance, **notes, **found, "new_n_test": int(self.new_n_test or 0)}
 
-    def _facts(self, board: Leaderboard) -> dict[str, float]:
+    def _facts(self, board: BestScore) -> dict[str, float]:
         low, high = score_bounds(board)
         return {
             "maximum": board.maximum, "n_test": board.n_test or 0,
@@ -240,7 +240,7 @@ def _dataset(
 
 
 def estimate_point(
-    board: Leaderboard | Responses | ItemScores,
+    board: BestScore | Responses | ItemScores,
     method: str,
     *,
     n_classes: int | None = None,
@@ -252,7 +252,7 @@ def estimate_point(
 
     Parameters
     ----------
-    board : Leaderboard, Responses or ItemScores
+    board : BestScore, Responses or ItemScores
         With all scores; accuracies, or AUCs for shrinking.
     method : {"shrink", "crop"}
     n_classes : int, optional
@@ -270,7 +270,7 @@ def estimate_point(
     """
     from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
-    shown = board if isinstance(board, Leaderboard) else board.leaderboard()
+    shown = board if isinstance(board, BestScore) else board.leaderboard()
     how: dict[str, Any] = {"criterion": criterion or "expected"}
     if correlation is not None:
         how["correlation"] = correlation
@@ -278,7 +278,7 @@ def estimate_point(
         how["fixed_field"] = fixed_field
     else:
         refuse_unused(f'method "{method}"', {"fixed_field": fixed_field})
-    if shown.scores is None:
+    if not isinstance(shown, Leaderboard):
         raise InputError(f'method "{method}" takes all scores of a board')
     if shown.metric == "auc":
         if method != "shrink" or n_classes is not None:
@@ -297,7 +297,7 @@ def estimate_point(
 
 
 def sample_exact(
-    boards: Sequence[Leaderboard], priors: MaximumPriors, **settings: Any
+    boards: Sequence[BestScore], priors: MaximumPriors, **settings: Any
 ) -> xr.DataTree:
     """Exact posterior of observed maxima as a DataTree; ``settings`` as in ``Request``.
 
@@ -327,7 +327,7 @@ def sample_exact(
 
 
 def sample_nuts(
-    boards: Sequence[Leaderboard],
+    boards: Sequence[BestScore],
     priors: MaximumPriors,
     *,
     tune: int = 1000,
@@ -355,7 +355,7 @@ def sample_nuts(
 
 def complete(
     trace: xr.DataTree,
-    boards: Leaderboard | Sequence[Leaderboard],
+    boards: BestScore | Sequence[BestScore],
     priors: Priors | MaximumPriors | None = None,
     *,
     model: "pm.Model | None" = None,
@@ -400,7 +400,7 @@ def complete(
     >>> import numpy as np
     >>> import xarray as xr
     >>> from bayes_sota.maximum.models import build_model
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> rng, dims = np.random.default_rng(0), ("chain", "draw")
     >>> spread, rho = rng.uniform(0.2, 0.4, (2, 25)), rng.beta(14, 5, (2, 25))
     >>> location = 3.9 - np.sqrt(2 * np.log(51)) * spread
@@ -416,7 +416,7 @@ def complete(
 
     from bayes_sota.maximum.models import build_model
 
-    boards = (boards,) if isinstance(boards, Leaderboard) else tuple(boards)
+    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
     known = maximum_priors(priors)
     check_trace(trace)
     trace = _without_completion(trace)
@@ -504,7 +504,7 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
 
 
 def sample_abc(
-    boards: Sequence[Leaderboard],
+    boards: Sequence[BestScore],
     priors: MaximumPriors,
     *,
     cores: int | None = None,

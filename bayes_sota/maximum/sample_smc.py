@@ -28,7 +28,7 @@ from pytensor.tensor.random.type import RandomGeneratorType
 
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import maximum_scoring, score_bounds
 from bayes_sota.maximum.models_simulated import (
     ScoreSimulator,
@@ -214,7 +214,7 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
 
 
 def simulate_posterior(
-    boards: Sequence[Leaderboard],
+    boards: Sequence[BestScore],
     priors: MaximumPriors,
     rng: np.random.Generator,
     *,
@@ -294,7 +294,7 @@ class _Run:
         return schedule
 
 
-def _standard_errors(boards: Sequence[Leaderboard], references: FloatArray) -> FloatArray:
+def _standard_errors(boards: Sequence[BestScore], references: FloatArray) -> FloatArray:
     scoring = [maximum_scoring(b, float(x)) for b, x in zip(boards, references, strict=True)]
     errors = np.array([one.log_odds_error for one in scoring])
     return np.asarray(errors * references * (1 - references))

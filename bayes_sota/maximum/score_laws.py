@@ -19,9 +19,9 @@ times that of one score: what the classifiers share is part of ``psi``.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.maximum.walk import GaussianScores, NormalScores
 
@@ -43,16 +43,20 @@ _NARROW = 1e-3  # standard errors that a score in full precision stands for
 
 @dataclass(frozen=True, eq=False)
 class ScoreLaw(ABC):
-    """Law of the scores of one board.
+    """Law of the scores on one test set.
 
     ``values`` are scores times ``unit``; ``y`` is a grid of equally spaced coordinates of psi.
 
     Attributes
     ----------
-    board : Leaderboard
+    best : float
+        Best observed score, around which the law is needed.
+    n_test : int
+        Items of the test set; 0 where they are not known.
     """
 
-    board: Leaderboard
+    best: float
+    n_test: int
 
     spacing: ClassVar[float] = 0.0  # of two values
     # of the place and width of a field, in coordinates; None: that of ``BoardPriors``
@@ -70,18 +74,16 @@ class ScoreLaw(ABC):
 
     def depth(self, scores: FloatArray) -> FloatArray:
         """How many standard errors scores lie below the best one."""
-        return np.asarray((self.board.maximum - scores) / self.standard_error)
+        return np.asarray((self.best - scores) / self.standard_error)
+
+    @abstractmethod
+    def on(self, size: int | None) -> Self:
+        """Law of scores on so many other items; None for as many as here."""
 
     @property
-    def scores(self) -> FloatArray:
-        """Scores of all entries, (m,)."""
-        if self.board.scores is None:
-            raise InputError("only the maximum of this leaderboard is known; all scores are needed")
-        return self.board.scores
-
-    def values(self) -> FloatArray:
-        """Values of all entries, (m,)."""
-        return self.scores
+    @abstractmethod
+    def normal_scores(self) -> NormalScores:
+        """What makes a score and a skill a standard normal number."""
 
     def fitted_to(self, values: FloatArray) -> "ScoreLaw":
         """The same law with a grid coordinate that suits these values."""
@@ -166,8 +168,7 @@ class ScoreLaw(ABC):
         self, skill: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
         """Score of one classifier per draw on a fresh test set, (D,)."""
-        normal = rng.standard_normal(skill.size)
-        return normal_scores_of(self.board, size).estimate(normal, skill)
+        return self.on(size).normal_scores.estimate(rng.standard_normal(skill.size), skill)
 
     def best_new_score(
         self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
@@ -178,38 +179,50 @@ class ScoreLaw(ABC):
         """
         shared = (rho * rng.standard_normal(len(skills)))[:, None]
         normal = shared + np.sqrt(1 - rho**2)[:, None] * rng.standard_normal(skills.shape)
-        return np.asarray(normal_scores_of(self.board, size).estimate(normal, skills).max(axis=1))
+        return self.on(size).normal_scores.estimate(normal, skills).max(axis=1)
 
 
+@dataclass(frozen=True, eq=False)
 class AccuracyLaw(ScoreLaw):
-    """Values are numbers of right answers."""
+    """Values are numbers of right answers.
+
+    Attributes
+    ----------
+    alike : float
+        How many numbers print as the same score.
+    """
+
+    alike: float = 1.0
 
     spacing: ClassVar = 1.0
+
+    def on(self, size: int | None) -> "AccuracyLaw":
+        """Of more or fewer items."""
+        return replace(self, n_test=size or self.n_test)
+
+    @property
+    def normal_scores(self) -> NormalScores:
+        """Near the best score, with its standard error."""
+        return GaussianScores(self.standard_error)
 
     @property
     def unit(self) -> float:
         """Items."""
-        return float(self.board.n_test)
+        return float(self.n_test)
 
     @property
     def standard_error(self) -> float:
         """Binomial standard error of the best score."""
-        p = np.clip(self.board.maximum, 0.5 / self.board.n_test, 1 - 0.5 / self.board.n_test)
-        return float(np.sqrt(p * (1 - p) / self.board.n_test))
-
-    def values(self) -> FloatArray:
-        """Numbers of right answers, the middle of those that print alike."""
-        bounds = self.board.count_bounds
-        assert bounds is not None
-        return np.asarray(bounds.mean(axis=1))
+        p = np.clip(self.best, 0.5 / self.n_test, 1 - 0.5 / self.n_test)
+        return float(np.sqrt(p * (1 - p) / self.n_test))
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log odds, and their standard errors."""
-        return _log_odds_places(values / self.board.n_test, self.board.n_test)
+        return _log_odds_places(values / self.n_test, self.n_test)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Binomial log likelihood relative to that of the observed proportion."""
-        n, p = self.board.n_test, values / self.board.n_test
+        n, p = self.n_test, values / self.n_test
         log_right, log_wrong = -np.logaddexp(0, -y), -np.logaddexp(0, y)
         fit = values[:, None] * log_right + (n - values[:, None]) * log_wrong
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -223,12 +236,10 @@ class AccuracyLaw(ScoreLaw):
 
     def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Log normalisation of the double binomial, times what prints alike."""
-        n, bounds = self.board.n_test, self.board.count_bounds
+        n = self.n_test
         p = np.clip(values / n, 0.5 / n, 1 - 0.5 / n)
-        assert bounds is not None
-        printed = float(np.median(bounds[:, 1] - bounds[:, 0])) + 1
         variance = dispersion * n * p * (1 - p)
-        return np.asarray(np.log(printed) - 0.5 * np.log(2 * np.pi * variance))
+        return np.asarray(np.log(self.alike) - 0.5 * np.log(2 * np.pi * variance))
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Binomial tail at the dispersion, as an incomplete beta function."""
@@ -246,17 +257,17 @@ class AccuracyLaw(ScoreLaw):
         return np.asarray(np.where(reach > 0.5, upper, ndtri(np.clip(reach, _TINY, 0.5))))
 
     def _beta(self, cut: float, dispersion: Dispersion) -> tuple[Any, Any]:
-        n = self.board.n_test
+        n = self.n_test
         above, below = (count / dispersion + 0.5 for count in (cut - 0.5, n - cut + 0.5))
         return np.maximum(above, 0.5), np.maximum(below, 0.5)
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Wilson's solution: it stays in [0, 1], and is skewed near 1."""
-        return wilson(psi, shift, self.board.n_test)
+        return wilson(psi, shift, self.n_test)
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Binomial."""
-        return np.asarray(np.sqrt(psi * (1 - psi) / self.board.n_test))
+        return np.asarray(np.sqrt(psi * (1 - psi) / self.n_test))
 
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Multiples of one item, between 0 and 1."""
@@ -266,14 +277,14 @@ class AccuracyLaw(ScoreLaw):
         self, skill: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
         """Binomial."""
-        items = size or self.board.n_test
+        items = size or self.n_test
         return np.asarray(rng.binomial(items, skill) / items)
 
     def best_new_score(
         self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
         """Two binomials each, given what the reference classifier gets right."""
-        size = size or self.board.n_test
+        size = size or self.n_test
         reference = float(np.clip(np.median(skills[:, -1]), 1e-6, 1 - 1e-6))
         skills = np.clip(skills, 1e-9, 1 - 1e-9)
         feasible = np.minimum(rho[:, None], feasible_correlation(skills, reference))
@@ -284,22 +295,62 @@ class AccuracyLaw(ScoreLaw):
         return np.asarray(counts.max(axis=1) / size)
 
 
+@dataclass(frozen=True, eq=False)
 class AucScoreLaw(ScoreLaw):
-    """Values are areas under ROC curves."""
+    """Values are areas under ROC curves.
+
+    Attributes
+    ----------
+    n_positive : int
+        Positive items.
+    width : float
+        Distance of two scores that print differently; 0 for scores in full precision.
+    floors : bool
+        Whether scores are cut, not rounded, to that width.
+    """
+
+    n_positive: int
+    width: float = 0.0
+    floors: bool = False
+
+    def on(self, size: int | None) -> "AucScoreLaw":
+        """With the same share of positive items."""
+        if size is None:
+            return self
+        positives = int(np.clip(round(self.n_positive / self.n_test * size), 2, max(size - 2, 2)))
+        return replace(self, n_test=size, n_positive=positives)
+
+    @property
+    def normal_scores(self) -> NormalScores:
+        """From tables of the law of one AUC."""
+        return self.table
 
     @cached_property
     def table(self) -> AucScores:
         """Normal scores on this test set."""
-        return auc_scores_of(self.board)
+        positives, negatives = self.n_positive, max(2, self.n_test - self.n_positive)
+        best = min(self.best, 1 - 0.5 / min(positives, negatives))
+        error = float(auc_std(best, positives, negatives))
+        odds = float(logit(best)) + _ABOVE * min(error / (best * (1 - best)), 1.2)
+        lowest = logit(max(best - _BELOW * error, 0.05))
+        # whole steps, so that similar boards share their tables
+        ends = expit(np.array([np.floor(lowest / _STEP), np.ceil(odds / _STEP)]) * _STEP)
+        return AucScores.of(positives, negatives, float(ends[0]), min(float(ends[1]), 1 - 1e-9))
+
+    def printed_interval(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest score that prints as each."""
+        width = max(self.width, 2 * self.table.lattice)
+        low = scores if self.floors else scores - width / 2
+        return low, low + width
 
     @property
     def standard_error(self) -> float:
         """Standard error of the best estimate, were it the skill; of 1 as of ``largest``."""
-        return float(self.table.standard_error(min(self.board.maximum, self.table.largest)))
+        return float(self.table.standard_error(min(self.best, self.table.largest)))
 
     def depth(self, scores: FloatArray) -> FloatArray:
         """On the scale on which every estimate has a standard deviation of one."""
-        return np.asarray(self.table.stabilized(self.board.maximum) - self.table.stabilized(scores))
+        return np.asarray(self.table.stabilized(self.best) - self.table.stabilized(scores))
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log odds, and their standard errors."""
@@ -308,7 +359,7 @@ class AucScoreLaw(ScoreLaw):
 
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normal scores at both ends of what prints as each value."""
-        ends = self.board.printed_interval(values[:, None], 2 * self.table.lattice)
+        ends = self.printed_interval(values[:, None])
         low, high = (self.table.normal_score(end, self.skill_at(y)) for end in ends)
         return low, high
 
@@ -361,8 +412,17 @@ class AucScoreLaw(ScoreLaw):
 
 @dataclass(frozen=True, eq=False)
 class NormalLaw(ScoreLaw):
-    """Values are scores with a known standard error; coordinates are standardised scores."""
+    """Values are scores with a known standard error; coordinates are standardised scores.
 
+    Attributes
+    ----------
+    error : float
+        Standard error of one score.
+    centre, scale : float
+        Score at the coordinate 0, and per unit of it.
+    """
+
+    error: float
     centre: float = 0.0
     scale: float = 1.0
 
@@ -371,17 +431,26 @@ class NormalLaw(ScoreLaw):
     @property
     def standard_error(self) -> float:
         """The given one."""
-        if self.board.standard_error is None:
-            raise InputError(
-                "scores that are not accuracies need standard_error, the standard error of one"
-            )
-        return self.board.standard_error
+        return self.error
+
+    def on(self, size: int | None) -> "NormalLaw":
+        """With an error that falls as the root of the number of items."""
+        if size is None:
+            return self
+        if not self.n_test:
+            raise InputError("new_n_test needs n_test, the number of items behind standard_error")
+        return replace(self, n_test=size, error=self.error * float(np.sqrt(self.n_test / size)))
+
+    @property
+    def normal_scores(self) -> NormalScores:
+        """The same error everywhere."""
+        return GaussianScores(self.error)
 
     def fitted_to(self, values: FloatArray) -> "NormalLaw":
         """Standardised by the spread of these values."""
         spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
         scale = 2 * max(spread, 2 * self.standard_error)
-        return NormalLaw(self.board, float(np.median(values)), scale)
+        return replace(self, centre=float(np.median(values)), scale=scale)
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Standardised scores."""
@@ -424,38 +493,32 @@ class NormalLaw(ScoreLaw):
         return np.full(psi.shape, self.standard_error)
 
 
-def score_law(board: Leaderboard) -> ScoreLaw:
+def score_law(board: BestScore) -> ScoreLaw:
     """Law of a board's scores, by its metric."""
-    return {"accuracy": AccuracyLaw, "auc": AucScoreLaw, "score": NormalLaw}[board.metric](board)
-
-
-def auc_scores_of(board: Leaderboard, new_n_test: int | None = None) -> AucScores:
-    """Normal scores of a board's AUCs, or of ones on a test set of another size."""
-    assert board.n_positive is not None
-    positives = board.n_positive
-    if new_n_test is not None:
-        share = positives / board.n_test
-        positives = int(np.clip(round(share * new_n_test), 2, max(new_n_test - 2, 2)))
-    negatives = max(2, (new_n_test or board.n_test) - positives)
-    best = min(board.maximum, 1 - 0.5 / min(positives, negatives))
-    error = float(auc_std(best, positives, negatives))
-    odds = float(logit(best)) + _ABOVE * min(error / (best * (1 - best)), 1.2)
-    lowest = logit(max(best - _BELOW * error, 0.05))
-    # whole steps, so that similar boards share their tables
-    ends = expit(np.array([np.floor(lowest / _STEP), np.ceil(odds / _STEP)]) * _STEP)
-    return AucScores.of(positives, negatives, float(ends[0]), min(float(ends[1]), 1 - 1e-9))
-
-
-def normal_scores_of(board: Leaderboard, new_n_test: int | None = None) -> NormalScores:
-    """Normal scores of AUCs, or of scores with a standard error; on another test set if given."""
+    best, size = board.maximum, board.n_test or 0
+    if board.metric == "accuracy":
+        alike = 1.0
+        if isinstance(board, Leaderboard) and board.count_bounds is not None:
+            alike += float(np.median(np.diff(board.count_bounds, axis=1)))
+        return AccuracyLaw(best, size, alike)
     if board.metric == "auc":
-        return auc_scores_of(board, new_n_test)
-    assert board.standard_error is not None
-    if new_n_test is None:
-        return GaussianScores(board.standard_error)
-    if not board.n_test:
-        raise InputError("new_n_test needs n_test, the number of items behind standard_error")
-    return GaussianScores(board.standard_error * float(np.sqrt(board.n_test / new_n_test)))
+        assert board.n_positive is not None
+        floors = board.rounding == "floor"
+        return AucScoreLaw(best, size, board.n_positive, board.printed_width, floors)
+    if board.standard_error is None:
+        raise InputError(
+            "scores that are not accuracies need standard_error, the standard error of one"
+        )
+    return NormalLaw(best, size, board.standard_error)
+
+
+def entry_values(board: Leaderboard) -> FloatArray:
+    """Scores times the unit of the law, (m,): of counts the middle of those that print alike."""
+    if not isinstance(board, Leaderboard):
+        raise InputError("only the maximum of this leaderboard is known; all scores are needed")
+    if board.count_bounds is None:
+        return board.scores
+    return np.asarray(board.count_bounds.mean(axis=1))
 
 
 def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:

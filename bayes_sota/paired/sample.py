@@ -20,7 +20,7 @@ from bayes_sota.core.priors import MaximumPriors, Priors
 from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.specification import ModelSpecification
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.sample_estimate import Data
 from bayes_sota.leaderboard.sample_estimate import estimate_sota as estimate_board
@@ -169,7 +169,7 @@ def estimate_sota(
 ) -> xr.DataTree: ...
 @overload
 def estimate_sota(
-    board: Data | Sequence[Leaderboard],
+    board: Data | Sequence[BestScore],
     *,
     method: str | None = None,
     priors: Priors | None = None,

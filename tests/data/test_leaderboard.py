@@ -130,12 +130,10 @@ def test_maximum_of_a_full_board_reads_as_from_maximum_reads_it():
     only = board("0.9116", 13_840, 3, rounding="floor", name="x")
     assert b.counts == only.counts
     assert b.maximum_only() == only
-    assert only.scores is only.count_bounds is only.submissions is only.n_entries is None
+    assert only.submissions is only.n_entries is None
     assert not only.is_partial
-    with pytest.raises(InputError, match="only the best score is known"):
-        _ = only.order
-    with pytest.raises(InputError, match="only the best score is known"):
-        only.without(0)
+    assert not hasattr(only, "scores")
+    assert only.maximum_only() is only
 
 
 def series_of(library, values):

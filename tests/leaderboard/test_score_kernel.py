@@ -92,13 +92,14 @@ def test_removing_the_shift_inverts_adding_it() -> None:
 
 
 def test_the_whole_of_a_small_board_is_modelled() -> None:
-    assert modelled_entries(score_law(board_of([10, 90, 95, 20], 100))).all()
+    board = board_of([10, 90, 95, 20], 100)
+    assert modelled_entries(score_law(board), board).all()
 
 
 def test_failed_entries_are_not() -> None:
     counts = [*range(800, 900), *range(0, 300)]
     board = board_of(counts, 1000)
-    kept = modelled_entries(score_law(board))
+    kept = modelled_entries(score_law(board), board)
     assert kept[:100].sum() == 60  # 3 sqrt(400), more than four standard errors reach
     assert not kept[100:].any()
     assert board.maximum - 4 * score_law(board).standard_error > 0.859
@@ -106,7 +107,8 @@ def test_failed_entries_are_not() -> None:
 
 def test_near_entries_all_are() -> None:
     counts = np.repeat(np.arange(880, 900), 100)
-    assert modelled_entries(score_law(board_of(counts, 1000))).all()
+    board = board_of(counts, 1000)
+    assert modelled_entries(score_law(board), board).all()
 
 
 def test_many_values_are_binned_and_the_best_is_kept() -> None:

@@ -358,7 +358,7 @@ def test_a_large_board_of_many_numbers_has_few_rows():
     assert kernel.values.size <= 500
     assert kernel.copies.sum() == kernel.modelled.sum()
     assert kernel.values[-1] == scores.max()
-    shown = kernel.law.values()[kernel.modelled]
+    shown = kernel.scores[kernel.modelled]
     assert np.abs(kernel.values[kernel.value_of_entry] - shown).max() < 0.2 * 0.02
 
 

@@ -180,7 +180,7 @@ def test_of_a_file_and_of_many_entries_that_get_fewer_draws(
         ({"n_test": 100}, "n_test is for files"),
         ({"ci_prob": 95}, "ci_prob must be a number above 0 and below 1"),
         ({"draws": 0}, "draws must be a whole number from 1"),
-        ({}, "only the maximum"),
+        ({}, "only the best score is known"),
     ],
 )
 def test_wrong_input(options: dict, message: str) -> None:

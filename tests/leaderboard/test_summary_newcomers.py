@@ -13,6 +13,7 @@ from bayes_sota.leaderboard import probability_shown, probability_truly_better
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
 from bayes_sota.leaderboard.summary_newcomers import BoardField, Newcomer, sentences_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
+from bayes_sota.maximum.score_laws import AccuracyLaw
 from bayes_sota.maximum.shrinkage import binomial_interval
 
 PUBLISHED = load_published()
@@ -141,7 +142,7 @@ def test_fig_3_of_the_paper() -> None:
     better = binomial_interval(2700, 3000, 0.95)[1]
     alone = bs.maximum_law(n_test=3000, n_classifiers=1, skill=better)
     known = Newcomer(
-        bs.Leaderboard([0.9, law.mean()], n_test=3000, rounding="floor", decimals=3),
+        AccuracyLaw(law.mean(), 3000),
         np.full(2, 0.9), np.zeros(2), np.zeros(2), law.mean(), 1, 1.0,
         BoardField(*[np.zeros(2)] * 4, 0, False, None, [], None, None),  # type: ignore[arg-type]
         (1, 2), {"draws_are_independent": 1},

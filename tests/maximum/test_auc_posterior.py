@@ -110,14 +110,14 @@ def test_without_correlation_the_kernel_is_the_exact_law() -> None:
     board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
     law = score_law(board)
     y = np.linspace(1.5, 3.0, 50)
-    prepared = law.prepared(law.values(), y)
+    prepared = law.prepared(board.scores, y)
     p = np.exp(law.log_kernel(prepared, 1.0))
     table = AucScores.of(100, 900, 0.75, 0.95)
     step, psi = 1e-5, expit(y)
     from scipy.special import ndtr
 
-    high = ndtr(table.normal_score(law.values()[:, None] + step / 2, psi))
-    low = ndtr(table.normal_score(law.values()[:, None] - step / 2, psi))
+    high = ndtr(table.normal_score(board.scores[:, None] + step / 2, psi))
+    low = ndtr(table.normal_score(board.scores[:, None] - step / 2, psi))
     inside = (high > 1e-6) & (high < 1 - 1e-6)
     np.testing.assert_allclose(p[inside] / (high - low)[inside], 1.111, rtol=0.2)
 
