@@ -141,8 +141,7 @@ def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
     of one score, and ``tries`` are of the best score.
     """
     dispersion = max(dispersion, _LEAST_DISPERSION)
-    log_kernel = kernel.law.log_kernel(kernel.prepared, dispersion)
-    log_kernel = log_kernel + kernel.log_choice(dispersion)
+    log_kernel = kernel.log_kernel_at(dispersion)
     rival, own = (np.exp(log_kernel[row] - log_kernel[row].max()) for row in (0, -1))
     if tries > 1:
         own = _of_largest(own, kernel, dispersion, tries)

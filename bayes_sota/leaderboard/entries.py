@@ -386,7 +386,7 @@ def _stratified_normal(size: int, rng: np.random.Generator) -> FloatArray:
     return np.asarray(ndtri((rng.permutation(size) + rng.random(size)) / size))
 
 
-def _equal_scores(scores: FloatArray) -> Iterator[IntArray]:
+def _equal_scores(scores: IntArray) -> Iterator[IntArray]:
     """Entries with equal scores: for each number s of copies an array (scores, s)."""
     _, index, copies = np.unique(scores, return_inverse=True, return_counts=True)
     order = np.argsort(index, kind="stable")

@@ -7,7 +7,6 @@ What the scores would say about rho, were it learnt, is kept beside it as ``log_
 ``tests/leaderboard/test_posterior.py`` has the second route, ``test_score_kernel.py`` the laws.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -73,6 +72,10 @@ class ScoreKernel:
         Grid, equally spaced log odds (or standardised scores).
     law : ScoreLaw
         What a score says about psi.
+    kind : ndarray of int, shape (U,)
+        Kind of entry behind each value: those of a kind have laws that differ by the score alone.
+    kinds : ndarray of int, shape (m,)
+        Kind of every entry of the board.
     """
 
     board: Leaderboard
@@ -82,6 +85,8 @@ class ScoreKernel:
     value_of_entry: IntArray
     y: FloatArray
     law: ScoreLaw
+    kind: IntArray
+    kinds: IntArray
 
     @classmethod
     def of(cls, board: Leaderboard) -> "ScoreKernel":
@@ -93,7 +98,8 @@ class ScoreKernel:
             values, index, copies = _binned(values, index, copies)
         law = law.fitted_to(values)
         y = skill_grid(law, values, complete=bool(modelled.all()) and not board.is_partial)
-        return cls(board, modelled, values, copies.astype(float), index, y, law)
+        kind, kinds = np.zeros(values.size, np.int64), np.zeros(modelled.size, np.int64)
+        return cls(board, modelled, values, copies.astype(float), index, y, law, kind, kinds)
 
     @property
     def step(self) -> float:
@@ -121,13 +127,17 @@ class ScoreKernel:
         """What the law makes of the scores at the grid."""
         return self.law.prepared(self.values, self.y)
 
-    def log_choice(self, dispersion: float) -> FloatArray | float:
-        """What choosing among submissions adds to ``log_kernel``, (U, G)."""
-        return 0.0
+    def variances(self, rho: float) -> FloatArray:
+        """Variance that is a score's own, in units of the law's, (1,) or (U,)."""
+        return np.array([1 - rho**2])
 
     def log_kernel(self, rho: float) -> FloatArray:
         """Log probability of each distinct score, shape (U, G); constants left out."""
-        return self.law.log_kernel(self.prepared, 1 - rho**2)
+        return self.log_kernel_at(self.variances(rho)[:, None])
+
+    def log_kernel_at(self, variance: FloatArray | float) -> FloatArray:
+        """The same where a score's own variance is given, in units of the law's."""
+        return self.law.log_kernel(self.prepared, variance)
 
     def table(self, rho: float) -> FloatArray:
         """Probability of each distinct score relative to its highest, shape (U, G)."""
@@ -140,7 +150,7 @@ class ScoreKernel:
 
     def log_mass(self, rho: float) -> FloatArray:
         """Logarithm of what ``log_kernel`` leaves out of a score's probability (density), (U,)."""
-        return self.law.log_mass(self.values, 1 - rho**2)
+        return self.law.log_mass(self.values, self.variances(rho))
 
     @property
     def scores(self) -> FloatArray:
@@ -149,7 +159,7 @@ class ScoreKernel:
 
     def error_scale(self, rho: float) -> FloatArray:
         """Own error of each classifier's score, in standard errors of the law, (1,) or (U,)."""
-        return np.array([np.sqrt(1 - rho**2)])
+        return np.sqrt(self.variances(rho))
 
     @property
     def error_ratio(self) -> float:
@@ -168,17 +178,13 @@ class ScoreKernel:
     @property
     def leads(self) -> NDArray[np.bool_]:
         """Entries that nothing tells from the leader, (m,)."""
-        return np.asarray(self.scores == self.board.maximum)
+        return np.asarray(self.alike == self.alike[self.board.order[0]])
 
-    @property
-    def kinds(self) -> IntArray:
-        """Kind of each entry, (m,): entries of a kind have laws that differ by the score alone."""
-        return np.zeros(self.modelled.size, np.int64)
-
-    @property
-    def alike(self) -> FloatArray:
+    @cached_property
+    def alike(self) -> IntArray:
         """A number for each entry, the same for those that nothing tells apart, (m,)."""
-        return self.scores
+        pairs = np.stack([self.scores, self.kinds], axis=1)
+        return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
 
     def pooled(self, numbers: FloatArray) -> FloatArray:
         """Sums over values with the same score of numbers of entries."""
@@ -228,15 +234,12 @@ class ScoreKernel:
     def reach(self, rho: float, level: float | None = None) -> FloatArray:
         """Probability of a score in the modelled part (or of at least ``level``), shape (G,)."""
         cut = float(self.values[0] if level is None else level)
-        return self.law.reach(self.psi, cut, 1 - rho**2)
+        return self.law.reach(self.psi, cut, float(self.variances(rho).mean()))
 
     def reaches(self, rho: float) -> FloatArray:
-        """Probability of a score in the modelled part, (K, G): one for all, or each value's own."""
-        return self.reach(rho)[None]
-
-    def reaching(self, copies: FloatArray) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
-        """Entries behind each row of ``reaches``, and what gives values the numbers of rows."""
-        return copies, _same
+        """Probability of a score in the modelled part for each kind of entry, (K, G)."""
+        cut = float(self.values[0])
+        return self.law.reach(self.psi, cut, self.variances(rho)[:, None])
 
     def reach_or_one(self, rho: float) -> FloatArray:
         """Probability of a score in the modelled part, (G,): one where that is the whole."""
@@ -433,9 +436,7 @@ class FieldFit(Fit):
         (density, log_unit), likelihood = self.field_of(self.families[f], at), self.likelihoods[r]
         reach = likelihood.log_reach(density)[:, 0]
         counts = likelihood.log_counts(density, log_unit) / self.copies.sum()
-        return np.asarray(
-            likelihood.per_value(density)[:, 0] - likelihood.of_values(reach) + counts
-        )
+        return np.asarray(likelihood.per_value(density)[:, 0] - reach[:, self.kernel.kind] + counts)
 
     @one_thread()
     def log_likelihood_of_entries(
@@ -596,14 +597,11 @@ class _Likelihood:
             at = [(kernel.with_luck(float(of)), r) for r, of in zip(rho, luck, strict=True)]
         self.table = np.concatenate([np.exp(k.log_kernel(r)) * kernel.step for k, r in at]).T
         self.log_mass = np.array([k.log_mass(r) for k, r in at])
-        self.reach, self.reaching = None, np.array([copies.sum()])
-        self.of_values: Callable[[FloatArray], FloatArray] = _same
+        self.reach = None
+        self.reaching = np.bincount(kernel.kind, weights=copies, minlength=kernel.kinds.max() + 1)
         if kernel.is_cut:
-            reaches = [k.reaches(r) for k, r in at]
-            self.reach = np.concatenate(reaches).T * kernel.step
+            self.reach = np.concatenate([k.reaches(r) for k, r in at]).T * kernel.step
             self.typical = np.array([k.reach(r) for k, r in at]).T * kernel.step
-            if len(reaches[0]) > 1:
-                self.reaching, self.of_values = kernel.reaching(copies)
 
     def per_value(self, density: FloatArray) -> FloatArray:
         """Log probability of each distinct score, shape (N, R, U)."""
@@ -611,9 +609,9 @@ class _Likelihood:
         return np.asarray(value.reshape(len(density), self.nodes, -1) + self.log_mass)
 
     def log_reach(self, density: FloatArray) -> FloatArray:
-        """Log probability that an entry is in the modelled part, shape (N, R, 1 or U)."""
+        """Log probability that an entry of each kind is in the modelled part, (N, R, K)."""
         if self.reach is None:
-            return np.zeros((len(density), self.nodes, 1))
+            return np.zeros((len(density), self.nodes, self.reaching.size))
         reach = np.maximum(density @ self.reach, _TINY)
         return np.asarray(np.log(reach).reshape(len(density), self.nodes, -1))
 
@@ -651,10 +649,6 @@ def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArr
     return np.asarray(
         np.where(exact > _LEAST_BETA, np.log(np.maximum(exact, _LEAST_BETA)), far) - log_reach
     )
-
-
-def _same(reach: FloatArray) -> FloatArray:
-    return reach
 
 
 def shape_density(

@@ -25,11 +25,9 @@ comparison, and with the truth of real response matrices and of simulated scores
 is in docs/measured/responses.md and docs/measured/calibration.md.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -168,7 +166,6 @@ def items_posterior(
     DRAWS.check(draws, "draws")
     rng = generator_of(random_seed)
     priors = board_priors(priors)
-    kernel: AnswerKernel | ItemKernel
     if isinstance(data, Responses):
         if data.n_classifiers > _MOST_CLASSIFIERS:
             raise InputError(
@@ -177,16 +174,17 @@ def items_posterior(
                 "and columns classifiers; or leave out the weakest"
             )
         found = response_correlation(data)
-        kernel = AnswerKernel.of_answers(data, found)
+        kernel = JointKernel.of_answers(data, found)
     else:
         found = influence_correlation(data.influence, data.scores, data.clusters)
-        kernel = ItemKernel.of_items(data, found)
+        kernel = JointKernel.of_items(data, found)
     learnt = replace(priors, correlation=learn_correlation(found, priors.correlation))
     fit = fit_field(kernel, learnt, rng, merge_spikes=False)
     sampler = JointSampler(kernel, fit, found)
     values, skill, psi, parameters = sampler.draw(draws, rng)
     size = new_n_test or data.n_items
-    values["winner_new_score"] = kernel.winner_new_score(values["winner_skill"], size, rng)
+    leader, normal = kernel.board.order[:1], rng.standard_normal(draws)
+    values["winner_new_score"] = kernel.new_scores(values["winner_skill"], normal, leader, size)
     values["best_new_score"] = sampler.best_new_score(skill, size, rng)
     reasons = (*few_points(fit), *_reasons(data, found))
     notes = tuple(_notes(data, kernel, found))
@@ -194,8 +192,8 @@ def items_posterior(
 
 
 @dataclass(frozen=True, eq=False)
-class JointKernel(ScoreKernel, ABC):
-    """One score per classifier, each with its own error and loading.
+class JointKernel(ScoreKernel):
+    """One score per classifier, each with its own standard error and loading.
 
     Attributes
     ----------
@@ -205,119 +203,89 @@ class JointKernel(ScoreKernel, ABC):
         Loading of each, relative to rho.
     given : ndarray, shape (m,)
         Observed scores of all classifiers.
+    ratio, new_ratio : ndarray, shape (m,)
+        Standard errors over those of the law: of these scores, and of scores on as many fresh items
+        that every classifier answers.
+    answers : ndarray, shape (U,), or None
+        Numbers of answers behind the scores, which are multiples of one over them.
     """
 
     entries: IntArray
     relative: FloatArray
     given: FloatArray
+    ratio: FloatArray
+    new_ratio: FloatArray
+    answers: FloatArray | None
 
-    @staticmethod
-    def common_fields(
-        board: Leaderboard, scores: FloatArray, found: ResponseCorrelation
-    ) -> dict[str, Any]:
-        """Fields of the modelled classifiers of a board that every such kernel has."""
-        base = ScoreKernel.of(board)
+    @classmethod
+    def of_answers(cls, data: Responses, found: ResponseCorrelation) -> "JointKernel":
+        """Kernel of the modelled classifiers; the law has fewer items where these have clusters."""
+        effect = _design_effect(data, found)
+        n = max(2, round(float(np.median(data.totals)) / effect))
+        scores = np.round(data.scores * n) / n
+        base = ScoreKernel.of(Leaderboard(scores, n_test=n, rounding="exact", percent=False))
+        ratio = np.sqrt(n * effect / data.totals)
+        new_ratio = np.full(ratio.size, np.sqrt(effect))
+        return cls._of(base, data.scores, found, ratio, new_ratio, data.totals.astype(float))
+
+    @classmethod
+    def of_items(cls, data: ItemScores, found: ResponseCorrelation) -> "JointKernel":
+        """Kernel of the modelled classifiers, whose items show their standard errors."""
+        base = ScoreKernel.of(data.leaderboard())
+        ratio = _ratios(data, base.law)
+        return cls._of(base, data.scores, found, ratio, ratio)
+
+    @classmethod
+    def _of(
+        cls,
+        base: ScoreKernel,
+        scores: FloatArray,
+        found: ResponseCorrelation,
+        ratio: FloatArray,
+        new_ratio: FloatArray,
+        answers: FloatArray | None = None,
+    ) -> "JointKernel":
         entries = found.order[base.modelled[found.order]][-_JOINT:]
-        return {
-            "board": board,
-            "modelled": np.isin(np.arange(scores.size), entries),
-            "values": scores[entries] * base.law.unit,
-            "copies": found.weights[entries],
-            "value_of_entry": np.argsort(entries),
-            "y": base.y,
-            "law": base.law,
-            "entries": entries,
-            "relative": found.loadings[entries] / found.rho,
-            "given": scores,
-        }
+        kinds = np.zeros(scores.size, np.int64)
+        kinds[entries] = np.arange(entries.size)
+        return cls(
+            board=base.board, modelled=np.isin(np.arange(scores.size), entries),
+            values=scores[entries] * base.law.unit, copies=found.weights[entries],
+            value_of_entry=np.argsort(entries), y=base.y, law=base.law,
+            kind=np.arange(entries.size), kinds=kinds, entries=entries,
+            relative=found.loadings[entries] / found.rho, given=scores, ratio=ratio,
+            new_ratio=new_ratio, answers=None if answers is None else answers[entries],
+        )  # fmt: skip
 
     def own_variance(self, rho: float) -> FloatArray:
         """Variance of each score's error that the leaders do not share, in units of its own."""
         return np.asarray(1 - np.clip(self.relative * rho, 0, 0.99) ** 2)
+
+    def variances(self, rho: float) -> FloatArray:
+        """The same in units of the law's, (U,)."""
+        return np.asarray(self.own_variance(rho) * self.ratio[self.entries] ** 2)
 
     @property
     def scores(self) -> FloatArray:
         """Observed scores of all classifiers, (m,)."""
         return self.given
 
-    @abstractmethod
-    def shift_scale(self) -> FloatArray:
-        """Standard error of each classifier's score over that of the law, (m,)."""
-
-    def error_scale(self, rho: float) -> FloatArray:
-        """Own error of each classifier's score, in standard errors of the law, (U,)."""
-        return np.asarray(np.sqrt(self.own_variance(rho)) * self.shift_scale()[self.entries])
-
-
-@dataclass(frozen=True, eq=False)
-class ItemKernel(JointKernel):
-    """One score per classifier, each with its own standard error and loading.
-
-    Attributes
-    ----------
-    ratio : ndarray, shape (m,)
-        Standard errors that the items show over those of the law.
-    """
-
-    ratio: FloatArray
-
-    @classmethod
-    def of_items(cls, data: ItemScores, found: ResponseCorrelation) -> "ItemKernel":
-        """Kernel of the modelled classifiers, worst first."""
-        shared = cls.common_fields(data.leaderboard(), data.scores, found)
-        return cls(**shared, ratio=_ratios(data, shared["law"]))
-
-    def dispersions(self, rho: float) -> FloatArray:
-        """Variance that is each score's own, in units of the law's, (U,)."""
-        return np.asarray(self.own_variance(rho) * self.ratio[self.entries] ** 2)
-
-    def log_kernel(self, rho: float) -> FloatArray:
-        fit = self.law.log_kernel(self.prepared, self.dispersions(rho)[:, None])
-        return np.asarray(fit - fit.max(axis=1, keepdims=True))
-
-    def log_mass(self, rho: float) -> FloatArray:
-        """The same for every shape of P(psi): left out."""
-        return np.zeros(self.values.size)
-
-    def reach(self, rho: float, level: float | None = None) -> FloatArray:
-        cut = float(self.values[0] if level is None else level)
-        return self.law.reach(self.psi, cut, float(np.mean(self.dispersions(rho))))
-
-    def reaches(self, rho: float) -> FloatArray:
-        cut = float(self.values[0])
-        return np.array([self.law.reach(self.psi, cut, float(d)) for d in self.dispersions(rho)])
-
-    def shift_scale(self) -> FloatArray:
-        """The ratio that the items show."""
-        return self.ratio
-
     @property
     def error_ratio(self) -> float:
         """Root mean square of the ratios of the modelled classifiers."""
         return float(np.sqrt(np.mean(self.ratio[self.entries] ** 2)))
 
-    def draw_alone(
-        self, entries: IntArray, loading: FloatArray, rng: np.random.Generator
+    def shown(self, scores: FloatArray) -> FloatArray:
+        """Right answers over answers, or as the board shows them."""
+        if self.answers is None:
+            return super().shown(scores)
+        return np.asarray(np.clip(np.round(scores * self.answers) / self.answers, 0, 1))
+
+    def new_scores(
+        self, skill: FloatArray, normal: FloatArray, entries: IntArray, n_test: int
     ) -> FloatArray:
-        """Psi of classifiers that are not modelled, (D, k): normal about the score."""
-        score = self.given[entries]
-        error = self.law.errors_at(score) * self.ratio[entries] * np.sqrt(1 - loading**2)
-        return self.law.snapped(score + error * rng.standard_normal(loading.shape))
-
-    def new_scores(self, skill: FloatArray, normal: FloatArray, n_test: int) -> FloatArray:
-        """Scores of the modelled classifiers on fresh items, given normal errors, (D, U)."""
-        return self._scores(skill, normal * self.ratio[self.entries], n_test)
-
-    def winner_new_score(
-        self, skill: FloatArray, n_test: int, rng: np.random.Generator
-    ) -> FloatArray:
-        """Score of the winner on fresh items, (D,)."""
-        leader = int(self.board.order[0])
-        return self._scores(skill, rng.standard_normal(skill.size) * self.ratio[leader], n_test)
-
-    def _scores(self, skill: FloatArray, normal: FloatArray, n_test: int) -> FloatArray:
-        """Scores given normal errors in units of the law's."""
-        return self.law.on(n_test).normal_scores.estimate(normal, skill)
+        """Scores of classifiers on fresh items, given skills and normal errors, (D, k)."""
+        return self.law.with_error(skill, normal * self.new_ratio[entries], n_test)
 
 
 def _ratios(data: ItemScores, law: ScoreLaw) -> FloatArray:
@@ -355,88 +323,6 @@ def _carrying(data: ItemScores) -> FloatArray:
     return np.asarray(squares**2 / np.maximum(fourths, 1e-300))
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerKernel(JointKernel):
-    """One score per classifier, each with its own number of answers and loading.
-
-    Attributes
-    ----------
-    right, size : ndarray, shape (U,)
-        Right answers and answers, divided by the design effect.
-    effect : float
-        Variance of scores over clusters of items, relative to independent items.
-    """
-
-    right: FloatArray
-    size: FloatArray
-    effect: float
-
-    @classmethod
-    def of_answers(cls, data: Responses, found: ResponseCorrelation) -> "AnswerKernel":
-        """Kernel of the modelled classifiers, worst first."""
-        effect = _design_effect(data, found)
-        n = max(2, round(float(np.median(data.totals)) / effect))
-        scores = np.round(data.scores * n) / n
-        board = Leaderboard(scores, n_test=n, rounding="exact", percent=False)
-        shared = cls.common_fields(board, data.scores, found)
-        entries = shared["entries"]
-        size = data.totals[entries] / effect
-        return cls(**shared, right=data.scores[entries] * size, size=size, effect=effect)
-
-    def log_kernel(self, rho: float) -> FloatArray:
-        log_right, log_wrong = -np.logaddexp(0, -self.y), -np.logaddexp(0, self.y)
-        fit = self.right[:, None] * log_right + (self.size - self.right)[:, None] * log_wrong
-        return np.asarray((fit - fit.max(axis=1, keepdims=True)) / self.own_variance(rho)[:, None])
-
-    def reach(self, rho: float, level: float | None = None) -> FloatArray:
-        """Probability of a score in the modelled part, shape (G,), at the typical loading."""
-        return super().reach(float(np.sqrt(1 - np.mean(self.own_variance(rho)))), level)
-
-    def reaches(self, rho: float) -> FloatArray:
-        """Probability that each classifier's score is in the modelled part, shape (U, G).
-
-        With its own variance, as in ``log_kernel``: far below the cut the two fall together.
-        """
-        from scipy.special import betainc
-
-        own = self.own_variance(rho)
-        cut = self.values[0] / self.board.n_test * self.size
-        above = np.maximum((cut - 0.5) / own + 0.5, 0.5)
-        below = (self.size - cut + 0.5) / own + 0.5
-        return np.asarray(betainc(above[:, None], below[:, None], self.psi))
-
-    def shift_scale(self) -> FloatArray:
-        """Fewer answers make a larger error."""
-        n = self.board.n_test
-        sizes = np.full(self.modelled.size, float(n))
-        sizes[self.entries] = self.size
-        return np.asarray(np.sqrt(n / sizes))
-
-    def shown(self, scores: FloatArray) -> FloatArray:
-        """Right answers over answers."""
-        answers = np.round(self.size * self.effect)
-        return np.asarray(np.clip(np.round(scores * answers) / answers, 0, 1))
-
-    def draw_alone(
-        self, entries: IntArray, loading: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        """Psi of classifiers that are not modelled, (D, k): flat in log odds."""
-        n, own = self.board.n_test, 1 - loading**2
-        right = np.clip(self.given[entries] * n, 0.5, n - 0.5)
-        return rng.beta(right / own, (n - right) / own)
-
-    def new_scores(self, skill: FloatArray, normal: FloatArray, n_test: int) -> FloatArray:
-        """Errors on the variance-stabilised scale."""
-        angle = np.arcsin(np.sqrt(skill)) + normal / (2 * np.sqrt(n_test / self.effect))
-        new = np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
-        return np.asarray(np.round(new * n_test) / n_test)
-
-    def winner_new_score(
-        self, skill: FloatArray, n_test: int, rng: np.random.Generator
-    ) -> FloatArray:
-        return rng.binomial(n_test, skill) / n_test
-
-
 def _design_effect(data: Responses, found: ResponseCorrelation) -> float:
     """Variance of the leaders' scores over clusters, relative to independent items; at least 1."""
     if data.clusters is None:
@@ -453,9 +339,7 @@ def _design_effect(data: Responses, found: ResponseCorrelation) -> float:
 class JointSampler:
     """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""
 
-    def __init__(
-        self, kernel: AnswerKernel | ItemKernel, fit: FieldFit, found: ResponseCorrelation
-    ) -> None:
+    def __init__(self, kernel: JointKernel, fit: FieldFit, found: ResponseCorrelation) -> None:
         """Factor the residual correlation."""
         self.kernel, self.fit, self.found = kernel, fit, found
         pairs = np.ix_(kernel.entries, kernel.entries)
@@ -464,7 +348,7 @@ class JointSampler:
     @classmethod
     def of(cls, fit: FieldFit, found: ResponseCorrelation) -> "JointSampler":
         """Sampler of a fit to answers or item scores."""
-        assert isinstance(fit.kernel, AnswerKernel | ItemKernel)
+        assert isinstance(fit.kernel, JointKernel)
         return cls(fit.kernel, fit, found)
 
     def draw(
@@ -517,7 +401,9 @@ class JointSampler:
         if not alone.size:
             return self.remove_shift(psi, np.empty((len(psi), 0)), rho, shift)
         # flat and not shrunk: P(psi) is not fitted to them
-        others = self.kernel.draw_alone(alone, self.loadings(rho)[:, alone], rng)
+        kernel, own = self.kernel, 1 - self.loadings(rho)[:, alone] ** 2
+        variance = own * kernel.ratio[alone] ** 2
+        others = kernel.law.draw_psi(kernel.given[alone], variance, rng)
         return self.remove_shift(psi, others[:, np.argsort(alone)], rho, shift)
 
     def loadings(self, rho: FloatArray) -> FloatArray:
@@ -532,7 +418,7 @@ class JointSampler:
         skill = np.empty((len(psi), kernel.modelled.size))
         skill[:, kernel.entries] = psi
         skill[:, ~kernel.modelled] = alone
-        moved = self.loadings(rho) * shift[:, None] * kernel.shift_scale()
+        moved = self.loadings(rho) * shift[:, None] * kernel.ratio
         return kernel.law.remove_shift(skill, moved)
 
     def _leading(self, skill: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
@@ -555,7 +441,7 @@ class JointSampler:
         loadings, skill = self.found.loadings[self.kernel.entries], skill[:, self.kernel.entries]
         error = np.sqrt(1 - loadings**2) * (rng.standard_normal(skill.shape) @ self.factor.T)
         error += loadings * rng.standard_normal((len(skill), 1))
-        return np.asarray(self.kernel.new_scores(skill, error, n_test).max(axis=1))
+        return self.kernel.new_scores(skill, error, self.kernel.entries, n_test).max(axis=1)
 
 
 def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterator[str]:
@@ -585,11 +471,9 @@ def _notes(
     """What was left out of the fit, clusters, and near-clones."""
     if isinstance(data, Responses) and data.has_missing:
         yield "answers are missing; taken to be missing at random"
-    if isinstance(kernel, AnswerKernel) and kernel.effect > 1:
-        yield (
-            f"items come in clusters; every variance is {kernel.effect:.2f} times that of single "
-            "items"
-        )
+    effect = float(kernel.new_ratio[0] ** 2)
+    if isinstance(data, Responses) and effect > 1:
+        yield f"items come in clusters; every variance is {effect:.2f} times that of single items"
     if isinstance(data, ItemScores) and data.clusters is not None:
         count = len(set(data.clusters))
         yield f"items come in {count} clusters; standard errors are those of whole clusters"

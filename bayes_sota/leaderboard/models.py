@@ -22,9 +22,9 @@ from scipy.special import betaln
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, CorrelationPrior, Priors
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel
+from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape, replicate_scores
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 
@@ -265,7 +265,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     if kernel.is_cut:
         reach = np.stack([k.reaches(r) for k, r in at]) * kernel.step
         if reach.shape[1] > 1:  # each kind of entry has its own
-            reach = reach[:, _kinds(kernel, entries) if shared else kernel.kinds[kernel.modelled]]
+            reach = reach[:, kernel.kind if shared else kernel.kind[entries]]
         log_p -= _log_sum(pt.as_tensor_variable(reach)[near], density)
         typical = np.stack([k.reach(r)[None] for k, r in at]) * kernel.step
         log_reach = _log_sum(pt.as_tensor_variable(typical)[near], density) + top[..., 0]
@@ -276,13 +276,6 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     found = pt.sum(weights[:, None] * log_p, axis=0)
     copies = (fit.copies / kernel.copies)[entries]
     return copies * (found[entries] if shared else found)
-
-
-def _kinds(kernel: ScoreKernel, entries: IntArray) -> IntArray:
-    """Kind of each distinct value, (U,)."""
-    kinds = np.zeros(kernel.values.size, np.int64)
-    kinds[entries] = kernel.kinds[kernel.modelled]
-    return kinds
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ weights. Entries with the same T are of one kind; above 20, numbers within 5 % o
 ``tests/leaderboard/test_submissions.py`` compares with simulation and with NUTS.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -62,10 +61,6 @@ class SubmissionKernel(ScoreKernel):
     ----------
     numbers : ndarray, shape (L, k)
         Equally likely numbers of submissions of each kind of entry.
-    kind : ndarray of int, shape (U,)
-        Kind of each value.
-    kind_of_entry : ndarray of int, shape (m,)
-        Kind of every entry of the board.
     distinct : ndarray, shape (S,)
         Distinct scores of the modelled entries, in units of ``values``, which may be means of bins.
     score_of_entry : ndarray of int, shape (modelled entries,)
@@ -75,8 +70,6 @@ class SubmissionKernel(ScoreKernel):
     """
 
     numbers: FloatArray
-    kind: IntArray
-    kind_of_entry: IntArray
     distinct: FloatArray
     score_of_entry: IntArray
     luck: float = _TYPICAL
@@ -101,7 +94,7 @@ class SubmissionKernel(ScoreKernel):
         y = skill_grid(law, np.sort(means), complete, most)
         copies = np.bincount(index).astype(float)
         return cls(
-            board, modelled, means, copies, index, y, law, numbers, kind, kinds, distinct,
+            board, modelled, means, copies, index, y, law, kind, kinds, numbers, distinct,
             score.ravel(),
         )  # fmt: skip
 
@@ -123,22 +116,6 @@ class SubmissionKernel(ScoreKernel):
             self.noises[self.luck] = SubmissionNoise(self.numbers, self.luck)
         return self.noises[self.luck]
 
-    @property
-    def kinds(self) -> IntArray:
-        """Kind of each entry, (m,)."""
-        return self.kind_of_entry
-
-    @property
-    def leads(self) -> NDArray[np.bool_]:
-        """Entries with the leader's score and kind, (m,)."""
-        return np.asarray(self.alike == self.alike[self.board.order[0]])
-
-    @property
-    def alike(self) -> FloatArray:
-        """A number for each pair of a score and a kind, (m,)."""
-        pairs = np.stack([self.scores, self.kind_of_entry], axis=1)
-        return np.unique(pairs, axis=0, return_inverse=True)[1].astype(float).ravel()
-
     def pooled(self, numbers: FloatArray) -> FloatArray:
         """Sums over the entries with the same score, (S,)."""
         of_entry = (numbers / self.copies)[self.value_of_entry]
@@ -157,24 +134,20 @@ class SubmissionKernel(ScoreKernel):
     @cached_property
     def _field(self) -> FloatArray:
         """Shares of the kinds on the board, (L,)."""
-        counts = np.bincount(self.kind_of_entry, minlength=len(self.numbers))
+        counts = np.bincount(self.kinds, minlength=len(self.numbers))
         return np.asarray(counts / counts.sum())
 
-    def log_choice(self, dispersion: float) -> FloatArray:
-        """Logarithm of the ratio of the law of the best of T to that of one, (U, G)."""
-        residual = self.law.residual(self.prepared, self.values, self.y, dispersion)
-        return self.noise.log_ratio(residual, self.kind)
-
-    def log_kernel(self, rho: float) -> FloatArray:
-        """Log probability of each value, shape (U, G); constants left out."""
-        return super().log_kernel(rho) + self.log_choice(1 - rho**2)
+    def log_kernel_at(self, variance: FloatArray | float) -> FloatArray:
+        """Log probability of each value: that of one submission, and what the choice adds."""
+        residual = self.law.residual(self.prepared, self.values, self.y, variance)
+        return super().log_kernel_at(variance) + self.noise.log_ratio(residual, self.kind)
 
     def all_log_kernel(self, entries: NDArray[np.bool_], rho: float) -> FloatArray:
         """The same for other entries of the board, one row each."""
         values, variance = entry_values(self.board)[entries], 1 - rho**2
         prepared = self.law.prepared(values, self.y)
         residual = self.law.residual(prepared, values, self.y, variance)
-        ratio = self.noise.log_ratio(residual, self.kind_of_entry[entries])
+        ratio = self.noise.log_ratio(residual, self.kinds[entries])
         return self.law.log_kernel(prepared, variance) + ratio
 
     def reach(self, rho: float, level: float | None = None) -> FloatArray:
@@ -201,11 +174,6 @@ class SubmissionKernel(ScoreKernel):
         ratio = self.noise.log_survival_ratio(np.tile(low, (len(self.numbers), 1)))
         return np.minimum(self.law.reach(self.psi, cut, variance) * np.exp(ratio), 1.0)
 
-    def reaching(self, copies: FloatArray) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
-        """Entries of each kind, (L,), and what makes numbers of kinds those of values."""
-        counts = np.bincount(self.kind, weights=copies, minlength=len(self.numbers))
-        return counts, lambda reach: reach[..., self.kind] if reach.shape[-1] > 1 else reach
-
     def expected(self, copies: FloatArray, density: FloatArray, rho: float) -> FloatArray:
         """Expected number of entries with each score, (N, scores), of all kinds together."""
         variance, values = 1 - rho**2, self.distinct
@@ -213,7 +181,8 @@ class SubmissionKernel(ScoreKernel):
         log_mass = self.law.log_kernel(prepared, variance)
         log_mass = log_mass + self.law.log_mass(values, variance)[:, None]
         residual = self.law.residual(prepared, values, self.y, variance)
-        counts, total = self.reaching(copies)[0], np.zeros((len(density), values.size))
+        counts = np.bincount(self.kind, weights=copies, minlength=len(self.numbers))
+        total = np.zeros((len(density), values.size))
         reaches = self._reaches(rho) if self.is_cut else np.ones((counts.size, self.y.size))
         for kind in np.flatnonzero(counts):
             ratio = self.noise.log_ratio(residual, np.full(values.size, kind))

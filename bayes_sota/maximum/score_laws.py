@@ -124,7 +124,7 @@ class ScoreLaw(ABC):
         return np.asarray(sign * np.sqrt(-2 * fall))
 
     @abstractmethod
-    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
+    def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
@@ -155,6 +155,20 @@ class ScoreLaw(ABC):
         low = np.zeros(psi.size) if cut is None else ndtr((cut / self.unit - psi) / error)
         level = np.clip(low + rng.random(psi.size) * (1 - low), 1e-12, 1 - 1e-12)
         return self.snapped(psi + error * ndtri(level))
+
+    def draw_psi(
+        self, scores: FloatArray, variance: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Psi of classifiers of which nothing but the score is known, (D, k).
+
+        ``scores`` are (k,), ``variance`` their own in units of the law's, (D, k).
+        """
+        error = self.errors_at(scores) * np.sqrt(variance)
+        return self.snapped(scores + error * rng.standard_normal(variance.shape))
+
+    def with_error(self, skill: FloatArray, normal: FloatArray, size: int | None) -> FloatArray:
+        """Scores on a fresh test set, given skills and errors in standard errors, broadcast."""
+        return self.on(size).normal_scores.estimate(normal, skill)
 
     @abstractmethod
     def errors_at(self, psi: FloatArray) -> FloatArray:
@@ -234,7 +248,7 @@ class AccuracyLaw(ScoreLaw):
         """Double binomial."""
         return np.asarray(prepared / dispersion)
 
-    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
+    def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the double binomial, times what prints alike."""
         n = self.n_test
         p = np.clip(values / n, 0.5 / n, 1 - 0.5 / n)
@@ -264,6 +278,20 @@ class AccuracyLaw(ScoreLaw):
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Wilson's solution: it stays in [0, 1], and is skewed near 1."""
         return wilson(psi, shift, self.n_test)
+
+    def draw_psi(
+        self, scores: FloatArray, variance: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Flat in log odds."""
+        n = self.n_test
+        right = np.clip(scores * n, 0.5, n - 0.5)
+        return rng.beta(right / variance, (n - right) / variance)
+
+    def with_error(self, skill: FloatArray, normal: FloatArray, size: int | None) -> FloatArray:
+        """Errors on the variance-stabilised scale."""
+        n = size or self.n_test
+        angle = np.arcsin(np.sqrt(skill)) + normal / (2 * np.sqrt(n))
+        return np.asarray(np.round(np.sin(np.clip(angle, 0, np.pi / 2)) ** 2 * n) / n)
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Binomial."""
@@ -384,7 +412,7 @@ class AucScoreLaw(ScoreLaw):
         low, high = prepared
         return np.asarray((low + high) / (2 * np.sqrt(dispersion)))
 
-    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
+    def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Nothing is left out."""
         return np.zeros(values.size)
 
@@ -474,7 +502,7 @@ class NormalLaw(ScoreLaw):
         """Normal."""
         return np.asarray(prepared / dispersion)
 
-    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
+    def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the normal density."""
         variance = dispersion * self.standard_error**2
         width = _NARROW * self.standard_error  # a probability, not a density: tries need one

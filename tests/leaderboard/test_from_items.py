@@ -17,7 +17,7 @@ from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import influence_correlation, response_correlation
 from bayes_sota.leaderboard import from_items
-from bayes_sota.leaderboard.from_items import AnswerKernel, JointSampler, items_posterior
+from bayes_sota.leaderboard.from_items import JointKernel, JointSampler, items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.sample_estimate import draw_real_board, estimate_sota
 from bayes_sota.leaderboard.summary_entries import board_table
@@ -102,14 +102,14 @@ def test_draws_are_exact_where_skills_are_normal():
     answers = Responses(correct)
     found = response_correlation(answers)
     posterior = items_posterior(answers, NORMAL, draws=1, random_seed=0)
-    kernel = AnswerKernel.of_answers(answers, found)
+    kernel = JointKernel.of_answers(answers, found)
     sampler, y = JointSampler(kernel, posterior.fit, found), kernel.y
     place, spread, rng = 2.1, 0.04, np.random.default_rng(2)  # as narrow as the errors
     density = np.exp(-0.5 * ((y - place) / spread) ** 2)[None]
     table = np.exp(kernel.log_kernel(found.rho))
     psi = np.concatenate([sampler.draw_conditional(density, table, rng) for _ in range(3000)])
-    score = kernel.right / kernel.size
-    own = kernel.own_variance(found.rho) / (kernel.size * score * (1 - score))  # of log odds
+    score = kernel.given[kernel.entries]
+    own = kernel.own_variance(found.rho) / (4000 * score * (1 - score))  # of log odds
     correlation = sampler.factor @ sampler.factor.T
     noise = correlation * np.sqrt(np.outer(own, own))
     prior = correlation * spread**2
@@ -371,3 +371,12 @@ def test_coverage_on_cifar10(data_directory, n, floor):
     """At 200 items, six mistakes each, intervals are too narrow: docs/measured/responses.md."""
     answers = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
     assert coverage(answers.correct, np.arange(30), n, 60, 11) > floor
+
+
+def test_new_scores_of_clustered_items_are_no_sharper_than_those_of_the_clusters():
+    """Every item six times says as much as the items once, also of scores on fresh items."""
+    answers = correlated(np.random.default_rng(3), 150, [0.9, 0.85, 0.85, 0.8, 0.8, 0.75], 0.4)
+    six = Responses(np.repeat(answers.correct, 6, axis=0), clusters=np.repeat(answers.items, 6))
+    one, copies = (items_posterior(data, random_seed=0).draws for data in (answers, six))
+    for name in ("winner_new_score", "best_new_score"):
+        assert copies[name].std() == pytest.approx(one[name].std(), rel=0.1), name

@@ -18,7 +18,7 @@ from bayes_sota.core.skills import expit
 from bayes_sota.items.correlation import influence_correlation
 from bayes_sota.leaderboard import sample_groups
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
-from bayes_sota.leaderboard.from_items import ItemKernel, JointSampler
+from bayes_sota.leaderboard.from_items import JointKernel, JointSampler
 from bayes_sota.leaderboard.posterior import NodeSampler, compare_families, draw_with_parameters
 from bayes_sota.leaderboard.predictive import Field, draw_prior_boards, replicate_scores
 from bayes_sota.leaderboard.sample import sample_board
@@ -305,7 +305,7 @@ def test_copies_of_one_classifier_have_one_replicate(spiked) -> None:
 def test_replicates_of_relatives_keep_their_correlation() -> None:
     data = field_scores()
     found = influence_correlation(data.influence, data.scores, data.clusters)
-    kernel = ItemKernel.of_items(data, found)
+    kernel = JointKernel.of_items(data, found)
     fit = fit_field(kernel, ONE, np.random.default_rng(0), merge_spikes=False)
     field = Field(fit, JointSampler.of(fit, found))
     psi = np.tile(kernel.scores[kernel.entries] + 9.0, (20_000, 1))  # far above the cut

@@ -21,7 +21,15 @@ def kernel_of_all(low: int, high: int, n: int) -> ScoreKernel:
     y = np.linspace(0.2, 5.0, 400)
     every = np.ones(values.size, bool)
     return ScoreKernel(
-        board, every, values.astype(float), every.astype(float), values - low, y, score_law(board)
+        board,
+        every,
+        values.astype(float),
+        every.astype(float),
+        values - low,
+        y,
+        score_law(board),
+        0 * values,
+        0 * values,
     )
 
 

@@ -70,12 +70,12 @@ def test_the_kernel_of_one_submission_is_the_plain_one_to_the_last_bit(kind):
     plain = ScoreKernel.of(BOARDS[kind]())
     m = plain.modelled.size
     chosen = SubmissionKernel.of(BOARDS[kind](submissions=[1] * (m - 1) + [50]))
-    ones = chosen.kind == chosen.kind_of_entry[0]
+    ones = chosen.kind == chosen.kinds[0]
     lucky = chosen.with_luck(0.8)
     residual = lucky.log_kernel(0.7)[ones] - ScoreKernel.log_kernel(lucky, 0.7)[ones]
     assert np.all(residual == 0)
     reach = lucky.law.reach(lucky.psi, float(lucky.values.min()), 1 - 0.7**2)
-    assert np.array_equal(lucky.reaches(0.7)[chosen.kind_of_entry[0]], np.minimum(reach, 1.0))
+    assert np.array_equal(lucky.reaches(0.7)[chosen.kinds[0]], np.minimum(reach, 1.0))
 
 
 @pytest.mark.parametrize("kind", BOARDS)
