@@ -306,7 +306,7 @@ def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
     reasons = [*reasons_of(fit), *([counted(divergences, "divergence")] if divergences else [])]
     posterior, found = trace["posterior"].to_dataset(), dict[str, Any]()
     posterior = posterior[[name for name, value in posterior.items() if value.max() > value.min()]]
-    if posterior.sizes["draw"] > 3:
+    if posterior.sizes.get("draw", 0) > 3:  # of a single draw nothing varies
         if posterior.sizes["chain"] > 1:
             found["r_hat"] = _worst(az.rhat(posterior), np.nanmax)
         found["ess_bulk"] = _worst(az.ess(posterior), np.nanmin)

@@ -1,7 +1,9 @@
 """The local page: the same numbers and the same errors as the shell, and nothing for strangers."""
 
+import errno
 import io
 import json
+import os
 import re
 import socket
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from werkzeug.test import TestResponse
 import bayes_sota.cli.app.command as app_command
 from bayes_sota.cli import main
 from bayes_sota.cli.app import jobs as app_jobs
-from bayes_sota.cli.app import pages
+from bayes_sota.cli.app import pages, worker
 from bayes_sota.cli.app.forms import FORMS, arguments_of, command_of
 from bayes_sota.cli.app.jobs import Jobs
 from bayes_sota.cli.commands import cli
@@ -304,6 +306,24 @@ def test_a_question_that_takes_too_long_is_ended(client, monkeypatch) -> None:
         r"bayes-sota sota --maximum .9 --n-test 1000 --classifiers 1000000 --seed \d+",
         alert(response),
     )
+    monkeypatch.undo()
+    assert ask(client, "accuracies", CLAIM).status_code == 200
+
+
+def test_a_computation_that_cannot_be_started_is_told_and_the_next_is(
+    client, jobs, monkeypatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    assert ask(client, "accuracies", CLAIM).status_code == 200  # so that there is a worker
+    monkeypatch.setattr(worker.subprocess, "Popen", refuse)
+    jobs._worker.kill()
+    found = ask(client, "accuracies", CLAIM)  # it sees that its worker has gone
+    assert found.status_code == 422
+    response = ask(client, "accuracies", CLAIM)
+    assert response.status_code == 422
+    assert "starts no computation (Cannot allocate memory); the shell has no" in alert(response)
     monkeypatch.undo()
     assert ask(client, "accuracies", CLAIM).status_code == 200
 

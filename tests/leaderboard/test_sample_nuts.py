@@ -280,3 +280,11 @@ def test_nuts_agrees_with_the_exact_route(m, n_test):
 def test_what_cannot_be_sampled_is_refused(name):
     with pytest.raises(InputError, match=f"{name} must be a whole number from 1"):
         sample_board_nuts(small_board(), ONE, **{name: 0})
+
+
+def test_a_single_draw_has_no_diagnostics_of_convergence() -> None:
+    fit = fit_field(ScoreKernel.of(small_board()), ONE, np.random.default_rng(0), points=60)
+    posterior = xr.Dataset({"location": (("chain", "draw"), [[2.0]])})
+    found = sample_nuts._diagnostics(xr.DataTree.from_dict({"posterior": posterior}), fit)
+    assert "r_hat" not in found
+    assert found["divergences"] == 0

@@ -234,19 +234,30 @@ class Jobs:
     def _next(self) -> tuple[Run, Worker] | None:
         """What is asked for or, while nothing is, what warms a new worker up; None at the end."""
         with self._turn:
-            if self._worker is None and not self._closed:
-                scratch = self._folder / "work"
-                self._worker = Worker(scratch)
-                report = ("--json", "--report", str(scratch / "warm-up.html"))
-                self._later = [
-                    Run([*line, *report], (), scratch / "none") for line in self._warm_up
-                ]
-            self._turn.wait_for(lambda: self._closed or self._queue or self._later)
-            if self._closed or self._worker is None:
-                return None
-            run = self._queue[0] if self._queue else self._later.pop(0)
-            run.began = time.monotonic()
-            return run, self._worker
+            while not self._closed:
+                if self._worker is None:
+                    self._start()
+                self._turn.wait_for(lambda: self._closed or self._queue or self._later)
+                if self._worker is not None and not self._closed:
+                    run = self._queue[0] if self._queue else self._later.pop(0)
+                    run.began = time.monotonic()
+                    return run, self._worker
+            return None
+
+    def _start(self) -> None:
+        """A new worker; where the system refuses one, those who wait are told."""
+        scratch = self._folder / "work"
+        try:
+            self._worker = Worker(scratch)
+        except OSError as error:
+            shutil.rmtree(scratch, ignore_errors=True)
+            for run in self._queue.copy():
+                why = error.strerror or error
+                run.problem = f"the system starts no computation ({why}); {_again(run)}"
+                self._settle(run)
+            return
+        report = ("--json", "--report", str(scratch / "warm-up.html"))
+        self._later = [Run([*line, *report], (), scratch / "none") for line in self._warm_up]
 
     def _carry_out(self, run: Run, worker: Worker) -> None:
         """Let the worker run a command for as long as it may."""
