@@ -137,7 +137,7 @@ def _methods(
 
 def _reported_alone(of: MethodComparison, outcomes: Responses | ItemScores) -> dict[str, Any]:
     """What a paper that reports the two best accuracies only would leave open."""
-    if not isinstance(outcomes, Responses) or max(of.n_runs) > 1:
+    if not isinstance(outcomes, Responses) or not outcomes.is_plain or max(of.n_runs) > 1:
         return {"congruence": None, "sensitivity": []}
     a, b = float(of.scores[of.winner]), float(of.scores[of.runner_up])
     kept = outcomes.complete().correct

@@ -285,13 +285,15 @@ def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[
     return found
 
 
-def checked_clusters(clusters: Iterable[Any] | None, n_items: int) -> tuple[str, ...] | None:
-    """Cluster of each item as a string."""
+def checked_clusters(
+    clusters: Iterable[Any] | None, n_items: int, what: str = "cluster"
+) -> tuple[str, ...] | None:
+    """Cluster (or task) of each item as a string."""
     if clusters is None:
         return None
     found = tuple(str(cluster) for cluster in clusters)
     if len(found) != n_items:
-        raise InputError(f"every item has one cluster: {n_items} items, {len(found)} clusters")
+        raise InputError(f"every item has one {what}: {n_items} items, {len(found)} {what}s")
     return found
 
 

@@ -439,6 +439,10 @@ class Leaderboard(BestScore):
         best._set(**known | self._submissions_of_any())
         return best
 
+    def with_scores(self, scores: FloatArray) -> "Leaderboard":
+        """The same with scores of the same entries that lie between counts, as averages do."""
+        return self._copy(scores=scores, maximum=float(scores.max()))
+
     def without(self, entries: int | str | Sequence[int | str]) -> "Leaderboard":
         """The same board without some entries, given by index or by name.
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -175,7 +175,7 @@ def responses_of_json(value: Any, where: str, name: str) -> Responses:
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise InputError(f"{where}: 'correct' must be a list of lists, one for each item")
     with located(where):
-        return Responses(rows, **labels, name=name)
+        return Responses(rows, **cast("dict[str, Any]", labels), name=name)
 
 
 def read_item_scores(

@@ -6,15 +6,20 @@ are hard. Everything is checked here, at construction, and never again
 """
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, nearest, shown
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.averages import Average, averaged
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 
@@ -64,9 +69,10 @@ class Responses(ItemMatrix):
 
     Parameters
     ----------
-    correct : array-like, shape (n_items, n_classifiers)
+    correct : array-like, shape (n_items, n_classifiers) or (n_items, n_classifiers, n_runs)
         1 or True for a right answer, 0 or False for a wrong one; NaN, None or -1 where there is
-        none. A pandas or polars frame brings the names of its columns.
+        none. A pandas or polars frame brings the names of its columns. Several runs of the same
+        classifiers become shares of right answers.
     names : sequence of str, optional
         Name of each classifier, each once. Default: the columns of a frame, or "1", "2", ...
     items : sequence of str, optional
@@ -74,6 +80,13 @@ class Responses(ItemMatrix):
     clusters : sequence of str, optional
         What each item belongs to (a document, a patient, a family of near-duplicates). Items of
         one cluster are not independent.
+    tasks : sequence of str, optional
+        Task of each item (subject, subset, benchmark). Errors are those of new items of these
+        tasks.
+    average : {"items", "tasks"} or mapping of str to float
+        What counts equally in a score: every item, every task, or tasks by these weights.
+    n_runs : int, optional
+        Runs behind each number, which then is the share of right answers among them, in [0, 1].
     name : str
         Label of the matrix in tables.
 
@@ -83,16 +96,21 @@ class Responses(ItemMatrix):
         The answers, read-only; -1 is a missing one.
     names, items : tuple of str
         Names of columns and rows.
-    clusters : tuple of str or None
-        Cluster of each item.
+    clusters, tasks : tuple of str or None
+        Cluster and task of each item.
+    task_weights : dict of str to float
+        Weight of each task in a score; empty without tasks.
+    n_runs : int
+        Runs behind each share; 1 for single answers.
     name : str
         Label of the matrix.
 
     Raises
     ------
     InputError
-        A value that is no answer, fewer than two classifiers or items, names that repeat or do
-        not match, or a classifier without any answer.
+        A value that is no answer, tasks or shares with missing answers, weights of other tasks,
+        fewer than two classifiers or items, names that repeat or do not match, or a classifier
+        without any answer.
 
     Examples
     --------
@@ -101,9 +119,19 @@ class Responses(ItemMatrix):
     <Responses 'responses': 3 items x 2 classifiers, 1 answer missing>
     >>> answers.scores.round(3).tolist()
     [0.667, 0.5]
+
+    A macro average, each task with the same weight:
+
+    >>> exam = Responses([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"], average="tasks")
+    >>> exam.scores.tolist()
+    [0.5, 0.75]
     """
 
-    correct: NDArray[np.int8]
+    tasks: tuple[str, ...] | None
+    task_weights: dict[str, float]
+    n_runs: int
+    _correct: NDArray[np.int8] | None
+    _shares: FloatArray | None
 
     def __init__(
         self,
@@ -112,10 +140,13 @@ class Responses(ItemMatrix):
         names: Sequence[str] | None = None,
         items: Sequence[str] | None = None,
         clusters: Sequence[str] | None = None,
+        tasks: Sequence[str] | None = None,
+        average: Literal["items", "tasks"] | Mapping[str, float] = "items",
+        n_runs: int | None = None,
         name: str = "responses",
     ) -> None:
         """Check everything once."""
-        values = _as_matrix(correct)
+        values, runs = _mean_of_runs(correct, n_runs)
         n_items, n_classifiers = values.shape
         given = getattr(correct, "columns", None) if names is None else names
         super().__init__(values.shape, given, items, clusters, name)
@@ -126,23 +157,99 @@ class Responses(ItemMatrix):
             )
         if n_items < 2:
             raise InputError(f"responses need at least 2 items, got {n_items}")
+        of_items = checked_clusters(tasks, n_items, "task")
+        weights = _task_weights(of_items, average)
+        self._set(
+            tasks=of_items, task_weights=weights, n_runs=runs or 1, _correct=None, _shares=None
+        )
+        if runs is not None:
+            self._set(_shares=_checked_shares(values, self.names, self.items))
+            return
         answers = _as_answers(values, self.names, self.items)
         silent = np.flatnonzero((answers == MISSING).all(axis=0))
         if silent.size:
             raise InputError(f"classifier {self.names[silent[0]]!r} has no answer to any item")
-        self._set(correct=answers)
+        self._set(_correct=answers)
+        if of_items is not None and self.has_missing:
+            row, column = np.argwhere(answers == MISSING)[0]
+            raise InputError(
+                "averages over tasks need every answer, but "
+                f"{self.names[column]!r} has none to item {self.items[row]!r}; complete() of the "
+                "answers without tasks says which items all have"
+            )
+
+    @property
+    def correct(self) -> NDArray[np.int8]:
+        """The answers, -1 where one is missing, (n, m).
+
+        Refused where they are shares, or do not count equally: who asks for single answers would
+        not give the scores of these.
+        """
+        if self._correct is None:
+            raise InputError(
+                "these are shares of right answers in several runs; this needs single answers, "
+                "right or wrong"
+            )
+        if not self.items_count_equally:
+            raise InputError(
+                "these scores are averages over tasks, whose items do not count equally; this "
+                'needs the average over items: average="items"'
+            )
+        return self._correct
+
+    @property
+    def items_count_equally(self) -> bool:
+        """Whether a score is the plain mean over items."""
+        sizes = Counter(self.tasks or ())
+        return all(
+            np.isclose(weight, sizes[task] / self.n_items)
+            for task, weight in self.task_weights.items()
+        )
+
+    @property
+    def values(self) -> FloatArray:
+        """Answers or shares as numbers, NaN where one is missing, (n, m)."""
+        if self._shares is not None:
+            return self._shares
+        return np.where(self._correct == MISSING, np.nan, cast("Any", self._correct))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether scores are accuracies of single answers, without tasks."""
+        return self.tasks is None and self._shares is None
+
+    @property
+    def is_average(self) -> bool:
+        """Whether errors are those of an ``average``: over tasks, runs, or clusters of items."""
+        return not self.is_plain or (self.clusters is not None and not self.has_missing)
+
+    @cached_property
+    def average(self) -> Average:
+        """Scores with their errors and effective sizes; refused where answers are missing."""
+        if self.is_plain and self.has_missing:
+            return self.complete().average
+        names, tasks = np.unique(
+            np.array(self.tasks or ["all"] * self.n_items), return_inverse=True
+        )
+        weights = np.array([self.task_weights.get(str(name), 1.0) for name in names])
+        clusters = None
+        if self.clusters is not None:
+            clusters = np.unique(np.array(self.clusters), return_inverse=True)[1]
+        return averaged(self.values, tasks, clusters, weights)
 
     def __repr__(self) -> str:
         """Size and number of missing answers."""
-        missing = int((self.correct == MISSING).sum())
+        missing = int(np.sum(self._correct == MISSING))
         end = f", {missing:,} answer{'s' * (missing > 1)} missing" if missing else ""
+        end += f", {len(self.task_weights):,} tasks" if self.tasks is not None else ""
+        end += f", {self.n_runs:,} runs" if self.n_runs > 1 else ""
         size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
         return f"<Responses {self.name!r}: {size}{end}>"
 
     @property
     def has_missing(self) -> bool:
         """Whether any answer is missing."""
-        return bool((self.correct == MISSING).any())
+        return bool(np.any(self._correct == MISSING))
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -152,12 +259,14 @@ class Responses(ItemMatrix):
     @property
     def totals(self) -> NDArray[np.int64]:
         """Number of items that each classifier answered, shape (n_classifiers,)."""
+        if not self.is_plain:
+            return np.full(self.n_classifiers, self.n_items)
         return np.asarray((self.correct != MISSING).sum(axis=0, dtype=np.int64))
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """Observed score of each classifier, right answers / answers, shape (n_classifiers,)."""
-        return self.counts / self.totals
+        """Observed score of each classifier: right answers / answers, or the average of tasks."""
+        return self.counts / self.totals if self.is_plain else self.average.scores
 
     def joint_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each pair of classifiers: items that both got right, and items that both answered.
@@ -205,12 +314,22 @@ class Responses(ItemMatrix):
         """
         columns = _positions(classifiers, self.names, "classifier")
         rows = _positions(items, self.items, "item")
-        clusters = self.clusters
+        chosen = self._shares if self._correct is None else self._correct
+        assert chosen is not None
+
+        def of(labels: tuple[str, ...] | None) -> list[str] | None:
+            return None if labels is None else [labels[i] for i in rows]
+
+        kept = of(self.tasks)
+        left = {task: self.task_weights[task] for task in dict.fromkeys(kept or ())}
         return Responses(
-            self.correct[np.ix_(rows, columns)],
+            chosen[np.ix_(rows, columns)],
             names=[self.names[j] for j in columns],
-            items=[self.items[i] for i in rows],
-            clusters=None if clusters is None else [clusters[i] for i in rows],
+            items=of(self.items),
+            clusters=of(self.clusters),
+            tasks=kept,
+            average=left or "items",
+            n_runs=None if self._shares is None else self.n_runs,
             name=self.name,
         )
 
@@ -227,9 +346,9 @@ class Responses(ItemMatrix):
         >>> Responses([[1, 0], [1, None], [0, 1]]).complete().n_items
         2
         """
-        whole = (self.correct != MISSING).all(axis=1)
-        if whole.all():
+        if not self.has_missing:
             return self
+        whole = (self.correct != MISSING).all(axis=1)
         if whole.sum() < 2:
             raise InputError(
                 f"a comparison needs 2 items that every method answered, there are {whole.sum()} "
@@ -239,6 +358,8 @@ class Responses(ItemMatrix):
 
     def leaderboard(self, n_classifiers: int | None = None) -> Leaderboard:
         """What a leaderboard shows of these answers: the scores, exact, with their names.
+
+        Averages over tasks and shares are scores with the standard error of the best.
 
         Parameters
         ----------
@@ -266,20 +387,80 @@ class Responses(ItemMatrix):
                 f"{self.names[column]!r} has none to item {self.items[row]!r}; take these items "
                 "out of the file; in Python complete() does"
             )
-        return Leaderboard(
-            self.scores,
-            n_test=self.n_items,
-            n_classifiers=n_classifiers,
-            rounding="exact",
-            percent=False,
-            names=self.names,
-            name=self.name,
-        )
+        known: dict[str, Any] = {"n_test": self.n_items, "names": self.names, "name": self.name}
+        known["n_classifiers"] = n_classifiers
+        if self.is_plain:
+            return Leaderboard(self.scores, rounding="exact", percent=False, **known)
+        error = float(self.average.standard_errors[int(np.argmax(self.scores))])
+        return Leaderboard(self.scores, metric="score", standard_error=error, **known)
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        rest = (self.names, self.items, self.clusters, self.name)
-        return digest_of(self.correct.shape, self.correct, rest)
+        rest: tuple[Any, ...] = (self.names, self.items, self.clusters, self.name)
+        if not self.is_plain:
+            rest = (*rest, self.tasks, self.task_weights, self.n_runs)
+        values = self._shares if self._correct is None else self._correct
+        assert values is not None
+        return digest_of(values.shape, values, rest)
+
+
+def _mean_of_runs(correct: Any, n_runs: int | None) -> tuple[NDArray[Any], int | None]:
+    """Matrix of the answers, or of shares and how many runs are behind each."""
+    if n_runs is not None:
+        COUNT.check(n_runs, "n_runs")
+    if not (isinstance(correct, np.ndarray) and correct.ndim == 3):
+        return _as_matrix(correct), n_runs
+    if n_runs is not None:
+        raise InputError("n_runs is for shares of right answers; here each run has its answers")
+    if correct.shape[2] < 1 or not np.isin(correct, (0, 1)).all():
+        raise InputError("answers of several runs are 0 or 1, none missing")
+    return correct.astype(np.float64).mean(axis=2), correct.shape[2]
+
+
+def _task_weights(
+    tasks: tuple[str, ...] | None, average: str | Mapping[str, float]
+) -> dict[str, float]:
+    """Weights that sum to 1."""
+    if tasks is None:
+        if average != "items":
+            raise InputError("average is for items with tasks: give tasks, one per item")
+        return {}
+    counts = Counter(tasks)
+    if isinstance(average, Mapping):
+        unknown = sorted(set(map(str, average)) ^ set(counts))
+        if unknown:
+            raise InputError(
+                f"average needs one weight for each task; {unknown[0]!r} is a task without a "
+                "weight, or a weight without a task"
+            )
+        given = {task: float(average[task]) for task in counts}
+        if not all(0 < weight < np.inf for weight in given.values()):
+            raise InputError("the weights of tasks are positive numbers")
+    elif average in ("items", "tasks"):
+        given = {task: float(size) if average == "items" else 1.0 for task, size in counts.items()}
+    else:
+        raise InputError(f"average must be items, tasks or weights by task, got {average!r:.80}")
+    total = sum(given.values())
+    return {task: weight / total for task, weight in given.items()}
+
+
+def _checked_shares(
+    values: NDArray[Any], names: tuple[str, ...], items: tuple[str, ...]
+) -> FloatArray:
+    """Shares as numbers."""
+    wrong = np.array([[not _is_share(x) for x in row] for row in values])
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InputError(
+            "shares of right answers lie between 0 and 1, none missing; classifier "
+            f"{names[column]!r} has {shown(values[row, column])} for item {items[row]!r}"
+        )
+    return values.astype(np.float64)
+
+
+def _is_share(value: Any) -> bool:
+    known = isinstance(value, bool | np.bool_ | int | float | np.integer | np.floating)
+    return known and bool(0 <= value <= 1)
 
 
 def _as_matrix(correct: Any) -> NDArray[Any]:

@@ -33,7 +33,8 @@ sums and with simulation, ``test_method_comparison.py`` with the closed forms, a
 often equal methods are told apart.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -175,6 +176,8 @@ class ItemData:
     classes: NDArray[np.bool_] | None  # of items, for AUC
     answers: bool
     bounds: tuple[float, float]
+    kish: float  # items with equal weights whose mean has the same variance
+    tasks: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,8 +256,8 @@ def student_law(data: ItemData, columns: list[NDArray[np.intp]]) -> StudentLaw:
         parts = [_of_class(influence, of) for of in (data.classes, ~data.classes)]
         return StudentLaw(means, means, [*parts, *_of_runs(data, columns)], len(influence))
     prior = PRIOR_ITEMS if data.answers else 0.0  # all patterns of answers equally probable
-    items = len(influence) + prior
-    centre = (len(influence) * means + prior / 2) / items
+    items = data.kish + prior
+    centre = (data.kish * means + prior / 2) / items
     ones = np.ones((len(influence), 1))
     sizes = summed_by_cluster(ones, data.clusters)
     count, share = len(sizes), sizes / len(influence)
@@ -262,9 +265,9 @@ def student_law(data: ItemData, columns: list[NDArray[np.intp]]) -> StudentLaw:
         raise InputError("all items belong to one cluster: nothing says how clusters differ")
     summed = summed_by_cluster(influence + means - centre, data.clusters) / (1 - share)
     away = 0.5 - centre
-    products = (count - 1) / count * summed.T @ summed
+    products = (count - 1) / count * summed.T @ summed * (data.kish / len(influence)) ** 2
     products = products + prior * (np.outer(away, away) + np.eye(len(means)) / 4)
-    part = _Part(products / items**2, float(1 / np.sum(share**2) - 1))
+    part = _Part(products / items**2, max(float(1 / np.sum(share**2) - data.tasks), 1.0))
     return StudentLaw(means, centre, [part, *_of_runs(data, columns)], count)
 
 
@@ -457,7 +460,8 @@ def compare_methods(
     data, notes = _data(outcomes)
     order = np.argsort(names)  # draws and ties follow the names, whatever the order of the columns
     sorted_columns = [columns[method] for method in order]
-    if data.answers and data.clusters is None and len(names) == len(outcomes.names):
+    single = isinstance(outcomes, Responses) and outcomes.is_plain
+    if single and data.clusters is None and len(names) == len(outcomes.names):
         values = data.values[:, np.concatenate(sorted_columns)]
         scores, n_clusters = values.mean(axis=0), len(values)
         first = int(np.argmax(scores))
@@ -502,16 +506,43 @@ def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
             bounds = (-bounds[1], -bounds[0])
         found = ItemData(
             outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
-            outcomes.labels, False, bounds,
+            outcomes.labels, False, bounds, float(outcomes.n_items),
         )  # fmt: skip
         if not np.isfinite(outcomes.covariance).all():
             raise InputError("the numbers are too large for a variance")
         return found, []
     kept = outcomes.complete()
-    values = kept.correct.astype(np.float64)
-    scores = values.mean(axis=0)
-    found = ItemData(values, scores, values - scores, kept.clusters, None, True, (0.0, 1.0))
-    return found, left_out(outcomes, kept)
+    values, scores, n = kept.values, kept.scores, kept.n_items
+    influence, kish = values - scores, float(n)
+    if kept.tasks is not None:
+        task, sizes = np.array(kept.tasks), Counter(kept.tasks)
+        for name, weight in kept.task_weights.items():
+            here = task == name
+            influence[here] = n * weight / sizes[name] * (values - values[here].mean(axis=0))[here]
+        kish = kept.average.kish
+    found = ItemData(
+        values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish,
+        max(len(kept.task_weights), 1),
+    )  # fmt: skip
+    return found, [*left_out(outcomes, kept), *notes_on_average(kept)]
+
+
+def notes_on_average(data: Responses) -> Iterator[str]:
+    """What a score is the average of, and what its errors are about."""
+    if data.n_runs > 1:
+        yield f"scores are shares of right answers in {data.n_runs:,} runs"
+    if data.tasks is not None:
+        weights = np.array(list(data.task_weights.values()))
+        sizes = np.array(list(Counter(data.tasks).values()))
+        how = "with weights of their own"
+        if np.allclose(weights, 1 / weights.size):
+            how = "each with the same weight"
+        elif np.allclose(weights, sizes / sizes.sum()):
+            how = "each by its number of items"
+        yield (
+            f"scores are averages over {weights.size:,} tasks, {how}; errors are those of new "
+            f"items of these tasks, as of {data.average.kish:,.0f} items with equal weights"
+        )
 
 
 def left_out(outcomes: Responses, kept: Responses) -> list[str]:

@@ -201,7 +201,7 @@ def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
 
     Entries that share a score are divided evenly among as many classifiers as the field explains.
     """
-    index, distinct = fit.kernel.value_of_entry, np.ceil(fit.copies).astype(np.int64)
+    index, distinct = fit.kernel.value_of_entry, np.ceil(fit.copies - 1e-9).astype(np.int64)
     order = np.argsort(index, kind="stable")
     first = np.concatenate([[0], np.cumsum(np.bincount(index, minlength=distinct.size))])[:-1]
     number = np.empty(index.size, np.int64)  # of the entry among those of its score

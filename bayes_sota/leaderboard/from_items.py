@@ -41,6 +41,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
     ResponseCorrelation,
     influence_correlation,
@@ -173,7 +174,11 @@ def items_posterior(
                 f"{_MOST_CLASSIFIERS:,} are compared, every one with every other; rows are items "
                 "and columns classifiers; or leave out the weakest"
             )
-        found = response_correlation(data)
+        if data.is_average:
+            influence = data.average.influence
+            found = influence_correlation(influence * len(influence), data.scores)
+        else:
+            found = response_correlation(data)
         kernel = JointKernel.of_answers(data, found)
     else:
         found = influence_correlation(data.influence, data.scores, data.clusters)
@@ -219,13 +224,17 @@ class JointKernel(ScoreKernel):
 
     @classmethod
     def of_answers(cls, data: Responses, found: ResponseCorrelation) -> "JointKernel":
-        """Kernel of the modelled classifiers; the law has fewer items where these have clusters."""
-        effect = _design_effect(data, found)
-        n = max(2, round(float(np.median(data.totals)) / effect))
-        scores = np.round(data.scores * n) / n
-        base = ScoreKernel.of(Leaderboard(scores, n_test=n, rounding="exact", percent=False))
-        ratio = np.sqrt(n * effect / data.totals)
-        new_ratio = np.full(ratio.size, np.sqrt(effect))
+        """Kernel of the modelled classifiers; the law has as many items as answers are worth."""
+        if data.is_average:
+            effective = data.average.effective
+        else:
+            effective = data.totals / _design_effect(data, found)
+        typical = effective[found.leaders] if data.is_average else effective
+        n = max(2, round(float(np.median(typical))))
+        rounded = np.round(data.scores * n) / n
+        board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False)
+        base = ScoreKernel.of(board.with_scores(data.scores))
+        ratio, new_ratio = np.sqrt(n / effective), np.sqrt(data.totals / effective)
         return cls._of(base, data.scores, found, ratio, new_ratio, data.totals.astype(float))
 
     @classmethod
@@ -446,8 +455,14 @@ class JointSampler:
 
 def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterator[str]:
     if isinstance(data, Responses):
-        mistakes = (data.totals - data.counts)[found.leaders]
-        rare = int(np.median(np.minimum(mistakes, data.counts[found.leaders])))
+        if data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1:
+            yield (
+                f"clusters within tasks leave {data.average.freedom:.0f} degrees of freedom: too "
+                "few for errors"
+            )
+        right = np.rint(data.scores * data.totals)
+        mistakes = (data.totals - right)[found.leaders]
+        rare = int(np.median(np.minimum(mistakes, right[found.leaders])))
         if rare < _LEAST_MISTAKES:
             yield (
                 f"the typical leader has {counted(rare, 'mistake')} (or right answers): too few to "
@@ -471,8 +486,10 @@ def _notes(
     """What was left out of the fit, clusters, and near-clones."""
     if isinstance(data, Responses) and data.has_missing:
         yield "answers are missing; taken to be missing at random"
-    effect = float(kernel.new_ratio[0] ** 2)
-    if isinstance(data, Responses) and effect > 1:
+    effect = float(np.mean(kernel.new_ratio[found.leaders] ** 2))
+    if isinstance(data, Responses) and not data.is_plain:
+        yield from notes_on_average(data)
+    elif isinstance(data, Responses) and data.clusters is not None:
         yield f"items come in clusters; every variance is {effect:.2f} times that of single items"
     if isinstance(data, ItemScores) and data.clusters is not None:
         count = len(set(data.clusters))

@@ -105,8 +105,9 @@ def probability_truly_better(
 
     Examples
     --------
+    >>> from bayes_sota.data.leaderboard import BestScore
     >>> from bayes_sota.leaderboard.sample_estimate import estimate_sota
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> tree = estimate_sota(board, random_seed=0)
     >>> same, other = (probability_truly_better(tree, 0.985, n) for n in (None, 5000))
     >>> same["probability"] < other["probability"]
@@ -146,8 +147,9 @@ def probability_shown(
 
     Examples
     --------
+    >>> from bayes_sota.data.leaderboard import BestScore
     >>> from bayes_sota.leaderboard.sample_estimate import estimate_sota
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> tree = estimate_sota(board, random_seed=0)
     >>> probability_shown(tree, 0.005)["probability"] < 0.6
     True

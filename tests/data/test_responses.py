@@ -65,7 +65,7 @@ def test_polars_frame() -> None:
         ([[1], [0]], {}, "at least 2 classifiers, got 1"),
         ([[1, 0]], {}, "at least 2 items, got 1"),
         ([], {}, "array of 1 dimension$"),
-        (np.zeros((2, 2, 2)), {}, "array of 3 dimensions"),
+        (np.full((2, 2, 2), 0.5), {}, "several runs are 0 or 1"),
         (7, {}, "matrix, items x classifiers; got 7"),
         ([[1, 0], [1, 0, 1]], {}, "row 1 has 2, row 2 has 3"),
         ([[1, None], [0, None]], {"names": ["a", "b"]}, "'b' has no answer to any item"),
@@ -140,3 +140,57 @@ def test_leaderboard_shows_the_scores() -> None:
     assert board.maximum == pytest.approx(2 / 3)
     assert board.counts == (2, 2)
     assert responses.leaderboard(n_classifiers=10).n_classifiers == 10
+
+
+TASKS = ["law", "law", "art", "law", "art"]
+ANSWERS = [[1, 0], [1, 1], [0, 1], [0, 0], [1, 1]]
+
+
+def test_an_average_over_tasks_has_their_weights() -> None:
+    by_item = Responses(ANSWERS, tasks=TASKS)
+    by_task = Responses(ANSWERS, tasks=TASKS, average="tasks")
+    by_weight = Responses(ANSWERS, tasks=TASKS, average={"law": 3, "art": 1})
+    assert by_item.scores == pytest.approx([0.6, 0.6])
+    assert by_task.scores == pytest.approx([(2 / 3 + 0.5) / 2, (1 / 3 + 1) / 2])
+    assert by_weight.scores == pytest.approx([(2 + 0.5) / 4, (1 + 1) / 4])
+    assert by_weight.task_weights == {"law": 0.75, "art": 0.25}
+    assert len({a.data_hash() for a in (Responses(ANSWERS), by_item, by_task, by_weight)}) == 4
+    assert repr(by_task) == "<Responses 'responses': 5 items x 2 classifiers, 2 tasks>"
+
+
+def test_parts_keep_tasks_and_runs() -> None:
+    whole = Responses(ANSWERS, tasks=TASKS, average={"law": 3, "art": 1}, n_runs=4)
+    law = whole.subset(items=[0, 1, 3])
+    assert law.tasks == ("law",) * 3
+    assert (law.task_weights, law.n_runs) == ({"law": 1.0}, 4)
+    board = whole.leaderboard()
+    assert board.metric == "score"
+    assert board.standard_error == pytest.approx(float(whole.average.standard_errors[0]))
+
+
+def test_who_needs_single_answers_says_so() -> None:
+    with pytest.raises(InputError, match="shares of right answers"):
+        _ = Responses(np.full((3, 2), 0.5), n_runs=4).correct
+    with pytest.raises(InputError, match="averages over tasks, whose items do not count equally"):
+        _ = Responses(ANSWERS, tasks=TASKS, average="tasks").correct
+
+
+@pytest.mark.parametrize(
+    ("correct", "options", "message"),
+    [
+        (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
+        (ANSWERS, {"tasks": TASKS[:2]}, "every item has one task: 5 items, 2 tasks"),
+        (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
+        (ANSWERS, {"tasks": TASKS, "average": {"law": 1}}, "'art' is a task without a weight"),
+        (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
+        ([[1, None], [0, 1]], {"tasks": ["a", "b"]}, "'2' has none to item '1'"),
+        ([[0.5, 2], [0, 1]], {"n_runs": 4}, "between 0 and 1, none missing; classifier '2' has 2"),
+        ([[0.5, None], [0, 1]], {"n_runs": 4}, "none missing"),
+        ([[0.5, 1], [0, 1]], {}, "an answer is right"),
+        ([[0.5, 1], [0, 1]], {"n_runs": 0}, "n_runs must be a whole number from 1"),
+        (np.ones((2, 2, 3)), {"n_runs": 3}, "here each run has its answers"),
+    ],
+)
+def test_tasks_and_runs_that_cannot_be(correct: Any, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Responses(correct, **options)

@@ -1,9 +1,12 @@
 """Posterior from answers and item scores: linear algebra, the paired comparison, real matrices."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from calibration.tasks_and_clusters import judged
 from scipy import special, stats
 
 from bayes_sota.auc.estimate import auc_estimate_correlation
@@ -380,3 +383,40 @@ def test_new_scores_of_clustered_items_are_no_sharper_than_those_of_the_clusters
     one, copies = (items_posterior(data, random_seed=0).draws for data in (answers, six))
     for name in ("winner_new_score", "best_new_score"):
         assert copies[name].std() == pytest.approx(one[name].std(), rel=0.1), name
+
+
+def test_one_task_is_the_same_as_no_tasks():
+    answers = correlated(np.random.default_rng(5), 300, [0.9, 0.87, 0.85, 0.8, 0.78, 0.7], 0.4)
+    task = Responses(answers.correct, tasks=["all"] * 300)
+    one, other = (items_posterior(data, random_seed=0, draws=8000) for data in (answers, task))
+    for name in ("theta_sota", "winner_skill", "winner_new_score", "rho"):
+        ours, theirs = one.draws[name], other.draws[name]
+        assert ours.mean() == pytest.approx(theirs.mean(), abs=0.12 * ours.std()), name
+        assert ours.std() == pytest.approx(theirs.std(), rel=0.12), name
+    assert other.notes[0].startswith("scores are averages over 1 task")
+
+
+def test_small_tasks_that_weigh_much_widen_intervals():
+    rng = np.random.default_rng(6)
+    answers = correlated(rng, 300, [0.9, 0.87, 0.85, 0.8, 0.78, 0.7], 0.4)
+    tasks = ["small"] * 5 + ["large"] * 295
+    by_item, by_task = (
+        items_posterior(Responses(answers.correct, tasks=tasks, average=how), random_seed=0)
+        for how in ("items", "tasks")
+    )
+    wider = by_task.draws["winner_skill"].std() / by_item.draws["winner_skill"].std()
+    kish = 1 / (0.25 / 5 + 0.25 / 295)
+    assert 0.6 * np.sqrt(300 / kish) < wider < 1.4 * np.sqrt(300 / kish)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("BAYES_SOTA_DATA" not in os.environ, reason="needs real answers")
+@pytest.mark.parametrize(
+    ("kind", "naive"), [("half of 92 clusters", 0.9), ("three of nine with 2 to 4", 0.65)]
+)
+def test_intervals_cover_on_real_tasks_and_clusters(kind, naive):
+    """40 boards of language models; the figures of more are in docs/measured/responses.md."""
+    rows = pd.DataFrame([row for index in range(40) for row in judged((kind, 1000 + index))])
+    covered = rows.groupby("taken")["covered"].mean()
+    assert covered["as they are"] > 0.85
+    assert covered["every item by itself"] < naive

@@ -1,0 +1,117 @@
+"""Averages over tasks, and clusters of items, on real answers with known truth.
+
+``BAYES_SOTA_DATA=... python tests/calibration/tasks_and_clusters.py [BOARDS]`` prints coverage and
+interval scores of theta_sota and of the winner's skill, for the answers as they are and as if every
+item counted by itself. Language models answered 479 questions that come in 92 clusters, and 713
+problems in nine tasks, ten times each (LiveCodeBench): the truth is the average over all runs.
+A board has one run, random models, and clusters (or items of each task) drawn with replacement.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import bayes_sota as bs
+from bayes_sota.core.parallel import run_each
+from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.sample_estimate import interval_score
+
+SMALLEST = 8
+RUNS = 10
+
+
+def shares(name: str) -> tuple[np.ndarray, pd.DataFrame]:
+    """Share of right answers in ten runs, (items, models), and what is known of the items."""
+    file = Path(os.environ["BAYES_SOTA_DATA"]) / "livecodebench" / f"{name}_runs.csv.gz"
+    rows = pd.read_csv(file)
+    table = rows.pivot_table(index="item", columns="model", values="right", aggfunc="first")
+    table = table.dropna() / RUNS
+    return table.to_numpy(), rows.drop_duplicates("item").set_index("item").loc[table.index]
+
+
+def clustered(rng: np.random.Generator, part: float) -> tuple[bs.Responses, np.ndarray]:
+    """A part of the clusters; items count equally."""
+    share, items = shares("execution")
+    names = items["cluster"].unique()
+    chosen = rng.choice(names, round(part * names.size))
+    rows = [np.flatnonzero(items["cluster"] == name) for name in chosen]
+    label = np.repeat(np.arange(chosen.size), [len(row) for row in rows])
+    answers, truth = one_run(rng, share, np.concatenate(rows))
+    truth_of = share.mean(axis=0)[truth]
+    return bs.Responses(answers, clusters=label.astype(str)), truth_of
+
+
+def by_task(rng: np.random.Generator, sizes: np.ndarray) -> tuple[bs.Responses, np.ndarray]:
+    """So many items of each task; tasks count equally."""
+    share, items = shares("repair")
+    task = (items["platform"] + "/" + items["difficulty"]).to_numpy()
+    names = np.unique(task)
+    sizes = rng.permutation(sizes)
+    rows = [
+        rng.choice(np.flatnonzero(task == name), size)
+        for name, size in zip(names, sizes, strict=True)
+    ]
+    answers, chosen = one_run(rng, share, np.concatenate(rows))
+    truth = np.mean([share[task == name].mean(axis=0) for name in names], axis=0)[chosen]
+    tasks = np.repeat(names, sizes)
+    return bs.Responses(answers, tasks=list(tasks), average="tasks"), truth
+
+
+def one_run(
+    rng: np.random.Generator, share: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Answers of random models to some items in one run, and which models."""
+    m = share.shape[1]
+    chosen = rng.choice(m, int(rng.integers(SMALLEST, m + 1)), replace=False)
+    answers = rng.random((rows.size, chosen.size)) < share[np.ix_(rows, chosen)]
+    return answers.astype(int), chosen
+
+
+KINDS = {
+    "half of 92 clusters": lambda rng: clustered(rng, 0.5),
+    "an eighth of them": lambda rng: clustered(rng, 0.125),
+    "nine tasks of 40": lambda rng: by_task(rng, np.full(9, 40)),
+    "three of nine with 2 to 4": lambda rng: by_task(rng, np.array([2, 3, 4, *[60] * 6])),
+}
+
+
+def judged(place: tuple[str, int]) -> list[dict]:
+    kind, index = place
+    rng = np.random.default_rng([list(KINDS).index(kind), index])
+    data, truth = KINDS[kind](rng)
+    ways = {"as they are": data, "every item by itself": bs.Responses(data.values)}
+    found = []
+    for how, answers in ways.items():
+        draws = items_posterior(answers, draws=2000, random_seed=index).draws
+        winner = float(truth[answers.scores == answers.scores.max()].mean())
+        for name, true in (("theta_sota", truth.max()), ("winner_skill", winner)):
+            low, high = np.quantile(draws[name], [0.025, 0.975])
+            found.append(
+                {
+                    "boards": kind, "taken": how, "estimand": name,
+                    "covered": low <= true <= high, "bias": draws[name].mean() - true,
+                    "raw_bias": answers.scores.max() - true,
+                    "score": float(interval_score(low, high, true)),
+                }
+            )  # fmt: skip
+    return found
+
+
+def rows_of(boards: int) -> Iterator[dict]:
+    places = [(kind, index) for kind in KINDS for index in range(boards)]
+    for _, rows in run_each(judged, places, cores=os.cpu_count() or 1):
+        yield from rows
+
+
+if __name__ == "__main__":
+    frame = pd.DataFrame(rows_of(int(sys.argv[1]) if len(sys.argv) > 1 else 120))
+    cells = frame.groupby(["boards", "taken", "estimand"], sort=False)
+    table = cells.mean().assign(
+        error=cells["bias"].agg(lambda x: np.sqrt(np.mean(x**2))),
+        raw_error=cells["raw_bias"].agg(lambda x: np.sqrt(np.mean(x**2))),
+    )
+    print(table.round(4).to_string())
