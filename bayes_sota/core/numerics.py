@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.types import FloatArray, IntArray
 
 _DEGREES = 5.0
-_START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 350
+_START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 175  # of a round, for each parameter
 _COMPONENTS, _NARROWER = 42, 0.7
 _SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
 _NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
@@ -107,7 +107,7 @@ def sample_importance(
         known = np.concatenate([known, start.heaviest(_KNOWN)])
     proposal = _Proposal.at_modes(log_posterior, known, searches)
     for _ in range(_ROUNDS):
-        t, log_proposal = proposal.draw(min(points, _ROUND_POINTS), rng)
+        t, log_proposal = proposal.draw(min(points, _ROUND_POINTS * dimension), rng)
         proposal = _Proposal.fitted(t, log_posterior(t) - log_proposal[:, None])
     t, log_proposal = proposal.draw(points, rng)
     return WeightedPoints(t, log_posterior(t) - log_proposal[:, None])

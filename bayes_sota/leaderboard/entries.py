@@ -136,7 +136,8 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
 
     Entries of the modelled part have the posterior :math:`P(\psi \mid \phi)\,p(x \mid \psi)`. The
     skill distribution is not fitted to those below: for them it counts as far as it falls, and is
-    held at its greatest value below its mode (flat in log odds). So nothing jumps where the
+    held at its greatest value below its mode, and below the modelled part (flat in log odds), also
+    where a group of weak entries is part of the shape. So nothing jumps where the
     modelled part ends, and entries far below keep their scores, not shrunk. Where more entries
     share a score than the field explains (``fit.effective_copies``) they are divided among as
     many classifiers as it does explain, and identical submissions share their draws. With several
@@ -332,6 +333,8 @@ class _Tail:
         low = place.min() - 6 * error
         nodes = int(np.clip((high - low) / fit.kernel.step, 60, _MOST_NODES))
         self.y = np.linspace(low, high, nodes)
+        lowest, _ = law.places(fit.kernel.values[:1])
+        self.edge = min(int(np.searchsorted(self.y, lowest[0])), nodes - 1)  # of the modelled part
         self.fit = replace(fit, kernel=replace(fit.kernel, y=self.y))
 
     def cdf(self, r: int, family: str, points: FloatArray) -> FloatArray:
@@ -340,7 +343,9 @@ class _Tail:
         for start in range(0, len(points), _BLOCK):
             chosen = points[start : start + _BLOCK]
             block = self.fit.density(family, chosen, strangers=False)
-            density += np.maximum.accumulate(block[:, ::-1], axis=1)[:, ::-1].sum(axis=0)
+            held = np.maximum.accumulate(block[:, ::-1], axis=1)[:, ::-1]
+            held[:, : self.edge] = held[:, self.edge, None]
+            density += held.sum(axis=0)
         rho = float(self.fit.rho[r])
         table = relative_to_highest(self.fit.at(r).all_log_kernel(self.mask, rho))
         return _cumulated(density * table)

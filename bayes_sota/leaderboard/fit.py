@@ -280,7 +280,7 @@ _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
 _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
-_SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
+_SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK, _AGAIN = 0.01, 2, 4, 60, 2
 
 
 @cache
@@ -492,7 +492,11 @@ def fit_field(
         copies, start = _merged_copies(kernel, priors, nodes, rng)
     empty = FieldFit.of(kernel, priors, nodes, copies)
     fit = infer(empty, rng, points, start)
-    return fit if fit.effective_size >= _ENOUGH else infer(empty, rng, 4 * points)
+    for _ in range(_AGAIN):
+        if fit.effective_size >= _ENOUGH:
+            break
+        fit = infer(empty, rng, 4 * points, fit)  # a point of great weight shows what was missed
+    return fit
 
 
 def _merged_copies(
