@@ -1,6 +1,7 @@
 """Response matrices: what they hold, what they count, and what they refuse."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.formats.fold_tables import write_items
 from bayes_sota.data.responses import Responses
 
 SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]
@@ -168,7 +170,10 @@ def test_parts_keep_tasks_and_runs() -> None:
     assert board.standard_error == pytest.approx(float(whole.average.standard_errors[0]))
 
 
-def test_who_needs_single_answers_says_so() -> None:
+def test_who_needs_single_answers_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no place for tasks"):
+        write_items(Responses(ANSWERS, tasks=TASKS), tmp_path / "answers.csv")
+    assert not list(tmp_path.iterdir())
     with pytest.raises(InputError, match="shares of right answers"):
         _ = Responses(np.full((3, 2), 0.5), n_runs=4).correct
     with pytest.raises(InputError, match="averages over tasks, whose items do not count equally"):

@@ -230,13 +230,15 @@ def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
 def write_items(data: Responses | ItemScores, path: str | Path) -> None:
     """Write answers or numbers as CSV: item, label where there are classes, and each classifier.
 
-    ``read_responses`` and ``read_item_scores`` read it.
+    ``read_responses`` and ``read_item_scores`` read it. Clusters are not written.
 
     Raises
     ------
     InputError
-        The file cannot be written.
+        The file cannot be written; averages over tasks or runs, which a wide table cannot hold.
     """
+    if isinstance(data, Responses) and not data.is_plain:
+        raise InputError("a table of answers has no place for tasks or runs of its items")
     labels = data.labels if isinstance(data, ItemScores) else None
     values = data.values if isinstance(data, ItemScores) else data.correct
     classes = [[] for _ in data.items] if labels is None else [[int(label)] for label in labels]
