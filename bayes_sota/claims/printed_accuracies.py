@@ -39,7 +39,7 @@ _MOST_RANGE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class ReportedClaim:
+class PrintedClaim:
     """What printed numbers leave open, and the probability that the claim is false.
 
     Attributes
@@ -76,7 +76,7 @@ def reported_claim(
     *,
     alpha: Alpha = 1.0,
     rounding: Literal["auto"] | Rounding = "auto",
-) -> ReportedClaim:
+) -> PrintedClaim:
     """Probability that the claim is false, over all that prints as the two accuracies.
 
     Parameters
@@ -96,7 +96,7 @@ def reported_claim(
 
     Returns
     -------
-    ReportedClaim
+    PrintedClaim
 
     Raises
     ------
@@ -145,7 +145,7 @@ def reported_claim(
     weights = evidence * np.exp(units - units.max())
     weights /= weights.sum()
     counts_a, counts_b = runs[int(sizes[int(np.argmax(weights))])]
-    return ReportedClaim(
+    return PrintedClaim(
         p_false=float(weights @ p),
         lowest=float(least.min()),
         highest=float(most.max()),
