@@ -55,6 +55,11 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write("answers.csv", "a,b,c,d", (
         [int(rng.normal() + x < 1 - 0.2 * j) for j in range(4)] for x in hard
     ))  # fmt: skip
+    write("exam.csv", "model,task,topic,unit,item,seed,turn,correct", (
+        [m, "ab"[i % 3 > 0], "cd"[i % 2], i // 4, i, r, (r * (i % 5 > 0)) + 5 * (i % 5 == 0) * r,
+         int(rng.normal() + x < 1 - 0.2 * j)]
+        for j, m in enumerate("xyz") for i, x in enumerate(hard) for r in range(2)
+    ))  # fmt: skip
     write("runs.csv", "item,cluster,a@1,a@2,b@1,b@2", (
         [f"i{i}", f"c{i // 4}", *(int(rng.normal() + x < 1 - 0.2 * (j // 2)) for j in range(4))]
         for i, x in enumerate(hard)

@@ -88,6 +88,10 @@ def readers(folder: Path) -> dict[str, Call]:
         "read_responses": Call(
             {"path": folder / "answers.csv"},
             {"path": folder / "claims.csv", "format": "json", "item_column": "a"},
+            {"task_column": ({"path": folder / "exam.csv"}, "topic"),
+             "cluster_column": ({"path": folder / "exam.csv"}, "unit"),
+             "run_column": ({"path": folder / "exam.csv"}, "turn"),
+             "average": ({"path": folder / "exam.csv"}, "items")},
         ),
         "read_paired_boards": Call(
             {"path": twice},

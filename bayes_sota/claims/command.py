@@ -39,6 +39,7 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.command import group_options, parse_average
 from bayes_sota.leaderboard.command import field_options, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
@@ -240,7 +241,7 @@ def segmentation(
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile())
 @click.option("--item-column", help="Column of the items' names.")
-@click.option("--cluster-column", help="Column of what each item belongs to.")
+@group_options
 @click.option(
     "--run-separator",
     help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
@@ -311,6 +312,7 @@ def _read_outcomes(
             "--label-column is for numbers with --item-metric auc; a column of true classes is "
             "found by its name: ground_truth, label, truth, ..."
         )
+    reading["average"] = parse_average(reading["average"])
     if item_metric is None:
         from bayes_sota.claims.summary_methods import runs_hint
         from bayes_sota.data.read_outcomes import read_evaluations
@@ -322,9 +324,10 @@ def _read_outcomes(
         }  # fmt: skip
     from bayes_sota.data.read_outcomes import read_item_scores
 
-    if len(files) > 1 or any(reading.pop(k) for k in ("metric", "scorer", "run_separator")):
+    others = ("metric", "scorer", "run_separator", "task_column", "run_column", "average")
+    if len(files) > 1 or any(reading.pop(k) for k in others):
         raise InputError(
-            "--item-metric and --label-column are for one table of numbers, without runs"
+            "--item-metric and --label-column are for one table of numbers, without runs and tasks"
         )
     scores = read_item_scores(
         files[0], metric=item_metric, label_column=label_column, lower_is_better=lower_is_better,

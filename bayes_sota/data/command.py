@@ -17,6 +17,7 @@ from bayes_sota.core.command import (
     output_options,
     report_options,
 )
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
 
@@ -33,6 +34,35 @@ def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
     help = "Entries without a score: refuse FILE, or leave them out and say which."
     option = choice_option("--missing", choices=["refuse", "drop"], help=help)
     return option(command)
+
+
+def group_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of answers in tasks, clusters and runs."""
+    for option in (
+        click.option(
+            "--average", metavar="items|tasks|WEIGHTS.csv",
+            help="What counts equally in a score: items, tasks (default where there are any), or "
+            "tasks by the weights of a table task,weight.",
+        ),
+        click.option("--run-column", help="Column of the run (seed, epoch) of each row."),
+        click.option("--cluster-column", help="Column of what each item belongs to."),
+        click.option("--task-column", help="Column of the task of each item."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def parse_average(text: str | None) -> Any:
+    """What counts equally, as ``Responses`` takes it."""
+    if text is None or text in ("items", "tasks"):
+        return text
+    from bayes_sota.data.read_outcomes import read_weights
+
+    if not Path(text).is_file():
+        raise InputError(
+            f"--average takes items, tasks, or a table of weights; there is no file {text!r}"
+        )
+    return read_weights(text)
 
 
 @command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")

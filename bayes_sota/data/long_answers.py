@@ -1,4 +1,4 @@
-"""Long tables of answers, a row per classifier and item, and cells that are slips.
+"""Long tables of answers, a row per classifier, item and run, and cells that are slips.
 
 ``tests/data/test_long_answers.py`` compares with a pivot by pandas, and holds what is refused.
 """
@@ -6,7 +6,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -18,11 +18,12 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.columns import (
     WORDS,
     answer_of,
+    as_numbers,
     bad_cells,
     listed_cells,
     number_of,
     numbers_in,
-    several,
+    only_column,
 )
 from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
@@ -37,20 +38,40 @@ NO_OUTCOME = (
 # Outcomes rather than the text of an answer beside them.
 _JUDGED = ("correct", "iscorrect", "right", "passed", "solved", "resolved")
 _WITHOUT_ITEMS = ("taskid", "prompt", "query", "problem")  # name items where nothing else does
+_WHOLES = ("question", "questionid", "passage", "passageid", "document", "documentid")  # of items
 _FEW = 0.1  # of the items of another classifier; more are no slip of the pen
 
-# Columns that change what an answer counts for, and what to do about them.
-_CHANGING = {
-    "runs": "numbers runs: write the share of runs that were right as one outcome of each item",
-    "tasks": "names tasks: keep the rows of one task or, if every item of every task counts the "
-    "same, join its names with those of the items and take it out",
-    **dict.fromkeys(
-        ("clusters", "people"),
-        "says which items belong together: take it out if all items count the same and none "
-        "depends on another; claim responses reads clusters (cluster_column) beside one column per "
-        "classifier",
-    ),
-}
+
+@dataclass(frozen=True)
+class Grouping:
+    """Columns that say which answers belong together; None where nothing was said."""
+
+    task_column: str | None = None
+    cluster_column: str | None = None
+    run_column: str | None = None
+
+
+@dataclass(frozen=True)
+class Widened:
+    """A table with a row per item.
+
+    Attributes
+    ----------
+    table : Table
+    task_column, cluster_column : str or None
+        Columns of the tasks and clusters of the items.
+    n_runs : int or None
+        Runs behind each outcome, which is the share of right ones; the fewest where they differ.
+        None for single answers, and for numbers, which then are means of any runs.
+    notes : tuple of str
+        Which columns were taken for what.
+    """
+
+    table: Table
+    task_column: str | None = None
+    cluster_column: str | None = None
+    n_runs: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 def long_columns(header: Sequence[str]) -> tuple[int, int, int] | None:
@@ -70,7 +91,9 @@ def long_columns(header: Sequence[str]) -> tuple[int, int, int] | None:
     items = [j for j, name in enumerate(names) if name and name in WORDS["items"]]
     items = items or [j for j, name in enumerate(names) if name in _WITHOUT_ITEMS]
     if len(items) > 1:
-        items = [j for j in items if names[j] not in WORDS["row_names"]]
+        items = [j for j in items if names[j] not in WORDS["row_names"]] or items[:1]
+    if len(items) > 1:
+        items = [j for j in items if names[j] not in _WHOLES] or items
     if len(names) < 3 or len(methods) != 1 or len(items) != 1:
         return None
     rest = [j for j in range(len(names)) if j not in (*methods, *items)]
@@ -82,11 +105,18 @@ def long_columns(header: Sequence[str]) -> tuple[int, int, int] | None:
     return methods[0], items[0], rest[0] if len(rest) == 1 else called[0]
 
 
-def widen(table: Table, value_of: Callable[[Any], float | None], complaint: str) -> Table:
-    """One row per item of a table with one row per classifier and item; another one as it is.
+def widen(
+    table: Table,
+    value_of: Callable[[Any], float | None],
+    complaint: str,
+    grouping: Grouping = Grouping(),  # frozen
+) -> Widened:
+    """One row per item of a table with one row per classifier, item and run.
 
-    An item that a classifier has no row for is a missing outcome. The place of an item is that of
-    its first row. Columns that say nothing about the outcome are passed over.
+    A table with a column per classifier stays as it is. An item that a classifier has no row for
+    is a missing outcome, several runs are their mean. The place of an item is that of its first
+    row. Items of several tasks may have the same names. Columns that say nothing about the outcome
+    are passed over.
 
     Parameters
     ----------
@@ -95,47 +125,181 @@ def widen(table: Table, value_of: Callable[[Any], float | None], complaint: str)
         Outcome that a cell says; None where it says none.
     complaint : str
         What a message says of such a cell, which stands for ``{}``.
+    grouping : Grouping
+        Columns of tasks, clusters and runs. Default: those that are called so.
 
     Raises
     ------
     InputError
-        A classifier with two rows for an item, with both places; cells that are no outcome, by
-        their own lines; runs, tasks and clusters, which need more than one outcome of each item;
-        a misspelt classifier; more classifiers and items than a table may have, before memory is
-        spent on them.
+        A classifier with two rows for an item and run, with both places; cells that are no outcome,
+        by their own lines; an item in two tasks or clusters; a misspelt classifier; more
+        classifiers and items than a table may have, before memory is spent on them.
     """
     columns = long_columns(table.header)
     if columns is None:
-        return table
-    _refuse_changing(table, columns)
+        if grouping.run_column is not None:
+            raise InputError(
+                f"{table.where}: run_column is for tables with a row per classifier, item and run; "
+                f"there are {table.listed_columns()}"
+            )
+        return Widened(table, grouping.task_column, grouping.cluster_column)
     methods, items, outcome = columns
+    tasks, clusters, runs, notes = _grouping_columns(table, columns, grouping)
+    counts = None
+    if runs is not None:
+        given = [as_numbers(listed_cells(table, column)) for column in (runs, outcome)]
+        if counts_right(table.header[runs], *given):
+            counts, value_of = given[0], number_of
+            notes[-1:] = [
+                f"{shown(table.header[outcome])} is taken as the number of right answers "
+                f"in {shown(table.header[runs])}"
+            ]
     values = numbers_in(table, outcome, value_of, complaint)
-    check_slips(table, [outcome], values[None])
+    if counts is None:
+        check_slips(table, [outcome], values[None])
     classifiers = Axis.of_column(table, methods, "classifier")
     named = Axis.of_column(table, items, "item")
+    task = None if tasks is None else Axis.of_column(table, tasks, "task")
+    if task is not None:
+        named = _items_of_tasks(table, classifiers, named, task)
     check_shape(len(named.names), 1 + len(classifiers.names), table.where)
-    grid = place_rows(table, (classifiers, named), np.arange(values.size), holds="an answer")
+    axes = [classifiers, named]
+    if runs is not None and counts is None:
+        axes.append(Axis.of_column(table, runs, "run"))
+    hint = "; a further run of it needs a column that numbers the runs (run_column)"
+    grid = place_rows(
+        table, axes, np.arange(values.size), holds="an answer", hint="" if runs else hint
+    )
     refuse_misspelt(table, methods, (classifiers.names, classifiers.codes), named.codes)
-    cells = [*listed_cells(table, outcome), ""]  # where there is no row, -1
-    columns_of = ([cells[row] for row in rows] for rows in grid.tolist())
-    return replace(
+    first = renumbered(named.codes)[1].tolist()
+    header, kept = [table.header[items]], [named.names]
+    for column, axis in (
+        (tasks, task),
+        (clusters, None if clusters is None else Axis.of_column(table, clusters, "cluster")),
+    ):
+        if column is not None and axis is not None:
+            _refuse_two(table, column, named, axis)
+            header.append(table.header[column])
+            kept.append([axis.names[code] for code in axis.codes[first]])
+    n_runs: int | None = None
+    outcomes: Any = []
+    if counts is not None:
+        n_runs = int(counts.min())
+        outcomes = list(np.append(values / counts, np.nan)[grid])
+    elif grid.ndim == 3:
+        known = np.where(values == MISSING, np.nan, values)
+        outcomes, n_runs, told = _mean_of_runs(np.append(known, np.nan)[grid])
+        notes += told
+    if not len(outcomes):
+        cells = [*listed_cells(table, outcome), ""]  # where there is no row, -1
+        rows_of = grid.reshape(*grid.shape[:2], -1).max(axis=2)
+        outcomes = [[cells[row] for row in rows] for rows in rows_of.tolist()]
+    wide = replace(
         table,
-        header=(table.header[items], *classifiers.names),
-        columns=(named.names, *columns_of),
-        places=[table.places[row] for row in renumbered(named.codes)[1].tolist()],
+        header=(*header, *classifiers.names),
+        columns=(*kept, *outcomes),
+        places=[table.places[row] for row in first],
+    )
+    name_of = [None if column is None else table.header[column] for column in (tasks, clusters)]
+    are_answers = counts is not None or np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all()
+    return Widened(wide, name_of[0], name_of[1], n_runs if are_answers else None, tuple(notes))
+
+
+def _grouping_columns(
+    table: Table, used: Sequence[int], grouping: Grouping
+) -> tuple[int | None, int | None, int | None, list[str]]:
+    """Columns of tasks, clusters and runs, as asked for or by their names, and notes on them."""
+    rest = [j for j in range(len(table.header)) if j not in used]
+    found: list[int | None] = []
+    notes = []
+    roles = {
+        "task": WORDS["item_tasks"],
+        "cluster": {**WORDS["clusters"], **dict.fromkeys(_WHOLES), "patient": None},
+        "run": WORDS["runs"],
+    }
+    for role, words in roles.items():
+        wanted = getattr(grouping, f"{role}_column")
+        named = [j for j in rest if normalize_name(table.header[j]) in words and j not in found]
+        column = only_column(table, wanted, named, f"the {role}s", f"{role}_column")
+        if column in (*used, *(j for j in found if j is not None)):
+            raise InputError(
+                f"{table.where}: column {shown(wanted)} cannot be the {role}s ({role}_column) and "
+                "something else"
+            )
+        if column is not None and wanted is None:
+            notes.append(f"{role}s are taken from column {shown(table.header[column])}")
+        found.append(column)
+    return found[0], found[1], found[2], notes
+
+
+def counts_right(name: str, runs: FloatArray, right: FloatArray) -> bool:
+    """Whether one column says how many runs there are, and another how many of them are right.
+
+    Examples
+    --------
+    >>> ten = np.full(3, 10.0)
+    >>> counts_right("runs", ten, np.array([7.0, 10, 0])), counts_right("runs", ten, ten / 10)
+    (True, False)
+    """
+    if normalize_name(name) not in ("runs", "nruns", "trials", "seeds", "repeats"):
+        return False
+    if np.isnan(runs).any() or np.isnan(right).any() or not (right > 1).any():
+        return False
+    whole = all((x == np.rint(x)).all() for x in (runs, right))
+    return bool(whole and (right >= 0).all() and (right <= runs).all())
+
+
+def _items_of_tasks(table: Table, classifiers: Axis, items: Axis, tasks: Axis) -> Axis:
+    """Items by task and name where tasks number theirs anew."""
+    pairs = Axis("item", [], renumbered(tasks.codes * len(items.names) + items.codes)[0])
+    first = renumbered(pairs.codes)[1]
+    counts = np.bincount(items.codes[first])
+    if (counts == 1).all():
+        return items
+    several = np.isin(items.codes, np.flatnonzero(counts > 1))
+    whose = classifiers.codes * (pairs.codes.max() + 1) + pairs.codes
+    once = renumbered(whose)[1]  # one row of each classifier, task and item
+    seen = np.unique(classifiers.codes[once] * len(items.names) + items.codes[once]).size
+    if seen == once.size:
+        row = int(np.flatnonzero(several)[0])
+        elsewhere = (items.codes == items.codes[row]) & (pairs.codes != pairs.codes[row])
+        raise _two_groups(table, items, tasks, row, int(np.flatnonzero(elsewhere)[0]))
+    names = [f"{tasks.names[tasks.codes[row]]}/{items.names[items.codes[row]]}" for row in first]
+    return replace(pairs, names=names)
+
+
+def _refuse_two(table: Table, column: int, items: Axis, groups: Axis) -> None:
+    """Raise ``InputError`` where an item is in two tasks or clusters."""
+    first = renumbered(items.codes)[1]
+    other = np.flatnonzero(groups.codes != groups.codes[first][items.codes])
+    if other.size:
+        row = int(other[0])
+        raise _two_groups(table, items, groups, int(first[items.codes[row]]), row)
+
+
+def _two_groups(table: Table, items: Axis, groups: Axis, row: int, other: int) -> InputError:
+    one, two = (shown(groups.names[groups.codes[r]]) for r in (row, other))
+    return InputError(
+        f"{table.where}: {table.places[other]}: item {shown(items.names[items.codes[other]])} has "
+        f"{groups.what} {two}, but {one} on {table.places[row]}"
     )
 
 
-def _refuse_changing(table: Table, used: Sequence[int]) -> None:
-    """Raise ``InputError`` where a further column says that an item has several outcomes."""
-    for column, name in enumerate(table.header):
-        known = normalize_name(name)
-        role = next((role for role in _CHANGING if known and known in WORDS[role]), None)
-        if column not in used and role is not None:
-            raise InputError(
-                f"{table.where}: column {shown(name)} {_CHANGING[role]}; columns that are read: "
-                f"{several(table.header[j] for j in used)}"
-            )
+def _mean_of_runs(values: FloatArray) -> tuple[list[FloatArray], int | None, list[str]]:
+    """Means over runs of each classifier and item, how many there are, and a note.
+
+    ``values`` are classifiers x items x runs, NaN where there is none.
+    """
+    there = ~np.isnan(values)
+    counts = there.sum(axis=2)
+    most = int(counts.max(initial=0))
+    if most <= 1:
+        return [], None, []
+    least = int(counts[counts > 0].min())
+    with np.errstate(invalid="ignore"):
+        means = np.where(there, values, 0.0).sum(axis=2) / counts
+    told = [f"items have {least:,} to {most:,} runs; a score is the mean of their means"]
+    return list(means), least, told if least < most else []
 
 
 def refuse_misspelt(

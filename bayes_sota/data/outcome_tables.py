@@ -37,6 +37,8 @@ from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.long_answers import (
     ARE_NUMBERS,
     NO_OUTCOME,
+    Grouping,
+    Widened,
     check_slips,
     outcome_of,
     widen,
@@ -60,8 +62,8 @@ class ColumnRoles:
         Item of each row, each once; the number of the row where no column names them.
     named : bool
         Whether a column names the items.
-    truth, clusters : int or None
-        Positions of the true classes and of the clusters.
+    truth, clusters, tasks : int or None
+        Positions of the true classes, the clusters and the tasks.
     methods : tuple of int
         Positions of the methods.
     """
@@ -71,6 +73,7 @@ class ColumnRoles:
     named: bool
     truth: int | None
     clusters: int | None
+    tasks: int | None
     methods: tuple[int, ...]
 
     @property
@@ -82,20 +85,22 @@ class ColumnRoles:
         """Numbers of the methods as ``numbers_in`` reads them, methods x items."""
         return numbers_of(self.table, self.methods, value_of, complaint)
 
-    def cluster_names(self) -> list[str] | None:
-        """Cluster of each item."""
-        if self.clusters is None:
+    def groups(self, what: str) -> list[str] | None:
+        """Cluster or task of each item; None without any."""
+        column = self.clusters if what == "cluster" else self.tasks
+        if column is None:
             return None
-        for row, cell in enumerate(self.table.columns[self.clusters]):
+        for row, cell in enumerate(self.table.columns[column]):
             if is_missing(cell):
-                raise InputError(f"{self.table.place(row, self.clusters)}: the cluster is missing")
-        return names_in(self.table, self.clusters, "cluster")
+                raise InputError(f"{self.table.place(row, column)}: the {what} is missing")
+        return names_in(self.table, column, what)
 
 
 def find_roles(
     table: Table,
     item_column: str | None = None,
     cluster_column: str | None = None,
+    task_column: str | None = None,
     *,
     truth: Collection[str] = WORDS["truth"],
     label_column: str | None = None,
@@ -106,8 +111,8 @@ def find_roles(
     Parameters
     ----------
     table : Table
-    item_column, cluster_column, label_column : str, optional
-        Columns asked for; that of the clusters may be in another table.
+    item_column, cluster_column, task_column, label_column : str, optional
+        Columns asked for; those of clusters and tasks may be in another table.
     truth : collection of str
         Names of a column of true classes.
     only_answers : bool
@@ -122,12 +127,11 @@ def find_roles(
     if all(answer_of(name) not in (None, MISSING) for name in table.header):
         raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
     check_names(table.where, {j: name for j, name in enumerate(table.header) if name or j})
-    clusters = None
-    if not only_answers and (cluster_column is None or table.find_all(cluster_column)):
-        found = named_in(table, WORDS["clusters"])
-        clusters = only_column(table, cluster_column, found, "the clusters", "cluster_column")
-    items = _item_position(table, item_column, clusters, truth, only_answers)
-    taken = (clusters, items)
+    clusters = _group_position(table, cluster_column, WORDS["clusters"], "cluster")
+    words = dict.fromkeys(WORDS["item_tasks"].keys() - WORDS["people"].keys())
+    tasks = _group_position(table, task_column, words, "task")
+    items = _item_position(table, item_column, (clusters, tasks), truth, only_answers)
+    taken = (clusters, tasks, items)
     found = [j for j in named_in(table, truth) if j not in taken]
     labels = only_column(table, label_column, found, "the truth", "keep one, or label_column")
     methods = [j for j in range(len(table.header)) if j not in (*taken, labels)]
@@ -137,7 +141,7 @@ def find_roles(
         if normalize_name(table.header[j]) in WORDS["people"]:
             raise InputError(
                 f"{problem}; if it says which items belong together, name it as cluster_column, "
-                "else take it out"
+                "if it is a part of the test as task_column, else take it out"
             )
         if j in aside:
             raise InputError(
@@ -148,7 +152,22 @@ def find_roles(
     if not are_classes:
         items, methods = _without_counter(table, items, methods)
     names = _item_names(table, items)
-    return ColumnRoles(table, names, items is not None, labels, clusters, tuple(methods))
+    return ColumnRoles(table, names, items is not None, labels, clusters, tasks, tuple(methods))
+
+
+def _group_position(
+    table: Table, wanted: str | None, words: Collection[str], what: str
+) -> int | None:
+    """Column of the clusters or tasks, which may be in another table."""
+    if wanted is not None and not table.find_all(wanted):
+        return None
+    found = [j for j in named_in(table, words) if not _are_outcomes(table, j)]
+    return only_column(table, wanted, found, f"the {what}s", f"{what}_column")
+
+
+def _are_outcomes(table: Table, column: int) -> bool:
+    """Whether a column holds answers only, as that of a method does."""
+    return {answer_of(cell) for cell in set(listed_cells(table, column))} == {0, 1}
 
 
 def _without_counter(
@@ -166,19 +185,20 @@ def _without_counter(
 def _item_position(
     table: Table,
     wanted: str | None,
-    clusters: int | None,
+    groups: tuple[int | None, int | None],
     truth: Collection[str],
     only_answers: bool,
 ) -> int | None:
     """Column of the items: as asked for, by its name, or the first one if it is a list of names."""
     if wanted is not None:
         found = find_column(table, wanted, "item_column")
-        if found == clusters:
+        if found in groups:
+            what = "clusters" if found == groups[0] else "tasks"
             raise InputError(
-                f"{table.where}: column {shown(wanted)} cannot be items and clusters both"
+                f"{table.where}: column {shown(wanted)} cannot be items and {what} both"
             )
         return found
-    first = 1 if clusters == 0 else 0
+    first = next(j for j in range(3) if j not in groups)
     named = named_in(table, WORDS["items"])
     if first in named:
         return first
@@ -223,16 +243,34 @@ def check_orientation(roles: ColumnRoles) -> None:
         )
 
 
-def check_clusters(tables: Sequence[Table], wanted: str | None) -> None:
-    """Raise ``InputError`` unless some table has the column that was asked for."""
-    if wanted is not None and not any(table.find_all(wanted) for table in tables):
-        find_column(tables[0], wanted, "cluster_column")
+def check_group_columns(tables: Sequence[Table], **wanted: str | None) -> None:
+    """Raise ``InputError`` unless some table has each column that was asked for, by its option."""
+    for option, name in wanted.items():
+        if name is not None and not any(table.find_all(name) for table in tables):
+            find_column(tables[0], name, option)
+
+
+@dataclass(frozen=True)
+class ItemGroups:
+    """What items of tables belong to, and how often they were answered.
+
+    Attributes
+    ----------
+    clusters, tasks : dict or None
+        Cluster and task of each item.
+    n_runs : int or None
+        Runs behind each outcome, which is the share of right ones.
+    """
+
+    clusters: dict[str, str] | None
+    tasks: dict[str, str] | None
+    n_runs: int | None
 
 
 def parts_of_tables(
     tables: Mapping[Path, Table], choices: Choices
-) -> tuple[list[Part], dict[str, str] | None, str | None]:
-    """Outcomes of the method columns of some tables, clusters of items, column of the truth.
+) -> tuple[list[Part], ItemGroups, str | None]:
+    """Outcomes of the method columns of some tables, groups of items, column of the truth.
 
     Raises
     ------
@@ -240,12 +278,20 @@ def parts_of_tables(
         Columns whose meaning is not clear, several tables that do not name their items, items
         that repeat, and cells that are no outcome, by file, line, column and value.
     """
-    check_clusters(list(tables.values()), choices.cluster_column)
-    wide = {path: widen(table, outcome_of, NO_OUTCOME) for path, table in tables.items()}
-    found = {
-        path: find_roles(table, choices.item_column, choices.cluster_column)
-        for path, table in wide.items()
+    asked = {
+        option: getattr(choices, option)
+        for option in ("task_column", "cluster_column", "run_column")
     }
+    check_group_columns(list(tables.values()), **asked)
+    grouping = Grouping(**asked)
+    wide = {path: widen(table, outcome_of, NO_OUTCOME, grouping) for path, table in tables.items()}
+    found = {
+        path: find_roles(w.table, choices.item_column, w.cluster_column, w.task_column)
+        for path, w in wide.items()
+    }
+    runs = {w.n_runs for w in wide.values()}
+    if len(runs) > 1:
+        raise InputError("tables with several runs, and with one, are not joined")
     every = list(found.values())
     for roles in every:
         if len(found) > 1 and not roles.named:
@@ -270,15 +316,22 @@ def parts_of_tables(
         raise InputError(f"{files}: there is no column of a method")
     if truth is not None:
         parts[0] = replace(parts[0], notes=truth.notes(parts, every))
-    if choices.cluster_column is None:
-        told = [
-            f"{roles.table.where}: clusters are taken from column "
-            f"{shown(roles.table.header[roles.clusters])}"
-            for roles in every
-            if roles.clusters is not None
-        ]
-        parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *told))
-    return parts, _clusters(every), None if truth is None else truth.column
+    told = [note for w in wide.values() for note in w.notes]
+    for path, w in wide.items():
+        told += notes_on_groups(found[path], w)
+    parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *dict.fromkeys(told)))
+    groups = ItemGroups(_groups(every, "cluster"), _groups(every, "task"), runs.pop())
+    return parts, groups, None if truth is None else truth.column
+
+
+def notes_on_groups(roles: ColumnRoles, wide: Widened) -> list[str]:
+    """Which columns of a table with a column per method were taken for clusters and tasks."""
+    columns = (("cluster", roles.clusters), ("task", roles.tasks))
+    return [
+        f"{what}s are taken from column {shown(roles.table.header[column])}"
+        for what, column in columns
+        if column is not None and getattr(wide, f"{what}_column") is None
+    ]
 
 
 def _parts(
@@ -428,16 +481,17 @@ def _truth(tables: Sequence[ColumnRoles]) -> _Truth | None:
     return _Truth(column, classes) if column else None
 
 
-def _clusters(tables: Iterable[ColumnRoles]) -> dict[str, str] | None:
-    """Cluster of each item; None where no table has any."""
-    clusters: dict[str, str] = {}
+def _groups(tables: Iterable[ColumnRoles], what: str) -> dict[str, str] | None:
+    """Cluster or task of each item; None where no table has any."""
+    groups: dict[str, str] = {}
     for roles in tables:
-        names = roles.cluster_names()
+        names = roles.groups(what)
         pairs = () if names is None else zip(roles.items, names, strict=True)
         for row, (item, name) in enumerate(pairs):
-            if clusters.setdefault(item, name) != name:
+            if groups.setdefault(item, name) != name:
+                column = (roles.clusters if what == "cluster" else roles.tasks) or 0
                 raise InputError(
-                    f"{roles.table.place(row, roles.clusters or 0)}: item {shown(item)} is in "
-                    f"cluster {shown(clusters[item])} elsewhere"
+                    f"{roles.table.place(row, column)}: item {shown(item)} is in {what} "
+                    f"{shown(groups[item])} elsewhere"
                 )
-    return clusters or None
+    return groups or None

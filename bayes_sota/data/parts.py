@@ -38,7 +38,9 @@ class Choices:
     """What the user chose; None where nothing was said."""
 
     metric: str | None = None
+    task_column: str | None = None
     cluster_column: str | None = None
+    run_column: str | None = None
     item_column: str | None = None
     run_separator: str | None = None
     scorer: str | None = None
@@ -187,6 +189,8 @@ class Joined:
     values : (n_items, n_columns) array of float
         Outcomes; NaN where there is none.
     notes : tuple of str
+    tasks : tuple of str or None
+        Task of each item, where there are several.
     """
 
     names: tuple[str, ...]
@@ -194,6 +198,7 @@ class Joined:
     items: tuple[str, ...]
     values: FloatArray
     notes: tuple[str, ...]
+    tasks: tuple[str, ...] | None
 
 
 def join_parts(parts: Sequence[Part]) -> Joined:
@@ -233,6 +238,7 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     common = set(keys[0]).intersection(*(other for other in keys[1:] if other is not keys[0]))
     notes = _losses(parts, common, prefixed)
     items = keys[0] if len(common) == len(keys[0]) else tuple(k for k in keys[0] if k in common)
+    task_of = {key: part.task for part in parts if prefixed for key in part.keys(True)}
     rows = []
     for known, run in zip(keys, columns.values(), strict=True):
         values = np.concatenate([part.values for part in run])
@@ -246,6 +252,7 @@ def join_parts(parts: Sequence[Part]) -> Joined:
         items=items,
         values=np.array(rows).T,
         notes=tuple(dict.fromkeys([*(note for part in parts for note in part.notes), *notes])),
+        tasks=tuple(task_of[item] for item in items) if prefixed else None,
     )
 
 

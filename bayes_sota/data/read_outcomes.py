@@ -20,26 +20,35 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown, shown_path
 from bayes_sota.data import columns
-from bayes_sota.data.columns import WORDS, answer_of, named_in, number_of, numbers_in
+from bayes_sota.data.columns import WORDS, answer_of, as_numbers, named_in, number_of, numbers_in
 from bayes_sota.data.files.content import Content, check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import FileFormat, open_source, open_table
-from bayes_sota.data.files.tables import Table
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats import item_logs
 from bayes_sota.data.formats.lm_evaluation import is_sample, part_of_samples
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
-from bayes_sota.data.long_answers import MOST_SLIPS, long_columns, widen
+from bayes_sota.data.long_answers import (
+    MOST_SLIPS,
+    Grouping,
+    counts_right,
+    long_columns,
+    outcome_of,
+    widen,
+)
 from bayes_sota.data.metric_names import is_loss
 from bayes_sota.data.outcome_tables import (
-    check_clusters,
+    ItemGroups,
+    check_group_columns,
     check_orientation,
     find_roles,
+    notes_on_groups,
     parts_of_tables,
 )
 from bayes_sota.data.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.read_boards import located
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.responses import MISSING, Averaging, Responses
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
@@ -47,6 +56,10 @@ _POSITIVE = {"1": 1.0, "1.0": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "false": 0
 _KEYS = ("names", "items", "clusters")
 _NO_ANSWER = "{} is no answer; write 1 (right), 0 (wrong) or nothing (missing)"
 _NO_NUMBER = "a number is needed, got {}"
+_TASKS_OF_NUMBERS = (
+    "averages over tasks are read of right and wrong answers, and these are numbers: keep the rows "
+    "of one task, or take the column of tasks out if all items count the same"
+)
 
 
 def read_responses(
@@ -54,14 +67,19 @@ def read_responses(
     *,
     format: ResponseFormat = "auto",
     item_column: str | None = None,
+    task_column: str | None = None,
+    cluster_column: str | None = None,
+    run_column: str | None = None,
+    average: Averaging | None = None,
 ) -> Responses:
     """Read which classifier answered which item right.
 
     Parameters
     ----------
     path : path, pandas or polars DataFrame
-        A table with one row per item and one column per classifier, headed by its name, or with
-        three columns such as model, item and correct, as CSV, TSV, Excel or Parquet; or JSON
+        A table with one row per item and one column per classifier, headed by its name, or with a
+        row for each model, item and run (columns model, item, correct, and maybe task, cluster,
+        seed), as CSV, TSV, Excel or Parquet; or JSON
         ``{"names": [...], "correct": [[...], ...]}``, optionally with ``"items"`` and
         ``"clusters"``. Text may be gzipped, or the only file in a zip archive.
     format : {"auto", "csv", "tsv", "json", "parquet"}
@@ -69,6 +87,11 @@ def read_responses(
     item_column : str, optional
         Column with the names of the items. Default: the first one if it is named like one
         ("item", "id", "doc_id", ...) or holds other things than answers.
+    task_column, cluster_column, run_column : str, optional
+        Columns with the task of each item (subject, subset), with what items belong to (passage,
+        patient), and with the run (seed, epoch) of each row. Default: recognised by their names.
+    average : {"items", "tasks"} or mapping of str to float, optional
+        As in ``Responses``: what counts equally in a score. Default: every task.
 
     Returns
     -------
@@ -93,18 +116,63 @@ def read_responses(
     """
     check_choice("format", format, ResponseFormat)
     found = open_source(path, format)
+    asked = {
+        "task_column": task_column, "cluster_column": cluster_column, "run_column": run_column
+    }  # fmt: skip
     if isinstance(found, Content):
-        if item_column is not None:
+        if item_column is not None or any(asked.values()):
             raise InputError(
-                f'{found.where}: JSON has no columns: the items are named by its key "items"'
+                f'{found.where}: JSON has no columns: the items are named by its key "items", '
+                'their clusters by "clusters"'
             )
+        if average is not None:
+            raise InputError(f"{found.where}: average is for tables with tasks; JSON has none")
         return responses_of_json(parse_json(found.text(), found.where), found.where, found.stem)
-    table = widen(found, answer_of, _NO_ANSWER)
-    roles = find_roles(table, item_column, truth=(), only_answers=True)
+    check_group_columns([found], **asked)
+    wide = widen(found, answer_of, _NO_ANSWER, Grouping(**asked))
+    roles = find_roles(
+        wide.table, item_column, wide.cluster_column, wide.task_column, truth=(), only_answers=True
+    )
     check_orientation(roles)
-    correct = roles.numbers(answer_of, _NO_ANSWER)
-    with located(table.where):
-        return Responses(correct.T, names=roles.method_names, items=roles.items, name=table.stem)
+    correct = roles.numbers(answer_of if wide.n_runs is None else outcome_of, _NO_ANSWER)
+    with located(found.where):
+        return Responses(
+            correct.T,
+            names=roles.method_names,
+            items=roles.items,
+            clusters=roles.groups("cluster"),
+            tasks=roles.groups("task"),
+            average=average,
+            n_runs=wide.n_runs,
+            name=found.stem,
+            notes=(*wide.notes, *notes_on_groups(roles, wide)),
+        )
+
+
+def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
+    """Weights of tasks, from a table with a column of tasks and one of weights.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = Path(directory) / "weights.csv"
+    ...     _ = path.write_text("task,weight\\nlaw,2\\nart,1\\n")
+    ...     read_weights(path)
+    {'law': 2.0, 'art': 1.0}
+    """
+    table = open_table(path)
+    if len(table.header) != 2:
+        raise InputError(
+            f"{table.where}: weights are a table of two columns, task and weight; there are "
+            f"{table.listed_columns()}"
+        )
+    names = columns.names_in(table, 0, "task")
+    repeat = columns.first_repeat(np.unique(names, return_inverse=True)[1])
+    if repeat is not None:
+        raise InputError(f"{table.place(repeat[1], 0)}: {shown(names[repeat[1]])} is there twice")
+    weights = numbers_in(table, 1, number_of, "a weight is a number, got {}")
+    return dict(zip(names, weights.tolist(), strict=True))
 
 
 def looks_like_responses(path: str | Path) -> bool:
@@ -132,7 +200,15 @@ def looks_like_responses(path: str | Path) -> bool:
         return False
     long = long_columns(header)
     if long is not None:
+        runs = [j for j, name in enumerate(header) if normalize_name(name) in WORDS["runs"]]
+        head_of_counts = [as_numbers(cells[j]) for j in (*runs, long[2])]
+        if len(runs) == 1 and counts_right(header[runs[0]], *head_of_counts):
+            return True
         return _are_answers([cells[long[2]]])
+    groups = {**WORDS["item_tasks"], **WORDS["clusters"]}
+    kept = [j for j, name in enumerate(header) if normalize_name(name) not in groups]
+    if len(kept) > 2:
+        cells = [cells[j] for j in kept]
     filled = [any(answer_of(cell) in (0, 1) for cell in column) for column in cells[1:]]
     return sum(filled) >= 2 and _are_answers(cells[1:])
 
@@ -227,13 +303,17 @@ def read_item_scores(
     >>> found, found.scores.tolist()
     (<ItemScores 'two': 4 items x 2 classifiers, metric auc>, [0.75, 0.5])
     """
-    table = widen(open_table(path_or_frame, format), number_of, _NO_NUMBER)
-    check_clusters([table], cluster_column)
+    opened = open_table(path_or_frame, format)
+    check_group_columns([opened], cluster_column=cluster_column)
+    wide = widen(opened, number_of, _NO_NUMBER, Grouping(cluster_column=cluster_column))
+    table = wide.table
     is_auc = metric in (None, "auc") or label_column is not None
     roles = find_roles(
-        table, item_column, cluster_column,
+        table, item_column, wide.cluster_column, wide.task_column,
         truth=WORDS["labels"] if is_auc else (), label_column=label_column,
     )  # fmt: skip
+    if roles.tasks is not None:
+        raise InputError(f"{table.where}: {_TASKS_OF_NUMBERS}")
     if len(roles.methods) < 2:
         raise InputError(
             f"{table.where}: item scores need one column of numbers for each of at least 2 "
@@ -253,7 +333,7 @@ def read_item_scores(
             lower_is_better=lower_is_better,
             names=roles.method_names,
             items=roles.items,
-            clusters=roles.cluster_names(),
+            clusters=roles.groups("cluster"),
             name=table.stem if name is None else name,
         )
 
@@ -293,7 +373,7 @@ _OPTIONS = {
     "lm-evaluation-harness sample file": {"metric"},
     "inspect_ai log": {"metric", "scorer"},
     "HELM per-instance file": {"metric"},
-    _TABLE: {"cluster_column", "item_column", "run_separator"},
+    _TABLE: {"task_column", "cluster_column", "run_column", "item_column", "run_separator"},
 }
 _LM, _INSPECT, _HELM, _ = _OPTIONS
 
@@ -324,10 +404,13 @@ class Evaluations:
 def read_evaluations(
     *paths: str | os.PathLike[str] | Any,
     metric: str | None = None,
+    task_column: str | None = None,
     cluster_column: str | None = None,
+    run_column: str | None = None,
     item_column: str | None = None,
     run_separator: str | None = None,
     scorer: str | None = None,
+    average: Averaging | None = None,
     lower_is_better: bool | None = None,
 ) -> Evaluations:
     """Read which method got which item right, or how well.
@@ -342,13 +425,16 @@ def read_evaluations(
     metric : str, optional
         Which of several metrics is the outcome, for lm-evaluation-harness (also "metric,filter"),
         HELM and scorers of inspect_ai that give several. Default: the usual one, see ``notes``.
-    cluster_column, item_column : str, optional
-        Columns of a table with what each item belongs to (a patient), and with its name.
+    task_column, cluster_column, run_column, item_column : str, optional
+        Columns of a table with the task of each item, with what it belongs to (a patient), with the
+        run of each row, and with the name of the item.
     run_separator : str, optional
         What stands between method and run in the names of columns: with "@", "resnet@1" and
         "resnet@2" are two runs of resnet.
     scorer : str, optional
         Which of several scorers of inspect_ai.
+    average : {"items", "tasks"} or mapping of str to float, optional
+        What counts equally in a score over several tasks. Default: every task.
     lower_is_better : bool, optional
         Whether outcomes are errors or losses. Default: if their metric is called so (perplexity).
 
@@ -378,7 +464,9 @@ def read_evaluations(
         Path(path if isinstance(path, str | os.PathLike) else f"data frame {number}")
         for number, path in enumerate(paths, 1)
     ]
-    choices = Choices(metric, cluster_column, item_column, run_separator, scorer)
+    choices = Choices(
+        metric, task_column, cluster_column, run_column, item_column, run_separator, scorer
+    )
     if not files:
         raise InputError(f"name at least one file: {_ACCEPTED}")
     names = file_names(files)
@@ -394,16 +482,16 @@ def read_evaluations(
     contents = [content for _, content in opened.values()]
     source = counted(len(files), kind)
     name = names[files[0]] if len(files) == 1 else source
-    clusters = None
+    groups = ItemGroups(None, None, None)
     if kind == _TABLE:
-        parts, clusters, truth = parts_of_tables(dict(zip(files, contents, strict=True)), choices)
+        parts, groups, truth = parts_of_tables(dict(zip(files, contents, strict=True)), choices)
         source += f", truth in column {shown(truth)}" if truth else ""
     else:
         parts = [part for content in contents for part in content]
     joined = join_parts(parts)
     losses = sorted({part.metric for part in parts if is_loss(part.metric)})
     lower = bool(losses) if lower_is_better is None else lower_is_better
-    outcomes = _outcomes(joined, clusters, kind == _TABLE, name, lower)
+    outcomes = _outcomes(joined, groups, kind == _TABLE, name, lower, average)
     notes = joined.notes
     if losses and lower_is_better is None:
         notes += (f"of {shown(losses[0])} the lowest is the best (lower_is_better)",)
@@ -491,41 +579,52 @@ def _only_kind(kinds: Sequence[str], files: Sequence[Path]) -> str:
 
 def _outcomes(
     joined: Joined,
-    clusters: Mapping[str, str] | None,
+    groups: ItemGroups,
     is_table: bool,
     name: str,
     lower_is_better: bool,
+    average: Averaging | None,
 ) -> Responses | ItemScores:
     """Right and wrong answers where there is nothing else, else numbers."""
     values = joined.values
     if is_table and np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all():
         values = np.where(values == MISSING, np.nan, values)
-    groups = None if clusters is None else _clusters(clusters, joined.items)
     labels: dict[str, Any] = {
-        "names": joined.names, "items": joined.items, "clusters": groups, "name": name
+        "names": joined.names, "items": joined.items, "name": name,
+        "clusters": _groups_of(groups.clusters, joined.items, "cluster"),
     }  # fmt: skip
+    tasks: Sequence[str] | None = joined.tasks or _groups_of(groups.tasks, joined.items, "task")
     missing = np.isnan(values)
-    if np.isin(values[~missing], (0, 1)).all():
+    if groups.n_runs is not None or np.isin(values[~missing], (0, 1)).all():
         if lower_is_better:
             raise InputError(
                 "lower_is_better is for numbers, but every outcome is 0 or 1: write 1 for right "
                 "and 0 for wrong"
             )
-        return Responses(values, **labels)
+        return Responses(values, tasks=tasks, average=average, n_runs=groups.n_runs, **labels)
     if missing.any():
         row, column = np.argwhere(missing)[0]
         raise InputError(
             f"{shown(joined.names[column])} has no number for item {shown(joined.items[row])}; "
             "write what a failure counts, or take the item out"
         )
+    if groups.tasks is not None:
+        raise InputError(_TASKS_OF_NUMBERS)
+    if average not in (None, "items"):
+        raise InputError("average is for right and wrong answers with tasks; these are numbers")
     return ItemScores(values, metric="mean", lower_is_better=lower_is_better, **labels)
 
 
-def _clusters(clusters: Mapping[str, str], items: Sequence[str]) -> list[str]:
-    lacking = [item for item in items if item not in clusters]
+def _groups_of(
+    groups: Mapping[str, str] | None, items: Sequence[str], what: str
+) -> list[str] | None:
+    """Cluster or task of each item."""
+    if groups is None:
+        return None
+    lacking = [item for item in items if item not in groups]
     if lacking:
         raise InputError(
-            f"no cluster (cluster_column) for {counted(len(lacking), 'item')}, the first is "
+            f"no {what} ({what}_column) for {counted(len(lacking), 'item')}, the first is "
             f"{shown(lacking[0])}"
         )
-    return [clusters[item] for item in items]
+    return [groups[item] for item in items]

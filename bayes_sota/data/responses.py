@@ -23,6 +23,9 @@ from bayes_sota.data.averages import Average, averaged
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 
+type Averaging = Literal["items", "tasks"] | Mapping[str, float]
+"""What counts equally in a score over tasks: items, tasks, or tasks by weights."""
+
 MISSING = -1
 _BLOCK = 8192  # items at a time: counts in a block are exact in float32, and fit the cache
 
@@ -83,12 +86,15 @@ class Responses(ItemMatrix):
     tasks : sequence of str, optional
         Task of each item (subject, subset, benchmark). Errors are those of new items of these
         tasks.
-    average : {"items", "tasks"} or mapping of str to float
-        What counts equally in a score: every item, every task, or tasks by these weights.
+    average : {"items", "tasks"} or mapping of str to float, optional
+        What counts equally in a score: every item, every task, or tasks by these weights. Default:
+        every task where there are tasks.
     n_runs : int, optional
         Runs behind each number, which then is the share of right answers among them, in [0, 1].
     name : str
         Label of the matrix in tables.
+    notes : sequence of str
+        What a reader should know of where the answers come from.
 
     Attributes
     ----------
@@ -102,8 +108,8 @@ class Responses(ItemMatrix):
         Weight of each task in a score; empty without tasks.
     n_runs : int
         Runs behind each share; 1 for single answers.
-    name : str
-        Label of the matrix.
+    name, notes
+        As given.
 
     Raises
     ------
@@ -122,7 +128,7 @@ class Responses(ItemMatrix):
 
     A macro average, each task with the same weight:
 
-    >>> exam = Responses([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"], average="tasks")
+    >>> exam = Responses([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"])
     >>> exam.scores.tolist()
     [0.5, 0.75]
     """
@@ -130,6 +136,7 @@ class Responses(ItemMatrix):
     tasks: tuple[str, ...] | None
     task_weights: dict[str, float]
     n_runs: int
+    notes: tuple[str, ...]
     _correct: NDArray[np.int8] | None
     _shares: FloatArray | None
 
@@ -141,11 +148,13 @@ class Responses(ItemMatrix):
         items: Sequence[str] | None = None,
         clusters: Sequence[str] | None = None,
         tasks: Sequence[str] | None = None,
-        average: Literal["items", "tasks"] | Mapping[str, float] = "items",
+        average: Averaging | None = None,
         n_runs: int | None = None,
         name: str = "responses",
+        notes: Sequence[str] = (),
     ) -> None:
         """Check everything once."""
+        self._set(notes=tuple(str(note) for note in notes))
         values, runs = _mean_of_runs(correct, n_runs)
         n_items, n_classifiers = values.shape
         given = getattr(correct, "columns", None) if names is None else names
@@ -205,6 +214,14 @@ class Responses(ItemMatrix):
             np.isclose(weight, sizes[task] / self.n_items)
             for task, weight in self.task_weights.items()
         )
+
+    @property
+    def averaging(self) -> Literal["items", "tasks", "weights"]:
+        """What counts equally in a score: items, tasks, or tasks by other weights."""
+        if self.items_count_equally:
+            return "items"
+        weights = np.array(list(self.task_weights.values()))
+        return "tasks" if np.allclose(weights, 1 / weights.size) else "weights"
 
     @property
     def values(self) -> FloatArray:
@@ -328,9 +345,10 @@ class Responses(ItemMatrix):
             items=of(self.items),
             clusters=of(self.clusters),
             tasks=kept,
-            average=left or "items",
+            average=left or None,
             n_runs=None if self._shares is None else self.n_runs,
             name=self.name,
+            notes=self.notes,
         )
 
     def complete(self) -> "Responses":
@@ -418,14 +436,14 @@ def _mean_of_runs(correct: Any, n_runs: int | None) -> tuple[NDArray[Any], int |
 
 
 def _task_weights(
-    tasks: tuple[str, ...] | None, average: str | Mapping[str, float]
+    tasks: tuple[str, ...] | None, average: str | Mapping[str, float] | None
 ) -> dict[str, float]:
     """Weights that sum to 1."""
     if tasks is None:
-        if average != "items":
+        if average not in (None, "items"):
             raise InputError("average is for items with tasks: give tasks, one per item")
         return {}
-    counts = Counter(tasks)
+    counts, average = Counter(tasks), average or "tasks"
     if isinstance(average, Mapping):
         unknown = sorted(set(map(str, average)) ^ set(counts))
         if unknown:

@@ -532,16 +532,14 @@ def notes_on_average(data: Responses) -> Iterator[str]:
     if data.n_runs > 1:
         yield f"scores are shares of right answers in {data.n_runs:,} runs"
     if data.tasks is not None:
-        weights = np.array(list(data.task_weights.values()))
-        sizes = np.array(list(Counter(data.tasks).values()))
-        how = "with weights of their own"
-        if np.allclose(weights, 1 / weights.size):
-            how = "each with the same weight"
-        elif np.allclose(weights, sizes / sizes.sum()):
-            how = "each by its number of items"
+        how = {
+            "items": "each by its number of items",
+            "tasks": "each with the same weight",
+            "weights": "with weights of their own",
+        }[data.averaging]
         yield (
-            f"scores are averages over {weights.size:,} tasks, {how}; errors are those of new "
-            f"items of these tasks, as of {data.average.kish:,.0f} items with equal weights"
+            f"scores are averages over {len(data.task_weights):,} tasks, {how}; errors are those "
+            f"of new items of these tasks, as of {data.average.kish:,.0f} items with equal weights"
         )
 
 

@@ -40,7 +40,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.data.command import missing_option
+from bayes_sota.data.command import group_options, missing_option, parse_average
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.maximum.command import chosen_correlation
@@ -59,7 +59,8 @@ type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
 _COLUMNS = (
-    "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column"
+    "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column",
+    *(_GROUPS := ("task_column", "cluster_column", "run_column", "average")),
 )  # fmt: skip
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
@@ -106,6 +107,7 @@ reading_options = _together(
         help="What item scores are made into; default auc with labels, else mean.",
     ),
     click.option("--label-column", help="Column of 0 and 1, of item scores."),
+    group_options,
 )  # fmt: skip
 """Options of a file: its format, columns, metric."""
 
@@ -170,17 +172,22 @@ def read_file(
     from bayes_sota.data import read_outcomes
     from bayes_sota.data.read_boards import read_entries, read_leaderboard
 
+    groups = {name: options.pop(name, None) for name in _GROUPS}
     auto = file_format == "auto"
     numbers = item_metric or label_column or file_format == "item-scores"
     if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
         lower = options.pop("lower_is_better") or None
         _refuse_for_matrix(options, "item scores")
+        _refuse("item scores", groups, ("task_column", "run_column", "average"))
         return read_outcomes.read_item_scores(
-            file, metric=item_metric, label_column=label_column, lower_is_better=lower
-        )
+            file, metric=item_metric, label_column=label_column, lower_is_better=lower,
+            cluster_column=groups["cluster_column"],
+        )  # fmt: skip
     if file_format == "responses" or (auto and read_outcomes.looks_like_responses(file)):
         _refuse_for_matrix(options, "a response matrix")
-        return read_outcomes.read_responses(file)
+        groups["average"] = parse_average(groups["average"])
+        return read_outcomes.read_responses(file, **groups)
+    _refuse("a leaderboard", groups, _GROUPS)
     tries, metric = options.pop("classifiers", None), options["metric"]
     form: Any = file_format
     if options["n_test"] is None and metric != "score":  # without scores, that is what is wrong
@@ -306,8 +313,9 @@ def _whole(text: str) -> int:
 def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any) -> int:
     """Posterior of the best classifier's true skill.
 
-    FILE is a leaderboard (one row per entry; --n-test N or infer), a response matrix (one row per
-    item, one column per classifier) or item scores (the same with numbers, and labels for AUC).
+    FILE is a leaderboard (one row per entry; --n-test N or infer), answers (one row per item, one
+    column per classifier; or a row for each model, item and run, with tasks and clusters) or item
+    scores (the same with numbers, and labels for AUC).
     Without FILE, --maximum gives the best score alone.
     Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
     the distribution of skill and the correlation.
@@ -579,9 +587,9 @@ def _read_scores(
 def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
-    FILE is a leaderboard (one row per entry), or a response matrix (one row per item, one column
-    per classifier), which is recognised by its answers. Tied with the best are all entries that
-    the data do not tell from the one with the best score.
+    FILE is a leaderboard (one row per entry), or answers (one row per item, one column per
+    classifier; or a row for each model, item and run), which are recognised. Tied with the best are
+    all entries that the data do not tell from the one with the best score.
     """
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_entries import board_table

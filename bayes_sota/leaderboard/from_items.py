@@ -487,6 +487,8 @@ def _notes(
     if isinstance(data, Responses) and data.has_missing:
         yield "answers are missing; taken to be missing at random"
     effect = float(np.mean(kernel.new_ratio[found.leaders] ** 2))
+    if isinstance(data, Responses):
+        yield from data.notes
     if isinstance(data, Responses) and not data.is_plain:
         yield from notes_on_average(data)
     elif isinstance(data, Responses) and data.clusters is not None:

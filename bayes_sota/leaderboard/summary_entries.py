@@ -6,7 +6,7 @@ Names come from strangers: they are shown as plain text in every format
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,9 +47,6 @@ from bayes_sota.leaderboard.summary_newcomers import (
     sentences_of,
 )
 
-if TYPE_CHECKING:
-    pass
-
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
@@ -58,7 +55,6 @@ COLUMNS = (
 _DRAWS = 4000  # of theta_sota
 _FEW = 100  # draws of the entries
 _MOST_NUMBERS = 40_000_000  # draws times entries
-COUNTED = "rows of the matrix"
 _SKILL = (
     "Skill is the expected score on new items of the same kind. Its interval includes the luck "
     "that all entries share on these items; what compares entries does not."
@@ -84,6 +80,7 @@ def describe_entries(
     seed: int | None,
     draws: int,
     metric: Metric = "accuracy",
+    facts: dict[str, Any] | None = None,
     **described: Any,
 ) -> Report:
     """Report of what the scores of a leaderboard say about each entry.
@@ -117,6 +114,8 @@ def describe_entries(
         Posterior draws of all entries.
     metric : {"accuracy", "auc", "score"}
         What the scores are.
+    facts : dict
+        What JSON says of the items behind the scores.
     **described
         What else a report has: notes, reasons, what was measured.
     """
@@ -136,7 +135,8 @@ def describe_entries(
         content={
             "entries": [_entry(row) for row in frame.itertuples(index=False)],
             "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
-            "n_test_source": n_test_source, "n_entries": m, "n_tied_with_best": tied,
+            "n_test_source": n_test_source, **(facts or {}), "n_entries": m,
+            "n_tied_with_best": tied,
             "compared_by": compared_by, "prob": ci_prob, "notes": notes,
             "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
         },
@@ -316,8 +316,9 @@ def board_table(
         theta_sota=_summary_of(posterior, "theta_sota", ci_prob),
         rho=rho,
         name=board.name,
-        n_test=board.n_test,
-        n_test_source=board.n_test_source if items is None else COUNTED,
+        n_test=board.n_test if items is None else items.n_items,
+        n_test_source=board.n_test_source if items is None else items_behind(items)[0],
+        facts={} if items is None else items_behind(items)[1],
         ci_prob=ci_prob,
         decimals=(score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
@@ -368,9 +369,10 @@ def _compared_by_items(
         "ties compare each classifier with the leader as if the leader had not been picked for its "
         "score; P(best) and skills allow for that",
     ]
-    if responses.clusters is None:
+    if responses.is_plain and responses.clusters is None:
         return compare_with_leader(responses).tied_with_leader(ci_prob), notes
-    notes.append("ties take clusters of items as wholes")
+    if responses.clusters is not None:
+        notes.append("ties take clusters of items as wholes")
     return compare_methods(responses, draws=1, random_seed=0).tied_with_best(ci_prob), notes
 
 
@@ -532,6 +534,31 @@ def on_items(n_test: int | None, source: str) -> str:
         return ""
     how = f"number {source}" if source in (GIVEN, INFERRED) else source
     return f" on {counted(n_test, 'test item')} ({how})"
+
+
+def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
+    """What the items of a matrix are, in words and as JSON has it.
+
+    Examples
+    --------
+    >>> exam = Responses([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"])
+    >>> items_behind(exam)[0]
+    '2 tasks that count the same'
+    """
+    n_clusters = None if data.clusters is None else len(set(data.clusters))
+    words = [] if n_clusters is None else [f"{n_clusters:,} clusters"]
+    facts: dict[str, Any] = {"n_items": data.n_items, "n_clusters": n_clusters, "new": "items"}
+    if isinstance(data, Responses):
+        n_tasks, average = len(data.task_weights), data.averaging
+        how = {
+            "items": "whose items count the same",
+            "tasks": "that count the same",
+            "weights": "with weights of their own",
+        }[average]
+        words = [f"{n_tasks:,} tasks {how}"] * (n_tasks > 0) + words
+        words += [f"{data.n_runs:,} runs"] * (data.n_runs > 1)
+        facts |= {"average": average, "n_tasks": n_tasks or None, "n_runs": data.n_runs}
+    return ", ".join(words) or "rows of the matrix", facts
 
 
 def _entry(row: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What a result says of theta_sota, in numbers and words, for the shell and for Python."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,10 +43,10 @@ from bayes_sota.leaderboard.sample_estimate import (
 from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_rho
 from bayes_sota.leaderboard.summary_entries import (
     CITED,
-    COUNTED,
     as_score,
     as_scores,
     expectation,
+    items_behind,
     measured_of,
     on_items,
     said_decimals,
@@ -59,9 +59,6 @@ from bayes_sota.leaderboard.summary_newcomers import (
     sentences_of,
 )
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
-
-if TYPE_CHECKING:
-    pass
 
 _ASSUMED = {
     "n_classifiers": "the number of classifiers",
@@ -323,7 +320,8 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
     if is_whole(data):
         facts["winner"] = _winner(data)
     if not isinstance(data, BestScore):
-        size, source = data.n_items, COUNTED
+        source, items = items_behind(data)
+        size, facts = data.n_items, facts | items
     elif whole:
         size, source, tries = data.n_test, data.n_test_source, tries or data.typical_tries
     else:

@@ -68,6 +68,7 @@ SLOW = (
     "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better --draws 50 "
     "--chains 2 --seed 1 --no-sensitivity",
     "sota {answers.csv} --draws 50 --chains 2 --seed 1",
+    "sota {exam.csv} --draws 50 --chains 2 --seed 1",
     "sota {numbers.csv} --draws 50 --chains 2 --seed 1",
     "sota {fine.csv} --n-test 3000 --method shrink --n-classes 2",
     "sota {fine.csv} --n-test 3000 --method crop --n-classes 2",
@@ -80,6 +81,7 @@ SLOW = (
     "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
     "paired {public.csv} --private-file {private.csv} --seed 1",
     "claim responses {answers.csv} --seed 1",
+    "claim responses {exam.csv} --seed 1",
     "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator "
     "@ --seed 1",
     "claim responses {items.csv} --item-metric mean --item-column case --seed 1",
@@ -98,7 +100,7 @@ SLOW = (
 # values that are tried on every input; several where one could be what is taken anyway
 VALUES: dict[str, tuple[str, ...]] = {
     "--above": ("0.9",), "--accuracy": ("0.91 0.87",), "--alpha": ("2",), "--assurance": ("0.6",),
-    "--at-least": ("0.9",), "--best-of": ("3",),
+    "--at-least": ("0.9",), "--average": ("items",), "--best-of": ("3",),
     "--boards": ("2",), "--chains": ("3",), "--classifiers": ("25", "20:300"),
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--correlation": ("0.4", "0.45"), "--correlation-range": ("0.1 0.4",), "--decimals": ("5", "3"),
@@ -115,7 +117,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--pairwise-correlation": ("0.3", "0.35"), "--penalty": ("0.7",), "--player-column": ("fold",),
     "--power": ("0.9",), "--private-column": ("private_2",), "--prob": ("0.5",),
     "--public-column": ("public_2",), "--reference-skill": ("0.85",), "--repetitions": ("7",),
-    "--rope": ("0.01",), "--round-column": ("data",), "--run-separator": ("@", "x"),
+    "--rope": ("0.01",), "--round-column": ("data",), "--run-column": ("turn",),
+    "--run-separator": ("@", "x"),
     "--score-column": ("other", "score2"), "--scorer": ("x",), "--sd": ("0.2 0.1", "0.4 0 -0.5"),
     "--sd-coefficients": ("0.5 0 -0.5",), "--sd-difference": ("0.2",), "--seed": ("2",),
     "--similarity": ("0.95",),
@@ -127,7 +130,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--dask": ("nonsense",), "--folds": ("3",), "--iterations": ("3",), "--learners": ("nb",),
     "--scoring": ("accuracy",), "--target": ("a",),
     "--fold-column": ("task",), "--iteration-column": ("task",), "--learner-column": ("fold",),
-    "--orderings": ("7",), "--task": ("s",), "--task-column": ("fold",), "--threshold": ("0.7",),
+    "--orderings": ("7",), "--task": ("s",), "--task-column": ("fold", "topic"),
+    "--threshold": ("0.7",),
 }  # fmt: skip
 OWN = {  # of one command
     ("epp", "--best-of"): ("a 3",), ("epp", "--draws"): ("100",), ("epp", "--metric"): ("x",),

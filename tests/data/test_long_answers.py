@@ -9,7 +9,8 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_outcomes import read_evaluations, read_responses
+from bayes_sota.data.read_outcomes import read_evaluations, read_responses, read_weights
+from bayes_sota.data.responses import Responses
 
 MODELS = ("gpt-4", "llama", "mistral")
 
@@ -47,23 +48,148 @@ def test_columns_beside_are_passed_over(tmp_path: Path) -> None:
     assert read_responses(written(tmp_path, more)) == plain
 
 
+SUBJECTS = {"law": 6, "art": 3, "physics": 11}
+
+
+def exams(runs: int = 1, seed: int = 3) -> pd.DataFrame:
+    """Answers to questions that each subject numbers anew, in passages of up to three."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (m, subject, item, f"p{item // 3}", run, int(rng.integers(2)))
+        for m in MODELS
+        for subject, size in SUBJECTS.items()
+        for item in range(size)
+        for run in range(runs)
+    ]
+    names = ["model", "subject", "item", "passage", "seed", "correct"]
+    return pd.DataFrame(rows, columns=names).sample(frac=1, random_state=1)
+
+
+def test_tasks_clusters_and_runs_are_those_of_arrays(tmp_path: Path) -> None:
+    table = exams(runs=4).assign(passage=lambda t: t["subject"] + t["passage"])
+    found = read_responses(written(tmp_path, table))
+    shares = table.pivot_table(index=["subject", "item"], columns="model", values="correct")
+    places = [
+        (t, int(i.split("/")[1])) for t, i in zip(found.tasks or (), found.items, strict=True)
+    ]
+    np.testing.assert_allclose(found.values, shares.loc[places, list(found.names)])
+    assert found.n_runs == 4
+    assert found.clusters == tuple(f"{t}p{i // 3}" for t, i in places)
+    of_task = table.groupby(["model", "subject"])["correct"].mean().groupby("model").mean()
+    np.testing.assert_allclose(found.scores, of_task[list(found.names)])
+    assert [note.split(" are")[0] for note in found.notes] == ["tasks", "clusters", "runs"]
+    outcomes = read_evaluations(written(tmp_path, table)).outcomes
+    assert isinstance(outcomes, Responses)
+    np.testing.assert_allclose(outcomes.scores, found.scores)
+    again = read_responses(written(tmp_path, table), average="items")
+    of_item = table.groupby("model")["correct"].mean()
+    np.testing.assert_allclose(again.scores, of_item[list(found.names)])
+
+
+def test_a_wide_table_has_tasks_and_clusters_too(tmp_path: Path, capsys: Any) -> None:
+    long = exams().assign(item=lambda t: t["subject"] + t["item"].astype(str))
+    long = long.rename(columns={"subject": "subset", "passage": "cluster"})
+    wide = long.pivot(index=["subset", "cluster", "item"], columns="model", values="correct")
+    path = written(tmp_path, wide.reset_index())
+    found = read_responses(path)
+    assert (found.n_items, len(found.task_weights), len(set(found.clusters or ()))) == (20, 3, 4)
+    for command in (["sota"], ["board"], ["claim", "responses"]):
+        code, out, _ = run(capsys, *command, str(path), "--json")
+        assert code in (0, 1)  # few items
+        assert "tasks are taken from column 'subset'" in out
+
+
+def test_the_number_of_right_answers_in_several_runs(tmp_path: Path) -> None:
+    each = exams(runs=5)
+    keys = ["model", "subject", "item"]
+    counts = each.groupby(keys, sort=False)["correct"].sum().rename("right").reset_index()
+    counted = read_responses(written(tmp_path, counts.assign(runs=5)))
+    single = read_responses(written(tmp_path, each.drop(columns="passage")))
+    np.testing.assert_allclose(
+        counted.subset(items=single.items, classifiers=single.names).values, single.values
+    )
+    assert counted.n_runs == 5
+
+
+def test_runs_may_differ_in_number(tmp_path: Path) -> None:
+    table = (
+        exams(runs=3)
+        .drop(columns=["passage", "subject"])
+        .drop_duplicates(["model", "item", "seed"])
+    )
+    kept = table[(table["seed"] < 2) | (table["model"] != "llama")]
+    found = read_responses(written(tmp_path, kept))
+    assert found.n_runs == 2
+    assert "items have 2 to 3 runs; a score is the mean of their means" in found.notes
+    means = kept.pivot_table(index="item", columns="model", values="correct")
+    np.testing.assert_allclose(
+        found.values, means.loc[[int(i) for i in found.items], list(found.names)]
+    )
+
+
+def _lacks(table: pd.DataFrame) -> pd.DataFrame:
+    return table[(table["model"] != "llama") | (table["subject"] != "art")]
+
+
 @pytest.mark.parametrize(
-    ("name", "values", "message"),
+    ("change", "options", "message"),
     [
-        ("task", ["math", "law"], "'task' names tasks: keep the rows of one task or, if"),
-        ("seed", [1, 2], "'seed' numbers runs: write the share of runs that were right"),
-        ("patient", ["p1", "p2"], "'patient' says which items belong together: take"),
+        (
+            lambda t: t.assign(item=t["subject"] + t["item"].astype(str)).assign(
+                subject=np.where((t["model"] == "llama") & (t["item"] == 0), "art", t["subject"])
+            ),
+            (), "has task 'art', but 'law' on line",
+        ),
+        (lambda t: t.assign(passage=t["passage"] + t["model"]), (), "has cluster"),
+        (_lacks, (), "averages over tasks need every answer, but 'llama' has none to item 'art/"),
+        (lambda t: pd.concat([t, t.iloc[:1]]), (), "already has an answer on line 2"),
+        (lambda t: t, ("--task-column", "topic"), "there is no column 'topic' (--task-column)"),
+        (lambda t: t, ("--average", "topics"), "there is no file 'topics'"),
+        (lambda t: t, ("--run-column", "passage", "--cluster-column", "passage"), "something else"),
+        (lambda t: t.rename(columns={"seed": "epoch"}).assign(run=1), (), "several columns could"),
     ],
-)
-def test_tasks_runs_and_clusters_are_not_ignored(
-    tmp_path: Path, capsys: Any, name: str, values: list[Any], message: str
+)  # fmt: skip
+def test_tasks_and_runs_that_do_not_fit(
+    tmp_path: Path, capsys: Any, change: Any, options: tuple[str, ...], message: str
 ) -> None:
-    table = frame()
-    path = written(tmp_path, table.assign(**{name: np.resize(values, len(table))}))
+    path = written(tmp_path, change(exams()))
     for command in (["board"], ["sota"], ["claim", "responses"]):
-        code, _, error = run(capsys, *command, str(path))
+        code, _, error = run(capsys, *command, str(path), *options)
+        assert code == 2, command
+        assert message in error
+        assert error.count("\n") == 1
+
+
+def test_weights_of_tasks_come_from_a_table(tmp_path: Path, capsys: Any) -> None:
+    path = written(tmp_path, exams().drop(columns="passage"))
+    weights = tmp_path / "weights.csv"
+    weights.write_text("subject,weight\nlaw,2\nart,1\nphysics,1\n")
+    code, out, _ = run(capsys, "sota", str(path), "--average", str(weights), "--json")
+    assert code == 0
+    assert '"average": "weights"' in out
+    assert read_weights(weights) == {"law": 2, "art": 1, "physics": 1}
+    for text, message in (
+        ("subject,weight\nlaw,2\nart,1\n", "'physics' is a task without a weight"),
+        ("subject,weight\nlaw,x\nart,1\n", "line 2, column 'weight': a weight is a number"),
+        ("subject,weight\nlaw,1\nlaw,1\n", "line 3, column 'subject': 'law' is there twice"),
+        ("subject,weight,n\nlaw,1,1\n", "weights are a table of two columns, task and weight"),
+    ):
+        weights.write_text(text)
+        code, _, error = run(capsys, "sota", str(path), "--average", str(weights))
         assert code == 2
         assert message in error
+
+
+def test_numbers_of_tasks_are_refused_and_those_of_runs_are_means(tmp_path: Path) -> None:
+    table = exams(runs=2).drop(columns="passage")
+    table["correct"] = np.random.default_rng(1).random(len(table))
+    with pytest.raises(InputError, match="averages over tasks are read of right and wrong"):
+        read_evaluations(written(tmp_path, table))
+    law = table[table["subject"] == "law"].drop(columns="subject")
+    found = read_evaluations(written(tmp_path, law)).outcomes
+    np.testing.assert_allclose(
+        found.scores, law.groupby("model")["correct"].mean()[list(found.names)]
+    )
 
 
 def test_all_slips_are_named_by_their_lines(tmp_path: Path, capsys: Any) -> None:

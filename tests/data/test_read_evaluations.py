@@ -113,7 +113,7 @@ def test_clusters_and_runs(tmp_path: Path) -> None:
     )  # fmt: skip
     named = read_evaluations(written(tmp_path, text.replace("patient", "Group"), "c.csv"))
     assert named.outcomes.clusters == ("p", "p", "q")
-    assert named.notes[0].endswith("c.csv: clusters are taken from column 'Group'")
+    assert named.notes[0].endswith("clusters are taken from column 'Group'")
     matrix = {"names": ["a", "b"], "correct": [[1, 0], [1, 1]], "clusters": ["p", "q"]}
     read = read_evaluations(written(tmp_path, matrix, "m.json")).outcomes
     assert (read.clusters, read.correct.tolist()) == (("p", "q"), [[1, 0], [1, 1]])

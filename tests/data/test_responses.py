@@ -149,13 +149,16 @@ ANSWERS = [[1, 0], [1, 1], [0, 1], [0, 0], [1, 1]]
 
 
 def test_an_average_over_tasks_has_their_weights() -> None:
-    by_item = Responses(ANSWERS, tasks=TASKS)
-    by_task = Responses(ANSWERS, tasks=TASKS, average="tasks")
+    by_item = Responses(ANSWERS, tasks=TASKS, average="items")
+    by_task = Responses(ANSWERS, tasks=TASKS)
+    assert by_task == Responses(ANSWERS, tasks=TASKS, average="tasks")
     by_weight = Responses(ANSWERS, tasks=TASKS, average={"law": 3, "art": 1})
     assert by_item.scores == pytest.approx([0.6, 0.6])
     assert by_task.scores == pytest.approx([(2 / 3 + 0.5) / 2, (1 / 3 + 1) / 2])
     assert by_weight.scores == pytest.approx([(2 + 0.5) / 4, (1 + 1) / 4])
     assert by_weight.task_weights == {"law": 0.75, "art": 0.25}
+    kinds = [a.averaging for a in (Responses(ANSWERS), by_item, by_task, by_weight)]
+    assert kinds == ["items", "items", "tasks", "weights"]
     assert len({a.data_hash() for a in (Responses(ANSWERS), by_item, by_task, by_weight)}) == 4
     assert repr(by_task) == "<Responses 'responses': 5 items x 2 classifiers, 2 tasks>"
 
