@@ -38,6 +38,13 @@ def answers(extra: float = 0.0, clusters: bool = False) -> bs.Responses:
     return bs.Responses(right, names=["a", "b", "c"], clusters=groups)
 
 
+def several_runs() -> bs.Responses:
+    rng = np.random.default_rng(4)
+    shares = rng.binomial(4, rng.random((40, 1)), (40, 3)) / 4
+    tasks = [f"t{i % 4}" for i in range(40)]
+    return bs.Responses(shares, names=["a", "b", "c"], tasks=tasks, n_runs=4)
+
+
 @cache
 def table(seed: int = 3, name: str = "one") -> bs.ScoreTable:
     return bs.epp.simulate_tournament(
@@ -304,6 +311,14 @@ def calls(folder: Path) -> dict[str, Call]:
         "compare_leaderboards": Call(
             {"fits": [fit(), fit(7)], "repetitions": 9},
             {"fits": [fit(7), fit()], "repetitions": 19, **seeds},
+        ),
+        "skill_of_counts": Call(
+            {"right": 40, "n_test": 50}, {"right": 30, "n_test": 60, "name": "tree"}
+        ),
+        "skills_alone": Call(
+            {"outcomes": several_runs()},
+            {"outcomes": answers(), "methods": ["a", "a", "c"], "new": "runs",
+             "passes": (2, True)},
         ),
         "compare_methods": Call(
             {"outcomes": answers(), "draws": 200, "random_seed": 1},

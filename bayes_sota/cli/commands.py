@@ -12,11 +12,12 @@ from bayes_sota.crossval.command import cv
 from bayes_sota.data.command import examples, infer_n
 from bayes_sota.epp.command import epp
 from bayes_sota.leaderboard.command import board, models, sota
+from bayes_sota.leaderboard.command_score import score
 from bayes_sota.maximum.command import maximum
 from bayes_sota.paired.command import paired
 
 _COMMANDS = (
-    demo, examples, infer_n, maximum, sota, batch, models, paired, board, claim, epp, cv,
+    demo, examples, infer_n, score, maximum, sota, batch, models, paired, board, claim, epp, cv,
     doctor, app,
 )  # fmt: skip
 

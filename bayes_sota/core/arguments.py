@@ -63,6 +63,7 @@ ALPHA = Range(1e-6, 1e6)  # cells of a Dirichlet prior
 ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
 CORRELATION = Range(0, 1, open_high=True)  # rho
 COUNT = Range(1, 10**9, whole=True)  # items, classifiers
+COUNT_OR_NONE = Range(0, 10**9, whole=True)  # right answers
 DECIMALS = Range(0, 15, whole=True)
 DRAWS = Range(1, 2_000_000, whole=True)
 LEVEL = Range(1e-9, 0.5, open_high=True)

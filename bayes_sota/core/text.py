@@ -187,6 +187,31 @@ def p_value(p: float) -> str:
     return f"p {found}" if found[0] in "<>" else f"p = {found}"
 
 
+def as_scores(found: dict[str, Any], decimals: int, metric: str) -> str:
+    """Mean and interval of a skill as scores: accuracies in percent, with their digits.
+
+    Examples
+    --------
+    >>> as_scores({"mean": 0.9784, "interval": [0.957, 0.9935]}, 3, "accuracy")
+    '97.8 % (95.7 to 99.4)'
+    """
+    mean, low, high = (as_score(x, decimals, metric) for x in (found["mean"], *found["interval"]))
+    return f"{mean} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
+
+
+def as_score(value: float, decimals: int, metric: str) -> str:
+    """A score in a sentence: an accuracy in percent.
+
+    Examples
+    --------
+    >>> as_score(0.988, 3, "accuracy"), as_score(0.9, 1, "accuracy"), as_score(0.988, 3, "auc")
+    ('98.8 %', '90 %', '0.988')
+    """
+    if metric == "accuracy":
+        return f"{100 * value:.{max(decimals - 2, 0)}f} %"
+    return f"{value:z.{decimals}f}"
+
+
 def decimals_for(sd: float, mcse: float = 0.0) -> int:
     """Decimals that a number supports: two digits of its sd, and those that draws support.
 

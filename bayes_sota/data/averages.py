@@ -89,7 +89,7 @@ def averaged(
     of_task[places] = tasks
     counts = np.bincount(of_task).astype(float)
     freedom = float(counts.sum() - counts.size)
-    if freedom < 1:
+    if freedom < 1 and clusters is not None:
         what = "all items belong to one cluster" if sizes.size == 1 else "every task is one cluster"
         raise InputError(f"{what}: nothing says how clusters differ")
     correction = np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0)
@@ -98,12 +98,13 @@ def averaged(
     kish = float(1 / np.sum(weights**2 / sizes))
     variance, middle = _smoothed(scores, means, squares, sizes, weights, kish)
     if clusters is not None:
-        variance = variance * _design_effect(influence, squares, sizes, weights)
+        effect = _design_effect(influence, squares, sizes, weights)
+        if scores.size == 1:
+            effect = _effect_alone(effect, values, n / counts.sum())
+        variance = variance * effect
     effective = middle * (1 - middle) / variance + 1
     if clusters is not None:
-        from scipy.special import stdtrit
-
-        effective = effective * (_Z / stdtrit(freedom, 0.975)) ** 2  # Korn and Graubard 1998
+        effective = effective * korn_graubard(freedom)
     return Average(scores, effective, kish, freedom, influence)
 
 
@@ -137,6 +138,31 @@ def _design_effect(
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(items > 0, own / items, pooled)
     return np.sqrt(np.maximum(each, _LEAST) * max(pooled, _LEAST))
+
+
+def _effect_alone(effect: FloatArray, values: FloatArray, size: float) -> FloatArray:
+    """Design effect of one entry by itself, which few rarer answers hardly show.
+
+    Two further ones say that items of a cluster of this size are half alike.
+    """
+    right = float(values.sum())
+    rarer = min(right, len(values) - right)
+    return np.clip((rarer * effect + 2 + (size - 1)) / (rarer + 2), 1.0, size)
+
+
+def korn_graubard(freedom: float) -> float:
+    """Factor of an effective number of items whose error has few degrees of freedom.
+
+    Korn and Graubard 1998, Survey Methodology 24, 193.
+
+    Examples
+    --------
+    >>> round(korn_graubard(11), 3)
+    0.793
+    """
+    from scipy.special import stdtrit
+
+    return float((_Z / stdtrit(freedom, 0.975)) ** 2)
 
 
 def _codes(tasks: IntArray, clusters: IntArray) -> IntArray:

@@ -60,8 +60,8 @@ class ItemScores(ItemMatrix):
     Raises
     ------
     InputError
-        Missing or infinite numbers, labels of one class, fewer than two items of a class or two
-        classifiers, names that repeat or do not match.
+        Missing or infinite numbers, labels of one class, fewer than two items of a class, names
+        that repeat or do not match.
 
     Examples
     --------
@@ -95,10 +95,10 @@ class ItemScores(ItemMatrix):
         numbers = plain_matrix(values, _MEANING)
         given = getattr(values, "columns", None) if names is None else names
         super().__init__(numbers.shape, given, items, clusters, name)
-        if min(numbers.shape) < 2:
+        if self.n_items < 2 or not self.n_classifiers:
             raise InputError(
-                "item scores need at least 2 items and 2 classifiers, got "
-                f"{self.n_items} and {self.n_classifiers}"
+                f"item scores need at least 2 items and a classifier, got {self.n_items} and "
+                f"{self.n_classifiers}"
             )
         chosen = metric or ("mean" if labels is None else "auc")
         check_choice("metric", chosen, ItemMetric)
@@ -203,6 +203,7 @@ class ItemScores(ItemMatrix):
         >>> board.maximum.__round__(3), board.standard_error.__round__(4)
         (0.8, 0.0577)
         """
+        self.check_several()
         shared: dict[str, Any] = {"names": self.names, "name": self.name}
         if self.metric == "auc":
             return Leaderboard(

@@ -234,6 +234,12 @@ def check_orientation(roles: ColumnRoles) -> None:
     n_items, n_methods = len(roles.items), len(roles.methods)
     named = roles.table.header[0] if roles.named or 0 not in roles.methods else ""
     by_name = normalize_name(named) in WORDS["classifiers"]
+    entries = WORDS["names"].keys() - WORDS["items"].keys()
+    if n_methods == 1 and normalize_name(named) in entries and not by_name:
+        raise InputError(
+            f"{roles.table.where}: rows are entries by column {shown(named)}, not items, so this "
+            "is a leaderboard: bayes-sota board reads it"
+        )
     if by_name or (n_methods > _MANY and n_methods > _MOST_PER_ITEM * n_items):
         seen = f"column {shown(named)} names the rows" if by_name else "that looks transposed"
         raise InputError(

@@ -207,7 +207,7 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     Raises
     ------
     InputError
-        One method only, the same run twice, runs or metrics that do not match, documents that
+        The same run twice, runs or metrics that do not match, documents that
         differ, fewer than two common items, or more than half of a file's items lost.
 
     Examples
@@ -227,10 +227,6 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     prefixed = len({part.task for part in parts}) > 1
     columns = _columns(parts)
     runs_of = Counter(method for method, _ in columns)
-    if len(runs_of) < 2:
-        raise InputError(
-            f"all outcomes are of one method, {shown(parts[0].method)}; a comparison needs two"
-        )
     keys = [
         run[0].items if not prefixed else tuple(key for part in run for key in part.keys(True))
         for run in columns.values()

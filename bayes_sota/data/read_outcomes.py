@@ -610,7 +610,7 @@ def _outcomes(
         )
     if groups.tasks is not None:
         raise InputError(_TASKS_OF_NUMBERS)
-    if average not in (None, "items"):
+    if average is not None:
         raise InputError("average is for right and wrong answers with tasks; these are numbers")
     return ItemScores(values, metric="mean", lower_is_better=lower_is_better, **labels)
 

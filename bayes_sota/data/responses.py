@@ -65,6 +65,14 @@ class ItemMatrix(Observed):
         """Number of classifiers."""
         return len(self.names)
 
+    def check_several(self) -> None:
+        """Raise ``InputError`` where there is nobody to compare with."""
+        if self.n_classifiers < 2:
+            raise InputError(
+                f"of one classifier, {self.names[0]!r}, there is no best: bayes-sota score says "
+                "how good it is"
+            )
+
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Responses(ItemMatrix):
@@ -115,7 +123,7 @@ class Responses(ItemMatrix):
     ------
     InputError
         A value that is no answer, tasks or shares with missing answers, weights of other tasks,
-        fewer than two classifiers or items, names that repeat or do not match, or a classifier
+        no classifier or fewer than two items, names that repeat or do not match, or a classifier
         without any answer.
 
     Examples
@@ -159,11 +167,8 @@ class Responses(ItemMatrix):
         n_items, n_classifiers = values.shape
         given = getattr(correct, "columns", None) if names is None else names
         super().__init__(values.shape, given, items, clusters, name)
-        if n_classifiers < 2:
-            raise InputError(
-                f"responses need at least 2 classifiers, got {n_classifiers}; for one alone its "
-                "score is all there is"
-            )
+        if n_classifiers < 1:
+            raise InputError("responses need a classifier")
         if n_items < 2:
             raise InputError(f"responses need at least 2 items, got {n_items}")
         of_items = checked_clusters(tasks, n_items, "task")
@@ -218,10 +223,10 @@ class Responses(ItemMatrix):
     @property
     def averaging(self) -> Literal["items", "tasks", "weights"]:
         """What counts equally in a score: items, tasks, or tasks by other weights."""
-        if self.items_count_equally:
-            return "items"
         weights = np.array(list(self.task_weights.values()))
-        return "tasks" if np.allclose(weights, 1 / weights.size) else "weights"
+        if weights.size and np.allclose(weights, 1 / weights.size):
+            return "tasks"
+        return "items" if self.items_count_equally else "weights"
 
     @property
     def values(self) -> FloatArray:
@@ -396,6 +401,8 @@ class Responses(ItemMatrix):
         >>> board.n_test, board.counts
         (3, (2, 2))
         """
+        if n_classifiers is None:
+            self.check_several()
         if self.has_missing:
             missing = self.correct == MISSING
             row, column = np.argwhere(missing)[0]
@@ -440,7 +447,7 @@ def _task_weights(
 ) -> dict[str, float]:
     """Weights that sum to 1."""
     if tasks is None:
-        if average not in (None, "items"):
+        if average is not None:
             raise InputError("average is for items with tasks: give tasks, one per item")
         return {}
     counts, average = Counter(tasks), average or "tasks"

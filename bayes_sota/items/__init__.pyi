@@ -1,2 +1,5 @@
 from .comparison import compare_methods as compare_methods
 from .models import build_model as build_model
+from .score import Skill as Skill
+from .score import skill_of_counts as skill_of_counts
+from .score import skills_alone as skills_alone

@@ -493,7 +493,10 @@ def _runs(
         )
     names = tuple(dict.fromkeys(runs))
     if len(names) < 2:
-        raise InputError(f"a comparison needs two methods, got only runs of {names[0]!r}")
+        raise InputError(
+            f"a comparison needs two methods, got only runs of {names[0]!r}; bayes-sota score says "
+            "how good one is"
+        )
     return names, [np.flatnonzero([run == name for run in runs]) for name in names]
 
 

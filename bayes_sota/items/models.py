@@ -63,6 +63,7 @@ def build_model(responses: Responses, priors: Priors | ItemPriors | None = None)
     >>> model.named_vars_to_dims["skill"]
     ('classifier',)
     """
+    responses.check_several()
     known = item_priors(priors)
     answers = responses.correct
     coords = {"item": np.arange(len(answers)), "classifier": list(responses.names)}

@@ -165,6 +165,7 @@ def items_posterior(
     True
     """
     DRAWS.check(draws, "draws")
+    data.check_several()
     rng = generator_of(random_seed)
     priors = board_priors(priors)
     if isinstance(data, Responses):

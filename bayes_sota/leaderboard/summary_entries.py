@@ -18,6 +18,8 @@ from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import (
+    as_score,
+    as_scores,
     as_sentences,
     chance,
     counted,
@@ -469,31 +471,6 @@ def said_decimals(shown: int, supported: int) -> int:
     (3, 3, 2)
     """
     return min(supported, max(shown, 3))
-
-
-def as_scores(found: dict[str, Any], decimals: int, metric: Metric) -> str:
-    """Mean and interval of a skill as scores: accuracies in percent, with their digits.
-
-    Examples
-    --------
-    >>> as_scores({"mean": 0.9784, "interval": [0.957, 0.9935]}, 3, "accuracy")
-    '97.8 % (95.7 to 99.4)'
-    """
-    mean, low, high = (as_score(x, decimals, metric) for x in (found["mean"], *found["interval"]))
-    return f"{mean} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
-
-
-def as_score(value: float, decimals: int, metric: Metric) -> str:
-    """A score in a sentence: an accuracy in percent.
-
-    Examples
-    --------
-    >>> as_score(0.988, 3, "accuracy"), as_score(0.9, 1, "accuracy"), as_score(0.988, 3, "auc")
-    ('98.8 %', '90 %', '0.988')
-    """
-    if metric == "accuracy":
-        return f"{100 * value:.{max(decimals - 2, 0)}f} %"
-    return f"{value:z.{decimals}f}"
 
 
 def expectation(

@@ -19,6 +19,8 @@ from bayes_sota.core.summary import (
 )
 from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
 from bayes_sota.core.text import (
+    as_score,
+    as_scores,
     as_sentences,
     chance,
     counted,
@@ -43,8 +45,6 @@ from bayes_sota.leaderboard.sample_estimate import (
 from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_rho
 from bayes_sota.leaderboard.summary_entries import (
     CITED,
-    as_score,
-    as_scores,
     expectation,
     items_behind,
     measured_of,

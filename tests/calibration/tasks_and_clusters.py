@@ -5,11 +5,13 @@ interval scores of theta_sota and of the winner's skill, for the answers as they
 item counted by itself. Language models answered 479 questions that come in 92 clusters, and 713
 problems in nine tasks, ten times each (LiveCodeBench): the truth is the average over all runs.
 A board has one run, random models, and clusters (or items of each task) drawn with replacement.
+``... alone [BOARDS]`` prints how often intervals of every classifier by itself
+(``bayes-sota score``) hold its skill, on new runs and new tasks too.
 """
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ import pandas as pd
 
 import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
+from bayes_sota.items.score import skills_alone
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.sample_estimate import interval_score
 
@@ -101,14 +104,64 @@ def judged(place: tuple[str, int]) -> list[dict]:
     return found
 
 
-def rows_of(boards: int) -> Iterator[dict]:
-    places = [(kind, index) for kind in KINDS for index in range(boards)]
-    for _, rows in run_each(judged, places, cores=os.cpu_count() or 1):
+def new_runs(rng: np.random.Generator, runs: int) -> tuple[bs.Responses, np.ndarray]:
+    """Some runs of all models on all items, of which the truth is the mean over ten."""
+    share, _ = shares("execution")
+    return bs.Responses(rng.binomial(runs, share) / runs, n_runs=runs), share.mean(axis=0)
+
+
+def new_tasks(rng: np.random.Generator, count: int) -> tuple[bs.Responses, np.ndarray]:
+    """Forty items each of some of nine tasks, drawn with replacement."""
+    share, items = shares("repair")
+    task = (items["platform"] + "/" + items["difficulty"]).to_numpy()
+    names = np.unique(task)
+    rows = [rng.choice(np.flatnonzero(task == name), 40) for name in rng.choice(names, count)]
+    answers = rng.random((40 * count, share.shape[1])) < share[np.concatenate(rows)]
+    truth = np.mean([share[task == name].mean(axis=0) for name in names], axis=0)
+    tasks = np.repeat([f"task {k}" for k in range(count)], 40)
+    return bs.Responses(answers, tasks=list(tasks)), truth
+
+
+ALONE = {
+    **{kind: ("items", draw) for kind, draw in KINDS.items()},
+    "new runs, of 3": ("runs", lambda rng: new_runs(rng, 3)),
+    "new runs, of 10": ("runs", lambda rng: new_runs(rng, 10)),
+    **{
+        f"new tasks, {count} seen": ("tasks", lambda rng, count=count: new_tasks(rng, count))
+        for count in (3, 5, 8)
+    },
+}
+
+
+def judged_alone(place: tuple[str, int]) -> list[dict]:
+    kind, index = place
+    rng = np.random.default_rng([list(ALONE).index(kind), index])
+    new, draw = ALONE[kind]
+    data, truth = draw(rng)
+    plain = bs.Responses(np.rint(data.values)) if new == "runs" else bs.Responses(data.values)
+    found = {"boards": kind}
+    for how, skills in (
+        ("coverage", skills_alone(data, new=new)),
+        ("every item by itself", skills_alone(plain)),
+    ):
+        ends = np.array([skill.interval() for skill in skills])
+        found[how] = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+    return [found]
+
+
+def rows_of(boards: int, kinds: dict, judge: Callable) -> Iterator[dict]:
+    places = [(kind, index) for kind in kinds for index in range(boards)]
+    for _, rows in run_each(judge, places, cores=os.cpu_count() or 1):
         yield from rows
 
 
 if __name__ == "__main__":
-    frame = pd.DataFrame(rows_of(int(sys.argv[1]) if len(sys.argv) > 1 else 120))
+    if sys.argv[1:2] == ["alone"]:
+        boards = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+        frame = pd.DataFrame(rows_of(boards, ALONE, judged_alone))
+        print(frame.groupby("boards", sort=False).mean().round(3).to_string())
+        sys.exit()
+    frame = pd.DataFrame(rows_of(int(sys.argv[1]) if len(sys.argv) > 1 else 120, KINDS, judged))
     cells = frame.groupby(["boards", "taken", "estimand"], sort=False)
     table = cells.mean().assign(
         error=cells["bias"].agg(lambda x: np.sqrt(np.mean(x**2))),

@@ -43,6 +43,9 @@ FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
     "models",
+    "score --right 40 --n-test 50",
+    "score {exam.csv}",
+    "score {runs.csv} --run-separator @",
     "claim classification --accuracy 0.90 0.88 --n-test 500",
     "claim classification --accuracy 0.90 0.88 --n-test 480:500 --congruence 0.83",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
@@ -117,7 +120,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--pairwise-correlation": ("0.3", "0.35"), "--penalty": ("0.7",), "--player-column": ("fold",),
     "--power": ("0.9",), "--private-column": ("private_2",), "--prob": ("0.5",),
     "--public-column": ("public_2",), "--reference-skill": ("0.85",), "--repetitions": ("7",),
-    "--rope": ("0.01",), "--round-column": ("data",), "--run-column": ("turn",),
+    "--right": ("9",), "--rope": ("0.01",), "--round-column": ("data",), "--run-column": ("turn",),
     "--run-separator": ("@", "x"),
     "--score-column": ("other", "score2"), "--scorer": ("x",), "--sd": ("0.2 0.1", "0.4 0 -0.5"),
     "--sd-coefficients": ("0.5 0 -0.5",), "--sd-difference": ("0.2",), "--seed": ("2",),
@@ -135,7 +138,8 @@ VALUES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 OWN = {  # of one command
     ("epp", "--best-of"): ("a 3",), ("epp", "--draws"): ("100",), ("epp", "--metric"): ("x",),
-    ("claim responses", "--metric"): ("x",), ("epp", "--rope"): ("0.1",),
+    ("claim responses", "--metric"): ("x",), ("score", "--metric"): ("pass@2",),
+    ("score", "--n-test"): ("60",), ("epp", "--rope"): ("0.1",),
     ("maximum", "--classifiers"): ("25",), ("maximum", "--n-test"): ("70", "400"),
     ("claim classification", "--odds-ratio"): ("9 1",), ("claim plan", "--sd"): ("0.2 0.1",),
     ("claim plan", "--odds-ratio"): ("9",), ("claim plan", "--n-test"): ("60",),

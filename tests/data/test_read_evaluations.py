@@ -20,6 +20,7 @@ from bayes_sota.data.read_outcomes import (
     read_responses,
 )
 from bayes_sota.data.responses import Responses
+from bayes_sota.items.comparison import compare_methods
 
 MATRIX = "case_id,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
 
@@ -201,7 +202,6 @@ def test_single_columns_joined(tmp_path: Path) -> None:
         ("hello\nworld\n", "none of the formats that are read: a CSV, TSV, Excel or Parquet table"),
         ("id,a,b\nx,1,0\ny,1,maybe\n", "line 3, column 'b': 'maybe' is no outcome"),
         ("id,a,b\nx,1,0\ny,1,1e999\n", "line 3, column 'b': '1e999' is no outcome"),
-        ("id,a\nx,1\ny,1\n", "all outcomes are of one method, 'a'"),
         ("id,label\nx,1\ny,1\n", "there is no column of a method"),
         ("id,a,b\nx,1,0\n", "the items do not match"),
         ("a,case,id,b\n1,x,q,0\n1,y,r,1\n", "several columns could be the items"),
@@ -276,7 +276,8 @@ def test_tasks_and_repeated_runs(tmp_path: Path) -> None:
     assert "not as many runs of every task: 1 of 'arc', 2 of 'wino'" in refused(*paths[1:])
     copy = written(tmp_path, paths[0].read_bytes(), f"copy/llama/{paths[0].name}")
     assert "of 'llama' for task 'arc' are given twice" in refused(*paths, copy)
-    assert "all outcomes are of one method, 'llama'" in refused(*paths[:4])
+    with pytest.raises(InputError, match="got only runs of 'llama'; bayes-sota score says"):
+        compare_methods(read_evaluations(*paths[:4]))
     assert "is named twice" in refused(paths[0], paths[0])
 
 

@@ -83,7 +83,7 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("item,a,b\n", "no rows, only the columns 'item', 'a', 'b'"),
-        ("item,a\nx,1\ny,0\n", "at least 2 classifiers, got 1"),
+        ("item\nx\ny\n", "responses need a classifier"),
         ("item,a,b\nx,1,1\ny,0.5,1\n", "line 3, column 'a': '0.5'"),
         ("item,a,b\nx,1,=cmd()\ny,1,1\n", "line 2, column 'b': '=cmd[(][)]'"),
         ("a,b,c\n1,0,1\n2,0,1\n1,1,1\n", "line 3, column 'a': '2' is no answer"),

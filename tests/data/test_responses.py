@@ -64,7 +64,7 @@ def test_polars_frame() -> None:
         (np.array([[1, 0], [255, 1]], np.uint8), {}, "classifier '1' has 255"),
         ([[1, "yes"], [0, 1]], {"items": ["x", "y"]}, "classifier '2' has 'yes' for item 'x'"),
         ([["x" * 99, 0], [0, 1]], {}, "xxx[.][.][.]' for item"),
-        ([[1], [0]], {}, "at least 2 classifiers, got 1"),
+        ([[], []], {}, "responses need a classifier"),
         ([[1, 0]], {}, "at least 2 items, got 1"),
         ([], {}, "array of 1 dimension$"),
         (np.full((2, 2, 2), 0.5), {}, "several runs are 0 or 1"),
@@ -127,7 +127,7 @@ def test_subset_by_number_name_and_mask() -> None:
         ([0, 1.5], "by number or name, got 1.5"),
         ("ab", "in a list"),
         ([True, False], "mask of classifiers needs 3 entries, got 2"),
-        ([], "at least 2 classifiers, got 0"),
+        ([], "responses need a classifier"),
     ],
 )
 def test_impossible_subset(classifiers: Any, message: str) -> None:

@@ -28,6 +28,7 @@ STUDY = bool(os.environ.get("BAYES_SOTA_FUZZ"))
 # name: command and arguments; {x} is a file of the fixture option_inputs, {} a new folder
 BASES = {
     "infer-n": "infer-n {board.csv}",
+    "score": "score --right 40 --n-test 50",
     "maximum": "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum uniform": "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
     "maximum auc": "maximum --metric auc --n-test 300 --n-positive 40 --classifiers 9 --theta 0.9",

@@ -1,0 +1,108 @@
+"""``bayes-sota score``. Imports no PyMC."""
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, refuse_unused
+from bayes_sota.core.command import (
+    InputFile,
+    Reported,
+    command,
+    estimate_options,
+    interval_option,
+    number_option,
+    top_option,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.command import group_options, parse_average
+
+if TYPE_CHECKING:
+    from arviz_plots import PlotCollection
+
+    from bayes_sota.core.tables import Report
+
+_PASS = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
+
+
+@command(epilog="Example: bayes-sota score --right 48 --n-test 50")
+@click.argument("files", nargs=-1, type=InputFile())
+@number_option(COUNT, "--n-test", help="Items, with --right.")
+@number_option(COUNT_OR_NONE, "--right", help="Number of right answers, instead of FILES.")
+@group_options
+@click.option("--item-column", help="Column of the items' names.")
+@click.option(
+    "--run-separator",
+    help='What stands between classifier and run in a column\'s name, such as "@" in resnet@1.',
+)
+@click.option("--metric", help="pass@K or pass^K of several runs; or which metric of a log.")
+@click.option("--scorer", help="Which scorer of an inspect_ai log.")
+@click.option(
+    "--new", type=click.Choice(["items", "runs", "tasks"]),
+    help="What skill is about: new items of these tasks (default), new runs on these very items, "
+    "or new tasks like these.",
+)  # fmt: skip
+@top_option(15, "Classifiers shown.")
+@interval_option
+@estimate_options
+def score(
+    files: tuple[Path, ...],
+    right: int | None,
+    n_test: int | None,
+    new: Any,
+    metric: str | None,
+    average: str | None,
+    top: int,
+    ci_prob: float,
+    shown: Reported,
+    **reading: Any,
+) -> int:
+    """How good one classifier is, by itself: its skill, with an interval.
+
+    FILES have answers, as for claim responses: a row per item and a column per classifier, or a row
+    for each model, item and run with tasks and clusters, or evaluation logs. The interval holds at
+    0 of n and n of n, for few items, clusters, tasks and runs. Of several classifiers each is by
+    itself.
+    """
+    from bayes_sota.items.score import skill_of_counts, skills_alone
+    from bayes_sota.leaderboard.summary_score import describe_skills
+
+    chosen: Any = "items" if new is None else new
+    if not files:
+        given = {f"--{name.replace('_', '-')}": value for name, value in reading.items()}
+        refuse_unused("--right", given | {"--new": new, "--metric": metric, "--average": average})
+        if right is None or n_test is None:
+            raise InputError("give FILES with answers, or --right K --n-test N")
+        report = describe_skills([skill_of_counts(right, n_test)], ci_prob=ci_prob)
+        return shown.deliver(report, top, partial(_draw, report))
+    refuse_unused("FILES", {"--right": right, "--n-test": n_test})
+    from bayes_sota.data.read_outcomes import read_evaluations
+    from bayes_sota.data.responses import Responses
+
+    passes = _PASS.fullmatch(metric or "")
+    known = None if passes is None else (int(passes[2]), passes[1] == "^")
+    found = read_evaluations(
+        *files, metric=None if passes else metric, average=parse_average(average), **reading
+    )
+    outcomes = found.outcomes
+    skills = skills_alone(outcomes, found.methods, new=chosen, passes=known)
+    answers = isinstance(outcomes, Responses)
+    report = describe_skills(
+        skills, new=chosen, ci_prob=ci_prob, notes=found.notes,
+        average=outcomes.averaging if isinstance(outcomes, Responses) else "items",
+        metric=metric or "" if passes or answers else "mean",
+    )  # fmt: skip
+    return shown.deliver(report, top, partial(_draw, report))
+
+
+def _draw(report: "Report") -> "PlotCollection":
+    from bayes_sota.leaderboard.plots import Interval, draw_intervals
+
+    rows = []
+    for one in report.content["classifiers"][:20]:
+        low, high = one["skill"]["interval"]
+        rows.append(Interval(one["name"], one["skill"]["mean"], low, high, one["score"]))
+    return draw_intervals(rows, f"skill: mean and {report.content['prob']:.0%} interval")

@@ -1,0 +1,164 @@
+"""What is said of classifiers each by itself. ``tests/leaderboard/test_score.py`` reads it."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.summary import frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.text import (
+    as_score,
+    as_scores,
+    as_sentences,
+    counted,
+    decimals_for,
+    shown_name,
+)
+from bayes_sota.items.score import New, Skill
+
+_NEW = {
+    "items": "many new items",
+    "runs": "many new runs of these items",
+    "tasks": "many new tasks like these",
+}
+_WORTH = "worth: so many single answers, right or wrong, would leave the same error."
+
+
+def describe_skills(
+    skills: Sequence[Skill],
+    *,
+    new: New = "items",
+    average: str = "items",
+    ci_prob: float = 0.95,
+    notes: Sequence[str] = (),
+    metric: str = "",
+) -> Report:
+    """Describe the skills of classifiers, each by itself.
+
+    Parameters
+    ----------
+    skills : sequence of Skill
+    new : {"items", "runs", "tasks"}
+        What the skills are about.
+    average : {"items", "tasks", "weights"}
+        What counts equally in a score.
+    ci_prob : float
+        Probability of the intervals.
+    notes : sequence of str
+        What a reader should know.
+    metric : str
+        What the scores are, where they are not right answers.
+    """
+    skills = sorted(skills, key=lambda skill: -skill.score)
+    records = [_record(skill, ci_prob) for skill in skills]
+    first, sure = skills[0], f"{ci_prob:.0%} interval"
+    several = [] if len(skills) == 1 else [
+        "Each classifier is by itself: nothing allows for the best having been picked; "
+        "bayes-sota board does"
+    ]  # fmt: skip
+    notes = [*notes, *several]
+    resting = f"Ranges are {sure}s." if several else _resting(first, sure, average)
+    sentences = [_expected(first, new, ci_prob, metric), resting]
+    if not np.isnan(first.share_of_runs) and len(skills) == 1:
+        sentences.append(_runs_or_items(first))
+    return Report(
+        content={
+            "classifiers": records, "average": average, "new": new, "prob": ci_prob,
+            "metric": metric or "accuracy", "notes": notes,
+        },
+        make_frame=partial(_frame, records),
+        tables=[_table(skills, sure, ci_prob)],
+        sentences=sentences,
+        paragraph=[*sentences, *as_sentences(notes)],
+        legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
+        basis=["Each classifier by itself, from its own answers", SOFTWARE],
+        notes=notes,
+        measured="answers",
+        about=tuple(skills),
+    )  # fmt: skip
+
+
+def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
+    """What JSON has of one classifier; null where a number does not exist."""
+
+    def known(value: float) -> float | None:
+        return None if not np.isfinite(value) else value
+
+    return {
+        "name": skill.name,
+        "score": skill.score,
+        "skill": {
+            "mean": skill.mean, "sd": known(skill.sd), "interval": list(skill.interval(ci_prob))
+        },
+        **{key: getattr(skill, key) for key in ("n_items", "n_clusters", "n_tasks", "n_runs")},
+        "n_effective": known(skill.n_effective),
+        "share_of_runs": known(skill.share_of_runs),
+    }  # fmt: skip
+
+
+def _frame(records: Sequence[dict[str, Any]]) -> Any:
+    rows = []
+    for record in records:
+        skill = record["skill"]
+        low, high = skill["interval"]
+        rest = {key: value for key, value in record.items() if key != "skill"}
+        rows.append(rest | {"mean": skill["mean"], "sd": skill["sd"], "lower": low, "upper": high})
+    return frame_of(rows)
+
+
+def _digits(skill: Skill) -> tuple[int, int, Any]:
+    """Decimals of a score and of a skill, and what kind of score it is."""
+    if np.isnan(skill.n_effective):
+        d = decimals_for(skill.error)
+        return d, d, "score"
+    d = max(decimals_for(skill.sd), 3)
+    return d, d, "accuracy"
+
+
+def _expected(skill: Skill, new: New, ci_prob: float, metric: str) -> str:
+    shown, d, kind = _digits(skill)
+    said = {"mean": skill.mean, "interval": skill.interval(ci_prob)}
+    scores = f"have a {metric} of" if metric.startswith("pass") else "score"
+    return (
+        f"Expect {shown_name(skill.name, 60)} to {scores} {as_scores(said, d, kind)} on "
+        f"{_NEW[new]}; here it has {as_score(skill.score, shown, kind)}."
+    )
+
+
+def _resting(skill: Skill, sure: str, average: str) -> str:
+    """What the score comes from, and how many items it is worth."""
+    of = [f"{counted(skill.n_items, 'item')}"]
+    of += [f"{skill.n_clusters:,} clusters"] * (skill.n_clusters != skill.n_items)
+    how = {"items": "", "tasks": " that count the same", "weights": " with weights of their own"}
+    of += [f"{skill.n_tasks:,} tasks{how[average]}"] * (skill.n_tasks > 1)
+    of += [f"{skill.n_runs:,} runs"] * (skill.n_runs > 1)
+    first, *rest = of
+    said = f"The score comes from {first}" + (f" ({', '.join(rest)})" if rest else "")
+    if np.isfinite(skill.n_effective) and rest:
+        said += f"; its error is that of {skill.n_effective:,.0f} single answers"
+    return f"{said}; the range is a {sure}."
+
+
+def _runs_or_items(skill: Skill) -> str:
+    share = skill.share_of_runs
+    return (
+        f"Of the variance of a single run {share:.0%} is between runs of the same items, the rest "
+        f"between items: {'runs of these' if share > 0.5 else 'more items'} would tell more than "
+        f"{'more items' if share > 0.5 else 'more runs'}."
+    )
+
+
+def _table(skills: Sequence[Skill], sure: str, ci_prob: float) -> Table:
+    header = ["classifier", "score", "skill", sure, "items", "worth"]
+    rows = []
+    for skill in skills:
+        shown, d, metric = _digits(skill)
+        low, high = (as_score(x, d, metric) for x in skill.interval(ci_prob))
+        worth = "" if np.isnan(skill.n_effective) else f"{skill.n_effective:,.0f}"
+        rows.append([
+            skill.name, as_score(skill.score, shown, metric), as_score(skill.mean, d, metric),
+            f"{low.removesuffix(' %')} to {high}", f"{skill.n_items:,}", worth,
+        ])  # fmt: skip
+    return Table(header, rows)

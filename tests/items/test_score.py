@@ -1,0 +1,140 @@
+"""One classifier by itself: closed forms, enumeration, and how often intervals hold the truth."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import beta, t
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.score import skill_of_counts, skills_alone
+
+
+def alone(values, **known):
+    """Skill of one column."""
+    return skills_alone(Responses(np.asarray(values)[:, None], names=["one"], **known))[0]
+
+
+def covered(skills, truth):
+    ends = np.array([skill.interval() for skill in skills])
+    return np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+
+
+@pytest.mark.parametrize(("n", "low"), [(5, 0.621), (10, 0.783), (20, 0.883), (50, 0.951)])
+def test_n_of_n_and_none_of_n(n, low):
+    every, none = skill_of_counts(n, n), skill_of_counts(0, n)
+    assert every.interval() == (pytest.approx(low, abs=5e-4), 1.0)
+    assert none.interval() == (0.0, pytest.approx(1 - low, abs=5e-4))
+    assert alone(np.ones(n)).interval() == every.interval()
+
+
+@pytest.mark.parametrize(("right", "n"), [(3, 10), (48, 50), (700, 1000)])
+def test_single_answers_have_jeffreys_law(right, n):
+    skill, law = skill_of_counts(right, n), beta(right + 0.5, n - right + 0.5)
+    assert skill.interval(0.9) == pytest.approx(law.ppf([0.05, 0.95]))
+    assert (skill.mean, skill.sd) == (pytest.approx(law.mean()), pytest.approx(law.std()))
+    answers = np.arange(n) < right
+    assert alone(answers).interval() == skill.interval()
+
+
+def test_missing_answers_are_left_out_each_by_itself():
+    answers = [[1, 1], [0, None], [1, 0], [1, None]]
+    first, second = skills_alone(Responses(answers, names=["a", "b"]))
+    assert (first.n_items, second.n_items, second.score) == (4, 2, 0.5)
+
+
+@pytest.mark.parametrize("p", [0.3, 0.8, 0.99])
+@pytest.mark.parametrize("size", [1, 2, 20])
+@pytest.mark.parametrize("n_tasks", [5, 20])
+def test_coverage_over_tasks(p, size, n_tasks):
+    rng = np.random.default_rng(7)
+    chances = rng.beta(8 * p, 8 * (1 - p), n_tasks)
+    tasks = np.repeat([f"t{k}" for k in range(n_tasks)], size)
+    answers = rng.random((n_tasks * size, 600)) < np.repeat(chances, size)[:, None]
+    found = covered(skills_alone(Responses(answers, tasks=tasks)), chances.mean())
+    assert found >= 0.88  # mean over 65 settings .957, least .92
+
+
+@pytest.mark.parametrize("n_clusters", [12, 50])
+@pytest.mark.parametrize("p", [0.5, 0.9])
+def test_coverage_over_clusters(n_clusters, p):
+    """Six items of a cluster are nearly alike; as single items they cover .6."""
+    rng = np.random.default_rng(3)
+    chances = rng.beta(p, 1 - p, (n_clusters, 500))
+    answers = rng.random((6 * n_clusters, 500)) < np.repeat(chances, 6, axis=0)
+    clusters = np.repeat(np.arange(n_clusters).astype(str), 6)
+    found = covered(skills_alone(Responses(answers, clusters=clusters)), p)
+    assert found >= 0.90
+    assert covered(skills_alone(Responses(answers)), p) < 0.75
+
+
+@pytest.mark.parametrize("runs", [3, 10])
+def test_coverage_over_new_runs(runs):
+    rng = np.random.default_rng(5)
+    chances = rng.beta(0.5, 0.5, 80)
+    shares = rng.binomial(runs, chances[:, None], (80, 800)) / runs
+    data = Responses(shares, n_runs=runs)
+    assert 0.92 <= covered(skills_alone(data, new="runs"), chances.mean()) <= 0.975
+    assert covered(skills_alone(data), chances.mean()) > 0.99  # about other items
+
+
+def test_coverage_over_new_tasks():
+    rng = np.random.default_rng(6)
+    found = []
+    for _ in range(400):
+        chances = rng.beta(4, 2, 8)
+        answers = rng.random(8 * 40) < np.repeat(chances, 40)
+        tasks = np.repeat(np.arange(8).astype(str), 40)
+        one = Responses(answers[:, None], tasks=tasks)
+        found.append([covered(skills_alone(one, new=new), 2 / 3) for new in ("tasks", "items")])
+    tasks, items = np.mean(found, axis=0)
+    assert 0.92 <= tasks <= 0.98
+    assert items < 0.6
+
+
+def test_the_share_of_runs_is_that_of_the_simulation():
+    rng = np.random.default_rng(8)
+    chances = rng.beta(2, 2, 20_000)  # between items 1/20, within 1/5: of one run 4/5
+    shares = rng.binomial(4, chances) / 4
+    assert alone(shares, n_runs=4).share_of_runs == pytest.approx(0.8, abs=0.02)
+    assert np.isnan(alone(shares > 0.5).share_of_runs)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("every", [False, True])
+def test_passes_are_means_over_all_groups_of_runs(k, every):
+    rng = np.random.default_rng(9)
+    runs = rng.random((30, 1, 4)) < 0.6
+    of = np.all if every else np.any
+    groups = [of(runs[:, 0, list(which)], axis=1) for which in combinations(range(4), k)]
+    (skill,) = skills_alone(Responses(runs), passes=(k, every))
+    assert skill.score == pytest.approx(np.mean(groups))
+
+
+def test_numbers_have_the_t_law_of_their_mean():
+    rng = np.random.default_rng(10)
+    dice = rng.beta(8, 2, (25, 2))
+    first, _ = skills_alone(ItemScores(dice, names=["a", "b"]))
+    column = dice[:, 0]
+    law = t(24, column.mean(), column.std(ddof=1) / 5)
+    assert first.interval() == pytest.approx(law.ppf([0.025, 0.975]))
+    assert first.sd == pytest.approx(law.std())
+
+
+@pytest.mark.parametrize(
+    ("known", "asked", "message"),
+    [
+        ({}, {"new": "runs"}, "needs several runs"),
+        ({}, {"new": "tasks"}, "needs 3 tasks at least to tell how tasks differ, got 1"),
+        ({"n_runs": 3}, {"passes": (4, False)}, "pass@4 needs 4 runs of each item, 'one' has 3"),
+        ({"n_runs": 3}, {"new": "runs", "passes": (2, True)}, "not for pass@K"),
+        ({"clusters": ["a"] * 4}, {}, "one cluster"),
+        ({}, {"new": "days"}, "must be one of"),
+    ],
+)
+def test_what_cannot_be_told(known, asked, message):
+    data = Responses(np.array([[1.0], [0], [1], [1]]), names=["one"], **known)
+    with pytest.raises(InputError, match=message):
+        skills_alone(data, **asked)
