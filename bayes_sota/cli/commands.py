@@ -8,6 +8,7 @@ from bayes_sota.cli.app.command import app
 from bayes_sota.cli.batch import batch
 from bayes_sota.cli.demo import demo
 from bayes_sota.cli.doctor import doctor
+from bayes_sota.cli.inspection import inspect_file
 from bayes_sota.crossval.command import cv
 from bayes_sota.data.command import examples, infer_n
 from bayes_sota.epp.command import epp
@@ -17,8 +18,8 @@ from bayes_sota.maximum.command import maximum
 from bayes_sota.paired.command import paired
 
 _COMMANDS = (
-    demo, examples, infer_n, score, maximum, sota, batch, models, paired, board, claim, epp, cv,
-    doctor, app,
+    demo, examples, inspect_file, score, infer_n, maximum, sota, batch, models, paired, board,
+    claim, epp, cv, doctor, app,
 )  # fmt: skip
 
 cli = click.version_option(__version__, prog_name="bayes-sota")(

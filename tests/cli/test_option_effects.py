@@ -43,6 +43,7 @@ FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
     "models",
+    "inspect {board.csv}",
     "score --right 40 --n-test 50",
     "score {exam.csv}",
     "score {runs.csv} --run-separator @",

@@ -1,0 +1,332 @@
+"""``bayes-sota inspect``: what a file holds, and which questions it can answer.
+
+Every kind of file is tried with the reader that its commands use, so that nothing is said here that
+a command would not do (``tests/cli/test_inspect.py``). Imports no PyMC.
+"""
+
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayes_sota.core.command import InputFile, Shown, command, name_options, report_options
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import counted
+
+_PLACE = re.compile(r"line (?P<line>\d+)(?:, column '(?P<column>[^']*)')?(?:: '(?P<value>[^']*)')?")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one file holds.
+
+    Attributes
+    ----------
+    kind : str
+    said : str
+        A sentence about it.
+    facts : dict
+        Numbers, by the keys of ``--json``.
+    commands : list of (question, command)
+        What can be asked; the file stands for ``{}``.
+    missing : list of (question, what)
+        What cannot, and what it takes.
+    notes : list of str
+    """
+
+    kind: str
+    said: str
+    facts: dict[str, Any]
+    commands: list[tuple[str, str]]
+    missing: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@command("inspect", epilog="Example: bayes-sota inspect leaderboard.csv")
+@click.argument("file", type=InputFile())
+@report_options
+def inspect_file(file: Path, shown: Shown) -> int:
+    """Say what FILE holds, every question that it can answer, and the command for it.
+
+    It also says what is doubtful in it, and what it lacks for other questions.
+    """
+    from bayes_sota.core.summary import list_report
+    from bayes_sota.core.tables import SOFTWARE
+
+    found, problems = inspected(file)
+    name = shlex.quote(str(file))
+    commands = [
+        {"question": question, "command": f"bayes-sota {words.format(name)}"}
+        for question, words in found.commands
+    ]
+    lacking = [{"question": question, "what": what} for question, what in found.missing]
+    facts = dict.fromkeys(("n_classifiers", "n_items", "n_tasks", "n_clusters", "n_runs", "metric"))
+    report = list_report(
+        "commands", commands, {"question": "question", "command": "command"},
+        sentences=(found.said,),
+        content={
+            "kind": found.kind, **facts, **found.facts, "problems": problems, "missing": lacking,
+            "notes": found.notes,
+        },
+        legend=[
+            *(f"It cannot be read as {of['as']}: {of['why']}" for of in problems),
+            *(f"Not from this file alone: {of['question']}. It takes {of['what']}."
+              for of in lacking),
+        ],
+        notes=found.notes, basis=(SOFTWARE,),
+    )  # fmt: skip
+    return shown.deliver(report) or int(not commands)
+
+
+def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
+    """What a file holds, and what is wrong with it: a line each, as the commands say it.
+
+    The first kind whose reader takes it counts; files that look like answers, but are broken, are
+    not tried as anything else.
+    """
+    from bayes_sota.claims.command import responses
+    from bayes_sota.data import read_outcomes
+    from bayes_sota.data.files.content import Content
+    from bayes_sota.data.files.opening import open_source
+    from bayes_sota.data.formats.item_logs import is_log_archive
+    from bayes_sota.epp.command import epp
+    from bayes_sota.leaderboard.command import sota
+
+    is_json = is_log_archive(file) or isinstance(open_source(file), Content)
+    kinds: list[Callable[[Path], Finding]] = [
+        _manifest, _fold_scores, _paired, _claims, _leaderboard, _rounds, _numbers, _data
+    ]  # fmt: skip
+    if read_outcomes.looks_like_responses(file):
+        kinds = [_answers]
+    elif is_json:
+        kinds = [_answers, _rounds]
+    elif read_outcomes.looks_like_item_scores(file):
+        kinds = [_numbers]
+    said_of: dict[Callable[[Path], Finding], tuple[str, click.Command]] = {
+        _answers: ("answers", responses), _numbers: ("numbers for items", sota),
+        _leaderboard: ("a leaderboard", sota), _rounds: ("scores over rounds", epp),
+    }  # fmt: skip
+    problems: list[dict[str, Any]] = []
+    for kind in kinds:
+        try:
+            return kind(file), problems[-1:] if kind is _numbers else []
+        except InputError as error:
+            if kind in said_of:
+                name, reader = said_of[kind]
+                why = name_options(str(error), reader.params)
+                problems.append(problem_of(why) | {"as": name})
+    if len(kinds) == 1:
+        said = f"{file.name} looks like answers or numbers for items, but cannot be read."
+        return Finding("items", said, {}, []), problems
+    said = f"{file.name} is none of the files that one command reads by itself."
+    what = "a table of another form; bayes-sota examples writes one of each"
+    return Finding("unknown", said, {}, [], [("anything", what)]), problems
+
+
+def problem_of(message: str) -> dict[str, Any]:
+    """Line, column and value that a message names, and the message.
+
+    Examples
+    --------
+    >>> problem_of("x.csv: line 3, column 'a': '2' is no answer")["value"]
+    '2'
+    """
+    place = _PLACE.search(message)
+    found: dict[str, Any] = {"line": None, "column": None, "value": None, "why": message}
+    if place:
+        found |= {**place.groupdict(), "line": int(place["line"])}
+    return found
+
+
+def _answers(file: Path) -> Finding:
+    from bayes_sota.data.read_outcomes import read_evaluations
+    from bayes_sota.data.responses import Responses
+
+    found = read_evaluations(file)
+    data = found.outcomes
+    if not isinstance(data, Responses):
+        return _of_numbers(data, list(found.notes))
+    methods = list(dict.fromkeys(found.methods))
+    runs = data.n_runs * len(data.names) // len(methods)
+    n_clusters = None if data.clusters is None else len(set(data.clusters))
+    facts = {
+        "n_classifiers": len(methods), "n_items": data.n_items,
+        "n_tasks": len(data.task_weights) or None, "n_clusters": n_clusters, "n_runs": runs,
+        "metric": "accuracy",
+    }  # fmt: skip
+    of = [counted(data.n_items, "item")]
+    of += [counted(len(data.task_weights), "task")] * bool(data.task_weights)
+    of += [] if n_clusters is None else [f"{n_clusters:,} clusters"]
+    of += [f"{runs:,} runs"] * (runs > 1)
+    commands = [("How good is each classifier by itself?", "score {}")]
+    commands += [("... on new runs of these very items?", "score {} --new runs")] * (runs > 1)
+    enough = len(data.task_weights) >= 3
+    commands += [("... on new tasks like these?", "score {} --new tasks")] * enough
+    commands += [("Is one of several runs right?", "score {} --metric pass@2")] * (runs > 1)
+    missing = []
+    if len(methods) > 1:
+        table = len(methods) == len(data.names) and _reads_as_matrix(file)
+        commands += [("Who may be the best?", "board {}")] * table
+        commands += [("How good is the best?", "sota {}")] * table
+        commands += [("Which methods cannot be told apart?", "claim responses {}")]
+    else:
+        missing.append(("who is better", "answers of another classifier to the same items"))
+    if runs < 2:
+        missing.append(("more runs or more items", "several runs, in a column run or seed"))
+    if not data.task_weights:
+        missing.append(("skill on new tasks", "a column that names the task of each item"))
+    notes = list(found.notes)
+    if data.has_missing:
+        notes.append("answers are missing; taken to be missing at random")
+    said = f"{file.name} has the answers of {counted(len(methods), 'classifier')} to {of[0]}"
+    rest = f" ({', '.join(of[1:])})" if of[1:] else ""
+    return Finding("answers", f"{said}{rest}.", facts, commands, missing, notes)
+
+
+def _reads_as_matrix(file: Path) -> bool:
+    from bayes_sota.data.read_outcomes import looks_like_responses
+
+    return looks_like_responses(file)
+
+
+def _numbers(file: Path) -> Finding:
+    from bayes_sota.data.read_outcomes import read_item_scores
+
+    return _of_numbers(read_item_scores(file), [])
+
+
+def _of_numbers(data: Any, notes: list[str]) -> Finding:
+    facts = {
+        "n_classifiers": data.n_classifiers, "n_items": data.n_items, "metric": data.metric,
+        "n_clusters": None if data.clusters is None else len(set(data.clusters)),
+    }  # fmt: skip
+    auc = data.metric == "auc"
+    commands = [
+        ("How good is the best?", "sota {} --format item-scores"),
+        ("Who may be the best?", "board {} --format item-scores"),
+        ("Which methods cannot be told apart?", "claim responses {}" + " --item-metric auc" * auc),
+    ]  # fmt: skip
+    commands += [] if auc else [("How good is each by itself?", "score {}")]
+    what = "outputs beside labels, of which AUCs are made" if auc else "a number per item"
+    said = f"The file has {what}: {data.n_items:,} items, {data.n_classifiers:,} classifiers."
+    return Finding("item scores", said, facts, commands, [], notes)
+
+
+def _leaderboard(file: Path) -> Finding:
+    from bayes_sota.data.lattice import infer_n_test
+    from bayes_sota.data.read_boards import read_entries
+
+    entries = read_entries(file)
+    facts: dict[str, Any] = {"n_classifiers": len(entries.scores)}
+    said = f"{file.name} is a leaderboard of {counted(len(entries.scores), 'entry', 'entries')}"
+    try:
+        entries.refuse_other_metric()
+        entries.check(decimals=None, percent=None)
+    except InputError as error:
+        commands = [
+            ("How good is the best?", "sota {} --metric score --standard-error S"),
+            ("Who may be the best?", "board {} --metric score --standard-error S"),
+        ]
+        missing = [("the error of a score", "S, the standard error of one score, or answers")]
+        return Finding(
+            "leaderboard", f"{said}, whose scores are no accuracies.", facts | {"metric": "score"},
+            commands, missing, [*entries.notes, str(error)],
+        )  # fmt: skip
+    fit = infer_n_test(entries.scores, entries.rounding_order("auto"))
+    known = f"{fit.n_test}" if fit.is_identified else "N"
+    size = f"; {fit.n_test:,} test items, inferred from them" if fit.is_identified else ""
+    missing = [] if fit.is_identified else [("any of these", "N, the number of test items")]
+    missing.append(("which of two entries is better", "the answers of each to each item"))
+    commands = [
+        ("How good is the best?", f"sota {{}} --n-test {known}"),
+        ("Who may be the best?", f"board {{}} --n-test {known}"),
+        ("Is the winner truly better?", f"claim selection {{}} --n-test {known}"),
+        ("How many test items are there?", "infer-n {}"),
+    ]
+    facts |= {"metric": "accuracy", "n_items": fit.n_test if fit.is_identified else None}
+    return Finding("leaderboard", f"{said}{size}.", facts, commands, missing, list(entries.notes))
+
+
+def _paired(file: Path) -> Finding:
+    from bayes_sota.data.read_boards import read_paired_boards
+
+    boards = read_paired_boards(file, n_test=(10**6, 10**6), standard_errors=None)
+    said = f"{file.name} has a public and a private score of {len(boards.names):,} teams."
+    commands = [
+        ("How good is the public winner?", "paired {} --n-test-public N --n-test-private M")
+    ]
+    missing = [("this", "N and M, the numbers of test items of both boards")]
+    return Finding("two boards", said, {"n_classifiers": len(boards.names)}, commands, missing)
+
+
+def _claims(file: Path) -> Finding:
+    from bayes_sota.claims.summary_review import read_claims
+
+    claims = read_claims(file)
+    if not {"accuracy_a", "mean_a"} & set(claims.columns):
+        raise InputError(f"{file}: no claims: accuracy_a and accuracy_b, or mean_a and mean_b")
+    said = f"{file.name} has {counted(len(claims), 'claim')}."
+    return Finding("claims", said, {}, [("How many are doubtful?", "claim batch {}")])
+
+
+def _manifest(file: Path) -> Finding:
+    from bayes_sota.cli.manifest import read_manifest
+
+    rows = read_manifest(file)
+    said = f"{file.name} is a manifest of {counted(len(rows), 'board')}."
+    commands = [("How good is the best of each?", "batch {} --output-dir results")]
+    return Finding("manifest", said, {}, commands)
+
+
+def _data(file: Path) -> Finding:
+    from bayes_sota.data.columns import WORDS, named_in
+    from bayes_sota.data.files.opening import open_table
+
+    table = open_table(file)
+    targets = named_in(table, WORDS["labels"])
+    if len(targets) != 1:
+        raise InputError(f"{file}: no column of classes, such as y or target")
+    said = (
+        f"{file.name} has {len(table.places):,} items with {len(table.header) - 1:,} numbers and a "
+        "class each, to train classifiers on."
+    )
+    target = shlex.quote(table.header[targets[0]])
+    commands = [("How good are learners, and how sure?", f"cv run {{}} --target {target}")]
+    return Finding("data", said, {"n_items": len(table.places)}, commands)
+
+
+def _fold_scores(file: Path) -> Finding:
+    from bayes_sota.data.read_scores import read_fold_scores
+
+    runs = read_fold_scores(file)
+    said = (
+        f"{file.name} has scores of repeated cross-validation: {len(runs.learners):,} learners on "
+        f"{counted(len(runs.tasks), 'data set')}."
+    )
+    commands = [("Is the order reproducible?", "cv judge {}")]
+    facts = {"n_classifiers": len(runs.learners), "n_tasks": len(runs.tasks)}
+    return Finding("cross-validation", said, facts, commands)
+
+
+def _rounds(file: Path) -> Finding:
+    from bayes_sota.data.matches import Matches
+    from bayes_sota.data.read_scores import read_scores
+
+    found = read_scores(file)
+    commands = [
+        ("Who is better over rounds?", "epp {}"),
+        ("... with their uncertainty?", "epp {} --bayes"),
+    ]
+    if isinstance(found, Matches):
+        said = f"{file.name} has {len(found.first):,} battles of {len(found.players):,} players."
+        return Finding("battles", said, {"n_classifiers": len(found.players)}, commands)
+    if isinstance(found, dict):
+        return Finding("rounds", f"{file.name} has {len(found):,} tournaments.", {}, commands)
+    said = (
+        f"{file.name} has scores of {len(found.players):,} players in {len(found.rounds):,} rounds."
+    )
+    return Finding("rounds", said, {"n_classifiers": len(found.players)}, commands)
