@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown
@@ -39,6 +40,7 @@ NO_OUTCOME = (
 _JUDGED = ("correct", "iscorrect", "right", "passed", "solved", "resolved")
 _WITHOUT_ITEMS = ("taskid", "prompt", "query", "problem")  # name items where nothing else does
 _WHOLES = ("question", "questionid", "passage", "passageid", "document", "documentid")  # of items
+_SEVERAL_RUNS = "; a further run of it needs a column that numbers the runs (run_column)"
 _FEW = 0.1  # of the items of another classifier; more are no slip of the pen
 
 
@@ -145,64 +147,70 @@ def widen(
         return Widened(table, grouping.task_column, grouping.cluster_column)
     methods, items, outcome = columns
     tasks, clusters, runs, notes = _grouping_columns(table, columns, grouping)
-    counts = None
-    if runs is not None:
-        given = [as_numbers(listed_cells(table, column)) for column in (runs, outcome)]
-        if counts_right(table.header[runs], *given):
-            counts, value_of = given[0], number_of
-            notes[-1:] = [
-                f"{shown(table.header[outcome])} is taken as the number of right answers "
-                f"in {shown(table.header[runs])}"
-            ]
+    counts = None if runs is None else _numbers_of_runs(table, runs, outcome)
+    if counts is not None:
+        value_of = number_of
+        told = "{} is taken as the number of right answers in {}"
+        notes.append(told.format(*(shown(table.header[j]) for j in (outcome, runs or 0))))
     values = numbers_in(table, outcome, value_of, complaint)
     if counts is None:
         check_slips(table, [outcome], values[None])
-    classifiers = Axis.of_column(table, methods, "classifier")
-    named = Axis.of_column(table, items, "item")
-    task = None if tasks is None else Axis.of_column(table, tasks, "task")
-    if task is not None:
-        named = _items_of_tasks(table, classifiers, named, task)
-    check_shape(len(named.names), 1 + len(classifiers.names), table.where)
-    axes = [classifiers, named]
-    if runs is not None and counts is None:
-        axes.append(Axis.of_column(table, runs, "run"))
-    hint = "; a further run of it needs a column that numbers the runs (run_column)"
+    axes = [Axis.of_column(table, methods, "classifier"), Axis.of_column(table, items, "item")]
+    groups = {
+        column: Axis.of_column(table, column, what)
+        for column, what in ((tasks, "task"), (clusters, "cluster"))
+        if column is not None
+    }
+    if tasks is not None:
+        axes[1] = _items_of_tasks(table, axes[0], axes[1], groups[tasks])
+    check_shape(len(axes[1].names), 1 + len(axes[0].names), table.where)
+    for group in groups.values():
+        _refuse_two(table, axes[1], group)
+    numbered = runs is not None and counts is None
+    further = [Axis.of_column(table, runs or 0, "run")] * numbered
+    hint = "" if numbered else _SEVERAL_RUNS
     grid = place_rows(
-        table, axes, np.arange(values.size), holds="an answer", hint="" if runs else hint
+        table, [*axes, *further], np.arange(values.size), holds="an answer", hint=hint
     )
-    refuse_misspelt(table, methods, (classifiers.names, classifiers.codes), named.codes)
-    first = renumbered(named.codes)[1].tolist()
-    header, kept = [table.header[items]], [named.names]
-    for column, axis in (
-        (tasks, task),
-        (clusters, None if clusters is None else Axis.of_column(table, clusters, "cluster")),
-    ):
-        if column is not None and axis is not None:
-            _refuse_two(table, column, named, axis)
-            header.append(table.header[column])
-            kept.append([axis.names[code] for code in axis.codes[first]])
-    n_runs: int | None = None
-    outcomes: Any = []
-    if counts is not None:
-        n_runs = int(counts.min())
-        outcomes = list(np.append(values / counts, np.nan)[grid])
-    elif grid.ndim == 3:
-        known = np.where(values == MISSING, np.nan, values)
-        outcomes, n_runs, told = _mean_of_runs(np.append(known, np.nan)[grid])
-        notes += told
-    if not len(outcomes):
-        cells = [*listed_cells(table, outcome), ""]  # where there is no row, -1
-        rows_of = grid.reshape(*grid.shape[:2], -1).max(axis=2)
-        outcomes = [[cells[row] for row in rows] for rows in rows_of.tolist()]
+    refuse_misspelt(table, methods, (axes[0].names, axes[0].codes), axes[1].codes)
+    outcomes, n_runs, remarks = _outcomes(table, outcome, grid, values, counts)
+    first = renumbered(axes[1].codes)[1].tolist()
+    kept = ([group.names[code] for code in group.codes[first]] for group in groups.values())
     wide = replace(
         table,
-        header=(*header, *classifiers.names),
-        columns=(*kept, *outcomes),
+        header=(*(table.header[j] for j in (items, *groups)), *axes[0].names),
+        columns=(axes[1].names, *kept, *outcomes),
         places=[table.places[row] for row in first],
     )
-    name_of = [None if column is None else table.header[column] for column in (tasks, clusters)]
-    are_answers = counts is not None or np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all()
-    return Widened(wide, name_of[0], name_of[1], n_runs if are_answers else None, tuple(notes))
+    task, cluster = (None if j is None else table.header[j] for j in (tasks, clusters))
+    return Widened(wide, task, cluster, n_runs, (*notes, *remarks))
+
+
+def _numbers_of_runs(table: Table, runs: int, outcome: int) -> FloatArray | None:
+    """How many runs each row counts, where the outcome is how many of them are right."""
+    given = [as_numbers(listed_cells(table, column)) for column in (runs, outcome)]
+    return given[0] if counts_right(table.header[runs], *given) else None
+
+
+def _outcomes(
+    table: Table,
+    column: int,
+    grid: NDArray[np.int32],
+    values: FloatArray,
+    counts: FloatArray | None,
+) -> tuple[Sequence[Any], int | None, list[str]]:
+    """Cells of each classifier, how many runs are behind shares of right answers, and a note."""
+    if counts is not None:
+        return list(np.append(values / counts, np.nan)[grid]), int(counts.min()), []
+    if grid.ndim == 3:
+        known = np.where(values == MISSING, np.nan, values)
+        means, n_runs, told = _mean_of_runs(np.append(known, np.nan)[grid])
+        if n_runs is not None:
+            are_answers = np.isin(known[~np.isnan(known)], (0, 1)).all()
+            return means, n_runs if are_answers else None, told
+        grid = grid.max(axis=2)
+    cells = [*listed_cells(table, column), ""]  # where there is no row, -1
+    return [[cells[row] for row in rows] for rows in grid.tolist()], None, []
 
 
 def _grouping_columns(
@@ -268,7 +276,7 @@ def _items_of_tasks(table: Table, classifiers: Axis, items: Axis, tasks: Axis) -
     return replace(pairs, names=names)
 
 
-def _refuse_two(table: Table, column: int, items: Axis, groups: Axis) -> None:
+def _refuse_two(table: Table, items: Axis, groups: Axis) -> None:
     """Raise ``InputError`` where an item is in two tasks or clusters."""
     first = renumbered(items.codes)[1]
     other = np.flatnonzero(groups.codes != groups.codes[first][items.codes])

@@ -249,3 +249,14 @@ def test_classifiers_with_like_names_on_the_same_items_are_two(tmp_path: Path) -
     few = frame(500).query("model == 'gpt-4'").head(20).assign(model="gpt-4o")
     found = read_evaluations(written(tmp_path, pd.concat([frame(500), few])))
     assert "gpt-4o" in found.methods
+
+
+def test_a_first_column_of_runs_is_one_too(tmp_path: Path) -> None:
+    table = exams(runs=2).drop(columns=["passage", "subject"])
+    table = table.drop_duplicates(["model", "item", "seed"])[["seed", "model", "item", "correct"]]
+    assert read_responses(written(tmp_path, table)).n_runs == 2
+    named = table.rename(columns={"seed": "lot"})
+    path = written(tmp_path, named)
+    assert read_responses(path, run_column="lot").notes == ()
+    with pytest.raises(InputError, match="already has an answer .* numbers the runs"):
+        read_responses(path)
