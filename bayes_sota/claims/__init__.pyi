@@ -39,5 +39,6 @@ from .summary import report_means as report_means
 from .summary_methods import report_methods as report_methods
 from .summary_numbers import describe_plan as describe_plan
 from .summary_numbers import describe_selection as describe_selection
+from .summary_pairs import report_pairs as report_pairs
 from .summary_review import claims_table as claims_table
 from .summary_review import read_claims as read_claims

@@ -89,7 +89,8 @@ def _draw_claim(claim: "ReportedClaim") -> "PlotCollection":
     )  # fmt: skip
 
 
-_level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
+_LEVEL = 0.05
+_level = number_option(LEVEL, "--level", default=_LEVEL, help="Of an accepted false claim.")
 _tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
 
 
@@ -263,6 +264,8 @@ def segmentation(
 @click.option(
     "--no-selection", is_flag=True, help="Leave out the correction for picking the winner."
 )
+@click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
+@click.option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
 @interval_option
 @_claim_options
 def responses(
@@ -271,6 +274,8 @@ def responses(
     top: int,
     draws: int,
     no_selection: bool,
+    pair: tuple[str, str] | None,
+    pairs: bool,
     ci_prob: float,
     shown: _Output,
     **reading: Any,
@@ -284,10 +289,23 @@ def responses(
     """
     from bayes_sota.claims.summary_methods import report_methods
 
-    report = report_methods(
-        **_read_outcomes(files, **reading), draws=draws, ci_prob=ci_prob, rope=rope,
-        level=shown.level, selection=not no_selection, random_seed=chosen_seed(shown.seed),
-    )  # fmt: skip
+    asked: dict[str, Any] = {
+        "draws": draws, "ci_prob": ci_prob, "rope": rope, "random_seed": chosen_seed(shown.seed)
+    }  # fmt: skip
+    if pair or pairs:
+        from bayes_sota.claims.summary_pairs import report_pairs
+
+        level = None if shown.level == _LEVEL else shown.level
+        refuse_unused(
+            "--pair" if pair else "--pairs",
+            {"--no-selection": no_selection, "--level": level, "--pairs": pair and pairs},
+        )
+        report = report_pairs(**_read_outcomes(files, **reading), pair=pair, **asked)
+    else:
+        report = report_methods(
+            **_read_outcomes(files, **reading), level=shown.level, selection=not no_selection,
+            **asked,
+        )  # fmt: skip
 
     def draw() -> "PlotCollection":
         from bayes_sota.claims.plots import plot_methods

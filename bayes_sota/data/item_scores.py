@@ -193,6 +193,21 @@ class ItemScores(ItemMatrix):
             found.append(self.sign * _estimate(self.values[rows], labels, self.metric)[0])
         return np.cov(found, rowvar=False)
 
+    def subset(self, classifiers: Sequence[int]) -> "ItemScores":
+        """The same items for some classifiers, by their places.
+
+        Examples
+        --------
+        >>> ItemScores([[0.9, 0.8, 0.7], [0.7, 0.6, 0.8]], names=list("abc")).subset([2, 0]).names
+        ('c', 'a')
+        """
+        return ItemScores(
+            self.values[:, list(classifiers)], labels=self.labels, metric=self.metric,
+            lower_is_better=self.lower_is_better if self.metric != "auc" else None,
+            names=[self.names[j] for j in classifiers], items=self.items, clusters=self.clusters,
+            name=self.name,
+        )  # fmt: skip
+
     def leaderboard(self) -> Leaderboard:
         """What a leaderboard shows: the scores, with the sizes or the standard error of the best.
 

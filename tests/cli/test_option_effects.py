@@ -118,6 +118,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--n-test-private": ("3000",), "--n-test-public": ("2000",),
     "--name-column": ("other", "label"),
     "--new-n-test": ("90",), "--new-score": ("0.9",), "--odds-ratio": ("9", "9 1"),
+    "--pair": ("a b",),
     "--pairwise-correlation": ("0.3", "0.35"), "--penalty": ("0.7",), "--player-column": ("fold",),
     "--power": ("0.9",), "--private-column": ("private_2",), "--prob": ("0.5",),
     "--public-column": ("public_2",), "--reference-skill": ("0.85",), "--repetitions": ("7",),

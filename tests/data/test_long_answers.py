@@ -258,5 +258,5 @@ def test_a_first_column_of_runs_is_one_too(tmp_path: Path) -> None:
     named = table.rename(columns={"seed": "lot"})
     path = written(tmp_path, named)
     assert read_responses(path, run_column="lot").notes == ()
-    with pytest.raises(InputError, match="already has an answer .* numbers the runs"):
+    with pytest.raises(InputError, match=r"already has an answer .* numbers the runs"):
         read_responses(path)
