@@ -6,7 +6,7 @@ item counted by itself. Language models answered 479 questions that come in 92 c
 problems in nine tasks, ten times each (LiveCodeBench): the truth is the average over all runs.
 A board has one run, random models, and clusters (or items of each task) drawn with replacement.
 ``... alone [BOARDS]`` prints how often intervals of every classifier by itself
-(``bayes-sota score``) hold its skill, on new runs and new tasks too.
+(``bayes-sota score``) hold its skill, on new runs and new tasks too, and of all pairs.
 """
 
 import os
@@ -19,6 +19,7 @@ import pandas as pd
 
 import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
+from bayes_sota.items.comparison import compare_methods
 from bayes_sota.items.score import skills_alone
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.sample_estimate import interval_score
@@ -146,6 +147,14 @@ def judged_alone(place: tuple[str, int]) -> list[dict]:
     ):
         ends = np.array([skill.interval() for skill in skills])
         found[how] = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+    if new == "items":
+        for how, answers in (("pairs", data), ("pairs, every item", plain)):
+            draws = compare_methods(answers, draws=2000, random_seed=index).draws
+            first, second = np.triu_indices(truth.size, 1)
+            gaps = draws[:, first] - draws[:, second]
+            low, high = np.quantile(gaps, [0.025, 0.975], axis=0)
+            gap = truth[first] - truth[second]
+            found[how] = np.mean((low <= gap) & (gap <= high))
     return [found]
 
 
