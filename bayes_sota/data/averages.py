@@ -126,6 +126,40 @@ def _smoothed(
     return np.sum(w**2 * shrunk / (n * (1 - n / (n + a) ** 2)), axis=0), middle
 
 
+def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray) -> FloatArray:
+    """Covariance of averages over tasks without clusters, (m, m), of which no difference is 0.
+
+    Every product of two entries is treated as the square of one in ``averaged``, with a quarter of
+    variance of their own for the answers that are added; the variance of a difference is then that
+    of the answers' differences, smoothed in the same way.
+
+    Examples
+    --------
+    >>> answers = np.array([[1.0, 1], [1, 0], [0, 1], [1, 1]])
+    >>> covariance = smoothed_covariance(answers, np.array([0, 0, 1, 1]), np.array([0.5, 0.5]))
+    >>> bool(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1] > 0)
+    True
+    """
+    sizes, m = np.bincount(tasks).astype(float), values.shape[1]
+    kish = float(1 / np.sum(weights**2 / sizes))
+    means = _sums(values, tasks) / sizes[:, None]
+    away = kish * (means - weights @ means) / (kish + 1)
+    spreads = []
+    for task, size in enumerate(sizes):
+        own = values[tasks == task] - means[task]
+        half = means[task] - 0.5
+        spread = (kish * own.T @ own / size + np.eye(m) / 4) / (kish + 1)
+        spreads.append(spread + kish * np.outer(half, half) / (kish + 1) ** 2)
+    whole = sum(
+        w * (spread + np.outer(u, u)) for w, spread, u in zip(weights, spreads, away, strict=True)
+    )
+    total, a = np.zeros((m, m)), _PSEUDO
+    for w, n, spread, u in zip(weights, sizes, spreads, away, strict=True):
+        shrunk = (n * spread + a * whole) / (n + a) + n * a * np.outer(u, u) / (n + a) ** 2
+        total += w**2 * shrunk / (n * (1 - n / (n + a) ** 2))
+    return total
+
+
 def _design_effect(
     influence: FloatArray, squares: FloatArray, sizes: FloatArray, weights: FloatArray
 ) -> FloatArray:

@@ -33,7 +33,6 @@ sums and with simulation, ``test_method_comparison.py`` with the closed forms, a
 often equal methods are told apart.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,7 +43,8 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import summed_by_cluster
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.data.averages import smoothed_covariance
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_outcomes import Evaluations
 from bayes_sota.data.responses import Responses
@@ -177,7 +177,12 @@ class ItemData:
     answers: bool
     bounds: tuple[float, float]
     kish: float  # items with equal weights whose mean has the same variance
-    tasks: int = 1
+    tasks: tuple[IntArray, FloatArray] | None = None  # of each item, and the weights
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks, 1 where there are none."""
+        return 1 if self.tasks is None else len(self.tasks[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,6 +260,12 @@ def student_law(data: ItemData, columns: list[NDArray[np.intp]]) -> StudentLaw:
     if data.classes is not None and data.clusters is None:
         parts = [_of_class(influence, of) for of in (data.classes, ~data.classes)]
         return StudentLaw(means, means, [*parts, *_of_runs(data, columns)], len(influence))
+    if data.tasks is not None and data.clusters is None:
+        values = np.column_stack([data.values[:, of].mean(axis=1) for of in columns])
+        centre = (data.kish * means + 0.5) / (data.kish + 1)
+        covariance = smoothed_covariance(values, *data.tasks)
+        part = _Part(covariance, max(float(len(values) - data.n_tasks), 1.0))
+        return StudentLaw(means, centre, [part, *_of_runs(data, columns)], len(values))
     prior = PRIOR_ITEMS if data.answers else 0.0  # all patterns of answers equally probable
     items = data.kish + prior
     centre = (data.kish * means + prior / 2) / items
@@ -267,7 +278,7 @@ def student_law(data: ItemData, columns: list[NDArray[np.intp]]) -> StudentLaw:
     away = 0.5 - centre
     products = (count - 1) / count * summed.T @ summed * (data.kish / len(influence)) ** 2
     products = products + prior * (np.outer(away, away) + np.eye(len(means)) / 4)
-    part = _Part(products / items**2, max(float(1 / np.sum(share**2) - data.tasks), 1.0))
+    part = _Part(products / items**2, max(float(1 / np.sum(share**2) - data.n_tasks), 1.0))
     return StudentLaw(means, centre, [part, *_of_runs(data, columns)], count)
 
 
@@ -516,16 +527,16 @@ def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         return found, []
     kept = outcomes.complete()
     values, scores, n = kept.values, kept.scores, kept.n_items
-    influence, kish = values - scores, float(n)
+    influence, kish, tasks = values - scores, float(n), None
     if kept.tasks is not None:
-        task, sizes = np.array(kept.tasks), Counter(kept.tasks)
-        for name, weight in kept.task_weights.items():
-            here = task == name
-            influence[here] = n * weight / sizes[name] * (values - values[here].mean(axis=0))[here]
+        names, task = np.unique(np.array(kept.tasks), return_inverse=True)
+        tasks = task, np.array([kept.task_weights[str(name)] for name in names])
+        for here, weight in ((task == t, weight) for t, weight in enumerate(tasks[1])):
+            away = values[here] - values[here].mean(axis=0)
+            influence[here] = n * weight / here.sum() * away
         kish = kept.average.kish
     found = ItemData(
-        values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish,
-        max(len(kept.task_weights), 1),
+        values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish, tasks
     )  # fmt: skip
     return found, [*left_out(outcomes, kept), *notes_on_average(kept)]
 
