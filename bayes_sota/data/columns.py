@@ -227,8 +227,9 @@ def as_numbers(cells: Sequence[Any] | NDArray[Any]) -> FloatArray:
     """Numbers that cells say, NaN where they say none."""
     if is_numeric(cells):
         return np.asarray(cells, np.float64)
-    numbers = map(number_of, cells)
-    return np.array([math.nan if n is None else n for n in numbers], np.float64)
+    known = {cell: number_of(cell) for cell in set(cells)}
+    known = {cell: math.nan if number is None else number for cell, number in known.items()}
+    return np.fromiter(map(known.__getitem__, cells), np.float64, len(cells))
 
 
 def is_missing(cell: object) -> bool:

@@ -41,6 +41,7 @@ _JUDGED = ("correct", "iscorrect", "right", "passed", "solved", "resolved")
 _WITHOUT_ITEMS = ("taskid", "prompt", "query", "problem")  # name items where nothing else does
 _WHOLES = ("question", "questionid", "passage", "passageid", "document", "documentid")  # of items
 _SEVERAL_RUNS = "; a further run of it needs a column that numbers the runs (run_column)"
+_COUNTS = ("runs", "nruns", "trials", "seeds", "repeats")  # how many there are
 _FEW = 0.1  # of the items of another classifier; more are no slip of the pen
 
 
@@ -188,6 +189,8 @@ def widen(
 
 def _numbers_of_runs(table: Table, runs: int, outcome: int) -> FloatArray | None:
     """How many runs each row counts, where the outcome is how many of them are right."""
+    if normalize_name(table.header[runs]) not in _COUNTS:
+        return None
     given = [as_numbers(listed_cells(table, column)) for column in (runs, outcome)]
     return given[0] if counts_right(table.header[runs], *given) else None
 
@@ -249,7 +252,7 @@ def counts_right(name: str, runs: FloatArray, right: FloatArray) -> bool:
     >>> counts_right("runs", ten, np.array([7.0, 10, 0])), counts_right("runs", ten, ten / 10)
     (True, False)
     """
-    if normalize_name(name) not in ("runs", "nruns", "trials", "seeds", "repeats"):
+    if normalize_name(name) not in _COUNTS:
         return False
     if np.isnan(runs).any() or np.isnan(right).any() or not (right > 1).any():
         return False

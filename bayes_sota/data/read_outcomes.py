@@ -351,6 +351,11 @@ def looks_like_item_scores(path: str | os.PathLike[str]) -> bool:
     False
     """
     try:
+        head = read_content(Path(path), _HEAD)
+        if head.kind not in ("json", "parquet", "workbook"):
+            header = _text_head(head.data)[0]
+            if header and not any(normalize_name(name) in WORDS["labels"] for name in header):
+                return False  # without reading all of it
         table = open_table(path)
         labels = columns.only_column(
             table, None, named_in(table, WORDS["labels"]), "the truth", "label_column"

@@ -473,7 +473,10 @@ def _checked_shares(
     values: NDArray[Any], names: tuple[str, ...], items: tuple[str, ...]
 ) -> FloatArray:
     """Shares as numbers."""
-    wrong = np.array([[not _is_share(x) for x in row] for row in values])
+    if values.dtype.kind in "biuf":
+        wrong = ~((values >= 0) & (values <= 1))
+    else:
+        wrong = np.array([[not _is_share(x) for x in row] for row in values])
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise InputError(

@@ -183,7 +183,8 @@ def read_file(
             file, metric=item_metric, label_column=label_column, lower_is_better=lower,
             cluster_column=groups["cluster_column"],
         )  # fmt: skip
-    if file_format == "responses" or (auto and read_outcomes.looks_like_responses(file)):
+    named = any(groups[name] for name in _GROUPS[:3])
+    if file_format == "responses" or (auto and (named or read_outcomes.looks_like_responses(file))):
         _refuse_for_matrix(options, "a response matrix")
         groups["average"] = parse_average(groups["average"])
         return read_outcomes.read_responses(file, **groups)

@@ -260,3 +260,13 @@ def test_a_first_column_of_runs_is_one_too(tmp_path: Path) -> None:
     assert read_responses(path, run_column="lot").notes == ()
     with pytest.raises(InputError, match=r"already has an answer .* numbers the runs"):
         read_responses(path)
+
+
+def test_a_column_that_is_named_makes_a_wide_table_answers(tmp_path: Path, capsys: Any) -> None:
+    rng = np.random.default_rng(4)
+    wide = pd.DataFrame({"item": range(60), "topic": np.resize(["x", "y", "z"], 60)})
+    wide = wide.assign(a=(rng.random(60) < 0.8).astype(int), b=(rng.random(60) < 0.6).astype(int))
+    path = written(tmp_path, wide)
+    code, out, _ = run(capsys, "board", str(path), "--task-column", "topic", "--json")
+    assert code in (0, 1)
+    assert '"n_tasks": 3' in out
