@@ -130,7 +130,7 @@ _ABOUT_INPUT = frozenset((
     "folds", "format", "group_by", "item_metric", "learners", "lower_is_better",
     "lower_is_better_in", "maximum", "mean", "metric", "missing", "n_classes", "n_positive",
     "n_test", "n_test_private", "n_test_public", "percent", "players", "rounding",
-    "run_separator", "scorer", "scoring", "sd", "sd_coefficients", "sd_difference",
+    "right", "run_separator", "scorer", "scoring", "sd", "sd_coefficients", "sd_difference",
     "skip_problems", "standard_error", "standard_error_private", "standard_error_public",
     "submissions", "target", "theta", "uniform", "unpaired_folds", "winner",
 ))  # fmt: skip

@@ -59,8 +59,7 @@ def describe_skills(
         "bayes-sota board does"
     ]  # fmt: skip
     notes = [*notes, *several]
-    resting = f"Ranges are {sure}s." if several else _resting(first, sure, average)
-    sentences = [_expected(first, new, ci_prob, metric), resting]
+    sentences = [_expected(first, new, ci_prob, metric), _resting(skills, sure, average)]
     if not np.isnan(first.share_of_runs) and len(skills) == 1:
         sentences.append(_runs_or_items(first))
     return Report(
@@ -75,7 +74,7 @@ def describe_skills(
         legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
         basis=["Each classifier by itself, from its own answers", SOFTWARE],
         notes=notes,
-        measured="answers",
+        measured="alone",
         about=tuple(skills),
     )  # fmt: skip
 
@@ -127,15 +126,19 @@ def _expected(skill: Skill, new: New, ci_prob: float, metric: str) -> str:
     )
 
 
-def _resting(skill: Skill, sure: str, average: str) -> str:
-    """What the score comes from, and how many items it is worth."""
+def _resting(skills: Sequence[Skill], sure: str, average: str) -> str:
+    """What the scores come from, and how many items one alone is worth."""
+    skill = skills[0]
     of = [f"{counted(skill.n_items, 'item')}"]
     of += [f"{skill.n_clusters:,} clusters"] * (skill.n_clusters != skill.n_items)
     how = {"items": "", "tasks": " that count the same", "weights": " with weights of their own"}
     of += [f"{skill.n_tasks:,} tasks{how[average]}"] * (skill.n_tasks > 1)
     of += [f"{skill.n_runs:,} runs"] * (skill.n_runs > 1)
     first, *rest = of
-    said = f"The score comes from {first}" + (f" ({', '.join(rest)})" if rest else "")
+    within = f" ({', '.join(rest)})" if rest else ""
+    if len(skills) > 1:
+        return f"Scores come from {first}{within}; ranges are {sure}s."
+    said = f"The score comes from {first}{within}"
     if np.isfinite(skill.n_effective) and rest:
         said += f"; its error is that of {skill.n_effective:,.0f} single answers"
     return f"{said}; the range is a {sure}."
