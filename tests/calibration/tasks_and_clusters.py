@@ -5,6 +5,7 @@ interval scores of theta_sota and of the winner's skill, for the answers as they
 item counted by itself. Language models answered 479 questions that come in 92 clusters, and 713
 problems in nine tasks, ten times each (LiveCodeBench): the truth is the average over all runs.
 A board has one run, random models, and clusters (or items of each task) drawn with replacement.
+``... new [BOARDS]`` does so for boards about new runs and about new tasks (``--new``), and
 ``... alone [BOARDS]`` prints how often intervals of every classifier by itself
 (``bayes-sota score``) hold its skill, on new runs and new tasks too, and of all pairs.
 """
@@ -85,9 +86,11 @@ KINDS = {
 
 def judged(place: tuple[str, int]) -> list[dict]:
     kind, index = place
-    rng = np.random.default_rng([list(KINDS).index(kind), index])
-    data, truth = KINDS[kind](rng)
-    ways = {"as they are": data, "every item by itself": bs.Responses(data.values)}
+    every = KINDS | NEW
+    rng = np.random.default_rng([list(every).index(kind), index])
+    data, truth = every[kind](rng)
+    single = data.values if data.new != "runs" else rng.random(data.values.shape) < data.values
+    ways = {"as they are": data, "every item by itself": bs.Responses(np.rint(single))}
     found = []
     for how, answers in ways.items():
         draws = items_posterior(answers, draws=2000, random_seed=index).draws
@@ -122,6 +125,25 @@ def new_tasks(rng: np.random.Generator, count: int) -> tuple[bs.Responses, np.nd
     tasks = np.repeat([f"task {k}" for k in range(count)], 40)
     return bs.Responses(answers, tasks=list(tasks)), truth
 
+
+def some(
+    rng: np.random.Generator, data: bs.Responses, truth: np.ndarray, new: str
+) -> tuple[bs.Responses, np.ndarray]:
+    """Random models of a matrix, which is about something else."""
+    chosen = rng.choice(truth.size, int(rng.integers(SMALLEST, truth.size + 1)), replace=False)
+    return data.subset(chosen.tolist()).about(new), truth[chosen]
+
+
+NEW = {
+    **{
+        f"new runs, of {runs}": lambda rng, runs=runs: some(rng, *new_runs(rng, runs), "runs")
+        for runs in (3, 10)
+    },
+    **{
+        f"new tasks, {count} seen": lambda rng, n=count: some(rng, *new_tasks(rng, n), "tasks")
+        for count in (3, 5, 8)
+    },
+}
 
 ALONE = {
     **{kind: ("items", draw) for kind, draw in KINDS.items()},
@@ -170,7 +192,9 @@ if __name__ == "__main__":
         frame = pd.DataFrame(rows_of(boards, ALONE, judged_alone))
         print(frame.groupby("boards", sort=False).mean().round(3).to_string())
         sys.exit()
-    frame = pd.DataFrame(rows_of(int(sys.argv[1]) if len(sys.argv) > 1 else 120, KINDS, judged))
+    kinds = NEW if sys.argv[1:2] == ["new"] else KINDS
+    boards = int(sys.argv[-1]) if len(sys.argv) > 1 else 120
+    frame = pd.DataFrame(rows_of(boards, kinds, judged))
     cells = frame.groupby(["boards", "taken", "estimand"], sort=False)
     table = cells.mean().assign(
         error=cells["bias"].agg(lambda x: np.sqrt(np.mean(x**2))),
