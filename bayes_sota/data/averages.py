@@ -144,7 +144,7 @@ def weighted_means(
 
 
 def averaged_over_runs(
-    values: FloatArray, of_items: FloatArray, tasks: IntArray, weights: FloatArray, n_runs: int
+    values: FloatArray, of_items: FloatArray, tasks: IntArray, weights: FloatArray, n_runs: IntArray
 ) -> Average:
     """Averages with their errors on new runs of these very items, which entries do not share.
 
@@ -155,30 +155,32 @@ def averaged_over_runs(
         Variance of each value over new runs (``variance_of_runs``).
     tasks, weights
         As of ``averaged``.
-    n_runs : int
+    n_runs : ndarray of int, shape () or (n, m)
         Runs behind each value, two at least.
 
     Examples
     --------
     >>> runs = np.array([[0.5], [1.0], [0.5], [0.0]])
-    >>> one = np.zeros(4, int), np.ones(1)
-    >>> found = averaged_over_runs(runs, variance_of_runs(runs, 2), *one, 2)
+    >>> one, two = (np.zeros(4, int), np.ones(1)), np.array(2)
+    >>> found = averaged_over_runs(runs, variance_of_runs(runs, two), *one, two)
     >>> found.scores.tolist(), found.effective.round(1).tolist()
     ([0.5], [9.0])
     """
     n = len(values)
     sizes = np.bincount(tasks).astype(float)[:, None]
-    whole = (of_items.sum(axis=0) + 0.25 / n_runs) / (n + 1)  # half an answer in doubt: never 0
+    doubt = 0.25 / np.mean(np.broadcast_to(n_runs, values.shape), axis=0)
+    whole = (of_items.sum(axis=0) + doubt) / (n + 1)  # half an answer in doubt: never 0
     of_task = (_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
     variance = np.sum(weights[:, None] ** 2 * of_task / sizes, axis=0)
     scores = weights @ (_sums(values, tasks) / sizes)
     kish = float(1 / np.sum(weights**2 / sizes[:, 0]))
     effective = _chance(scores, kish) / variance + 1
-    return Average(scores, effective, kish, float(n * (n_runs - 1)), np.diag(np.sqrt(variance)))
+    freedom = float(n * (np.mean(n_runs) - 1))
+    return Average(scores, effective, kish, freedom, np.diag(np.sqrt(variance)))
 
 
 def variance_of_runs(
-    shares: FloatArray, n_runs: int, passes: tuple[int, bool] | None = None
+    shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool] | None = None
 ) -> FloatArray:
     """Variance over new runs of the share of right answers, or of the passes, of each item.
 
@@ -186,17 +188,17 @@ def variance_of_runs(
 
     Examples
     --------
-    >>> variance_of_runs(np.array([0.5, 1.0]), 2).tolist()
+    >>> variance_of_runs(np.array([0.5, 1.0]), np.array(2)).tolist()
     [0.25, 0.0]
-    >>> variance_of_runs(np.array([0.5, 1.0]), 4, (1, False)).round(4).tolist()  # pass@1
+    >>> variance_of_runs(np.array([0.5, 1.0]), np.array(4), (1, False)).round(4).tolist()  # pass@1
     [0.0833, 0.0]
     """
     if passes is None:
         return np.asarray(shares * (1 - shares) / (n_runs - 1))
-    if passes[0] >= n_runs:
+    if passes[0] >= np.min(n_runs):
         raise InputError(
             f"new runs of {name_of_passes(passes)} need more than {passes[0]} runs of each item, "
-            f"there are {n_runs}"
+            f"there are {np.min(n_runs)}"
         )
     right, rest = np.rint(shares * n_runs), n_runs - 1
     after_right = pass_rates(np.maximum(right - 1, 0) / rest, rest, passes)
@@ -206,14 +208,14 @@ def variance_of_runs(
     return np.asarray(rest * away)
 
 
-def pass_rates(shares: FloatArray, n_runs: int, passes: tuple[int, bool]) -> FloatArray:
+def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -> FloatArray:
     """Unbiased share of groups of K runs of which one, or every one, is right.
 
     Parameters
     ----------
     shares : ndarray
-        Share of right answers in ``n_runs`` runs of each item.
-    n_runs : int
+        Share of right answers in the runs of each item.
+    n_runs : ndarray of int, shape () or that of the shares
     passes : (int, bool)
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K: Chen and others
         2021, arXiv 2107.03374, eq. 1).
@@ -225,19 +227,16 @@ def pass_rates(shares: FloatArray, n_runs: int, passes: tuple[int, bool]) -> Flo
 
     Examples
     --------
-    >>> pass_rates(np.array([0.25, 0.5]), 4, (2, False)).round(3).tolist()
+    >>> pass_rates(np.array([0.25, 0.5]), np.array(4), (2, False)).round(3).tolist()
     [0.5, 0.833]
     """
     from scipy.special import binom
 
     k, every = passes
-    if k > n_runs:
-        raise InputError(
-            f"{name_of_passes(passes)} needs {k} runs of each item, there are {n_runs}"
-        )
+    if k > np.min(n_runs):
+        what = name_of_passes(passes)
+        raise InputError(f"{what} needs {k} runs of each item, there are {np.min(n_runs)}")
     right = np.rint(shares * n_runs)
-    if not np.allclose(right, shares * n_runs):
-        raise InputError(f"{name_of_passes(passes)} needs the same number of runs of every item")
     none = binom(right if every else n_runs - right, k) / binom(n_runs, k)
     return np.asarray(none if every else 1 - none)
 

@@ -160,7 +160,7 @@ class Responses(ItemMatrix):
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score: every item, every task, or tasks by these weights. Default:
         every task where there are tasks.
-    n_runs : int, optional
+    n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
         Runs behind each number, which then is the share of right answers among them, in [0, 1].
     new : {"items", "runs", "tasks"}
         What skill is about: new items of these tasks, new runs on these very items, or new tasks
@@ -184,7 +184,9 @@ class Responses(ItemMatrix):
     task_weights : dict of str to float
         Weight of each task in a score; empty without tasks.
     n_runs : int
-        Runs behind each share; 1 for single answers.
+        Least number of runs behind a share; 1 for single answers.
+    run_numbers : ndarray of int, shape () or (n_items, n_classifiers)
+        Runs behind each share.
     new, passes, name, notes
         As given.
 
@@ -211,7 +213,7 @@ class Responses(ItemMatrix):
     [0.5, 0.75]
     """
 
-    n_runs: int
+    run_numbers: IntArray
     passes: tuple[int, bool] | None
     notes: tuple[str, ...]
     _correct: NDArray[np.int8] | None
@@ -228,7 +230,7 @@ class Responses(ItemMatrix):
         clusters: Sequence[str] | None = None,
         tasks: Sequence[str] | None = None,
         average: Averaging | None = None,
-        n_runs: int | None = None,
+        n_runs: ArrayLike | None = None,
         new: New = "items",
         passes: tuple[int, bool] | None = None,
         name: str = "responses",
@@ -244,18 +246,18 @@ class Responses(ItemMatrix):
             raise InputError("responses need a classifier")
         if n_items < 2:
             raise InputError(f"responses need at least 2 items, got {n_items}")
-        if (new == "runs" or passes is not None) and (runs or 1) < 2:
+        self._set(run_numbers=np.array(1) if runs is None else runs, passes=passes)
+        if (new == "runs" or passes is not None) and self.n_runs < 2:
             what = "new runs need" if passes is None else f"{name_of_passes(passes)} needs"
             raise InputError(f"{what} several runs of each item (run_column, or run_separator)")
-        self._set(n_runs=runs or 1, passes=passes)
         self._set(_correct=None, _shares=None, _passed=None, _noise=None)
         if runs is not None:
             shares = _checked_shares(values, self.names, self.items)
             self._set(_shares=shares)
             if passes is not None:
-                self._set(_passed=pass_rates(shares, self.n_runs, passes))
+                self._set(_passed=pass_rates(shares, self.run_numbers, passes))
             if new == "runs":
-                self._set(_noise=variance_of_runs(shares, self.n_runs, passes))
+                self._set(_noise=variance_of_runs(shares, self.run_numbers, passes))
             return
         answers = _as_answers(values, self.names, self.items)
         silent = np.flatnonzero((answers == MISSING).all(axis=0))
@@ -297,6 +299,19 @@ class Responses(ItemMatrix):
         return np.where(self._correct == MISSING, np.nan, cast("Any", self._correct))
 
     @property
+    def n_runs(self) -> int:
+        """Least number of runs behind a share."""
+        return int(self.run_numbers.min())
+
+    @property
+    def runs_in_words(self) -> str:
+        """How many runs are behind the shares; nothing for single answers."""
+        least, most = self.n_runs, int(self.run_numbers.max())
+        if most == 1:
+            return ""
+        return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
+
+    @property
     def measured(self) -> str:
         """What the scores are, in words."""
         return "shares of right answers" if self.passes is None else name_of_passes(self.passes)
@@ -319,7 +334,7 @@ class Responses(ItemMatrix):
         tasks, weights = self.task_codes
         if self.new == "runs":
             assert self._noise is not None
-            return averaged_over_runs(self.values, self._noise, tasks, weights, self.n_runs)
+            return averaged_over_runs(self.values, self._noise, tasks, weights, self.run_numbers)
         of = averaged_over_tasks if self.new == "tasks" else averaged
         return of(self.values, tasks, self.cluster_codes, weights)
 
@@ -328,7 +343,7 @@ class Responses(ItemMatrix):
         missing = int(np.sum(self._correct == MISSING))
         end = f", {missing:,} answer{'s' * (missing > 1)} missing" if missing else ""
         end += f", {len(self.task_weights):,} tasks" if self.tasks is not None else ""
-        end += f", {self.n_runs:,} runs" if self.n_runs > 1 else ""
+        end += f", {self.runs_in_words}" * bool(self.runs_in_words)
         size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
         return f"<Responses {self.name!r}: {size}{end}>"
 
@@ -415,11 +430,18 @@ class Responses(ItemMatrix):
             clusters=of(self.clusters),
             tasks=kept,
             average=left or None,
-            n_runs=None if self._shares is None else self.n_runs,
+            n_runs=None if self._shares is None else self._runs_of(rows, columns),
             new=self.new,
             passes=self.passes,
             name=self.name,
             notes=self.notes,
+        )
+
+    def _runs_of(self, rows: IntArray, columns: IntArray) -> IntArray:
+        return (
+            self.run_numbers
+            if not self.run_numbers.ndim
+            else (self.run_numbers[np.ix_(rows, columns)])
         )
 
     def about(
@@ -440,7 +462,7 @@ class Responses(ItemMatrix):
         Raises
         ------
         InputError
-            As of the class; classifiers with different numbers of runs, or with missing answers.
+            As of the class.
 
         Examples
         --------
@@ -449,17 +471,15 @@ class Responses(ItemMatrix):
         <Responses 'responses': 3 items x 1 classifiers, 2 runs>
         """
         labels = self.names if methods is None else tuple(methods)
-        runs = Counter(labels)
-        if len(set(runs.values())) > 1:
-            raise InputError(
-                "classifiers have different numbers of runs: "
-                + ", ".join(f"{shown(name)} {count}" for name, count in list(runs.items())[:5])
-                + "; keep as many of each"
-            )
-        of = {name: [j for j, label in enumerate(labels) if label == name] for name in runs}
-        count = self.n_runs * len(of[labels[0]])
+        of = {name: [j for j, label in enumerate(labels) if label == name] for name in labels}
         every = self.values if self._shares is None else self._shares
-        values = np.column_stack([every[:, columns].mean(axis=1) for columns in of.values()])
+        numbers = np.broadcast_to(self.run_numbers, every.shape) * ~np.isnan(every)
+        right = np.nan_to_num(every) * numbers
+        runs = np.column_stack([numbers[:, columns].sum(axis=1) for columns in of.values()])
+        sums = np.column_stack([right[:, columns].sum(axis=1) for columns in of.values()])
+        with np.errstate(invalid="ignore"):
+            values = np.where(runs > 0, sums / np.maximum(runs, 1), np.nan)
+        same = runs.min() == runs.max()
         return Responses(
             values,
             names=list(of),
@@ -467,7 +487,7 @@ class Responses(ItemMatrix):
             clusters=self.clusters,
             tasks=self.tasks,
             average=self.task_weights or None,
-            n_runs=count if self._correct is None or count > 1 else None,
+            n_runs=None if runs.max() == 1 else runs.flat[0] if same else runs,
             new=new,
             passes=passes,
             name=self.name,
@@ -541,7 +561,7 @@ class Responses(ItemMatrix):
         """SHA-256 of everything that was observed, its first 16 digits."""
         rest: tuple[Any, ...] = (self.names, self.items, self.clusters, self.name)
         if not self.is_plain:
-            of_runs = (self.n_runs, self.passes)
+            of_runs = (self.run_numbers.tolist(), self.passes)
             rest = (*rest, self.tasks, self.task_weights, *of_runs, self.new)
         values = self._shares if self._correct is None else self._correct
         assert values is not None
@@ -557,17 +577,32 @@ def too_few_tasks(weights: Mapping[str, float]) -> str:
     )
 
 
-def _mean_of_runs(correct: Any, n_runs: int | None) -> tuple[NDArray[Any], int | None]:
+def _mean_of_runs(correct: Any, n_runs: ArrayLike | None) -> tuple[NDArray[Any], IntArray | None]:
     """Matrix of the answers, or of shares and how many runs are behind each."""
-    if n_runs is not None:
-        COUNT.check(n_runs, "n_runs")
     if not (isinstance(correct, np.ndarray) and correct.ndim == 3):
-        return _as_matrix(correct), n_runs
+        values = _as_matrix(correct)
+        return values, None if n_runs is None else _run_numbers(n_runs, values.shape)
     if n_runs is not None:
         raise InputError("n_runs is for shares of right answers; here each run has its answers")
-    if correct.shape[2] < 1 or not np.isin(correct, (0, 1)).all():
-        raise InputError("answers of several runs are 0 or 1, none missing")
-    return correct.astype(np.float64).mean(axis=2), correct.shape[2]
+    answers = correct.astype(np.float64)
+    there = ~np.isnan(answers)
+    if not there.any(axis=2).all() or not np.isin(answers[there], (0, 1)).all():
+        raise InputError("answers of several runs are 0 or 1, and every item has one at least")
+    numbers = there.sum(axis=2)
+    return np.nansum(answers, axis=2) / numbers, np.array(numbers[0, 0]) if there.all() else numbers
+
+
+def _run_numbers(n_runs: ArrayLike, shape: tuple[int, ...]) -> IntArray:
+    """Runs behind each share: one number for all, or one for each."""
+    numbers = np.asarray(n_runs)
+    if numbers.ndim == 0:
+        COUNT.check(numbers.item(), "n_runs")
+    elif numbers.shape != shape or numbers.dtype.kind not in "iu" or numbers.min() < 1:
+        raise InputError(
+            "n_runs is a whole number of at least 1, or one for each item and classifier, "
+            f"{shape[0]} x {shape[1]}"
+        )
+    return numbers.astype(np.int64)
 
 
 def _task_weights(

@@ -557,8 +557,8 @@ def notes_on_average(data: Responses | ItemScores) -> Iterator[str]:
     """What a score is the average of, and what its errors are about."""
     worth, about = "", ABOUT[data.new] + " of these tasks" * (data.new == "items")
     if isinstance(data, Responses):
-        if data.n_runs > 1:
-            yield f"scores are {data.measured} in {data.n_runs:,} runs"
+        if data.runs_in_words:
+            yield f"scores are {data.measured} in {data.runs_in_words}"
         if data.new == "items":
             worth = f", as of {data.average.kish:,.0f} items with equal weights"
     if data.tasks is not None:

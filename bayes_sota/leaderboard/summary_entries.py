@@ -561,7 +561,7 @@ def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
         "n_tasks": n_tasks or None,
     }  # fmt: skip
     if isinstance(data, Responses):
-        words += [f"{data.n_runs:,} runs"] * (data.n_runs > 1)
+        words += [data.runs_in_words] * bool(data.runs_in_words)
         metric = "accuracy" if data.passes is None else data.measured
         facts |= {"n_runs": data.n_runs, "metric": metric}
     return ", ".join(words) or "rows of the matrix", facts

@@ -132,7 +132,7 @@ def test_intervals_of_pairs_cover_where_small_tasks_weigh_much():
 def test_variance_of_runs_is_that_of_runs_made_again():
     rng = np.random.default_rng(4)
     p, task = rng.beta(1, 1, (300, 1)), np.repeat([0, 1, 2], 100)
-    weights, runs = np.array([0.5, 0.3, 0.2]), 5
+    weights, runs = np.array([0.5, 0.3, 0.2]), np.array(5)
     again = rng.binomial(runs, p[None], (4000, 300, 1)) / runs
     scores = np.stack([w * again[:, task == t].mean(axis=1) for t, w in enumerate(weights)]).sum(0)
     said = [
@@ -145,7 +145,7 @@ def test_variance_of_runs_is_that_of_runs_made_again():
 
 @pytest.mark.parametrize("every", [False, True])
 def test_passes_are_unbiased_and_their_variance_is_that_of_runs_made_again(every):
-    rng, k, runs = np.random.default_rng(5), 3, 20
+    rng, k, runs = np.random.default_rng(5), 3, np.array(20)
     p = rng.random(400)
     again = rng.binomial(runs, p, (3000, 400)) / runs
     rates = pass_rates(again, runs, (k, every))
@@ -185,6 +185,24 @@ def test_answers_are_about_new_runs_and_new_tasks():
     np.testing.assert_allclose(together.average.effective, data.about("runs").average.effective)
 
 
+def test_runs_may_differ_in_number():
+    rng = np.random.default_rng(8)
+    answers = (rng.random((60, 2, 5)) < 0.7).astype(float)
+    answers[rng.random((60, 2)) < 0.5, 3:] = np.nan
+    data = Responses(answers)
+    assert repr(data) == "<Responses 'responses': 60 items x 2 classifiers, 3 to 5 runs>"
+    np.testing.assert_allclose(data.values, np.nanmean(answers, axis=2))
+    columns = Responses(answers.transpose(0, 2, 1).reshape(60, 10)).about("runs", ["1", "2"] * 5)
+    assert columns == data.about("runs")
+    noise = np.nanvar(answers, axis=2) / (data.run_numbers - 1)  # p (1 - p) / (R - 1)
+    np.testing.assert_allclose(columns.average.variance, noise.sum(axis=0) / 60**2, rtol=0.02)
+    passed = data.about("items", passes=(2, False)).values
+    right, runs = np.nansum(answers, axis=2), data.run_numbers
+    np.testing.assert_allclose(
+        passed, 1 - (runs - right) * (runs - right - 1) / (runs * (runs - 1))
+    )
+
+
 @pytest.mark.parametrize(
     ("known", "asked", "message"),
     [
@@ -196,7 +214,7 @@ def test_answers_are_about_new_runs_and_new_tasks():
         (
             {},
             {"new": "runs", "methods": ["a", "a", "b"]},
-            "different numbers of runs: 'a' 2, 'b' 1",
+            "new runs need several runs",
         ),
     ],
 )
