@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import MatchKind, ranks_of_rounds
 
+_SEED = 0  # of the flips
 _FLIPS = 2_000
 _BLOCK = 200  # of them at a time
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
@@ -60,9 +60,7 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
     return np.where(values > 0, found, np.inf)[places]
 
 
-def critical_values(
-    influence: FloatArray, ci_prob: float, df: FloatArray, random_seed: int = 0
-) -> FloatArray:
+def critical_values(influence: FloatArray | None, ci_prob: float, df: FloatArray) -> FloatArray:
     """Critical value of each absolute statistic, so that all hold at once, (K,).
 
     Contrasts with (nearly) all G - 1 degrees of freedom share one, of their largest statistic;
@@ -70,8 +68,8 @@ def critical_values(
 
     Parameters
     ----------
-    influence : ndarray, shape (G, K)
-        Of each cluster on each contrast.
+    influence : ndarray, shape (G, K), or None
+        Of each cluster on each contrast; None where all matches are independent.
     ci_prob : float
     df : ndarray, shape (K,)
 
@@ -82,32 +80,34 @@ def critical_values(
     >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
     True
     """
+    if influence is None:
+        return np.asarray(bonferroni_critical(ci_prob, df.size, df))
     full = influence[:, _nearly_full(df, len(influence))]
-    return _criticals(_largest(full), full.shape[1], ci_prob, df, len(influence), random_seed)
+    return _criticals(_largest(full), full.shape[1], ci_prob, df, len(influence))
 
 
 def critical_values_of_pairs(
-    influence: FloatArray, ci_prob: float, df: FloatArray, random_seed: int = 0
+    influence: FloatArray | None, ci_prob: float, df: FloatArray
 ) -> FloatArray:
     """The same for the differences of all pairs of players, (m, m).
 
     Parameters
     ----------
-    influence : ndarray, shape (G, m)
+    influence : ndarray, shape (G, m), or None
         Of each cluster on each player's skill.
     df : ndarray, shape (m,)
         Of each player; a pair has the smaller one.
     """
-    clusters, m = influence.shape
-    inner = influence[:, _nearly_full(df, clusters)]
-    of_pairs = np.minimum(df[:, None], df)
+    m = df.size
     upper = np.triu_indices(m, 1)
-    if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
-        found = bonferroni_critical(ci_prob, upper[0].size, of_pairs[upper])
+    of_pairs = np.minimum(df[:, None], df)[upper]
+    nearly = 0 if influence is None else int(_nearly_full(df, len(influence)).sum())
+    if influence is None or _FLIPS * float(nearly) ** 2 > _MOST_PAIRS:
+        found = bonferroni_critical(ci_prob, of_pairs.size, of_pairs)
     else:
-        largest = _largest_of_pairs(inner)
-        full = inner.shape[1] * (inner.shape[1] - 1) // 2
-        found = _criticals(largest, full, ci_prob, of_pairs[upper], clusters, random_seed)
+        largest = _largest_of_pairs(influence[:, _nearly_full(df, len(influence))])
+        full = nearly * (nearly - 1) // 2
+        found = _criticals(largest, full, ci_prob, of_pairs, len(influence))
     matrix = np.full((m, m), np.inf)
     matrix[upper] = found
     return np.asarray(np.minimum(matrix, matrix.T))
@@ -145,12 +145,11 @@ def _criticals(
     ci_prob: float,
     df: FloatArray,
     clusters: int,
-    random_seed: int,
 ) -> FloatArray:
     """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
     found = bonferroni_critical(ci_prob, df.size, df)
     if full and clusters >= _ENOUGH_FLIPS:
-        rng = generator_of(random_seed)
+        rng = np.random.default_rng(_SEED)
         draws = [
             largest(rng.integers(0, 2, size=(_BLOCK, clusters)) * np.float64(2) - 1)
             for _ in range(_FLIPS // _BLOCK)
