@@ -3,16 +3,16 @@
 A match compares two players' scores: of the same round, or of any two rounds of a tournament whose
 rounds are replicates (the OpenML study of Gosiewska et al. 2022, Sec. 4.1). A tie counts as half a
 win. With R rounds a pair has R matches or R^2; the latter are counted by walking once through the
-pooled order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
+levels of the pooled order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
 
 The maximum of the likelihood is finite if and only if the graph of who won or tied against whom is
 strongly connected (Ford 1957): from every player wins lead to every other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,13 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
 MatchKind = Literal["same-round", "all-rounds", "listed"]
 ABSENT = -1  # rank of a player without a score
+_BLOCK = 2**18  # numbers at a time
 _SHOWN = 4  # names of a group in a message
 _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
@@ -166,52 +171,54 @@ def _same_round(scores: FloatArray) -> MatchCounts:
 
 
 def _all_rounds(scores: FloatArray) -> MatchCounts:
-    """From the levels of equal scores among those of all rounds."""
-    (rounds, m), present = scores.shape, ~np.isnan(scores)
-    owners = np.nonzero(present)[1]
-    _, level, sizes = np.unique(scores[present], return_inverse=True, return_counts=True)
-    doubled: NDArray[np.signedinteger]
-    doubled = np.zeros((m, m), np.int32 if rounds**2 < 2**30 else np.int64)
-    (_add_by_score if rounds < m else _add_by_player)(doubled, owners, level, sizes)
+    _, owners, _ = score_levels(scores)
+    doubled = np.zeros((scores.shape[1],) * 2)
+    for block, below in scores_below(owners):
+        here = np.unique(owners[block].indices)
+        doubled[here] += owners[block][:, here].T @ below
     np.fill_diagonal(doubled, 0)
-    own = np.unique(level * m + owners, return_counts=True)[1]  # equal ones of a player: no match
-    n_ties = (int(sizes @ sizes) - int(own @ own)) // 2
-    played = present.sum(axis=0).astype(np.float64)
-    return MatchCounts(doubled, _without_own(np.outer(played, played)), n_ties)
+    sizes = owners.sum(axis=1)
+    n_ties = int(sizes @ sizes - owners.data @ owners.data) // 2  # a player's own are no match
+    played = owners.sum(axis=0)
+    matches = _without_own(np.outer(played, played))
+    return MatchCounts(doubled.astype(np.int64), matches, n_ties)
 
 
-def _add_by_score(
-    doubled: NDArray[np.signedinteger],
-    owners: NDArray[np.intp],
-    level: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-) -> None:
-    """Twice the wins of every pair, with what each player has passed so far, level by level."""
-    owners, ends = owners[np.argsort(level, kind="stable")], np.cumsum(sizes)
-    passed = np.zeros_like(doubled[0])  # twice the scores below
-    for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True):
-        if end == start + 1:
-            owner = owners[start]
-            doubled[owner] += passed
-            passed[owner] += 2
-            continue
-        here = np.bincount(owners[start:end], minlength=passed.size).astype(passed.dtype)
-        for owner in np.flatnonzero(here):
-            doubled[owner] += here[owner] * (passed + here)
-        passed += 2 * here
+def score_levels(scores: FloatArray) -> "tuple[NDArray[np.intp], csr_array, csr_array]":
+    """Level of each score among those of all rounds, from the worst, and who is on each level.
+
+    Returns
+    -------
+    level : ndarray of int, shape (n_scores,)
+        Of the scores that are there, round by round.
+    owners, rounds : csr_array, shape (n_levels, m) and (n_levels, n_rounds)
+        How many scores of each player, and of each round, are on each level.
+    """
+    from scipy.sparse import csr_array
+
+    places = np.nonzero(~np.isnan(scores))
+    level = np.unique(scores[places], return_inverse=True)[1]
+    ones, size = np.ones(level.size), int(level.max()) + 1
+    rounds, owners = (
+        csr_array((ones, (level, place)), shape=(size, number))
+        for place, number in zip(places, scores.shape, strict=True)
+    )
+    return level, owners, rounds
 
 
-def _add_by_player(
-    doubled: NDArray[np.signedinteger],
-    owners: NDArray[np.intp],
-    level: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-) -> None:
-    """The same player by player: few of them, with many scores each."""
-    for loser in range(len(doubled)):
-        here = np.bincount(level[owners == loser], minlength=sizes.size)
-        passed = 2 * np.cumsum(here) - here
-        doubled[:, loser] = np.bincount(owners, passed[level], len(doubled))
+def scores_below(owners: "csr_array") -> Iterator[tuple[slice, FloatArray]]:
+    """Blocks of levels, with twice the scores of each player below each, those on it once."""
+    passed = np.zeros(owners.shape[1])
+    size = max(_BLOCK // passed.size, 1)
+    for start in range(0, owners.shape[0], size):
+        block = slice(start, start + size)
+        here = owners[block].toarray()
+        below = np.cumsum(here, axis=0)
+        below += passed
+        passed = below[-1].copy()
+        below *= 2
+        below -= here
+        yield block, below
 
 
 def _listed(matches: Matches) -> MatchCounts:

@@ -393,7 +393,7 @@ def add_player(
         epp=skill,
         se=float(np.sqrt(variance * few)),
         df=float(clusters - 1),
-        rank=1 + int(np.sum(fit.epp > skill)),
+        rank=1 + int(np.sum(np.round(fit.epp - skill, 9) > 0)),
         others=table.players,
         win_probabilities=p,
     )

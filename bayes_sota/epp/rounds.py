@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.counts import MatchKind, ranks_of_rounds
+from bayes_sota.epp.counts import MatchKind, ranks_of_rounds, score_levels, scores_below
 
 _SEED = 0  # of the flips
 _FLIPS = 2_000
@@ -276,50 +276,17 @@ def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
 
 
 def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
-    present, scores = table.present, table.oriented
-    players = [np.sort(column[here]) for column, here in zip(scores.T, present.T, strict=True)]
-    own = np.column_stack([_below(*pair) for pair in zip(scores.T, players, strict=True)])
-    everybody = _below(scores, np.sort(scores[present])) - own
-    few_rounds = table.n_rounds < table.n_players
-    against = _against_rounds(scores) if few_rounds else _against_scores(scores)
-    counts = present.sum(axis=0).astype(np.float64)
+    """Twice the wins of a round's scores, and of all scores against the round's, as counted."""
+    present = table.present.astype(np.float64)
+    counts, sums = present.sum(axis=0), []
+    level, owners, rounds = score_levels(table.oriented)
+    doubled = np.zeros(present.shape)
+    for block, below in scores_below(owners):
+        doubled += rounds[block].T @ (2 * counts - below)  # above the round's scores
+        sums.append(below.sum(axis=1))
+    # what a player's scores win against its own of the round cancels
+    doubled[table.present] += np.concatenate(sums)[level]
+    doubled -= 2 * present * counts
     between = probabilities - np.diag(np.diagonal(probabilities))
-    expected_first = between @ counts
-    expected_second = counts * (present.astype(np.float64) @ between.T)
-    return np.asarray(
-        np.where(present, everybody - expected_first, 0.0) + against - expected_second
-    )
-
-
-def _against_rounds(scores: FloatArray) -> FloatArray:
-    """Wins of all scores of each player against the others' of each round, (R, m), by rounds."""
-    present, against = ~np.isnan(scores), np.zeros(scores.shape)
-    for row, here, found in zip(scores, present, against, strict=True):
-        below = _below(scores, np.sort(row[here])) - ((scores > row) + 0.5 * (scores == row))
-        found[:] = np.where(present, below, 0.0).sum(axis=0)
-    return against
-
-
-def _against_scores(scores: FloatArray) -> FloatArray:
-    """The same by players, along the pooled order: what is above each score of the others."""
-    rounds, owners = np.nonzero(~np.isnan(scores))
-    values = scores[rounds, owners]
-    order = np.argsort(values)
-    rounds, owners = rounds[order], owners[order]
-    starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf))
-    ends = np.append(starts[1:], values.size)
-    against = np.empty(scores.shape)
-    for j in range(scores.shape[1]):
-        own = owners == j
-        passed = np.concatenate([[0], np.cumsum(own)])
-        below = np.repeat((passed[starts] + passed[ends]) / 2, ends - starts)
-        above = np.where(own, 0.0, passed[-1] - below)
-        against[:, j] = np.bincount(rounds, weights=above, minlength=len(scores))
-    return against
-
-
-def _below(scores: FloatArray, ordered: FloatArray) -> FloatArray:
-    """Scores of a round below each score, ties as half."""
-    left = np.searchsorted(ordered, scores, side="left")
-    right = np.searchsorted(ordered, scores, side="right")
-    return np.asarray((left + right) / 2)
+    expected = present * (between @ counts) + counts * (present @ between.T)
+    return np.asarray(doubled / 2 - expected)

@@ -107,18 +107,6 @@ def test_counts_of_very_many_rounds_do_not_overflow(levels: int | None) -> None:
     assert count_matches(ScoreTable(scores)).totals[0] == np.sum(1 + ahead) / 2
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_all_rounds_of_few_rounds_are_as_of_many(missing: float) -> None:
-    """Counted score by score where there are fewer rounds than players, else player by player."""
-    whole = drawn(levels=4, missing=missing, lower=False, seed=3)
-    table = ScoreTable(whole.scores.T[:, :5])
-    few = ScoreTable(np.hstack([table.scores, np.full((5, 1), 9.0)]))  # one who always wins
-    found = count_matches(few, "all-rounds")
-    assert_same(found, by_hand(few, "all-rounds"))
-    before = count_matches(table, "all-rounds")
-    np.testing.assert_array_equal(found.doubled_wins[:5, :5], before.doubled_wins)
-
-
 NAN = float("nan")
 
 
