@@ -82,7 +82,7 @@ def test_an_ended_command_goes_on(
     assert run(capsys, table, *BASE, *kept, "--json") == first
     code, _, error = run(capsys, table, *BASE, "--seed", 2, *kept)
     assert (code, error.count("\n")) == (2, 1)
-    assert "of another run: its seed is 1, not 2" in error
+    assert "of another run: seed: 1 there, 2 here" in error
 
 
 @pytest.mark.parametrize(
