@@ -339,14 +339,14 @@ class PosteriorRule(Rule):
         from scipy.special import chdtri
 
         a, b = np.triu_indices(len(scores), 1)
-        found = running_posteriors(scores[a] - scores[b], folds)
-        p, df = found.p_better(), np.arange(scores.shape[1])
+        p, partitions, data = running_posteriors(scores[a] - scores[b], folds)
+        df = np.arange(scores.shape[1])
         bound = np.divide(
             df, chdtri(df, self.threshold), out=np.full(df.size, np.inf), where=df > 0
         )
-        share = partition_share(bound * found.partition_variance, found.data_variance)
+        share = partition_share(bound * partitions, data)
         sure = np.maximum(p, 1 - p) >= self.threshold
-        settled = sure | (share <= self.partition_part**2) | (found.data_variance == 0)
+        settled = sure | (share <= self.partition_part**2) | (data == 0)
         return np.asarray(settled.all(axis=0))
 
 
