@@ -1,5 +1,7 @@
 """Stopping rules: both statistics against SciPy, and where rules stop against closed forms."""
 
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +12,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.rules import (
     FixedNumber,
     KolmogorovSmirnovRule,
+    PosteriorRule,
     Progress,
     Rule,
     SpearmanRule,
@@ -111,10 +114,13 @@ def test_a_distance_of_the_threshold_does_not_hold() -> None:
         (KolmogorovSmirnovRule, -0.1, "from 1e-06 to 1"),
         (FixedNumber, 0, "from 1 to 1,000,000"),
         (FixedNumber, 2.5, "whole number"),
+        (PosteriorRule, 0.5, "threshold must be"),
+        (partial(PosteriorRule, 0.95), 0.0, "partition_part must be"),
+        (partial(PosteriorRule, 0.95, 0.2), 1, "least_iterations"),
     ],
 )
 def test_thresholds_that_can_never_be_met_are_refused(
-    rule: type, value: float, message: str
+    rule: Callable[..., Rule], value: float, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         rule(value)

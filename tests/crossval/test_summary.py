@@ -13,7 +13,6 @@ from bayes_sota.crossval.reproducibility import expected_by_chance
 from bayes_sota.crossval.rules import (
     FixedNumber,
     KolmogorovSmirnovRule,
-    PosteriorRule,
     SpearmanRule,
     stopping_iterations,
 )
@@ -102,15 +101,6 @@ def test_pairs_have_their_posterior(one: Report) -> None:
         "first", "second", "80% interval", "P(first better)", "P(equivalent)", "P(other seed)",
         "partitions", "more",
     ]  # fmt: skip
-
-
-def test_the_posterior_rule_is_judged_like_the_others() -> None:
-    scores, _ = simulated()
-    report = judge_runs(scores, rule=PosteriorRule(0.9), orderings=20, random_seed=0)
-    assert report.content["rule"]["name"] == "posterior 0.9"
-    stops = stopping_iterations(PosteriorRule(0.9), scores)[0]
-    assert {row["stopping_iteration"] for row in report.content["learners"]} == set(stops.tolist())
-    assert len(set(stops.tolist())) == 1
 
 
 def test_rules_have_what_chance_gives(one: Report, many: Report) -> None:
