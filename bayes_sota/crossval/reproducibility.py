@@ -186,7 +186,7 @@ def judge_rules(
 def _stopped(rule: Rule, row: Sequence[Progress], together: bool) -> list[list[float]]:
     """Estimates of the learners of a data set, and when each stopped, 0 for never."""
     stops = stops_of(rule, row, together)
-    estimates = [one.scores[: n or None].mean() for one, n in zip(row, stops, strict=True)]
+    estimates = [float(one.scores[: n or None].mean()) for one, n in zip(row, stops, strict=True)]
     return [estimates, [float(n) for n in stops]]
 
 

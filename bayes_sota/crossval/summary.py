@@ -293,8 +293,8 @@ def _pairs(
             share = float(np.mean([used[t, a], used[t, b]]))
             # Without the noise of the data: new partitions need to keep the order, no more.
             needed = spread if np.isnan(spread) else iterations_needed(gap, spread, 0.0, KEPT)
-            of_folds = scores.scores[t, [a, b]]
-            tests = difference_tests(*of_folds, scores.folds) if of_folds.shape[2] > 1 else []
+            first, second = scores.scores[t, a], scores.scores[t, b]
+            tests = difference_tests(first, second, scores.folds) if first.shape[1] > 1 else []
             yield {
                 "task": task,
                 "first": scores.learners[a],
