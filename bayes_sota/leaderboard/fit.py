@@ -617,7 +617,7 @@ class _Likelihood:
         """Log probability of each distinct score but for ``log_mass``, shape (N, R, U)."""
         value = density @ self.table
         np.log(np.maximum(value, _TINY, out=value), out=value)
-        return value.reshape(len(density), self.nodes, -1)
+        return np.asarray(value.reshape(len(density), self.nodes, -1))
 
     def log_reach(self, density: FloatArray) -> FloatArray:
         """Log probability that an entry of each kind is in the modelled part, (N, R, K)."""
