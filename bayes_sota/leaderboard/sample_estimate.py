@@ -199,7 +199,7 @@ def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
     check_choice("groups", asked["groups"], Groups)
     if asked["method"] not in POINT_METHODS:
         refuse_unused("any method but shrink and crop", {k: asked[k] for k in _OF_POINTS})
-    others = any(not is_whole(board) and board.metric != "accuracy" for board in boards)
+    others = any(type(board) is BestScore and board.metric != "accuracy" for board in boards)
     if others and asked["reference_skill"] is not None:
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
 

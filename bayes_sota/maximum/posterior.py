@@ -148,8 +148,7 @@ def sota_posterior(
         Several boards of one task share location, spread and rho.
     priors : Priors, optional
     draws : int
-        Number of draws; behind them are half as many weighted points, at least 1,000, which adds
-        too little to the Monte Carlo error to be seen over 40 seeds.
+        Number of draws; behind them are as many weighted points, at least 1,000.
     random_seed : int, Generator or None
     reference_skill : float, optional
         theta0 of every board; default each board's observed maximum, a fixed number.
@@ -179,7 +178,7 @@ def sota_posterior(
         SKILL.check(reference_skill, "reference_skill")
     fit = fit_maximum(
         boards, maximum_priors(priors), rng := generator_of(random_seed),
-        points=max(_POINTS, draws // 2), reference_skill=reference_skill, refinement=refinement,
+        points=max(_POINTS, draws), reference_skill=reference_skill, refinement=refinement,
     )  # fmt: skip
     return _draw(fit, draws, rng, new_n_test)
 
