@@ -40,6 +40,10 @@ def group_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of answers in tasks, clusters and runs."""
     for option in (
         click.option(
+            "--leave-out", multiple=True, metavar="NAME",
+            help="Classifier or task to leave out; may be repeated.",
+        ),
+        click.option(
             "--average", metavar="items|tasks|WEIGHTS.csv",
             help="What counts equally in a score: items, tasks (default where there are any), or "
             "tasks by the weights of a table task,weight.",

@@ -40,6 +40,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.schema import POINT_METHODS
+from bayes_sota.core.text import shown_path
 from bayes_sota.data.command import group_options, missing_option, parse_average
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.printed_scores import parse_number
@@ -57,10 +58,11 @@ if TYPE_CHECKING:
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+_METRICS = ["accuracy", "auc", "score"]
 _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
 _COLUMNS = (
     "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column",
-    *(_GROUPS := ("task_column", "cluster_column", "run_column", "average")),
+    *(_GROUPS := ("task_column", "cluster_column", "run_column", "average", "leave_out")),
 )  # fmt: skip
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
@@ -84,12 +86,20 @@ def _choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
     )
 
 
+class _Metric(click.Choice):  # type: ignore[type-arg]
+    """Metrics of a leaderboard; a log has others, which only its reader knows."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return value
+
+
 reading_options = _together(
     number_option(POSITIVE, "--standard-error", help="Error of one score."),
     click.option(
-        "--metric", type=click.Choice(["accuracy", "auc", "score"]),
+        "--metric", type=_Metric(_METRICS), metavar="accuracy|auc|score|NAME",
         help="accuracy is right answers / items (default, unless the column of scores is called "
-        "otherwise); auc needs --n-positive; score anything else, with --standard-error.",
+        "otherwise); auc needs --n-positive; score anything else, with --standard-error; NAME of a "
+        "metric or scorer, of an evaluation log.",
     ),
     number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
     click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
@@ -165,20 +175,32 @@ def read_file(
     label_column: str | None = None,
     **options: Any,
 ) -> "Leaderboard | Responses | ItemScores":
-    """Leaderboard, response matrix or item scores of a file, recognised by its content.
+    """Leaderboard, answers or item scores of a file or a folder of logs, by the content.
 
     ``options`` are those of ``field_options``, as typed on the command line.
     """
     from bayes_sota.data import read_outcomes
     from bayes_sota.data.read_boards import read_entries, read_leaderboard
+    from bayes_sota.data.read_logs import looks_like_logs
 
     groups = {name: options.pop(name, None) for name in _GROUPS}
+    groups["leave_out"] = groups["leave_out"] or ()
     auto = file_format == "auto"
+    if auto and looks_like_logs(file):
+        refuse_unused(
+            "an evaluation log", {"--item-metric": item_metric, "--label-column": label_column}
+        )
+        return _read_logs(file, options, groups)
+    if options["metric"] not in (None, *_METRICS):
+        raise InputError(
+            f"--metric is {', '.join(_METRICS)}, or a metric of an evaluation log; "
+            f"{shown_path(file)} is none, got {options['metric']!r}"
+        )
     numbers = item_metric or label_column or file_format == "item-scores"
     if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
         lower = options.pop("lower_is_better") or None
         _refuse_for_matrix(options, "item scores")
-        _refuse("item scores", groups, ("task_column", "run_column", "average"))
+        _refuse("item scores", groups, ("task_column", "run_column", "average", "leave_out"))
         return read_outcomes.read_item_scores(
             file, metric=item_metric, label_column=label_column, lower_is_better=lower,
             cluster_column=groups["cluster_column"],
@@ -197,6 +219,18 @@ def read_file(
     known = None if tries is None else parse_tries(tries)
     options["submissions"] = parse_submissions(options["submissions"])
     return read_leaderboard(file, format=form, n_test=size, n_classifiers=known, **options)
+
+
+def _read_logs(
+    file: Path, options: dict[str, Any], groups: dict[str, Any]
+) -> "Responses | ItemScores":
+    """Answers of a log, or of all logs in a folder."""
+    from bayes_sota.data.read_outcomes import read_evaluations
+
+    metric, lower = options.pop("metric"), options.pop("lower_is_better") or None
+    _refuse_for_matrix(options, "an evaluation log")
+    groups["average"] = parse_average(groups["average"])
+    return read_evaluations(file, metric=metric, lower_is_better=lower, **groups).outcomes
 
 
 def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
@@ -261,7 +295,7 @@ def _whole(text: str) -> int:
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
 )
-@click.argument("file", required=False, type=InputFile())
+@click.argument("file", required=False, type=InputFile(folders=True))
 @click.option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @click.option("--n-test", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", multiple=True, help="Number or range A:B, per board.")
@@ -315,8 +349,8 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     """Posterior of the best classifier's true skill.
 
     FILE is a leaderboard (one row per entry; --n-test N or infer), answers (one row per item, one
-    column per classifier; or a row for each model, item and run, with tasks and clusters) or item
-    scores (the same with numbers, and labels for AUC).
+    column per classifier; or a row for each model, item and run, with tasks and clusters), item
+    scores (the same with numbers, and labels for AUC), or an evaluation log or a folder of logs.
     Without FILE, --maximum gives the best score alone.
     Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
     the distribution of skill and the correlation.
@@ -573,7 +607,7 @@ def _read_scores(
 
 
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
-@click.argument("file", type=InputFile())
+@click.argument("file", type=InputFile(folders=True))
 @field_options
 @number_option(
     COUNT, "--new-n-test",
@@ -588,8 +622,9 @@ def _read_scores(
 def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
-    FILE is a leaderboard (one row per entry), or answers (one row per item, one column per
-    classifier; or a row for each model, item and run), which are recognised. Tied with the best are
+    FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
+    or a row for each model, item and run), or an evaluation log or a folder of logs, which are
+    recognised. Tied with the best are
     all entries that the data do not tell from the one with the best score.
     """
     from bayes_sota.leaderboard.specification import chosen_model
