@@ -240,14 +240,17 @@ def segmentation(
 @command(
     epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
 )
-@click.argument("files", nargs=-1, required=True, type=InputFile())
+@click.argument("files", nargs=-1, required=True, type=InputFile(folders=True))
 @click.option("--item-column", help="Column of the items' names.")
 @group_options
 @click.option(
     "--run-separator",
     help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
 )
-@click.option("--metric", help="pass@K or pass^K of several runs; or which metric of a log.")
+@click.option(
+    "--metric",
+    help="pass@K or pass^K of several runs; or which metric or scorer of a log.",
+)
 @click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @click.option(
     "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
@@ -283,9 +286,9 @@ def responses(
     """From per-item outcomes of two or more methods.
 
     FILES are a table with a row per item and a column per method (right and wrong, numbers such as
-    Dice, or predicted classes beside a column ground_truth), or evaluation logs, one or more per
-    method: samples of lm-evaluation-harness, logs of inspect_ai, per-instance statistics of HELM.
-    They are joined on the item.
+    Dice, or predicted classes beside a column ground_truth), or evaluation logs and folders of
+    logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
+    statistics of HELM. They are joined on the item.
     """
     from bayes_sota.claims.summary_methods import report_methods
 
@@ -348,7 +351,7 @@ def _read_outcomes(
         }  # fmt: skip
     from bayes_sota.data.read_outcomes import read_item_scores
 
-    others = ("metric", "scorer", "run_separator", "run_column")
+    others = ("metric", "scorer", "run_separator", "run_column", "leave_out")
     if len(files) > 1 or any(reading.pop(k) for k in others):
         raise InputError(
             "--item-metric and --label-column are for one table of numbers, without runs"

@@ -40,6 +40,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.schema import POINT_METHODS
+from bayes_sota.core.text import shown_path
 from bayes_sota.data.command import group_options, missing_option, parse_average, parse_passes
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.printed_scores import parse_number
@@ -52,15 +53,17 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
     from bayes_sota.core.types import Groups
     from bayes_sota.data.item_scores import ItemScores
-    from bayes_sota.data.responses import Responses
+    from bayes_sota.data.read_outcomes import Evaluations
+    from bayes_sota.data.responses import New, Responses
     from bayes_sota.leaderboard.specification import ModelSpecification
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+_METRICS = ["accuracy", "auc", "score"]
 _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
 _COLUMNS = (
     "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column",
-    *(_GROUPS := ("task_column", "cluster_column", "run_column", "average", "new")),
+    *(_GROUPS := ("task_column", "cluster_column", "run_column", "average", "leave_out", "new")),
 )  # fmt: skip
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
@@ -85,27 +88,19 @@ def _choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
 
 
 class _Metric(click.Choice[str]):
-    """A few words, or pass@K and pass^K."""
-
-    def __init__(self) -> None:
-        super().__init__(["accuracy", "auc", "score", "pass@K", "pass^K"])
+    """Metrics of a leaderboard; a log has others, which only its reader knows."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The word itself, K a whole number."""
-        return (
-            value
-            if parse_passes(value)
-            else click.Choice(self.choices[:3]).convert(value, param, ctx)
-        )
+        return value
 
 
 reading_options = _together(
     number_option(POSITIVE, "--standard-error", help="Error of one score."),
     click.option(
-        "--metric", type=_Metric(),
+        "--metric", type=_Metric([*_METRICS, "pass@K", "pass^K"]), metavar="NAME",
         help="accuracy is right answers / items (default, unless the column of scores is called "
         "otherwise); auc needs --n-positive; score anything else, with --standard-error; pass@K or "
-        "pass^K of answers in several runs.",
+        "pass^K of answers in several runs; or a metric or scorer of an evaluation log.",
     ),
     number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
     click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
@@ -181,36 +176,49 @@ def read_file(
     label_column: str | None = None,
     **options: Any,
 ) -> "Leaderboard | Responses | ItemScores":
-    """Leaderboard, response matrix or item scores of a file, recognised by its content.
+    """Leaderboard, answers or item scores of a file or a folder of logs, by the content.
 
     ``options`` are those of ``field_options``, as typed on the command line.
     """
     from bayes_sota.data import read_outcomes
     from bayes_sota.data.read_boards import read_entries, read_leaderboard
+    from bayes_sota.data.read_logs import looks_like_logs
 
     groups = {name: options.pop(name, None) for name in _GROUPS}
+    groups["leave_out"] = groups["leave_out"] or ()
+    about: New = groups["new"] or "items"
+    passes = parse_passes(options["metric"])
+    is_asked = groups["new"] is not None or passes is not None
     auto = file_format == "auto"
+    if auto and looks_like_logs(file):
+        refuse_unused(
+            "an evaluation log", {"--item-metric": item_metric, "--label-column": label_column}
+        )
+        found = _read_logs(file, options, groups)
+        return (found.about(about, passes) if is_asked else found).outcomes
+    if options["metric"] not in (None, *_METRICS) and passes is None:
+        raise InputError(
+            f"--metric is {', '.join(_METRICS)}, pass@K or pass^K, or a metric of an evaluation "
+            f"log; {shown_path(file)} is none, got {options['metric']!r}"
+        )
     numbers = item_metric or label_column or file_format == "item-scores"
     if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
         lower = options.pop("lower_is_better") or None
         _refuse_for_matrix(options, "item scores")
-        _refuse("item scores", groups, ("run_column",))
+        _refuse("item scores", groups, ("run_column", "leave_out"))
         numbers = read_outcomes.read_item_scores(
             file, metric=item_metric, label_column=label_column, lower_is_better=lower,
             cluster_column=groups["cluster_column"], task_column=groups["task_column"],
             average=parse_average(groups["average"]),
         )  # fmt: skip
-        return numbers.about(groups["new"] or "items")
-    passes = parse_passes(options["metric"])
+        return numbers.about(about)
     named = any(groups[name] for name in _GROUPS[:3])
     if file_format == "responses" or (auto and (named or read_outcomes.looks_like_responses(file))):
         if passes is not None:
             options.pop("metric")
         _refuse_for_matrix(options, "a response matrix")
-        groups["average"] = parse_average(groups["average"])
-        new = groups.pop("new")
-        answers = read_outcomes.read_responses(file, **groups)
-        return answers.about(new or "items", passes=passes) if new or passes else answers
+        answers = read_outcomes.read_responses(file, **_choices_of_items(groups))
+        return answers.about(about, passes=passes) if is_asked else answers
     _refuse("a leaderboard", groups, _GROUPS)
     if passes is not None:
         raise InputError(f"--metric {options['metric']} is for answers in several runs")
@@ -222,6 +230,22 @@ def read_file(
     known = None if tries is None else parse_tries(tries)
     options["submissions"] = parse_submissions(options["submissions"])
     return read_leaderboard(file, format=form, n_test=size, n_classifiers=known, **options)
+
+
+def _read_logs(file: Path, options: dict[str, Any], groups: dict[str, Any]) -> "Evaluations":
+    """Answers of a log, or of all logs in a folder."""
+    from bayes_sota.data.read_outcomes import read_evaluations
+
+    metric, lower = options.pop("metric"), options.pop("lower_is_better") or None
+    _refuse_for_matrix(options, "an evaluation log")
+    metric = None if parse_passes(metric) else metric
+    return read_evaluations(file, metric=metric, lower_is_better=lower, **_choices_of_items(groups))
+
+
+def _choices_of_items(groups: dict[str, Any]) -> dict[str, Any]:
+    """What readers of answers take: all but what skill is about."""
+    kept = {name: value for name, value in groups.items() if name != "new"}
+    return kept | {"average": parse_average(groups["average"])}
 
 
 def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
@@ -286,7 +310,7 @@ def _whole(text: str) -> int:
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
 )
-@click.argument("file", required=False, type=InputFile())
+@click.argument("file", required=False, type=InputFile(folders=True))
 @click.option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @click.option("--n-test", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", multiple=True, help="Number or range A:B, per board.")
@@ -340,8 +364,8 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     """Posterior of the best classifier's true skill.
 
     FILE is a leaderboard (one row per entry; --n-test N or infer), answers (one row per item, one
-    column per classifier; or a row for each model, item and run, with tasks and clusters) or item
-    scores (the same with numbers, and labels for AUC).
+    column per classifier; or a row for each model, item and run, with tasks and clusters), item
+    scores (the same with numbers, and labels for AUC), or an evaluation log or a folder of logs.
     Without FILE, --maximum gives the best score alone.
     Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
     the distribution of skill and the correlation.
@@ -598,7 +622,7 @@ def _read_scores(
 
 
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
-@click.argument("file", type=InputFile())
+@click.argument("file", type=InputFile(folders=True))
 @field_options
 @number_option(
     COUNT, "--new-n-test",
@@ -613,8 +637,9 @@ def _read_scores(
 def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
-    FILE is a leaderboard (one row per entry), or answers (one row per item, one column per
-    classifier; or a row for each model, item and run), which are recognised. Tied with the best are
+    FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
+    or a row for each model, item and run), or an evaluation log or a folder of logs, which are
+    recognised. Tied with the best are
     all entries that the data do not tell from the one with the best score.
     """
     from bayes_sota.leaderboard.specification import chosen_model

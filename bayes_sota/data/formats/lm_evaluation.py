@@ -21,7 +21,16 @@ from bayes_sota.data.columns import several
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions
-from bayes_sota.data.parts import Choices, Part, add_once, choose, file_names, item_name, outcome_of
+from bayes_sota.data.parts import (
+    Choices,
+    ItemLabels,
+    Part,
+    add_once,
+    choose,
+    file_names,
+    item_name,
+    outcome_of,
+)
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
@@ -42,10 +51,10 @@ def is_sample(value: object) -> bool:
     return isinstance(value, dict) and "doc_id" in value
 
 
-def part_of_samples(
+def parts_of_samples(
     samples: Iterable[tuple[str, dict[str, Any]]], path: Path, name: str, choices: Choices
-) -> Part:
-    """Outcomes of one file.
+) -> list[Part]:
+    """Outcomes of one file; keys of ``doc`` may say the task and the cluster of an item.
 
     Parameters
     ----------
@@ -63,6 +72,7 @@ def part_of_samples(
     metric, others = "", []
     filters: dict[str, dict[str, float]] = {}
     hashes: dict[str, str] = {}
+    labels = ItemLabels(choices)
     for place, sample in samples:
         if not is_sample(sample):
             raise InputError(f"{place}: a sample has a doc_id, this has {several(list(sample))}")
@@ -76,12 +86,13 @@ def part_of_samples(
         outcomes = filters.setdefault(str(sample.get("filter", "none")), {})
         outcome = outcome_of(sample[metric], place, metric)
         add_once(outcomes, item, outcome, f"{place}: doc_id")
+        labels.add(item, sample.get("doc"), f"{place}, doc")
         mark = sample.get("doc_hash")
         if mark is not None and hashes.setdefault(item, str(mark)) != str(mark):
             raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
     found = _FILE.fullmatch(path.name)
     told = f"the outcome is {shown(metric)}; the files also hold {several(others)} (metric)"
-    return Part.of(
+    part = Part.of(
         where,
         path.resolve().parent.name if found else name,
         _filtered(filters, chosen_filter, metric, where),
@@ -91,6 +102,7 @@ def part_of_samples(
         hashes=hashes,
         notes=(told,) if others and choices.metric is None else (),
     )
+    return labels.split(part)
 
 
 def _metrics(sample: Mapping[str, Any]) -> list[str]:
