@@ -33,8 +33,9 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
-from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.leaderboard.from_items import JointPosterior
+from bayes_sota.leaderboard.from_own_errors import board_posterior
+from bayes_sota.leaderboard.posterior import LeaderboardPosterior
 from bayes_sota.leaderboard.specification import (
     Model,
     ModelSpecification,
@@ -287,18 +288,19 @@ def board_table(
     check_luck(priors, board if items is None else items)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
-    posterior: LeaderboardPosterior
-    if items is None:
-        posterior = leaderboard_posterior(board, known, draws=_DRAWS, random_seed=rng)
+    joint = items is not None or board.has_own_errors
+    count = min(max(draws, _DRAWS), most) if joint else _DRAWS
+    data = board if items is None else items
+    posterior = board_posterior(data, known, draws=count, random_seed=rng)
+    if isinstance(posterior, JointPosterior):
+        entries = posterior.entries
+    else:
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
+    rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": items is not None}
+    if items is None:
         tied, compared_by = entries.tied_with_best(ci_prob), "scores"
-        rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": False}
         remarks = [_assumed(rho, spec)]
     else:
-        count = min(max(draws, _DRAWS), most)
-        posterior = joint = items_posterior(items, known, draws=count, random_seed=rng)
-        entries = joint.entries
-        rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": True}
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
         answers = isinstance(items, Responses)
         compared_by = "answers, compared item by item," if answers else "item scores"
@@ -307,7 +309,7 @@ def board_table(
     if questions:
         newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
         told = questions.answers(newcomer)
-    leads = None if items is not None else (posterior.fit.kernel.leads, winner)
+    leads = None if joint else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, tied, ci_prob)
     remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
     if len(entries.skill) < _FEW:
@@ -329,7 +331,7 @@ def board_table(
         answers=told,
         seed=int(seed) if seed.isdigit() else None,
         draws=entries.skill.shape[0],
-        measured=measured_of(board if items is None else items),
+        measured=measured_of(data),
         metric=board.metric,
     )
 
