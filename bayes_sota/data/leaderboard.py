@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import partial
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from bayes_sota.data.printed_scores import (
     rounding_order,
     score_of_entry,
 )
+
+if TYPE_CHECKING:
+    from bayes_sota.data.task_scores import TaskScores
 
 _PERCENT = "scores in percent were divided by 100"
 
@@ -301,6 +304,8 @@ class Leaderboard(BestScore):
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own: the
         root of ``n_test`` over its number of items.
+    task_scores : TaskScores or None
+        What the scores are averages of, where that is known.
     n_positive : int or None
         Positive test items of the metric "auc".
     n_test_source : str
@@ -337,6 +342,7 @@ class Leaderboard(BestScore):
     names: tuple[str, ...]
     count_bounds: IntArray | None
     error_ratios: FloatArray | None
+    task_scores: "TaskScores | None"
 
     def __init__(
         self,
@@ -362,7 +368,7 @@ class Leaderboard(BestScore):
         )
         labels = None if names is None else checks.checked_names(names)
         subject = partial(_subject, labels)
-        is_accuracy, is_score = metric == "accuracy", metric == "score"
+        is_score = metric == "score"
         parsed = parse_each(
             scores, rounding, decimals, percent=percent, bounded=not is_score, subject=subject
         )
@@ -393,6 +399,7 @@ class Leaderboard(BestScore):
             metric=metric,
             standard_error=errors.standard_error,
             error_ratios=errors.ratios,
+            task_scores=None,
             lower_is_better=bool(lower_is_better),
             rounding=chosen,
             decimals=None if is_score else printed.decimals,
@@ -477,6 +484,10 @@ class Leaderboard(BestScore):
             metric="accuracy", standard_error=None, n_test=errors.n_test, n_test_source=source,
             error_ratios=errors.ratios, rounding="exact",
         )  # fmt: skip
+
+    def of_tasks(self, scores: "TaskScores") -> "Leaderboard":
+        """The same, known to be averages over tasks."""
+        return self._copy(task_scores=scores)
 
     def with_scores(self, scores: FloatArray) -> "Leaderboard":
         """The same with scores of the same entries that lie between counts, as averages do."""

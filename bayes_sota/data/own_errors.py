@@ -22,6 +22,7 @@ from bayes_sota.data import checks
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
+    count_bounds,
     parse_number,
     plain_list,
 )
@@ -255,7 +256,7 @@ def bounds_of_each(
     for how, printed in parsed.items():
         found[how] = np.empty((sizes.size, 2), np.int64)
         for n, rows in _rows_of(sizes):
-            found[how][rows] = checks.count_bounds(_only(printed, rows), n, how)
+            found[how][rows] = count_bounds(_only(printed, rows), n, how)
         if np.all(found[how][:, 0] <= found[how][:, 1]):
             return how, found[how]
     first = next(iter(parsed))
