@@ -79,11 +79,16 @@ class _File(click.ParamType):  # type: ignore[type-arg]
 class InputFile(_File):
     """File that a command reads; what is wrong with it is said before anything else."""
 
+    def __init__(self, *, or_folder: bool = False) -> None:
+        """Make the type of an argument; some can also be a folder of files."""
+        self.or_folder = or_folder
+
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Path of a regular file, or ``InputError``."""
         from bayes_sota.core.files import check_file
 
-        check_file(Path(value))
+        if not (self.or_folder and Path(value).is_dir()):
+            check_file(Path(value))
         return Path(value)
 
 

@@ -306,6 +306,8 @@ class Leaderboard(BestScore):
         root of ``n_test`` over its number of items.
     task_scores : TaskScores or None
         What the scores are averages of, where that is known.
+    new : {"items", "tasks"}
+        What errors are about: new items, or new tasks like those of an average.
     n_positive : int or None
         Positive test items of the metric "auc".
     n_test_source : str
@@ -343,6 +345,7 @@ class Leaderboard(BestScore):
     count_bounds: IntArray | None
     error_ratios: FloatArray | None
     task_scores: "TaskScores | None"
+    new: str
 
     def __init__(
         self,
@@ -400,6 +403,7 @@ class Leaderboard(BestScore):
             standard_error=errors.standard_error,
             error_ratios=errors.ratios,
             task_scores=None,
+            new="items",
             lower_is_better=bool(lower_is_better),
             rounding=chosen,
             decimals=None if is_score else printed.decimals,
@@ -485,9 +489,9 @@ class Leaderboard(BestScore):
             error_ratios=errors.ratios, rounding="exact",
         )  # fmt: skip
 
-    def of_tasks(self, scores: "TaskScores") -> "Leaderboard":
-        """The same, known to be averages over tasks."""
-        return self._copy(task_scores=scores)
+    def of_tasks(self, scores: "TaskScores", new: str) -> "Leaderboard":
+        """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""
+        return self._copy(task_scores=scores, new=new)
 
     def with_scores(self, scores: FloatArray) -> "Leaderboard":
         """The same with scores of the same entries that lie between counts, as averages do."""

@@ -15,11 +15,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted, digest_of, nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import checks
-from bayes_sota.data.averages import averaged_shares
+from bayes_sota.data.averages import averaged_shares, korn_graubard
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
@@ -28,7 +29,10 @@ from bayes_sota.data.printed_scores import check_finite, plain_matrix
 
 _MEANING = "scores are a matrix of numbers, entries x tasks"
 _FEWEST = 3  # tasks that tell how tasks differ
+_LEAST = 1e-12  # variance of tasks that agree exactly
 
+New = Literal["items", "tasks"]
+"""What a skill is about: new items of these tasks, or new tasks like these."""
 type Average = Literal["items", "tasks"] | Mapping[str, float]
 
 
@@ -67,7 +71,7 @@ class TaskScores(Observed):
     Raises
     ------
     InputError
-        One task, numbers of items or weights of other tasks, accuracies outside [0, 1].
+        Numbers of items or weights of other tasks, accuracies outside [0, 1].
 
     Examples
     --------
@@ -81,7 +85,7 @@ class TaskScores(Observed):
     scores: FloatArray
     sizes: FloatArray | None
     errors: FloatArray | None
-    weights: FloatArray | None
+    weights: FloatArray
     tasks: tuple[str, ...]
     names: tuple[str, ...]
     averaging: Literal["items", "tasks", "weights"]
@@ -108,14 +112,11 @@ class TaskScores(Observed):
         columns, index = getattr(scores, "columns", None), getattr(scores, "index", None)
         numbers = plain_matrix(scores, _MEANING)
         m, count = numbers.shape
-        labels = checked_labels(list(columns) if tasks is None and columns is not None else tasks,
-                                count, "task")  # fmt: skip
-        entries = checked_labels(list(index) if names is None and hasattr(index, "to_list")
-                                 else names, m, "entry")  # fmt: skip
-        if count < 2:
-            raise InputError(f"an average needs at least 2 tasks, got {count}")
+        listed = None if index is None or callable(index) else index.to_list()
+        labels = checked_labels(columns if tasks is None else tasks, count, "task")
+        entries = checked_labels(listed if names is None else names, m, "entry")
         if metric not in ("accuracy", "score"):
-            raise InputError(f'averages over tasks are of accuracies or scores, got {metric!r}')
+            raise InputError(f"averages over tasks are of accuracies or scores, got {metric!r}")
         check_finite(numbers, (("entry", entries), ("task", labels)), may_miss=False)
         if metric == "accuracy":
             _check_shares(numbers, entries, labels)
@@ -151,34 +152,65 @@ class TaskScores(Observed):
         size = "" if self.n_items is None else f", {counted(self.n_items, 'item')}"
         return f"{len(self.tasks):,} tasks {how}{size}"
 
-    def leaderboard(self) -> Leaderboard:
-        """Averages, each with its own error on new items of these tasks.
+    def leaderboard(self, new: New = "items") -> Leaderboard:
+        r"""Averages, each with its own error on new items of these tasks, or on new tasks.
+
+        Parameters
+        ----------
+        new : {"items", "tasks"}
+            Of new tasks like these the variance of an average is
+            :math:`\sum_t w_t (x_t - s)^2 \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half
+            the mean over entries, with as many degrees of freedom as there are tasks but one.
 
         Raises
         ------
         InputError
-            Neither the number of items of the tasks nor errors are known.
+            Neither the number of items of the tasks nor errors are known, or fewer than three
+            tasks where they are new.
         """
+        check_choice("new", new, New)
+        errors = self._errors_on_new_tasks() if new == "tasks" else None
         average = np.sum(self.weights * self.scores, axis=1)
         about: dict[str, Any] = {"names": self.names, "name": self.name, "notes": self.notes}
         about |= {"metric": "score", "lower_is_better": self.lower_is_better}
         if self.metric == "score":
-            if self.errors is None:
-                raise InputError(
-                    "averages of scores that are no accuracies need the standard error of every "
-                    "score; new tasks do without"
-                )
-            error = np.sqrt(np.sum((self.weights * self.errors) ** 2, axis=1))
-            board = Leaderboard(average, standard_error=error.tolist(), **about)
-            return board.of_tasks(self)
+            errors = self._errors_on_new_items() if errors is None else errors
+            board = Leaderboard(average, standard_error=errors.tolist(), **about)
+            return board.of_tasks(self, new)
+        board = Leaderboard(average, standard_error=1.0, **about)
+        if errors is None:
+            _, worth = averaged_shares(self.scores.T, self._known_sizes().T, self.weights.T)
+        else:
+            middle = np.clip(average, 0.5 / len(self.tasks), 1 - 0.5 / len(self.tasks))
+            worth = middle * (1 - middle) / errors**2 + 1
+        what = "new tasks are worth" if new == "tasks" else "are worth"
+        return board.worth(worth, f"what {self.described} {what}").of_tasks(self, new)
+
+    def _known_sizes(self) -> FloatArray:
         if self.sizes is None:
             raise InputError(
                 "n_test is missing: the number of items of every task, or of each, such as "
-                f"{shown(self.tasks[0])}:100,...; new tasks do without"
+                f"{self.tasks[0]}:100,{self.tasks[1]}:200; new tasks do without"
             )
-        scores, worth = averaged_shares(self.scores.T, self.sizes.T, self.weights.T)
-        board = Leaderboard(scores, standard_error=1.0, **about)
-        return board.worth(worth, f"what {self.described} are worth").of_tasks(self)
+        return self.sizes
+
+    def _errors_on_new_items(self) -> FloatArray:
+        if self.errors is None:
+            raise InputError(
+                "averages of scores that are no accuracies need the standard error of every score; "
+                "new tasks do without"
+            )
+        return np.sqrt(np.sum((self.weights * self.errors) ** 2, axis=1))
+
+    def _errors_on_new_tasks(self) -> FloatArray:
+        """Standard error of each average where tasks are new, (m,): wider where they are few."""
+        self._check_enough()
+        w = self.weights
+        squares = np.sum(w**2, axis=1)
+        away = self.scores - np.sum(w * self.scores, axis=1, keepdims=True)
+        own = np.sum(w * away**2, axis=1) / (1 - squares) * squares
+        variance = np.maximum((own + own.mean()) / 2, _LEAST)
+        return np.sqrt(variance / korn_graubard(len(self.tasks) - 1))
 
     def new_tasks(self) -> ItemScores:
         """The tasks as the sample: a row for each, a column for each entry.
@@ -188,19 +220,20 @@ class TaskScores(Observed):
         InputError
             Fewer than three tasks, or averages in which tasks do not count the same.
         """
-        if len(self.tasks) < _FEWEST:
-            raise InputError(
-                f"--new tasks needs {_FEWEST} tasks at least to tell how tasks differ, got "
-                f"{len(self.tasks)}"
-            )
+        self._check_enough()
         if self.averaging != "tasks":
-            raise InputError(
-                "--new tasks is about tasks like these, which count the same: leave --average out"
-            )
+            raise InputError("tasks that are the sample count the same: leave average out")
         return ItemScores(
             self.scores.T, metric="mean", names=self.names, items=self.tasks, name=self.name,
             lower_is_better=self.lower_is_better,
         )  # fmt: skip
+
+    def _check_enough(self) -> None:
+        if len(self.tasks) < _FEWEST:
+            raise InputError(
+                f"new tasks need {_FEWEST} tasks at least to tell how tasks differ, got "
+                f"{len(self.tasks)}"
+            )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""

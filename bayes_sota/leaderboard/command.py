@@ -61,6 +61,7 @@ _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "ite
 _COLUMNS = (
     "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column",
     *(_GROUPS := ("task_column", "cluster_column", "run_column", "average")),
+    *(_OWN := ("stderr_column", "n_test_column")), *(_TASKS := ("task_columns", "new")),
 )  # fmt: skip
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
@@ -85,6 +86,22 @@ def _choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
 
 
 reading_options = _together(
+    click.option(
+        "--new", type=click.Choice(["items", "tasks"]),
+        help="With --task-columns: what skill is about, new items of these tasks (default) or new "
+        "tasks like these.",
+    ),
+    click.option(
+        "--task-columns", metavar="A,B,...",
+        help="Columns of the tasks of which the scores are averages (--average); --n-test is one "
+        "number, one for each (100,200 or A:100,B:200), or --n-test-column A_n,B_n.",
+    ),
+    click.option("--n-test-column", help="Column of the number of test items of each entry."),
+    click.option(
+        "--stderr-column",
+        help="Column of the standard error of each score; default one called so beside the scores, "
+        "where --n-test is not given.",
+    ),
     number_option(POSITIVE, "--standard-error", help="Error of one score."),
     click.option(
         "--metric", type=click.Choice(["accuracy", "auc", "score"]),
@@ -170,9 +187,16 @@ def read_file(
     ``options`` are those of ``field_options``, as typed on the command line.
     """
     from bayes_sota.data import read_outcomes
+    from bayes_sota.data.formats.lm_evaluation import result_files
     from bayes_sota.data.read_boards import read_entries, read_leaderboard
 
     groups = {name: options.pop(name, None) for name in _GROUPS}
+    tasks = {name: options.pop(name, None) for name in _TASKS}
+    results = result_files(file) if file_format == "auto" else None
+    if results or tasks["task_columns"]:
+        read = _read_tasks if results is None else partial(_read_results, files=results)
+        return read(file, file_format, groups, **tasks, **options)
+    _refuse("a table without --task-columns", tasks, _TASKS)
     auto = file_format == "auto"
     numbers = item_metric or label_column or file_format == "item-scores"
     if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
@@ -191,12 +215,100 @@ def read_file(
     _refuse("a leaderboard", groups, _GROUPS)
     tries, metric = options.pop("classifiers", None), options["metric"]
     form: Any = file_format
+    own = False
     if options["n_test"] is None and metric != "score":  # without scores, that is what is wrong
-        read_entries(file, score_column=options["score_column"], format=form)
-    size = _size_of_board(options.pop("n_test"), metric, options["n_positive"])
+        of = {name: options[name] for name in ("score_column", *_OWN)}
+        found = read_entries(file, format=form, **of)
+        own = metric != "auc" and (found.errors or found.sizes) is not None
+    text = options.pop("n_test")
+    size = None if own else _size_of_board(text, metric, options["n_positive"])
     known = None if tries is None else parse_tries(tries)
     options["submissions"] = parse_submissions(options["submissions"])
     return read_leaderboard(file, format=form, n_test=size, n_classifiers=known, **options)
+
+
+def _read_tasks(
+    file: Path,
+    file_format: Any,
+    groups: dict[str, Any],
+    *,
+    task_columns: str,
+    new: Any,
+    n_test: str | None,
+    stderr_column: str | None,
+    n_test_column: str | None,
+    **options: Any,
+) -> Leaderboard:
+    """Averages over columns of tasks."""
+    from bayes_sota.data.read_task_scores import read_task_scores
+
+    used = ("name_column", "metric", "lower_is_better", "percent", "missing")
+    _refuse_for_tasks(options, groups, used)
+    found = read_task_scores(
+        file, task_columns=_split(task_columns) or [], n_test=_sizes_of_tasks(n_test),
+        n_test_columns=_split(n_test_column), stderr_columns=_split(stderr_column),
+        average=parse_average(groups["average"]), format=file_format,
+        **{name: options[name] for name in used},
+    )  # fmt: skip
+    return found.leaderboard(new or "items")
+
+
+def _read_results(
+    file: Path,
+    file_format: Any,
+    groups: dict[str, Any],
+    *,
+    files: list[Path],
+    task_columns: str | None,
+    new: Any,
+    n_test: str | None,
+    score_column: str | None,
+    **options: Any,
+) -> Leaderboard:
+    """Averages over the tasks in results of lm-evaluation-harness, a file for each model."""
+    from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks
+
+    _refuse_for_tasks(options, groups, ())
+    found = read_lm_eval_tasks(
+        files, metric=score_column, tasks=_split(task_columns), n_test=_sizes_of_tasks(n_test),
+        average=parse_average(groups["average"]),
+    )  # fmt: skip
+    return found.leaderboard(new or "items")
+
+
+def _refuse_for_tasks(
+    options: dict[str, Any], groups: dict[str, Any], used: tuple[str, ...]
+) -> None:
+    """Options that averages over tasks have no use for would be ignored silently."""
+    defaults = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
+    given = {n: v for n, v in options.items() if v != defaults.get(n) and n not in used}
+    _refuse("averages over tasks", given, tuple(given))
+    _refuse("a table with a column for each task", groups, _GROUPS[:3])
+
+
+def _split(text: str | None) -> list[str] | None:
+    """Names between commas."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def _sizes_of_tasks(text: str | None) -> int | list[int] | dict[str, int] | None:
+    """Items of tasks: one number, one for each, or by the names of the tasks.
+
+    Examples
+    --------
+    >>> _sizes_of_tasks("100"), _sizes_of_tasks("100,200"), _sizes_of_tasks("law:100,art:50")
+    (100, [100, 200], {'law': 100, 'art': 50})
+    """
+    if text is None:
+        return None
+    parts = [part.rpartition(":") for part in text.split(",")]
+    named = [bool(colon) for _, colon, _ in parts]
+    if any(named) != all(named):
+        raise InputError(f"--n-test has a number for each task as 100,200 or A:100,B:200: {text!r}")
+    sizes = [_whole(size) for _, _, size in parts]
+    if all(named):
+        return dict(zip((name.strip() for name, _, _ in parts), sizes, strict=True))
+    return sizes if len(sizes) > 1 else sizes[0]
 
 
 def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
@@ -261,7 +373,7 @@ def _whole(text: str) -> int:
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
 )
-@click.argument("file", required=False, type=InputFile())
+@click.argument("file", required=False, type=InputFile(or_folder=True))
 @click.option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @click.option("--n-test", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", multiple=True, help="Number or range A:B, per board.")
@@ -456,7 +568,7 @@ def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | Ite
 def _maximum_of(data: "Leaderboard | Responses | ItemScores") -> str:
     """Why ABC takes no FILE, and the options that give it the best score of this one."""
     why = "--method abc reads the best score alone and would drop all others in FILE"
-    if not isinstance(data, Leaderboard):
+    if not isinstance(data, Leaderboard) or data.has_own_errors:
         return f"{why}: leave it out"
     best = repr(data.maximum) if data.decimals is None else f"{data.maximum:.{data.decimals}f}"
     size = "" if data.n_test is None else f" --n-test {data.n_test}"
@@ -567,13 +679,15 @@ def _read_scores(
         if not isinstance(board, Leaderboard) or board.maximum > 1:
             raise
         n, notes = _whole(size), (f"scores are taken as they are: {error}",)
-    if not isinstance(board, Leaderboard):
-        raise InputError("shrinking and cropping take the scores of a leaderboard")
+    if not isinstance(board, Leaderboard) or board.has_own_errors:
+        raise InputError(
+            "shrinking and cropping take the scores of a leaderboard, all on the same test items"
+        )
     return board, n, notes
 
 
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
-@click.argument("file", type=InputFile())
+@click.argument("file", type=InputFile(or_folder=True))
 @field_options
 @number_option(
     COUNT, "--new-n-test",

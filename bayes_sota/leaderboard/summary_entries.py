@@ -322,7 +322,7 @@ def board_table(
         name=board.name,
         n_test=board.n_test if items is None else items.n_items,
         n_test_source=board.n_test_source if items is None else items_behind(items)[0],
-        facts={} if items is None else items_behind(items)[1],
+        facts=facts_of(data),
         ci_prob=ci_prob,
         decimals=(score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
@@ -538,6 +538,17 @@ def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
         words += [f"{data.n_runs:,} runs"] * (data.n_runs > 1)
         facts |= {"average": average, "n_tasks": n_tasks or None, "n_runs": data.n_runs}
     return ", ".join(words) or "rows of the matrix", facts
+
+
+def facts_of(data: BestScore | Responses | ItemScores) -> dict[str, Any]:
+    """What JSON says of the items behind scores; nothing of a plain board."""
+    if not isinstance(data, BestScore):
+        return items_behind(data)[1]
+    if not isinstance(data, Leaderboard) or data.task_scores is None:
+        return {}
+    tasks = data.task_scores
+    known = {"average": tasks.averaging, "n_tasks": len(tasks.tasks), "n_items": tasks.n_items}
+    return known | {"new": data.new}
 
 
 def _entry(row: Any) -> dict[str, Any]:

@@ -46,6 +46,7 @@ from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_
 from bayes_sota.leaderboard.summary_entries import (
     CITED,
     expectation,
+    facts_of,
     items_behind,
     measured_of,
     on_items,
@@ -319,9 +320,9 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
     tries: Any = data.n_classifiers
     if is_whole(data):
         facts["winner"] = _winner(data)
+    facts |= facts_of(data)
     if not isinstance(data, BestScore):
-        source, items = items_behind(data)
-        size, facts = data.n_items, facts | items
+        source, size = items_behind(data)[0], data.n_items
     elif whole:
         size, source, tries = data.n_test, data.n_test_source, tries or data.typical_tries
     else:
