@@ -19,7 +19,7 @@ from bayes_sota.data.files.tables import normalize_name
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
-_SPREADS = re.compile(r".[\W_](std|stddev|stderr|sd)", re.IGNORECASE)
+_SPREADS = re.compile(r".[\W_](stderr|stddev|std|sd)", re.IGNORECASE)
 _QUESTION = re.compile(r"(is|has)[\W_]", re.IGNORECASE)
 _RANK = re.compile(r"(.+)[\W_]rank", re.IGNORECASE)
 _AT = re.compile(r"(?:^|[\W_])([a-z]+)@(\d+)", re.IGNORECASE)  # precision@1

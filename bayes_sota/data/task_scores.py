@@ -27,6 +27,12 @@ from bayes_sota.data.observed import Observed
 from bayes_sota.data.own_errors import errors_of_scores, sizes_of_accuracies
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
 
+COUNTS = {
+    "items": "whose items count the same",
+    "tasks": "that count the same",
+    "weights": "with weights of their own",
+}
+"""What counts equally in an average, in words."""
 _MEANING = "scores are a matrix of numbers, entries x tasks"
 _FEWEST = 3  # tasks that tell how tasks differ
 _LEAST = 1e-12  # variance of tasks that agree exactly
@@ -144,13 +150,7 @@ class TaskScores(Observed):
     @property
     def described(self) -> str:
         """What the tasks are, in words."""
-        how = {
-            "items": "whose items count the same",
-            "tasks": "that count the same",
-            "weights": "with weights of their own",
-        }[self.averaging]
-        size = "" if self.n_items is None else f", {counted(self.n_items, 'item')}"
-        return f"{len(self.tasks):,} tasks {how}{size}"
+        return f"{counted(len(self.tasks), 'task')} {COUNTS[self.averaging]}"
 
     def leaderboard(self, new: New = "items") -> Leaderboard:
         r"""Averages, each with its own error on new items of these tasks, or on new tasks.
@@ -183,8 +183,7 @@ class TaskScores(Observed):
         else:
             middle = np.clip(average, 0.5 / len(self.tasks), 1 - 0.5 / len(self.tasks))
             worth = middle * (1 - middle) / errors**2 + 1
-        what = "new tasks are worth" if new == "tasks" else "are worth"
-        return board.worth(worth, f"what {self.described} {what}").of_tasks(self, new)
+        return board.worth(worth, self.described).of_tasks(self, new)
 
     def _known_sizes(self) -> FloatArray:
         if self.sizes is None:

@@ -132,7 +132,7 @@ def own_errors_posterior(
     sampler = JointSampler(kernel, fit, found)
     values, skill, psi, parameters = sampler.draw(draws, rng)
     values |= sampler.new_scores(values["winner_skill"], skill, new_n_test or board.n_test, rng)
-    notes = (*board.notes, *_notes(kernel))
+    notes = (*board.notes, *_of_tasks(board), *_notes(kernel))
     return JointPosterior(
         values, fit, tuple(few_points(fit)), notes, parameters, board.scores, skill, psi, found
     )
@@ -171,6 +171,20 @@ def _grid(law: ScoreLaw, values: FloatArray, ratio: FloatArray, *, complete: boo
     high = np.max(places + 5 * np.minimum(errors, 1.2))
     step = errors[leaders(values)].min() / 6
     return np.linspace(low, high, int(np.clip((high - low) / step, 60, _MOST_NODES)))
+
+
+def _of_tasks(board: Leaderboard) -> Iterator[str]:
+    """What averages over tasks are about."""
+    tasks = board.task_scores
+    if tasks is None:
+        return
+    if board.new == "tasks":
+        yield (
+            f"the {len(tasks.tasks)} tasks are the sample: errors are those of new tasks like "
+            "them, and P(best) is too cautious (claim responses compares pairs on these tasks)"
+        )
+    else:
+        yield f"scores are averages of {tasks.described}, with errors of new items of these tasks"
 
 
 def _notes(kernel: JointKernel) -> Iterator[str]:

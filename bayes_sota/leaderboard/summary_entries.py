@@ -31,6 +31,7 @@ from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.responses import Responses
+from bayes_sota.data.task_scores import COUNTS
 from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import JointPosterior
@@ -55,12 +56,14 @@ COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
     "p_best", "p_best_mcse", "tied_with_best",
 )  # fmt: skip
+_OWN = {"n_effective": "worth items", "standard_error": "error"}
+"""Columns of entries with errors of their own, and what tables call them."""
 _DRAWS = 4000  # of theta_sota
 _FEW = 100  # draws of the entries
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _SKILL = (
-    "Skill is the expected score on new items of the same kind. Its interval includes the luck "
-    "that all entries share on these items; what compares entries does not."
+    "Skill is the expected score on new {} of the same kind. Its interval includes the luck "
+    "that all entries share on these {}; what compares entries does not."
 )
 _MAY_BE_BEST = (
     "May be best: that the leader is better is not sure at {:.0%}. P(best) is the probability that "
@@ -123,6 +126,7 @@ def describe_entries(
         What else a report has: notes, reasons, what was measured.
     """
     first, (shown, d), m = frame.iloc[0], decimals, len(frame)
+    own, new = [_OWN[key] for key in _OWN if key in frame], (facts or {}).get("new", "items")
     tied, sure = int(frame["tied_with_best"].sum()), f"{ci_prob:.0%} interval"
     p_best = chance(first["p_best"], first["p_best_mcse"])
     leads = f"{_leads(frame, name, shown)}{on_items(n_test, n_test_source)}{_sharing(frame)}"
@@ -130,7 +134,7 @@ def describe_entries(
         *sentences_of(answers), f"{_may_be_best(tied, m)} The {compared_by} show this at "
         f"{ci_prob:.0%}.",
     ]  # fmt: skip
-    legend = [_SKILL, _MAY_BE_BEST.format(ci_prob)]
+    legend = [_SKILL.format(new, new), _MAY_BE_BEST.format(ci_prob)]
     skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
     said, who = said_decimals(shown, d), shown_name(first["name"], 60)
     notes, reasons = (list(described.get(key, ())) for key in ("notes", "reasons"))
@@ -146,13 +150,14 @@ def describe_entries(
         make_frame=lambda: frame,
         tables=[
             Table(
-                ["rank", "name", "score", "skill", sure, "rank interval", "P(best)", "may be best"],
+                ["rank", "name", "score", *own, "skill", sure, "rank interval", "P(best)",
+                 "may be best"],
                 [_cells(row, decimals) for row in frame.itertuples(index=False)],
                 f"{name}: {m:,} entries",
             )
         ],
         sentences=[
-            expectation(who, skill, first["score"], (shown, said), metric),
+            expectation(who, skill, first["score"], (shown, said), metric, new),
             f"The best of all {m:,} entries, whichever it is (theta_sota), would score "
             f"{as_scores(theta_sota, said, metric)}; ranges are {sure}s.",
             f"{leads}; it is the best of all with probability {p_best}.",
@@ -198,7 +203,10 @@ def _estimate(found: dict[str, Any], d: int, interval: str) -> str:
 def _cells(row: Any, decimals: tuple[int, int]) -> list[str]:
     shown, d = decimals
     return [
-        str(row.rank), str(row.name), f"{row.score:z.{shown}f}", f"{row.skill:z.{d}f}",
+        str(row.rank), str(row.name), f"{row.score:z.{shown}f}",
+        *([f"{row.n_effective:,.0f}"] if hasattr(row, "n_effective") else []),
+        *([f"{row.standard_error:.2g}"] if hasattr(row, "standard_error") else []),
+        f"{row.skill:z.{d}f}",
         f"{row.skill_lower:z.{d}f} to {row.skill_upper:z.{d}f}",
         f"{row.rank_lower} to {row.rank_upper}", chance(row.p_best, row.p_best_mcse),
         "yes" if row.tied_with_best else "",
@@ -311,6 +319,7 @@ def board_table(
         told = questions.answers(newcomer)
     leads = None if joint else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, tied, ci_prob)
+    frame = frame.assign(**_own_errors(board))
     remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
     if len(entries.skill) < _FEW:
         few = counted(len(entries.skill), "draw")
@@ -320,8 +329,8 @@ def board_table(
         theta_sota=_summary_of(posterior, "theta_sota", ci_prob),
         rho=rho,
         name=board.name,
-        n_test=board.n_test if items is None else items.n_items,
-        n_test_source=board.n_test_source if items is None else items_behind(items)[0],
+        n_test=size_of(data)[0],
+        n_test_source=size_of(data)[1],
         facts=facts_of(data),
         ci_prob=ci_prob,
         decimals=(score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
@@ -419,6 +428,16 @@ def _frame(
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
+def _own_errors(board: Leaderboard) -> dict[str, Any]:
+    """Items that each score is worth, or its standard error, where entries have their own."""
+    ratios, order = board.error_ratios, board.order
+    if ratios is None:
+        return {}
+    if board.metric == "accuracy":
+        return {"n_effective": board.sizes[order]}
+    return {"standard_error": (board.standard_error or 0.0) * ratios[order]}
+
+
 def _moved(frame: pd.DataFrame, board: Leaderboard) -> list[str]:
     """That the order by skill is another than by score, where entries had several submissions."""
     skill = board.sign * frame["skill"].to_numpy()
@@ -460,7 +479,7 @@ def score_decimals(board: Leaderboard) -> int:
     if board.decimals is not None and board.decimals < 12:
         return board.decimals
     if board.metric == "accuracy":
-        return int(np.ceil(np.log10(board.n_test)))
+        return max(int(np.ceil(np.log10(board.n_test))), 3 if board.has_own_errors else 1)
     return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
 
 
@@ -476,7 +495,12 @@ def said_decimals(shown: int, supported: int) -> int:
 
 
 def expectation(
-    who: str, skill: dict[str, Any], score: float, decimals: tuple[int, int], metric: Metric
+    who: str,
+    skill: dict[str, Any],
+    score: float,
+    decimals: tuple[int, int],
+    metric: Metric,
+    new: str = "items",
 ) -> str:
     """What to expect of a classifier beside its score: its skill, the mean over all new items.
 
@@ -492,6 +516,8 @@ def expectation(
     decimals : (int, int)
         Of the score and of the skill.
     metric : {"accuracy", "auc", "score"}
+    new : {"items", "tasks"}
+        What it would be scored on.
 
     Examples
     --------
@@ -502,7 +528,7 @@ def expectation(
     shown, d = decimals
     same = as_score(score, d, metric) == as_score(skill["mean"], d, metric)
     return (
-        f"Expect {who} to score {as_scores(skill, d, metric)} on many new items, "
+        f"Expect {who} to score {as_scores(skill, d, metric)} on many new {new}, "
         f"{'as it does here' if same else f'not the {as_score(score, shown, metric)} it shows'}."
     )
 
@@ -529,15 +555,18 @@ def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
     facts: dict[str, Any] = {"n_items": data.n_items, "n_clusters": n_clusters, "new": "items"}
     if isinstance(data, Responses):
         n_tasks, average = len(data.task_weights), data.averaging
-        how = {
-            "items": "whose items count the same",
-            "tasks": "that count the same",
-            "weights": "with weights of their own",
-        }[average]
-        words = [f"{n_tasks:,} tasks {how}"] * (n_tasks > 0) + words
+        words = [f"{n_tasks:,} tasks {COUNTS[average]}"] * (n_tasks > 0) + words
         words += [f"{data.n_runs:,} runs"] * (data.n_runs > 1)
         facts |= {"average": average, "n_tasks": n_tasks or None, "n_runs": data.n_runs}
     return ", ".join(words) or "rows of the matrix", facts
+
+
+def size_of(data: Leaderboard | Responses | ItemScores) -> tuple[int | None, str]:
+    """Number of test items, None where it is not known, and where it comes from."""
+    if not isinstance(data, Leaderboard):
+        return data.n_items, items_behind(data)[0]
+    tasks = data.task_scores
+    return (data.n_test if tasks is None else tasks.n_items), data.n_test_source
 
 
 def facts_of(data: BestScore | Responses | ItemScores) -> dict[str, Any]:
@@ -552,10 +581,12 @@ def facts_of(data: BestScore | Responses | ItemScores) -> dict[str, Any]:
 
 
 def _entry(row: Any) -> dict[str, Any]:
+    own = {key: float(getattr(row, key)) for key in _OWN if hasattr(row, key)}
     return {
         "name": str(row.name),
         "rank": int(row.rank),
         "score": float(row.score),
+        **own,
         "skill": {"mean": float(row.skill), "interval": [row.skill_lower, row.skill_upper]},
         "rank_interval": [int(row.rank_lower), int(row.rank_upper)],
         "p_best": float(row.p_best),

@@ -47,11 +47,11 @@ from bayes_sota.leaderboard.summary_entries import (
     CITED,
     expectation,
     facts_of,
-    items_behind,
     measured_of,
     on_items,
     said_decimals,
     score_decimals,
+    size_of,
 )
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
@@ -69,7 +69,7 @@ _ASSUMED = {
 }
 _ROW_DRAWS = 4000  # of a row of the sensitivity analysis
 _WHAT_TO_REPORT = (
-    "Skill is the expected score on new items of the same kind. Report winner_skill for how good "
+    "Skill is the expected score on new {} of the same kind. Report winner_skill for how good "
     "the winner is, and theta_sota for how good the best is."
 )
 _ABOVE = (
@@ -199,7 +199,8 @@ def describe_sota(
         tables=_tables(pairs, rows, ci_prob),
         sentences=[
             *(line for board, found in pairs for line in _expected(board, found, alone)),
-            *subjects, *asked, *above, _WHAT_TO_REPORT, f"Ranges are {ci_prob:.0%} intervals.",
+            *subjects, *asked, *above, _WHAT_TO_REPORT.format(_new_of(boards[0])),
+            f"Ranges are {ci_prob:.0%} intervals.",
         ],
         paragraph=[
             *(
@@ -316,19 +317,17 @@ def _elsewhere(rows: list[dict[str, Any]], content: dict[str, Any]) -> list[str]
 def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) -> dict[str, Any]:
     """What is said of one board."""
     estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
-    facts, whole = dict[str, Any](), is_whole(data)
+    facts = dict[str, Any]()
     tries: Any = data.n_classifiers
-    if is_whole(data):
-        facts["winner"] = _winner(data)
-    facts |= facts_of(data)
-    if not isinstance(data, BestScore):
-        source, size = items_behind(data)[0], data.n_items
-    elif whole:
-        size, source, tries = data.n_test, data.n_test_source, tries or data.typical_tries
-    else:
+    whole = is_whole(data)
+    if isinstance(data, BestScore) and not isinstance(data, Leaderboard):
         size, source = data.n_test, "given"
         tries = tries or estimand_summary(tree, "n_classifiers", ci_prob, index)
         facts["n_right"] = list(data.counts) if data.metric == "accuracy" else None
+    else:
+        size, source = size_of(data)
+        facts = {"winner": _winner(data)} | facts_of(data)
+        tries = data.typical_tries if isinstance(data, Leaderboard) and not tries else tries
     return {
         "n_test": size,
         "n_test_source": source,
@@ -407,11 +406,16 @@ def _expected(data: Data, found: dict[str, Any], alone: bool) -> list[str]:
     )
     low, high = (as_score(end, new_d, metric) for end in found["winner_new_score"]["interval"])
     return [
-        expectation(who, skill, found["observed_maximum"], (shown, d), metric),
+        expectation(who, skill, found["observed_maximum"], (shown, d), metric, _new_of(data)),
         f"The best of {_competitors(data, found)}, whichever it is (theta_sota), would score "
         f"{as_scores(found['theta_sota'], best_d, metric)}; one fresh test set has luck of its "
         f"own, and gives the winner {low} to {high}.",
     ]
+
+
+def _new_of(data: Data) -> str:
+    """What skills are about: new items, or new tasks."""
+    return str(facts_of(data).get("new", "items"))
 
 
 def _competitors(data: Data, found: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ score}}``; of a group of tasks and its members only the members count
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,14 +168,7 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
     models = _models(paths)
     tasks = list(dict.fromkeys(task for model in models for task in model.tasks))
     metrics = {task: _metric(task, models, options.score_column) for task in tasks}
-    if options.score_column is not None and not any(
-        metric.partition(",")[0] == options.score_column.partition(",")[0]
-        for metric in metrics.values()
-    ):
-        raise InputError(
-            f"no task has the metric {shown(options.score_column)}; there are "
-            f"{several(sorted(set(metrics.values())))} (score_column)"
-        )
+    _check_metric(options.score_column, metrics.values())
     scores = [
         [model.tasks.get(task, {}).get(metric, np.nan) for model in models]
         for task, metric in metrics.items()
@@ -265,12 +258,7 @@ def read_lm_eval_tasks(
     groups = {name: members for model in models for name, members in model.groups.items()}
     names = _tasks_of_all(models, groups, tasks)
     keys = {task: _metric(task, models, metric) for task in names}
-    for task, key in keys.items():
-        if metric is not None and metric not in (key, key.partition(",")[0]):
-            raise InputError(
-                f"{models[0].where}: task {shown(task)} has no metric {shown(metric)} "
-                f"(score_column); it has {several(models[0].tasks[task])}"
-            )
+    _check_metric(metric, keys.values())
     lower = {(t, keys[t].partition(",")[0]) in model.lower for t in names for model in models}
     if len(lower) > 1:
         raise InputError("tasks of which higher and lower is better have no average: task_columns")
@@ -292,6 +280,16 @@ def read_lm_eval_tasks(
             average=average, metric="accuracy" if accuracies else "score",
             lower_is_better=any(lower), name="lm-evaluation-harness", notes=notes,
         )  # fmt: skip
+
+
+def _check_metric(wanted: str | None, used: Collection[str]) -> None:
+    """Raise ``InputError`` where no task has the metric that is asked for."""
+    names = {metric.partition(",")[0] for metric in used}
+    if wanted is not None and wanted.partition(",")[0] not in names:
+        raise InputError(
+            f"no task has the metric {shown(wanted)}; there are {several(sorted(set(used)))} "
+            "(score_column)"
+        )
 
 
 def _tasks_of_all(
