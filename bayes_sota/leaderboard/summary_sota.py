@@ -318,6 +318,7 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
     """What is said of one board."""
     estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
     facts = dict[str, Any]()
+    size: int | None
     tries: Any = data.n_classifiers
     whole = is_whole(data)
     if isinstance(data, BestScore) and not isinstance(data, Leaderboard):
