@@ -28,7 +28,7 @@ from bayes_sota.data.columns import (
 )
 from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
-from bayes_sota.data.responses import MISSING
+from bayes_sota.data.responses import MISSING, Runs
 
 MOST_SLIPS = 0.1  # of the cells of answers
 ARE_NUMBERS = "or say with item_metric that these are numbers (in Python read_item_scores)"
@@ -63,8 +63,8 @@ class Widened:
     table : Table
     task_column, cluster_column : str or None
         Columns of the tasks and clusters of the items.
-    n_runs : int or None
-        Runs behind each outcome, which is the share of right ones; the fewest where they differ.
+    n_runs : int, ndarray of int, shape (n_items, n_classifiers), or None
+        Runs behind each outcome, which is the share of right ones; of each where they differ.
         None for single answers, and for numbers, which then are means of any runs.
     notes : tuple of str
         Which columns were taken for what.
@@ -73,7 +73,7 @@ class Widened:
     table: Table
     task_column: str | None = None
     cluster_column: str | None = None
-    n_runs: int | None = None
+    n_runs: Runs = None
     notes: tuple[str, ...] = ()
 
 
@@ -201,10 +201,11 @@ def _outcomes(
     grid: NDArray[np.int32],
     values: FloatArray,
     counts: FloatArray | None,
-) -> tuple[Sequence[Any], int | None, list[str]]:
+) -> tuple[Sequence[Any], Runs, list[str]]:
     """Cells of each classifier, how many runs are behind shares of right answers, and a note."""
     if counts is not None:
-        return list(np.append(values / counts, np.nan)[grid]), int(counts.min()), []
+        numbers = np.append(counts, 0)[grid]
+        return list(np.append(values / counts, np.nan)[grid]), number_of_runs(numbers.T), []
     if grid.ndim == 3:
         known = np.where(values == MISSING, np.nan, values)
         means, n_runs, told = _mean_of_runs(np.append(known, np.nan)[grid])
@@ -296,7 +297,19 @@ def _two_groups(table: Table, items: Axis, groups: Axis, row: int, other: int) -
     )
 
 
-def _mean_of_runs(values: FloatArray) -> tuple[list[FloatArray], int | None, list[str]]:
+def number_of_runs(counts: NDArray[Any]) -> Runs:
+    """Runs behind each outcome, (n_items, n_classifiers), 0 where it is missing: or one number.
+
+    Examples
+    --------
+    >>> number_of_runs(np.array([[3, 3], [0, 3]])), number_of_runs(np.array([[3, 2]])).tolist()
+    (3, [[3, 2]])
+    """
+    least, most = int(counts[counts > 0].min(initial=counts.max())), int(counts.max())
+    return least if least == most else np.maximum(counts, 1).astype(np.int64)
+
+
+def _mean_of_runs(values: FloatArray) -> tuple[list[FloatArray], Runs, list[str]]:
     """Means over runs of each classifier and item, how many there are, and a note.
 
     ``values`` are classifiers x items x runs, NaN where there is none.
@@ -310,7 +323,7 @@ def _mean_of_runs(values: FloatArray) -> tuple[list[FloatArray], int | None, lis
     with np.errstate(invalid="ignore"):
         means = np.where(there, values, 0.0).sum(axis=2) / counts
     told = [f"items have {least:,} to {most:,} runs; a score is the mean of their means"]
-    return list(means), least, told if least < most else []
+    return list(means), number_of_runs(counts.T), told if least < most else []
 
 
 def refuse_misspelt(

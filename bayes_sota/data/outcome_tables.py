@@ -46,7 +46,7 @@ from bayes_sota.data.long_answers import (
 from bayes_sota.data.metric_names import asides
 from bayes_sota.data.parts import Choices, Part, file_names
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.responses import MISSING
+from bayes_sota.data.responses import MISSING, Runs
 
 _MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
 
@@ -264,13 +264,13 @@ class ItemGroups:
     ----------
     clusters, tasks : dict or None
         Cluster and task of each item.
-    n_runs : int or None
+    n_runs : int, ndarray of int, shape (n_items, n_columns), or None
         Runs behind each outcome, which is the share of right ones.
     """
 
     clusters: dict[str, str] | None
     tasks: dict[str, str] | None
-    n_runs: int | None
+    n_runs: Runs
 
 
 def parts_of_tables(
@@ -295,9 +295,11 @@ def parts_of_tables(
         path: find_roles(w.table, choices.item_column, w.cluster_column, w.task_column)
         for path, w in wide.items()
     }
-    runs = {w.n_runs for w in wide.values()}
-    if len(runs) > 1:
-        raise InputError("tables with several runs, and with one, are not joined")
+    runs = [w.n_runs for w in wide.values()]
+    if len(runs) > 1 and (
+        not all(n is None or isinstance(n, int) for n in runs) or len(set(runs)) > 1
+    ):
+        raise InputError("tables whose runs differ in number are not joined: make them one table")
     every = list(found.values())
     for roles in every:
         if len(found) > 1 and not roles.named:
@@ -326,7 +328,7 @@ def parts_of_tables(
     for path, w in wide.items():
         told += notes_on_groups(found[path], w)
     parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *dict.fromkeys(told)))
-    groups = ItemGroups(_groups(every, "cluster"), _groups(every, "task"), runs.pop())
+    groups = ItemGroups(_groups(every, "cluster"), _groups(every, "task"), runs[0])
     return parts, groups, None if truth is None else truth.column
 
 

@@ -17,6 +17,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import several
+from bayes_sota.data.responses import Runs
 
 _LARGEST_LOSS = 0.5  # of the items of a file; more is another test set
 _ENDINGS = (
@@ -251,8 +252,8 @@ class Joined:
     items : tuple of str
     values : (n_items, n_columns) array of float
         Outcomes, the mean over runs; NaN where there is none.
-    n_runs : int or None
-        Runs behind each outcome, the fewest where they differ; None where there is only one.
+    n_runs : int, ndarray of int, shape (n_items, n_columns), or None
+        Runs behind each outcome, of each where they differ; None where there is only one.
     are_answers : bool
         Whether every outcome of every run is right (1) or wrong (0).
     notes : tuple of str
@@ -264,7 +265,7 @@ class Joined:
     methods: tuple[str, ...]
     items: tuple[str, ...]
     values: FloatArray
-    n_runs: int | None
+    n_runs: Runs
     are_answers: bool
     notes: tuple[str, ...]
     tasks: tuple[str, ...] | None
@@ -320,7 +321,7 @@ def join_parts(parts: Sequence[Part]) -> Joined:
         methods=tuple(of[0].method for of in columns.values()),
         items=items,
         values=values.T,
-        n_runs=least if most > 1 else None,
+        n_runs=None if most == 1 else least if least == most else counts.T.astype(np.int64),
         are_answers=all(np.isin(part.values, (0, 1)).all() for part in parts),
         notes=tuple(dict.fromkeys(notes)),
         tasks=tuple(tasks_of[item] for item in items) if places.prefixed else None,

@@ -65,7 +65,7 @@ from bayes_sota.data.read_logs import (
     open_outcomes,
     responses_of_json,
 )
-from bayes_sota.data.responses import MISSING, Averaging, New, Responses
+from bayes_sota.data.responses import MISSING, Averaging, New, Responses, Runs
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
@@ -168,7 +168,7 @@ def read_responses(
             clusters=None if clusters is None else [clusters[i] for i in rows],
             tasks=None if tasks is None else [tasks[i] for i in rows],
             average=average,
-            n_runs=wide.n_runs,
+            n_runs=_runs_of(wide.n_runs, rows, columns),
             name=found.stem,
             notes=(*wide.notes, *notes_on_groups(roles, wide)),
         )
@@ -591,11 +591,16 @@ def _joined_table(joined: Joined, groups: ItemGroups, leave_out: Sequence[str]) 
         methods=tuple(joined.methods[j] for j in columns),
         items=tuple(joined.items[i] for i in rows) if leave_out else joined.items,
         values=values,
-        n_runs=groups.n_runs,
+        n_runs=_runs_of(groups.n_runs, rows, columns),
         are_answers=groups.n_runs is not None or right_or_wrong,
         tasks=None if tasks is None else tuple(tasks[i] for i in rows),
         clusters=None if clusters is None else tuple(clusters[i] for i in rows),
     )
+
+
+def _runs_of(n_runs: Runs, rows: list[int], columns: list[int]) -> Runs:
+    """Runs of some items and classifiers."""
+    return n_runs[np.ix_(rows, columns)] if isinstance(n_runs, np.ndarray) else n_runs
 
 
 def _outcomes(

@@ -41,6 +41,8 @@ ABOUT: dict[New, str] = {
     "tasks": "new tasks like these",
 }
 """The same in words."""
+type Runs = int | IntArray | None
+"""Runs behind the outcomes, or behind each, (n_items, n_classifiers); None for single answers."""
 
 MISSING = -1
 FEWEST_TASKS = 3

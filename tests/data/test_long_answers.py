@@ -271,3 +271,17 @@ def test_a_column_that_is_named_makes_a_wide_table_answers(tmp_path: Path, capsy
     code, out, _ = run(capsys, "board", str(path), "--task-column", "topic", "--json")
     assert code in (0, 1)
     assert '"n_tasks": 3' in out
+
+
+def test_runs_that_differ_in_number_are_all_counted(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = ["a,x,1,1", "a,x,2,0", "a,x,3,1", "a,y,1,0", "b,x,1,1", "b,y,1,1", "b,y,2,0", "b,x,2,1"]
+    path.write_text("\n".join(["model,item,seed,correct", *rows]) + "\n")
+    found = read_responses(path)
+    assert found.run_numbers.tolist() == [[3, 2], [1, 2]]
+    assert found.values.tolist() == [[2 / 3, 1], [0, 0.5]]
+    also = read_evaluations(path).outcomes
+    assert also.run_numbers.tolist() == found.run_numbers.tolist()
+    counted = tmp_path / "counted.csv"
+    counted.write_text("model,item,runs,correct\na,x,3,2\na,y,1,0\nb,x,2,2\nb,y,2,1\n")
+    assert read_responses(counted).run_numbers.tolist() == found.run_numbers.tolist()
