@@ -37,7 +37,7 @@ from bayes_sota.data.responses import Responses
 New = Literal["items", "runs", "tasks"]
 """What a skill is about: new items of these tasks, new runs on these items, new tasks."""
 
-_FEWEST_TASKS = 3
+FEWEST_TASKS = 3
 _LEAST = 1e-12  # variance between tasks that agree exactly
 
 
@@ -248,9 +248,9 @@ class _Answers:
 
     def variance_of_tasks(self) -> float:
         """Variance of the score where tasks are new."""
-        if self.weights.size < _FEWEST_TASKS:
+        if self.weights.size < FEWEST_TASKS:
             raise InputError(
-                f"--new tasks needs {_FEWEST_TASKS} tasks at least to tell how tasks differ, got "
+                f"--new tasks needs {FEWEST_TASKS} tasks at least to tell how tasks differ, got "
                 f"{self.weights.size}"
             )
         means = np.bincount(self.tasks, self.values) / np.bincount(self.tasks)
