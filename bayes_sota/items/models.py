@@ -45,8 +45,7 @@ from bayes_sota.core.builders import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import NORMAL_975, Priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.responses import MISSING, Responses
-from bayes_sota.items.score import FEWEST_TASKS
+from bayes_sota.data.responses import FEWEST_TASKS, MISSING, Responses
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over the difficulty
 
@@ -108,7 +107,7 @@ def build_model(
     Raises
     ------
     InputError
-        One classifier, priors of another model, shares that are no multiples of one run.
+        One classifier, priors of another model, passes, shares that are no multiples of one run.
 
     Examples
     --------
@@ -257,7 +256,7 @@ def _with_tasks(responses: Responses, known: EvaluationPriors) -> pm.Model:
         item_sd = pm.LogNormal("item_sd", *_log_normal(known.item_sd))
         variance = variance + item_sd**2
         of_item = pm.Normal("item_effect", middle, item_sd, dims="item")
-        _observed(right, runs, responses.n_runs, of_item[:, None] + own, known)
+        _observed(right, runs, of_item[:, None] + own, known)
         by_task = _mean_of_logistic(difficulty + level, variance)
         pm.Deterministic("skill_of_task", by_task, dims=("classifier", "task"))
         skill = pm.Deterministic("skill", by_task @ weights, dims="classifier")
@@ -270,15 +269,23 @@ def _with_tasks(responses: Responses, known: EvaluationPriors) -> pm.Model:
 
 def _counts(responses: Responses) -> tuple[IntArray, IntArray]:
     """Runs with the right answer, and runs, 0 where an answer is missing; both (n, m)."""
-    values, total = responses.values, responses.n_runs
-    missing = np.isnan(values)
-    right = np.where(missing, 0.0, values) * total
-    if not np.allclose(right, np.rint(right)):
+    if responses.passes is not None:
         raise InputError(
-            f"the model needs counts of right runs: the shares are no multiples of 1/{total}, as "
-            "if numbers of runs differed; give n_runs as it is, or every run as an answer"
+            f"the model needs counts of right runs, not {responses.measured}: give the answers "
+            "without passes"
         )
-    return np.rint(right).astype(np.int64), np.where(missing, 0, total)
+    values = responses.values
+    runs = np.where(np.isnan(values), 0, responses.run_numbers)
+    right = np.nan_to_num(values) * runs
+    wrong = np.argwhere(~np.isclose(right, np.rint(right), rtol=0, atol=1e-3))
+    if wrong.size:
+        item, entry = wrong[0]
+        raise InputError(
+            f"the model needs counts of right runs: {responses.names[entry]!r} has the share "
+            f"{values[item, entry]:.4g} for item {responses.items[item]!r}, no multiple of "
+            f"1/{runs[item, entry]}; give n_runs of each item and classifier"
+        )
+    return np.rint(right).astype(np.int64), runs
 
 
 def _numbered(labels: tuple[str, ...] | None, size: int) -> tuple[list[str], IntArray]:
@@ -313,10 +320,9 @@ def _log_normal(interval: tuple[float, float]) -> tuple[float, float]:
     return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
 
 
-def _observed(
-    right: IntArray, runs: IntArray, most: int, log_odds: Any, known: EvaluationPriors
-) -> None:
+def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: EvaluationPriors) -> None:
     """Counts of right runs, of one run right and wrong answers."""
+    most = int(runs.max())
     concentration: Any = 1.0  # of single answers it has no effect
     if most > 1:
         concentration = pt.exp(pm.Normal("log_concentration", *known.log_concentration))
