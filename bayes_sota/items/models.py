@@ -47,7 +47,7 @@ from bayes_sota.core.priors import NORMAL_975, Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.responses import FEWEST_TASKS, MISSING, Responses
 
-_NODES, _REACH = 61, 6.0  # trapezoidal rule over the difficulty
+_NODES, _REACH = 61, 6.0  # trapezoidal rule over a normal law
 
 
 def build_model(
@@ -228,9 +228,6 @@ def _mean_phi(right: Any, weights: FloatArray, skill: Any) -> Any:
     return (pt.sum(phi) - pt.sum(pt.diag(phi))) / (m * (m - 1))
 
 
-_HERMITE = 31  # nodes of a normal law of log odds: skill to 1e-5 at a standard deviation of 4
-
-
 def _with_tasks(responses: Responses, known: EvaluationPriors) -> pm.Model:
     """Model of answers with tasks, clusters or runs."""
     right, runs = _counts(responses)
@@ -365,7 +362,7 @@ def _beta_binomial(
 
 
 def _mean_of_logistic(middle: Any, variance: Any) -> Any:
-    """Mean of expit of a normal law."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_HERMITE)
+    """Mean of expit of a normal law: to 1e-8 at a standard deviation of 5, to 3e-5 at 10."""
+    nodes, weights = _difficulty_nodes()
     log_odds = pt.shape_padright(middle) + pt.sqrt(variance) * nodes
-    return pt.sum(pm.math.invlogit(log_odds) * (weights / weights.sum()), axis=-1)
+    return pt.sum(pm.math.invlogit(log_odds) * weights, axis=-1)
