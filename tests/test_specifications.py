@@ -236,12 +236,17 @@ def stated_priors(spec: ModelSpecification) -> dict[str, list[float]]:
     priors, found = spec.priors, dict[str, list[float]]()
     if isinstance(getattr(priors, "correlation", None), BetaCorrelation):
         found["rho"] = [priors.correlation.a, priors.correlation.b]
-    if spec.builder in ("leaderboard", "items"):
+    if spec.builder in ("leaderboard", "items", "evaluations"):
         found["location"] = normal_of(*logit(np.array(priors.typical)))
         found["log_spread"] = normal_of(*np.log(priors.spread))
-    if spec.builder in ("items", "evaluations"):
+    if spec.builder == "items":
         found["loading_location"] = list(priors.loading)
         found["loading_spread"] = [0.0, priors.loading_spread]
+    if spec.builder == "evaluations":
+        found["item_sd"] = normal_of(*np.log(priors.item_sd))
+        found["task_sd"] = [0.0, priors.task_scale]
+        found["interaction_sd"] = [0.0, priors.interaction_scale]
+        found["log_concentration"] = list(priors.log_concentration)
     if spec.builder == "claims":
         found["typical_log_odds_ratio"] = list(priors.typical_log_odds_ratio)
         found["log_odds_ratio_sd"] = [0.0, priors.log_odds_ratio_sd]
