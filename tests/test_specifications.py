@@ -115,6 +115,7 @@ RNG = np.random.default_rng(3)
 BOARD = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
 SCORES = bs.ScoreTable(RNG.normal(size=(12, 3)), players=list("abc"))
 ANSWERS = bs.Responses(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
+EXAM = bs.Responses(RNG.integers(0, 4, (60, 3)) / 3, n_runs=3, tasks=["law", "art"] * 30)
 PAIRS = bs.PairedBoards(
     *RNG.binomial(500, RNG.uniform(0.7, 0.8, 10), (2, 10)) / 500, n_test=(500, 500)
 )
@@ -124,6 +125,7 @@ MODELS_OF = {
     "observed_maximum": lambda spec: bs.maximum.build_model(board_of(spec), spec.priors),
     "leaderboard": lambda spec: bs.leaderboard.build_model(BOARD, spec.priors),
     "items": lambda spec: bs.items.build_model(ANSWERS, spec.priors),
+    "evaluations": lambda spec: bs.items.build_model(EXAM, spec.priors),
     "paired": lambda spec: bs.paired.build_model(PAIRS, spec.priors),
     "claims": lambda spec: bs.claims.build_model(*REVIEW, priors=spec.priors),
     "epp": lambda spec: bs.epp.build_model(SCORES, spec.priors, ties="davidson"),
@@ -187,7 +189,7 @@ def test_named_model_samples_as_it_says(path: Path) -> None:
     """Its name and hash, its settings, and draws that can be trusted."""
     spec = load_model(path)
     model = MODELS_OF[spec.builder](spec)
-    if spec.builder == "items":
+    if spec.builder in ("items", "evaluations"):
         sampler = {k: getattr(spec.sampler, k) for k in ("chains", "tune", "target_accept")}
         with model:
             pm.sample(draws=50, random_seed=0, progressbar=False, cores=1, **sampler)
@@ -234,12 +236,17 @@ def stated_priors(spec: ModelSpecification) -> dict[str, list[float]]:
     priors, found = spec.priors, dict[str, list[float]]()
     if isinstance(getattr(priors, "correlation", None), BetaCorrelation):
         found["rho"] = [priors.correlation.a, priors.correlation.b]
-    if spec.builder in ("leaderboard", "items"):
+    if spec.builder in ("leaderboard", "items", "evaluations"):
         found["location"] = normal_of(*logit(np.array(priors.typical)))
         found["log_spread"] = normal_of(*np.log(priors.spread))
     if spec.builder == "items":
         found["loading_location"] = list(priors.loading)
         found["loading_spread"] = [0.0, priors.loading_spread]
+    if spec.builder == "evaluations":
+        found["item_sd"] = normal_of(*np.log(priors.item_sd))
+        found["task_sd"] = [0.0, priors.task_scale]
+        found["interaction_sd"] = [0.0, priors.interaction_scale]
+        found["log_concentration"] = list(priors.log_concentration)
     if spec.builder == "claims":
         found["typical_log_odds_ratio"] = list(priors.typical_log_odds_ratio)
         found["log_odds_ratio_sd"] = [0.0, priors.log_odds_ratio_sd]

@@ -107,6 +107,51 @@ class ItemPriors(FieldPriors):
 
 
 @dataclass(frozen=True)
+class EvaluationPriors(FieldPriors):
+    """What is assumed before answers with tasks, clusters or runs are seen; all on the logit scale.
+
+    Parameters
+    ----------
+    typical, spread : (float, float)
+        As in ``FieldPriors``: accuracy of a typical classifier on an item of typical difficulty,
+        and the sd of classifiers around it.
+    item_sd : (float, float)
+        Ends of the 95 % interval of the log-normal prior of the sd of items of one task (and
+        cluster): items of an evaluation differ.
+    task_scale, cluster_scale : float
+        Scale of the half-normal prior of the sd of tasks, and of clusters of items.
+    interaction_scale : float
+        The same of what a task, or a cluster, adds to one classifier.
+    log_concentration : (float, float)
+        Mean and sd of the logarithm of phi: two runs of a classifier on one item, whose chance is
+        known as far as classifier and item tell it, have the correlation 1 / (1 + phi).
+
+    Examples
+    --------
+    >>> EvaluationPriors(task_scale=0.5).item_sd
+    (0.3, 6.0)
+    """
+
+    spread: tuple[float, float] = (0.05, 3.0)
+    item_sd: tuple[float, float] = (0.3, 6.0)
+    task_scale: float = 1.5
+    cluster_scale: float = 1.5
+    interaction_scale: float = 0.7
+    log_concentration: tuple[float, float] = (0.0, 1.5)
+
+    def __post_init__(self) -> None:
+        """Check ranges once."""
+        super().__post_init__()
+        for name in ("task_scale", "cluster_scale", "interaction_scale"):
+            POSITIVE.check(getattr(self, name), name)
+        for end in self.item_sd:
+            POSITIVE.check(end, "item_sd")
+        if not self.item_sd[0] < self.item_sd[1]:
+            raise InputError(f"item_sd must be an increasing pair, got {self.item_sd}")
+        _check_normal("log_concentration", self.log_concentration)
+
+
+@dataclass(frozen=True)
 class PairedPriors:
     """What is assumed before the public and the private board of the same teams are seen.
 
@@ -288,6 +333,16 @@ def item_priors(given: Priors | ItemPriors | None) -> ItemPriors:
     return ItemPriors(**priors.of_field())
 
 
+def evaluation_priors(given: Priors | EvaluationPriors | None) -> EvaluationPriors:
+    """Priors of tasks, clusters and runs: the given ones, of which the field counts."""
+    if isinstance(given, EvaluationPriors):
+        return given
+    priors = checked_priors(given)
+    unused = {"correlation": priors.correlation, "families": priors.families}
+    refuse_unused("a model of tasks, clusters and runs: items make the correlation", unused)
+    return EvaluationPriors(**priors.of_field())
+
+
 def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
     """Priors of two boards: the given correlation and luck of submissions, or the default."""
     if isinstance(given, PairedPriors):
@@ -361,6 +416,10 @@ BUILDERS = {
     "items": Builder(
         "items", "answers to items, with bs.items.build_model", item_priors,
         SamplerSettings("nuts"), ("nuts",),
+    ),
+    "evaluations": Builder(
+        "evaluations", "answers with tasks, clusters or runs, with bs.items.build_model",
+        evaluation_priors, SamplerSettings("nuts"), ("nuts",),
     ),
     "paired": Builder(
         "paired-boards", "a public and a private board", paired_priors,

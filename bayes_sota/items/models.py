@@ -1,15 +1,30 @@
-r"""Model of answers to every item, as a plain ``pm.Model`` for NUTS, to extend.
+r"""Models of answers to every item, as a plain ``pm.Model`` for NUTS, to extend.
 
-A second route to the exact posterior from answers (``bayes_sota.leaderboard.from_items``), from
-other assumptions: nothing is estimated beforehand and nothing is normal but the latent difficulty.
-Item ``i`` has a difficulty ``u_i``, and classifier ``j`` is right with probability
+Second routes to the exact posterior from answers (``bayes_sota.leaderboard.from_items``), from
+other assumptions: nothing is estimated beforehand.
+
+Single answers without tasks and clusters: item ``i`` has a difficulty ``u_i``, and classifier ``j``
+is right with probability
 
 .. math:: P(x_{ij} = 1 \mid u) = \Phi\!\left(\frac{\Phi^{-1}(\theta_j) - l_j u}
           {\sqrt{1 - l_j^2}}\right), \quad u \sim N(0, 1)
 
 so that ``theta_j`` is its skill over all items, whatever the loading. The difficulties are summed
-out; items with the same answers are computed once. ``tests/items/test_models.py`` compares with
-integration by SciPy and with the exact route.
+out; items with the same answers are computed once.
+
+Answers with tasks, clusters or runs: item ``j`` of task ``t`` and cluster ``c`` has right answers
+of classifier ``i`` in ``k_ij`` of ``R`` runs,
+
+.. math:: k_{ij} \sim BetaBinomial(R, p_{ij}, \phi), \quad
+          \mathrm{logit}\, p_{ij} = b_j + a_i + d_{it} + h_{ic}, \quad
+          b_j \sim N(\mu_t + g_c, s)
+
+with effects of classifiers a, of tasks mu, of items b, and of what a task or a cluster adds to one
+classifier. Classifiers share their luck with the items through b; phi says how much else one item
+is easy for one classifier, without which differences would look far too sure.
+
+``tests/items/test_models.py`` and ``tests/items/test_models_of_tasks.py`` compare with SciPy and
+with the exact route.
 """
 
 from typing import Any
@@ -19,42 +34,80 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pymc.distributions.dist_math import normal_lcdf
+from pytensor.tensor import gammaln
 
-from bayes_sota.core.builders import ItemPriors, item_priors
-from bayes_sota.core.priors import Priors
-from bayes_sota.core.types import FloatArray
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.core.builders import (
+    EvaluationPriors,
+    ItemPriors,
+    evaluation_priors,
+    item_priors,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import NORMAL_975, Priors
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.responses import FEWEST_TASKS, MISSING, Responses
 
-_NODES, _REACH = 61, 6.0  # trapezoidal rule over the difficulty
+_NODES, _REACH = 61, 6.0  # trapezoidal rule over a normal law
 
 
-def build_model(responses: Responses, priors: Priors | ItemPriors | None = None) -> pm.Model:
-    r"""Model of items and classifiers with one common factor, the difficulties summed out.
+def build_model(
+    responses: Responses, priors: Priors | ItemPriors | EvaluationPriors | None = None
+) -> pm.Model:
+    r"""Model of items and classifiers: of single answers, or with tasks, clusters and runs.
+
+    Single answers without tasks and clusters have one common factor, the difficulties summed out:
 
     .. math::
         \mathrm{logit}\,\theta_j \sim N(\mu, s), \quad \mathrm{logit}\, l_j \sim N(\nu, t), \quad
         \log L = \sum_i \log \sum_q w_q \prod_j P(x_{ij} \mid u_q)
 
-    with the nodes ``u_q`` of a quadrature over the difficulty. Missing answers are left out
-    of the product.
-    Families of near-clones are not modelled, and P(theta) is fitted to all classifiers and has one
-    shape: leave out failed ones (``Responses.subset``). The exact route has no such limits.
+    with the nodes ``u_q`` of a quadrature over the difficulty. Others have effects on the log odds
+    of classifiers, items, tasks and clusters, and of what a task or a cluster adds to a classifier;
+    runs are counts with more spread than binomial ones. The skill on new items of these tasks,
+    whose weights are :math:`w_t`, and in new clusters is
+
+    .. math:: \theta_i = \sum_t w_t \int \mathrm{expit}(\mu_t + a_i + d_{it} + \sqrt V z)\,
+              N(z; 0, 1)\, dz
+
+    with V the variance of items, of clusters and of what a cluster adds to a classifier. Effects
+    of classifiers and their interactions sum to 0 over the classifiers.
+
+    Missing answers are left out. Families of near-clones are not modelled, and P(theta) is fitted
+    to all classifiers and has one shape: leave out failed ones (``Responses.subset``). The exact
+    route has no such limits. Small tasks are shrunk towards the others, which it does not do.
 
     Parameters
     ----------
     responses : Responses
-    priors : Priors or ItemPriors, optional
+    priors : Priors, ItemPriors or EvaluationPriors, optional
         Of ``Priors`` only place and width of the field count: the correlation follows from the
-        loadings, whose priors ``ItemPriors`` has.
+        items. ``ItemPriors`` are for single answers, ``EvaluationPriors`` for tasks, clusters and
+        runs; their documentation has the laws of all scales.
 
     Returns
     -------
     pm.Model
-        Free ``location``, ``log_spread``, ``skill_offset`` (classifier,), ``loading_location``,
-        ``loading_spread``, ``loading_offset`` (classifier,); deterministic ``skill`` and
-        ``loading`` (classifier,), ``rho`` (root of the mean phi correlation), ``theta_sota`` and
-        ``winner_skill``; observed ``items`` (item, classifier): 1 right, 0 wrong, -1 missing. Its
-        log likelihood is one number per item, its draws are answers to as many fresh items.
+        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``.
+
+        Single answers: free ``location``, ``log_spread``, ``skill_offset`` (classifier,);
+        ``loading_location``, ``loading_spread``, ``loading_offset`` (classifier,); deterministic
+        ``loading`` (classifier,), ``rho`` (root of the mean phi correlation); observed ``items``
+        (item, classifier): 1 right, 0 wrong, -1 missing. Its log likelihood is one number per item,
+        its draws are answers to as many fresh items.
+
+        Otherwise free ``location``, ``log_spread``, ``skill_offset`` (classifier,), ``item_sd``,
+        ``item_effect`` (item,) with the level of its task and cluster; with several tasks
+        ``task_sd``, ``task_offset`` (task,), ``interaction_sd``, ``interaction_offset`` (task,
+        classifier); with clusters ``cluster_sd``, ``cluster_offset`` (cluster,),
+        ``cluster_interaction_sd``, ``cluster_interaction_offset`` (cluster, classifier); with
+        several runs ``log_concentration``; deterministic ``skill_of_task`` (classifier, task), and
+        from three tasks on ``skill_on_new_tasks`` (classifier,), on new tasks like these;
+        observed ``right`` (item, classifier), runs with the right answer.
+
+    Raises
+    ------
+    InputError
+        One classifier, priors of another model, passes, shares that are no multiples of one run.
 
     Examples
     --------
@@ -62,12 +115,20 @@ def build_model(responses: Responses, priors: Priors | ItemPriors | None = None)
     >>> model = build_model(answers)
     >>> model.named_vars_to_dims["skill"]
     ('classifier',)
+    >>> exam = Responses(answers.correct, tasks=["law"] * 60 + ["art"] * 40)
+    >>> build_model(exam).named_vars_to_dims["skill_of_task"]
+    ('classifier', 'task')
     """
     responses.check_several()
-    known = item_priors(priors)
+    if responses.is_plain and responses.clusters is None:
+        return _one_factor(responses, item_priors(priors))  # type: ignore[arg-type]
+    return _with_tasks(responses, evaluation_priors(priors))  # type: ignore[arg-type]
+
+
+def _one_factor(responses: Responses, known: ItemPriors) -> pm.Model:
+    """Model of single answers."""
     answers = responses.correct
     coords = {"item": np.arange(len(answers)), "classifier": list(responses.names)}
-    winner = int(np.argmax(responses.scores))
     with pm.Model(coords=coords) as model:
         skill, loading = _skill(known), _loading(known)
         difficulty, weights = _difficulty_nodes()
@@ -78,9 +139,14 @@ def build_model(responses: Responses, priors: Priors | ItemPriors | None = None)
         )  # fmt: skip
         right = pt.exp(normal_lcdf(0.0, 1.0, _margin(skill, loading, difficulty)))
         pm.Deterministic("rho", pt.sqrt(pt.maximum(_mean_phi(right, weights, skill), 0.0)))
-        pm.Deterministic("theta_sota", pt.max(skill))
-        pm.Deterministic("winner_skill", skill[winner])
+        _best(skill, responses)
     return model
+
+
+def _best(skill: Any, responses: Responses) -> None:
+    """Skill of the best classifier, and of the one with the best score."""
+    pm.Deterministic("theta_sota", pt.max(skill))
+    pm.Deterministic("winner_skill", skill[int(np.argmax(responses.scores))])
 
 
 def _margin(skill: Any, loading: Any, difficulty: FloatArray) -> Any:
@@ -160,3 +226,143 @@ def _mean_phi(right: Any, weights: FloatArray, skill: Any) -> Any:
     phi = (both - pt.outer(skill, skill)) / pt.outer(sd, sd)
     m = skill.shape[0]
     return (pt.sum(phi) - pt.sum(pt.diag(phi))) / (m * (m - 1))
+
+
+def _with_tasks(responses: Responses, known: EvaluationPriors) -> pm.Model:
+    """Model of answers with tasks, clusters or runs."""
+    right, runs = _counts(responses)
+    n, m = right.shape
+    tasks, task = _numbered(responses.tasks, n)
+    coords = {"item": list(responses.items), "classifier": list(responses.names), "task": tasks}
+    weights = np.array([responses.task_weights.get(name, 1.0) for name in tasks])
+    with pm.Model(coords=coords) as model:
+        level = _entries(known)[:, None] * np.ones(len(tasks))
+        difficulty, of_tasks, variance = pm.Normal("location", *known.location), 0.0, 0.0
+        if len(tasks) > 1:
+            task_sd = pm.HalfNormal("task_sd", known.task_scale)
+            extra_sd = pm.HalfNormal("interaction_sd", known.interaction_scale)
+            of_tasks = task_sd**2 + extra_sd**2 * (1 - 1 / m)
+            typical = difficulty + level[:, 0]
+            difficulty = difficulty + task_sd * pm.Normal("task_offset", dims="task")
+            extra = pm.ZeroSumNormal("interaction_offset", dims=("task", "classifier"))
+            level = level + extra_sd * extra.T
+        difficulty = difficulty * np.ones(len(tasks))
+        middle, own = difficulty[task], level.T[task]
+        if responses.clusters is not None:
+            middle, own, variance = _clusters(known, responses, middle, own)
+        item_sd = pm.LogNormal("item_sd", *_log_normal(known.item_sd))
+        variance = variance + item_sd**2
+        of_item = pm.Normal("item_effect", middle, item_sd, dims="item")
+        _observed(right, runs, of_item[:, None] + own, known)
+        by_task = _mean_of_logistic(difficulty + level, variance)
+        pm.Deterministic("skill_of_task", by_task, dims=("classifier", "task"))
+        skill = pm.Deterministic("skill", by_task @ weights, dims="classifier")
+        _best(skill, responses)
+        if len(tasks) >= FEWEST_TASKS:
+            new = _mean_of_logistic(typical, variance + of_tasks)
+            pm.Deterministic("skill_on_new_tasks", new, dims="classifier")
+    return model
+
+
+def _counts(responses: Responses) -> tuple[IntArray, IntArray]:
+    """Runs with the right answer, and runs, 0 where an answer is missing; both (n, m)."""
+    if responses.passes is not None:
+        raise InputError(
+            f"the model needs counts of right runs, not {responses.measured}: give the answers "
+            "without passes"
+        )
+    values = responses.values
+    runs = np.where(np.isnan(values), 0, responses.run_numbers)
+    right = np.nan_to_num(values) * runs
+    wrong = np.argwhere(~np.isclose(right, np.rint(right), rtol=0, atol=1e-3))
+    if wrong.size:
+        item, entry = wrong[0]
+        raise InputError(
+            f"the model needs counts of right runs: {responses.names[entry]!r} has the share "
+            f"{values[item, entry]:.4g} for item {responses.items[item]!r}, no multiple of "
+            f"1/{runs[item, entry]}; give n_runs of each item and classifier"
+        )
+    return np.rint(right).astype(np.int64), runs
+
+
+def _numbered(labels: tuple[str, ...] | None, size: int) -> tuple[list[str], IntArray]:
+    """Different labels, and the number of each item's."""
+    names, index = np.unique(np.array(labels or ["all"] * size), return_inverse=True)
+    return names.tolist(), index
+
+
+def _entries(known: EvaluationPriors) -> Any:
+    """What classifiers add to the level of the field, in offsets in units of its width."""
+    log_spread = pm.Normal("log_spread", *known.log_spread)
+    return pt.exp(log_spread) * pm.ZeroSumNormal("skill_offset", dims="classifier")
+
+
+def _clusters(
+    known: EvaluationPriors, responses: Responses, middle: Any, own: Any
+) -> tuple[Any, Any, Any]:
+    """Levels of items, and of classifiers on items, with their clusters; the variance of both."""
+    names, cluster = _numbered(responses.clusters, responses.n_items)
+    pm.modelcontext(None).add_coord("cluster", names)
+    cluster_sd = pm.HalfNormal("cluster_sd", known.cluster_scale)
+    extra_sd = pm.HalfNormal("cluster_interaction_sd", known.interaction_scale)
+    of_cluster = cluster_sd * pm.Normal("cluster_offset", dims="cluster")
+    extra = pm.ZeroSumNormal("cluster_interaction_offset", dims=("cluster", "classifier"))
+    variance = cluster_sd**2 + extra_sd**2 * (1 - 1 / responses.n_classifiers)
+    return middle + of_cluster[cluster], own + extra_sd * extra[cluster], variance
+
+
+def _log_normal(interval: tuple[float, float]) -> tuple[float, float]:
+    """Mean and sd of the logarithm, of the ends of a 95 % interval."""
+    low, high = np.log(interval)
+    return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+
+
+def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: EvaluationPriors) -> None:
+    """Counts of right runs, of one run right and wrong answers."""
+    most = int(runs.max())
+    concentration: Any = 1.0  # of single answers it has no effect
+    if most > 1:
+        concentration = pt.exp(pm.Normal("log_concentration", *known.log_concentration))
+    pm.CustomDist(
+        "right", log_odds, concentration, runs, logp=_log_beta_binomial(most),
+        random=_beta_binomial, dtype="int64", observed=right, dims=("item", "classifier"),
+    )  # fmt: skip
+
+
+def _log_beta_binomial(most: int) -> Any:
+    """Log probability of counts of at most so many runs; products are quicker than gammas."""
+
+    def logp(value: Any, log_odds: Any, concentration: Any, runs: Any) -> Any:
+        total = gammaln(runs + 1) - gammaln(value + 1) - gammaln(runs - value + 1)
+        right, wrong = pm.math.invlogit(log_odds), pm.math.invlogit(-log_odds)
+        for run in range(most):
+            is_right, known = pt.lt(run, value), pt.lt(run, runs)
+            before = pt.switch(is_right, run, run - value)
+            factor = pt.switch(is_right, right, wrong) * concentration + before
+            total += pt.switch(known, pt.log(factor / (concentration + run)), 0.0)
+        return total
+
+    return logp
+
+
+def _beta_binomial(
+    log_odds: FloatArray,
+    concentration: FloatArray,
+    runs: IntArray,
+    *,
+    rng: np.random.Generator,
+    size: Any = None,
+) -> IntArray:
+    """Draws of counts."""
+    from scipy.special import expit
+
+    chance = np.clip(expit(log_odds), 1e-12, 1 - 1e-12)
+    p = rng.beta(chance * concentration, (1 - chance) * concentration, size=size)
+    return np.asarray(rng.binomial(runs, np.where(np.isnan(p), chance, p)))
+
+
+def _mean_of_logistic(middle: Any, variance: Any) -> Any:
+    """Mean of expit of a normal law: to 1e-8 at a standard deviation of 5, to 3e-5 at 10."""
+    nodes, weights = _difficulty_nodes()
+    log_odds = pt.shape_padright(middle) + pt.sqrt(variance) * nodes
+    return pt.sum(pm.math.invlogit(log_odds) * weights, axis=-1)
