@@ -324,6 +324,11 @@ def calls(folder: Path) -> dict[str, Call]:
             {"outcomes": answers(), "draws": 200, "random_seed": 1},
             {"outcomes": answers(0.5), "methods": ["a", "a", "c"], "draws": 300, **seeds},
         ),
+        "compare_by_task": Call(
+            {"outcomes": several_runs(), "draws": 200, "random_seed": 1},
+            {"outcomes": several_runs().subset([1, 0, 2]), "methods": ["a", "a", "c"],
+             "draws": 300, **seeds},
+        ),
         "comparison_tree": Call(
             {"comparison": compared(), "outcomes": answers()},
             {"comparison": compared(0.5), "outcomes": answers(clusters=True), "seed": "x",
