@@ -334,6 +334,12 @@ def calls(folder: Path) -> dict[str, Call]:
             {"comparison": compared(0.5), "outcomes": answers(clusters=True), "seed": "x",
              "selected": bs.claims.claim_of_best_entry(answers(), random_seed=1)},
         ),
+        "tasks_tree": Call(
+            {"comparison": bs.items.compare_by_task(several_runs(), draws=200, random_seed=1),
+             "outcomes": several_runs(), "first": "a"},
+            {"comparison": bs.items.compare_by_task(several_runs(), draws=200, random_seed=2),
+             "outcomes": answers(), "first": "b", "seed": "x"},
+        ),
         **{name: Call(
             {"scores": scores, "n_test": 300, "chance": 0.5},
             {"scores": scores[1:], "n_test": 400, "chance": 0.4, "correlation": 0.3,
