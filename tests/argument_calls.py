@@ -324,10 +324,21 @@ def calls(folder: Path) -> dict[str, Call]:
             {"outcomes": answers(), "draws": 200, "random_seed": 1},
             {"outcomes": answers(0.5), "methods": ["a", "a", "c"], "draws": 300, **seeds},
         ),
+        "compare_by_task": Call(
+            {"outcomes": several_runs(), "draws": 200, "random_seed": 1},
+            {"outcomes": several_runs().subset([1, 0, 2]), "methods": ["a", "a", "c"],
+             "draws": 300, **seeds},
+        ),
         "comparison_tree": Call(
             {"comparison": compared(), "outcomes": answers()},
             {"comparison": compared(0.5), "outcomes": answers(clusters=True), "seed": "x",
              "selected": bs.claims.claim_of_best_entry(answers(), random_seed=1)},
+        ),
+        "tasks_tree": Call(
+            {"comparison": bs.items.compare_by_task(several_runs(), draws=200, random_seed=1),
+             "outcomes": several_runs(), "first": "a"},
+            {"comparison": bs.items.compare_by_task(several_runs(), draws=200, random_seed=2),
+             "outcomes": answers(), "first": "b", "seed": "x"},
         ),
         **{name: Call(
             {"scores": scores, "n_test": 300, "chance": 0.5},

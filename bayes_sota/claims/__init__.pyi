@@ -22,6 +22,7 @@ from .planning import plan_claim as plan_claim
 from .planning import powered_size as powered_size
 from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
+from .plots import plot_tasks as plot_tasks
 from .plots_curves import plot_claim_sensitivity as plot_claim_sensitivity
 from .plots_curves import plot_required_size as plot_required_size
 from .printed_accuracies import reported_claim as reported_claim
@@ -31,6 +32,7 @@ from .sample import summarize_claim as summarize_claim
 from .sample_exact import claim_tree as claim_tree
 from .sample_exact import claim_tree_of_means as claim_tree_of_means
 from .sample_exact import comparison_tree as comparison_tree
+from .sample_exact import tasks_tree as tasks_tree
 from .selection import best_try_probability as best_try_probability
 from .selection import best_try_probability_of_means as best_try_probability_of_means
 from .selection import claim_of_best_entry as claim_of_best_entry
@@ -42,3 +44,4 @@ from .summary_numbers import describe_selection as describe_selection
 from .summary_pairs import report_pairs as report_pairs
 from .summary_review import claims_table as claims_table
 from .summary_review import read_claims as read_claims
+from .summary_tasks import report_tasks as report_tasks

@@ -274,6 +274,9 @@ def segmentation(
     metavar="A,B,...",
     help="Columns of data sets, of a table with a row per method: they are the sample.",
 )
+@click.option(
+    "--by", type=click.Choice(["task"]), help="The same in every task, drawn towards all of them."
+)
 @interval_option
 @_claim_options
 def responses(
@@ -284,6 +287,7 @@ def responses(
     no_selection: bool,
     pair: tuple[str, str] | None,
     pairs: bool,
+    by: str | None,
     ci_prob: float,
     shown: _Output,
     **reading: Any,
@@ -295,33 +299,46 @@ def responses(
     logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
     statistics of HELM. They are joined on the item.
     """
-    from bayes_sota.claims.summary_methods import report_methods
-
     asked: dict[str, Any] = {
-        "draws": draws, "ci_prob": ci_prob, "rope": rope, "random_seed": chosen_seed(shown.seed)
+        "draws": draws, "ci_prob": ci_prob, "random_seed": chosen_seed(shown.seed)
     }  # fmt: skip
-    if pair or pairs:
+    what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else None
+    if what is not None:
+        level = None if shown.level == _LEVEL else shown.level
+        unused: dict[str, Any] = {"--no-selection": no_selection, "--level": level}
+        refuse_unused(what, unused | {"--pairs": pairs and what != "--pairs"})
+    if by:
+        from bayes_sota.claims.summary_tasks import report_tasks
+
+        refuse_unused("--by task", {"--rope": rope})
+        report = report_tasks(**_read_outcomes(files, **reading), pair=pair, **asked)
+    elif what is not None:
         from bayes_sota.claims.summary_pairs import report_pairs
 
-        level = None if shown.level == _LEVEL else shown.level
-        refuse_unused(
-            "--pair" if pair else "--pairs",
-            {"--no-selection": no_selection, "--level": level, "--pairs": pair and pairs},
-        )
-        report = report_pairs(**_read_outcomes(files, **reading), pair=pair, **asked)
+        report = report_pairs(**_read_outcomes(files, **reading), pair=pair, rope=rope, **asked)
     else:
+        from bayes_sota.claims.summary_methods import report_methods
+
         report = report_methods(
             **_read_outcomes(files, **reading), level=shown.level, selection=not no_selection,
-            **asked,
+            rope=rope, **asked,
         )  # fmt: skip
-
-    def draw() -> "PlotCollection":
-        from bayes_sota.claims.plots import plot_methods
-
-        return plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
-
     write_result(shown.output, report.about.to_datatree)
-    return shown.deliver(report, top, draw)
+    return shown.deliver(report, top, partial(_draw_methods, report, pair, by, ci_prob))
+
+
+def _draw_methods(
+    report: "Report", pair: tuple[str, str] | None, by: str | None, ci_prob: float
+) -> "PlotCollection":
+    from bayes_sota.claims.plots import plot_methods, plot_tasks
+
+    if by is None:
+        return plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
+    of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
+    return plot_tasks(
+        report.frame, title=report.sentences[0],
+        xlabel=f"{of}, in shares of right answers: mean and {ci_prob:.0%} interval",
+    )  # fmt: skip
 
 
 def _read_outcomes(

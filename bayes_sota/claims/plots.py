@@ -247,8 +247,6 @@ def plot_methods(
     >>> figure.viz["figure_title"].item()["string"]
     '1 of the other 2 methods cannot be told from 1'
     """
-    import xarray as xr
-
     skill, estimate = tree["posterior"]["skill"], tree["point_estimate"]
     p_false = estimate["p_false"].values
     names = [str(name) for name in skill["classifier"].values]
@@ -263,11 +261,7 @@ def plot_methods(
     collection = make_collection({"skill": limits}, figsize=(7.4, 1.5 + 0.3 * len(order)), **given)
     panel = Panel(collection, "skill")
     tied = p_false >= (1 - ci_prob) / 2
-    for row, j in enumerate(order):
-        color = COLORS["theta_sota" if tied[j] else "prior"]
-        panel.bar(f"interval_{row}", make_bounds(*ends[:, row]), -float(row), color)
-        mean = xr.DataArray([draws[row].mean()], dims="point")
-        panel.dots(f"mean_{row}", mean, -float(row), color)
+    _draw_forest(panel, draws.mean(axis=1), ends.T, tied[order])
     chance = "p_best" if "p_best" in estimate else "p_best_uncorrected"
     labels = [f"{plain_text(names[j], _LONGEST)}  {estimate[chance][j]:.2f}" for j in order]
     panel.set_axes(
@@ -284,4 +278,71 @@ def plot_methods(
     if len(order) < len(names):
         finding += f"\nthe best {len(order)} are drawn"
     title_figure(collection, finding)
+    return collection
+
+
+def _draw_forest(
+    panel: Panel, means: FloatArray, ends: FloatArray, marked: NDArray[np.bool_]
+) -> None:
+    """Means and intervals from the top down, those that are marked in colour."""
+    import xarray as xr
+
+    for row, (mean, bounds, mark) in enumerate(zip(means, ends, marked, strict=True)):
+        color = COLORS["theta_sota" if mark else "prior"]
+        panel.bar(f"interval_{row}", make_bounds(*bounds), -float(row), color)
+        panel.dots(f"mean_{row}", xr.DataArray([mean], dims="point"), -float(row), color)
+
+
+def plot_tasks(
+    frame: "pd.DataFrame",
+    *,
+    xlabel: str = "difference",
+    title: str = "",
+    backend: str | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
+) -> "PlotCollection":
+    """Draw a difference in every task with its interval, those that stand in colour.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Of ``report_tasks``: columns ``task``, ``mean``, ``lower``, ``upper`` and ``stands``. The
+        first forty rows are drawn.
+    xlabel, title : str
+    backend, plot_collection, **pc_kwargs
+        As in ``plot_methods``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``: ``zero``, and ``interval_0``, ``mean_0``, ... from the top down, each
+        with the variable ``difference``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row = {"task": "law", "mean": 0.1, "lower": 0.02, "upper": 0.2, "stands": True}
+    >>> figure = plot_tasks(pd.DataFrame([row]), backend="none")
+    >>> figure.viz["mean_0"]["difference"].item()["x"].tolist()
+    [0.1]
+    """
+    rows = frame.head(_MOST)
+    ends = rows[["lower", "upper"]].to_numpy(np.float64)
+    low, high = min(float(ends.min()), 0.0), max(float(ends.max()), 0.0)
+    margin = 0.05 * (high - low) or 0.01
+    limits = make_bounds(low - margin, high + margin)
+    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    size = (7.4, 1.5 + 0.3 * len(rows))
+    collection = make_collection({"difference": limits}, figsize=size, **given)
+    panel = Panel(collection, "difference")
+    panel.vline("zero", 0.0, "black")
+    stands = rows["stands"].to_numpy().astype(bool)
+    _draw_forest(panel, rows["mean"].to_numpy(np.float64), ends, stands)
+    labels = [plain_text(task, _LONGEST) for task in rows["task"]]
+    panel.set_axes(
+        limits, xlim=limits, ylim=(-len(rows) + 0.4, 0.6), xlabel=xlabel,
+        yticks=lambda _: ([-float(row) for row in range(len(labels))], labels),
+    )  # fmt: skip
+    title_figure(collection, title)
     return collection

@@ -26,6 +26,7 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_outcomes import Evaluations
 from bayes_sota.data.responses import Responses
+from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison
 
 if TYPE_CHECKING:
@@ -236,6 +237,41 @@ def comparison_tree(
         outcomes.outcomes if isinstance(outcomes, Evaluations) else outcomes,
         "flat Dirichlet of every pair, or Student t of the means (items.comparison)", seed,
         winner=comparison.methods[comparison.winner], notes=notes,
+    )  # fmt: skip
+
+
+def tasks_tree(
+    comparison: TaskComparison, outcomes: Responses, first: str, *, seed: str = "unknown"
+) -> "xr.DataTree":
+    """Posterior of the methods' differences in every task, as a DataTree.
+
+    Parameters
+    ----------
+    comparison : TaskComparison
+        From ``compare_by_task``; its draws become four chains.
+    outcomes : Responses
+        What was compared, for its fingerprint.
+    first : str
+        The method that others are taken from.
+    seed : str
+        Recorded.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior`` with ``difference`` (task, classifier), ``first`` minus each;
+        ``observed_data`` with ``score`` (task, classifier); attribute ``winner``, the first.
+    """
+    kept = len(comparison.spread) // _CHAINS * _CHAINS
+    place, dims = comparison.methods.index(first), ("task", *_METHOD)
+    drawn = [comparison.draws_of(task)[:kept] for task in range(len(comparison.tasks))]
+    differences = np.stack([draws[:, [place]] - draws for draws in drawn], axis=1)
+    return _exact_tree(
+        {"posterior": {"difference": (dims, differences)}},
+        {"observed_data": {"score": (dims, comparison.errors.scores)}},
+        {"task": comparison.tasks, "classifier": comparison.methods}, outcomes,
+        "normal over tasks, uniform shrinkage (items.by_task)", seed, winner=first,
+        notes="a law of the scores without a proper prior: no groups of prior and likelihood",
     )  # fmt: skip
 
 

@@ -104,14 +104,15 @@ class MethodsClaim:
 
     Attributes
     ----------
-    comparison : MethodComparison
+    comparison : MethodComparison or None
+        None where every task was compared by itself.
     selected : SelectedClaim or None
         The winner's claim, corrected for its having been picked.
     to_datatree : callable
         Posterior draws in the one schema.
     """
 
-    comparison: MethodComparison
+    comparison: MethodComparison | None
     selected: SelectedClaim | None
     to_datatree: "Callable[[], xr.DataTree]"
 

@@ -14,7 +14,7 @@ are told apart.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -78,11 +78,9 @@ def report_pairs(
     0.31
     """
     rng, seed = resolve_seed(random_seed)
-    labels = outcomes.names if methods is None else tuple(methods)
     if pair is not None:
-        kept = _columns_of(pair, labels)
-        outcomes, labels = outcomes.subset(kept), tuple(labels[j] for j in kept)
-    found = compare_methods(outcomes, labels, draws=draws, random_seed=rng)
+        outcomes, methods = chosen_pair(outcomes, methods, pair)
+    found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
     first, second = _pairs(found, pair)
     differences = found.sign * (found.draws[:, first] - found.draws[:, second])
     rows = list(_rows(found, first, second, differences, ci_prob))
@@ -152,14 +150,18 @@ def adjusted_chances(differences: FloatArray) -> FloatArray:
     return np.asarray(1 - reached / len(largest))
 
 
-def _columns_of(pair: tuple[str, str], labels: Sequence[str]) -> list[int]:
-    """Columns of two methods."""
+def chosen_pair[T: Responses | ItemScores](
+    outcomes: T, methods: Sequence[str] | None, pair: tuple[str, str]
+) -> tuple[T, tuple[str, ...]]:
+    """The columns of two methods, and the method of each."""
+    labels = outcomes.names if methods is None else tuple(methods)
     for name in pair:
         if name not in labels:
             raise InputError(f"there is no method {name!r}{nearest(name, labels)}")
     if pair[0] == pair[1]:
         raise InputError(f"a pair is two methods, got {pair[0]!r} twice")
-    return [j for j, label in enumerate(labels) if label in pair]
+    kept = [j for j, label in enumerate(labels) if label in pair]
+    return cast("T", outcomes.subset(kept)), tuple(labels[j] for j in kept)
 
 
 def _pairs(found: MethodComparison, pair: tuple[str, str] | None) -> tuple[list[int], list[int]]:
@@ -214,20 +216,20 @@ def _units(found: MethodComparison) -> tuple[float, str]:
     return (100.0, "points") if shares else (1.0, "")
 
 
-def _texts(row: dict[str, Any], found: MethodComparison) -> tuple[str, str, str]:
-    """Observed difference and ends of its interval, with the digits that they support."""
-    unit, _ = _units(found)
-    of = row["difference"]
-    d = decimals_for(unit * of["sd"])
-    observed, low, high = (f"{unit * x:+z.{d}f}" for x in (of["observed"], *of["interval"]))
-    return observed, low, high
+def points_of(difference: dict[str, Any], unit: float) -> tuple[str, str, str, str]:
+    """Observed difference, mean and ends of its interval, with the digits that they support."""
+    d = decimals_for(unit * difference["sd"])
+    numbers = (difference["observed"], difference["mean"], *difference["interval"])
+    observed, mean, low, high = (f"{unit * x:+z.{d}f}" for x in numbers)
+    return observed, mean, low, high
 
 
 def _pair_said(
     row: dict[str, Any], items: str, ci_prob: float, found: MethodComparison
 ) -> list[str]:
-    observed, low, high = _texts(row, found)
-    unit, way = _units(found)[1], "lower" if observed.startswith("-") else "higher"
+    factor, unit = _units(found)
+    observed, _, low, high = points_of(row["difference"], factor)
+    way = "lower" if observed.startswith("-") else "higher"
     unit += " " * bool(unit)
     better = "better" if found.sign > 0 else "better (lower)"
     said = [
@@ -246,14 +248,14 @@ def _pair_said(
 
 def _table(rows: list[dict[str, Any]], found: MethodComparison, ci_prob: float) -> Table:
     every, region = "p_adjusted" in rows[0], "rope" in rows[0]
-    unit = _units(found)[1]
+    factor, unit = _units(found)
     header = [
         "first", "second", f"difference{f' ({unit})' * bool(unit)}", f"{ci_prob:.0%} interval",
         "P(false)", *["adjusted", "told apart"] * every, *["P(equivalent)"] * region,
     ]  # fmt: skip
     cells, draws = [], len(found.draws)
     for row in rows:
-        observed, low, high = _texts(row, found)
+        observed, _, low, high = points_of(row["difference"], factor)
         adjusted = row.get("p_adjusted", 0.0)
         cells.append([
             row["a"], row["b"], observed, f"{low} to {high}",

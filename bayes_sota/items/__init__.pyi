@@ -1,3 +1,4 @@
+from .by_task import compare_by_task as compare_by_task
 from .comparison import compare_methods as compare_methods
 from .models import build_model as build_model
 from .score import Skill as Skill

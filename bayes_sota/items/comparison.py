@@ -472,8 +472,8 @@ def compare_methods(
     if isinstance(outcomes, Evaluations):
         methods = outcomes.methods if methods is None else methods
         outcomes = outcomes.outcomes
-    names, columns = _runs(outcomes.names, methods)
-    data, notes = _data(outcomes)
+    names, columns = columns_of_methods(outcomes.names, methods)
+    data, notes = item_data(outcomes)
     order = np.argsort(names)  # draws and ties follow the names, whatever the order of the columns
     sorted_columns = [columns[method] for method in order]
     single = isinstance(outcomes, Responses) and outcomes.is_plain
@@ -498,7 +498,7 @@ def compare_methods(
     )  # fmt: skip
 
 
-def _runs(
+def columns_of_methods(
     columns: tuple[str, ...], methods: Sequence[str] | None
 ) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
     """Names of the methods, and the columns that are runs of each."""
@@ -516,7 +516,8 @@ def _runs(
     return names, [np.flatnonzero([run == name for run in runs]) for name in names]
 
 
-def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
+def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
+    """What is compared, the items that all have answered, and notes."""
     if isinstance(outcomes, ItemScores):
         ends = outcomes.values.min(), outcomes.values.max()
         shares = outcomes.metric == "auc" or (ends[0] >= 0 and ends[1] <= 1)

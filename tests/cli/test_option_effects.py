@@ -86,6 +86,7 @@ SLOW = (
     "paired {public.csv} --private-file {private.csv} --seed 1",
     "claim responses {answers.csv} --seed 1",
     "claim responses {exam.csv} --seed 1",
+    "claim responses {exam.csv} --by task --seed 1",
     "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator "
     "@ --seed 1",
     "claim responses {items.csv} --item-metric mean --item-column case --seed 1",

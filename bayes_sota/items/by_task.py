@@ -1,0 +1,256 @@
+r"""How methods differ in every task, each task drawn towards what all of them say.
+
+Only differences are learnt: with :math:`c_t = H x_t` the contrasts of the methods' scores in task t
+(H orthonormal and orthogonal to 1, so that what makes a task hard for all cancels) and
+:math:`S_t` their error,
+
+.. math:: c_t \mid \gamma_t \sim N(g_t \gamma_t, S_t), \qquad
+          \gamma_t \mid \mu, \tau \sim N(\mu, \tau^2 I), \qquad
+          g_t = 2 \sqrt{p_t (1 - p_t)}
+
+with a flat prior of :math:`\mu`; :math:`p_t` is the mean score of the methods, because where all
+are nearly right or wrong they differ by less. Given :math:`\tau` all is normal, and :math:`\tau`
+lies on a grid: :math:`v_0 / (v_0 + \tau^2)`, the weight of a typical task's neighbours, is uniform
+from 0 to 1, :math:`v_0` the harmonic mean of the errors :math:`S_t / g_t^2` (Daniels 1999, Canadian
+Journal of Statistics 27, 567). A difference of two methods is :math:`\sqrt2` times their contrast.
+
+The error of a task is that of ``items.comparison`` for its items or clusters, whose variance
+borrows two items (clusters) from the other tasks, times :math:`(t_{\nu} / z)^2` for its degrees of
+freedom. A task with one item or one cluster has no other than the borrowed one.
+``tests/items/test_by_task.py`` compares with NUTS and counts how often intervals hold the truth.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import counted, listed, shown
+from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.responses import ABOUT, Responses
+from bayes_sota.items.comparison import (
+    ItemData,
+    columns_of_methods,
+    item_data,
+    left_out,
+    student_law,
+)
+
+_NODES = 80  # of the grid of tau
+_BORROWED = 2.0  # items or clusters of a task's variance
+
+
+@dataclass(frozen=True, eq=False)
+class TaskErrors:
+    """Scores of every task, and the covariance of their errors.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (T, m)
+    covariance : ndarray, shape (T, m, m)
+    scale : ndarray, shape (T,)
+        What differences are in proportion to, 1 where the mean score is one half.
+    n_items, n_clusters : ndarray of int, shape (T,)
+        Clusters are items where there are none.
+    """
+
+    scores: FloatArray
+    covariance: FloatArray
+    scale: FloatArray
+    n_items: IntArray
+    n_clusters: IntArray
+
+    @property
+    def without_error(self) -> NDArray[np.bool_]:
+        """Tasks with one item or cluster, whose variance is that of the others, (T,)."""
+        return np.asarray(self.n_clusters < 2)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TaskComparison:
+    """Posterior of the methods' differences in every task.
+
+    Attributes
+    ----------
+    methods, tasks : tuple of str
+    errors : TaskErrors
+        Observed scores, (T, m), and their errors.
+    spread : ndarray, shape (D,)
+        Draws of tau, the standard deviation of a contrast between tasks of which one half is right.
+    average : ndarray, shape (D, m)
+        Draws of what such tasks are drawn towards; each row sums to 0.
+    notes : tuple of str
+    """
+
+    methods: tuple[str, ...]
+    tasks: tuple[str, ...]
+    errors: TaskErrors
+    spread: FloatArray
+    average: FloatArray
+    notes: tuple[str, ...]
+    seeds: tuple[np.random.SeedSequence, ...]
+
+    def __repr__(self) -> str:
+        """Size."""
+        return f"<TaskComparison of {len(self.methods)} methods in {len(self.tasks)} tasks>"
+
+    @cached_property
+    def contrasts(self) -> FloatArray:
+        """Orthonormal contrasts H of the methods, (m - 1, m)."""
+        return _contrasts(len(self.methods))
+
+    def draws_of(self, task: int) -> FloatArray:
+        """Draws of the methods' skills in one task, less their mean over the methods, (D, m).
+
+        The same for every call.
+        """
+        h, scale = self.contrasts, self.errors.scale[task]
+        values, vectors = np.linalg.eigh(h @ self.errors.covariance[task] @ h.T / scale**2)
+        square, rng = self.spread[:, None] ** 2, np.random.default_rng(self.seeds[task])
+        kept = square / (values + square)
+        away = (h @ self.errors.scores[task] / scale - self.average @ h.T) @ vectors
+        noise = np.sqrt(values * kept) * rng.standard_normal(away.shape)
+        return np.asarray(scale * (self.average + (kept * away + noise) @ vectors.T @ h))
+
+
+def compare_by_task(
+    outcomes: Responses,
+    methods: Sequence[str] | None = None,
+    *,
+    draws: int = 10_000,
+    random_seed: Seed = DEFAULT_SEED,
+) -> TaskComparison:
+    """Differences of methods in every task, each drawn towards the average of all tasks.
+
+    Parameters
+    ----------
+    outcomes : Responses
+        Answers with tasks.
+    methods, draws, random_seed
+        As in ``compare_methods``.
+
+    Raises
+    ------
+    InputError
+        No tasks, one task, or no task with two items (clusters).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> exam = Responses(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
+    >>> found = compare_by_task(exam)
+    >>> found, float(found.draws_of(0)[:, 0].mean().round(2))
+    (<TaskComparison of 2 methods in 3 tasks>, 0.13)
+    """
+    names, columns = columns_of_methods(outcomes.names, methods)
+    if outcomes.new != "items":
+        raise InputError(
+            f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}: leave "
+            "out --new"
+        )
+    kept = outcomes.complete()
+    data, notes = item_data(kept)[0], left_out(outcomes, kept)
+    if kept.tasks is None:
+        raise InputError(
+            "--by task needs answers with tasks: a column task, subject or subset, or the one that "
+            "--task-column names"
+        )
+    tasks = tuple(np.unique(np.array(kept.tasks)).tolist())
+    if len(tasks) == 1:
+        raise InputError(
+            f"all items belong to one task, {shown(tasks[0])}: leave out --by task to compare on it"
+        )
+    errors = errors_by_task(data, columns)
+    if errors.without_error.any():
+        alone = [task for task, few in zip(tasks, errors.without_error, strict=True) if few]
+        one = "cluster" if data.clusters is not None else "item"
+        notes.append(
+            f"{counted(len(alone), 'task has', 'tasks have')} one {one} only, and an error that is "
+            f"taken from the other tasks: {listed(alone)}"
+        )
+    if kept.runs_in_words:
+        notes.append(f"scores are {kept.measured} in {kept.runs_in_words}")
+    rng = generator_of(random_seed)
+    h, scale = _contrasts(len(names)), errors.scale[:, None]
+    covariance = h @ errors.covariance @ h.T / scale[:, None] ** 2
+    spread, average = _shared(errors.scores @ h.T / scale, covariance, draws, rng)
+    seeds = tuple(np.random.SeedSequence(int(s)) for s in rng.integers(2**62, size=len(tasks)))
+    return TaskComparison(names, tasks, errors, spread, average @ h, tuple(notes), seeds)
+
+
+def _contrasts(m: int) -> FloatArray:
+    from scipy.linalg import helmert
+
+    return np.asarray(helmert(m))
+
+
+def errors_by_task(data: ItemData, columns: list[NDArray[np.intp]]) -> TaskErrors:
+    """Scores and errors of every task; small tasks borrow variance from the others."""
+    assert data.tasks is not None
+    task, weights = data.tasks
+    parts = [_of_task(data, task == t) for t in range(weights.size)]
+    scores = np.array([[part.scores[of].mean() for of in columns] for part in parts])
+    n_items = np.array([len(part.values) for part in parts])
+    counts = n_items
+    if data.clusters is not None:
+        counts = np.array([len(set(part.clusters or ())) for part in parts])
+    m, known = len(columns), np.flatnonzero(counts > 1)
+    if not known.size:
+        one = "item" if data.clusters is None else "cluster"
+        raise InputError(f"every task has one {one}: nothing says how {one}s differ within a task")
+    covariance, freedom = np.zeros((weights.size, m, m)), np.zeros(weights.size)
+    for t in known:
+        law = student_law(parts[t], columns)
+        covariance[t] = sum(part.covariance for part in law.parts)
+        freedom[t] = law.parts[0].freedom
+    unit = covariance * (freedom + 1)[:, None, None]
+    whole = np.tensordot(freedom, unit, 1) / freedom.sum()
+    own, borrowed = freedom[:, None, None], _BORROWED
+    shared = (own * unit + borrowed * whole) / (own + borrowed) / (own + 1)
+    wider = np.array([1 / korn_graubard(nu + borrowed) for nu in freedom])
+    middle = (counts * scores.mean(axis=1) + borrowed * scores.mean()) / (counts + borrowed)
+    middle = (counts * middle + 0.5) / (counts + 1)
+    scale = 2 * np.sqrt(middle * (1 - middle))
+    return TaskErrors(scores, shared * wider[:, None, None], scale, n_items, counts)
+
+
+def _of_task(data: ItemData, members: NDArray[np.bool_]) -> ItemData:
+    """The items of one task, which count equally."""
+    values, n = data.values[members], int(members.sum())
+    means = values.mean(axis=0)
+    clusters = data.clusters
+    if clusters is not None:
+        clusters = tuple(np.array(clusters)[members].tolist())
+    only = np.zeros(n, np.intp), np.ones(1)
+    return replace(
+        data, values=values, scores=means, influence=values - means, clusters=clusters,
+        kish=float(n), tasks=only,
+    )  # fmt: skip
+
+
+def _shared(
+    found: FloatArray, errors: FloatArray, draws: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Draws of tau (D,) and of mu (D, k), from contrasts (T, k) and their errors (T, k, k)."""
+    k = found.shape[1]
+    typical = 1 / np.mean(k / np.trace(errors, axis1=1, axis2=2))
+    x, weights = np.polynomial.legendre.leggauss(_NODES)
+    share = (x + 1) / 2
+    squares = typical * (1 - share) / share
+    precision = np.linalg.inv(errors[:, None] + squares[:, None, None] * np.eye(k))  # (T, N, k, k)
+    total = precision.sum(axis=0)
+    centre = np.linalg.solve(total, np.einsum("tnij,tj->ni", precision, found)[..., None])[..., 0]
+    away = found[:, None] - centre
+    misfit = np.einsum("tni,tnij,tnj->n", away, precision, away)
+    volume = np.linalg.slogdet(precision)[1].sum(axis=0) - np.linalg.slogdet(total)[1]
+    log_weights = np.log(weights) + (volume - misfit) / 2
+    chances = np.exp(log_weights - log_weights.max())
+    node = rng.choice(_NODES, draws, p=chances / chances.sum())
+    root = np.linalg.cholesky(np.linalg.inv(total))
+    noise = np.einsum("dij,dj->di", root[node], rng.standard_normal((draws, k)))
+    return np.sqrt(squares[node]), centre[node] + noise

@@ -1,0 +1,97 @@
+"""``claim responses --by task``: verdicts that stand, words, files and refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from data.files import run
+
+import bayes_sota.data
+from bayes_sota.claims.summary_tasks import report_tasks, verdicts_that_stand
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+
+EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
+
+
+def exam(gaps: list[float], n: int = 100, seed: int = 0) -> Responses:
+    rng = np.random.default_rng(seed)
+    right = [rng.random((n, 2)) < [0.6 + gap, 0.6] for gap in gaps]
+    tasks = [f"task {t}" for t in range(len(gaps)) for _ in range(n)]
+    return Responses(np.concatenate(right), tasks=tasks, names=["a", "b"])
+
+
+@pytest.mark.slow
+def test_the_verdicts_that_stand_are_true_together() -> None:
+    """Ten tasks whose differences are normal: of 200 exams nearly .95 have no false verdict."""
+    right, some = [], 0
+    for seed in range(200):
+        rng = np.random.default_rng([seed, 1])
+        gaps = np.clip(rng.normal(0.03, 0.12, 10), -0.5, 0.39)
+        rows = report_tasks(exam(gaps.tolist(), 150, seed), pair=("a", "b"), draws=1000)
+        said = [(row["best"] == "a", int(row["task"][5:])) for row in rows.content["tasks"]
+                if row["stands"]]  # fmt: skip
+        right.append(all((gaps[t] > 0) == better for better, t in said))
+        some += len(said)
+    assert 0.92 <= np.mean(right) <= 1
+    assert some > 200
+
+
+def test_fewer_stand_together_than_one_by_one() -> None:
+    leads = np.random.default_rng(0).standard_normal((5000, 20)) + 1.8
+    alone = (leads > 0).mean(axis=0) >= 0.95
+    assert alone.sum() > verdicts_that_stand(leads, 0.95).sum() > 0
+
+
+def test_a_pair_is_what_two_methods_are() -> None:
+    data = exam([0.2, 0.0, -0.2], 300)
+    pair, both = (report_tasks(data, pair=p).content for p in (("b", "a"), None))
+    by_task = {row["task"]: row for row in both["tasks"]}
+    for row in pair["tasks"]:
+        same = by_task[row["task"]]
+        assert row["p_false"] == pytest.approx(same["p_best"]["a"])
+        assert abs(row["difference"]["mean"]) == pytest.approx(abs(same["difference"]["mean"]))
+        assert row["stands"] == same["stands"]
+    assert pair["n_stand"] == {"b": 1, "a": 1}
+    assert [row["task"] for row in pair["tasks"]] == ["task 2", "task 1", "task 0"]
+
+
+def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
+    file, table, tree = str(EXAMPLES / "exam.csv"), tmp_path / "t.csv", tmp_path / "x.nc"
+    shown = ("claim", "responses", file, "--by", "task")
+    arguments = ("--table", str(table), "--output", str(tree), "--figure", str(tmp_path / "f.png"))
+    code, out, _ = run(capsys, *shown, *arguments)
+    assert code == 0
+    assert "stands on 0 of 10 tasks, with probability 95%" in out
+    assert len(table.read_text().splitlines()) == 11
+    with xr.open_datatree(tree) as found:
+        assert found["posterior"]["difference"].dims == ("chain", "draw", "task", "classifier")
+    code, out, _ = run(capsys, *shown, "--pair", "forest", "linear", "--json")
+    assert (code, json.loads(out)["n_tasks"]) == (0, 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("answers.csv",), "--by task needs answers with tasks"),
+        (("exam.csv", "--pairs"), "--pairs has no effect on --by task"),
+        (("exam.csv", "--rope", "0.1"), "--rope has no effect on --by task"),
+        (("exam.csv", "--no-selection"), "--no-selection has no effect on --by task"),
+        (("exam.csv", "--pair", "tree", "tre"), "there is no method 'tre'"),
+    ],
+)
+def test_what_is_refused(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
+    file = str(EXAMPLES / arguments[0])
+    code, out, error = run(capsys, "claim", "responses", file, "--by", "task", *arguments[1:])
+    assert (code, out) == (2, "")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_numbers_have_no_tasks() -> None:
+    with pytest.raises(InputError, match="right and wrong answers with tasks; these are numbers"):
+        report_tasks(ItemScores(np.random.default_rng(0).random((20, 2))))
