@@ -37,7 +37,6 @@ from bayes_sota.items.comparison import (
     ItemData,
     columns_of_methods,
     item_data,
-    left_out,
     student_law,
 )
 
@@ -153,14 +152,13 @@ def compare_by_task(
             f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}: leave "
             "out --new"
         )
-    kept = outcomes.complete()
-    data, notes = item_data(kept)[0], left_out(outcomes, kept)
-    if kept.tasks is None:
+    data, notes = item_data(outcomes)[0], list[str]()
+    if outcomes.tasks is None or data.tasks is None:
         raise InputError(
             "--by task needs answers with tasks: a column task, subject or subset, or the one that "
             "--task-column names"
         )
-    tasks = tuple(np.unique(np.array(kept.tasks)).tolist())
+    tasks = tuple(np.unique(np.array(outcomes.tasks)).tolist())
     if len(tasks) == 1:
         raise InputError(
             f"all items belong to one task, {shown(tasks[0])}: leave out --by task to compare on it"
@@ -173,8 +171,8 @@ def compare_by_task(
             f"{counted(len(alone), 'task has', 'tasks have')} one {one} only, and an error that is "
             f"taken from the other tasks: {listed(alone)}"
         )
-    if kept.runs_in_words:
-        notes.append(f"scores are {kept.measured} in {kept.runs_in_words}")
+    if outcomes.runs_in_words:
+        notes.append(f"scores are {outcomes.measured} in {outcomes.runs_in_words}")
     rng = generator_of(random_seed)
     h, scale = _contrasts(len(names)), errors.scale[:, None]
     covariance = h @ errors.covariance @ h.T / scale[:, None] ** 2

@@ -76,17 +76,6 @@ def test_tasks_without_an_error_of_their_own_are_named() -> None:
     assert "1 task has one cluster only" in found.notes[-1]
 
 
-def test_items_that_not_all_answered_are_left_out_with_their_tasks() -> None:
-    data = answers([40, 60, 3], [0.2, 0.1, 0.0])
-    some = data.values.copy()
-    some[-3:, 1] = np.nan
-    found = compare_by_task(Responses(some, tasks=data.tasks))
-    alone = compare_by_task(answers([40, 60], [0.2, 0.1]))
-    assert found.tasks == alone.tasks
-    assert np.array_equal(found.errors.scores, alone.errors.scores)
-    assert found.notes[0] == "3 of 103 items left out: not all answered"
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
