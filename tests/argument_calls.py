@@ -334,6 +334,11 @@ def calls(folder: Path) -> dict[str, Call]:
             {"comparison": compared(0.5), "outcomes": answers(clusters=True), "seed": "x",
              "selected": bs.claims.claim_of_best_entry(answers(), random_seed=1)},
         ),
+        "plan_from_pilot": Call(
+            {"outcomes": several_runs(), "gap": 0.1},
+            {"outcomes": answers(), "gap": 0.2, "pair": ("a", "b"), "level": 0.1, "power": 0.9,
+             "cost_per_item": 2.0, "cost_per_run": 1.0, "source": "x", "notes": ["y"]},
+        ),
         "tasks_tree": Call(
             {"comparison": bs.items.compare_by_task(several_runs(), draws=200, random_seed=1),
              "outcomes": several_runs(), "first": "a"},

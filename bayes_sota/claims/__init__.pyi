@@ -13,6 +13,8 @@ from .models import second_accuracy_logp as second_accuracy_logp
 from .models_means import build_case_differences as build_case_differences
 from .models_means import build_metric_differences as build_metric_differences
 from .models_means import case_difference_logp as case_difference_logp
+from .pilot import Pilot as Pilot
+from .pilot import plan_from_pilot as plan_from_pilot
 from .planning import GapOfAccuracies as GapOfAccuracies
 from .planning import GapOfMeans as GapOfMeans
 from .planning import assured_size as assured_size

@@ -422,6 +422,16 @@ def _read_data_sets(
 @number_option(POSITIVE, "--odds-ratio", help="Congruence as an odds ratio; 1 is independence.")
 @number_option(PAIRWISE, "--pairwise-correlation", help="Between the methods' cases.")
 @number_option(ASSURANCE, "--power", help="At this true gap; default 0.8.")
+@click.option(
+    "--pilot",
+    type=InputFile(folders=True),
+    help="With --gap: answers at hand, which tell variances, clusters, tasks and runs.",
+)
+@click.option("--pair", nargs=2, help="With --pilot: the two methods; default the best two.")
+@number_option(NOT_NEGATIVE, "--cost-per-item", help="With --pilot: of one more item.")
+@number_option(
+    NOT_NEGATIVE, "--cost-per-run", help="With --pilot: of one run of both methods on an item."
+)
 @number_option(COUNT, "--n-test", help="Items observed so far, for assurance.")
 @number_option(ASSURANCE, "--assurance", help="With --n-test; default 0.8.")
 @_level
@@ -432,9 +442,23 @@ def plan(
     assurance: float | None,
     level: float,
     shown: Reported,
+    pilot: Path | None,
+    pair: tuple[str, str] | None,
+    cost_per_item: float | None,
+    cost_per_run: float | None,
     **given: Any,
 ) -> int:
-    """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""
+    """Test items that a claim of this gap needs, of accuracies or (with --sd) of means.
+
+    With --pilot: items and runs that it needs, from answers of two methods at hand.
+    """
+    of_pilot = {"pair": pair, "cost_per_item": cost_per_item, "cost_per_run": cost_per_run}
+    if pilot is not None:
+        refuse_unused(
+            "--pilot", _as_options(given | {"n_test": n_test, "assurance": assurance}, "gap")
+        )
+        return _plan_from_pilot(pilot, given["gap"], level, power or 0.8, shown, of_pilot)
+    refuse_unused("a plan without --pilot", _as_options(of_pilot))
     from bayes_sota.claims.planning import plan_claim
     from bayes_sota.claims.summary_numbers import describe_plan
 
@@ -446,6 +470,29 @@ def plan(
         _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
     )
     return shown.deliver(describe_plan(found), draw=partial(_plan_figure, found, level, n_test))
+
+
+def _as_options(given: dict[str, Any], *but: str) -> dict[str, Any]:
+    return {
+        f"--{name.replace('_', '-')}": value for name, value in given.items() if name not in but
+    }
+
+
+def _plan_from_pilot(
+    file: Path, gap: float | None, level: float, power: float, shown: Reported, of: dict[str, Any]
+) -> int:
+    from bayes_sota.claims.pilot import plan_from_pilot
+    from bayes_sota.data.read_outcomes import read_evaluations
+
+    if gap is None:
+        raise InputError("--pilot needs --gap, the true difference that is to be found")
+    found = read_evaluations(file)
+    return shown.deliver(
+        plan_from_pilot(
+            found.outcomes, gap, level=level, power=power, source=found.source, notes=found.notes,
+            **of,
+        )
+    )  # fmt: skip
 
 
 def _plan_figure(found: Any, level: float, n_test: int | None) -> "PlotCollection":

@@ -55,6 +55,7 @@ FAST = (
     "claim plan --accuracy 0.9 0.85 --n-test 300",
     "claim plan --gap 0.02 --sd 0.1 0.1",
     "claim plan --gap 0.02 --sd 0.1 0.1 --pairwise-correlation 0.5 --n-test 50",
+    "claim plan --gap 0.02 --pilot {exam.csv} --cost-per-item 2",
     "claim batch {claims.csv}",
     "claim batch {means.csv} --sd 0.5 0 -0.5",
 )
@@ -108,6 +109,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--at-least": ("0.9",), "--average": ("items",), "--best-of": ("3",),
     "--boards": ("2",), "--chains": ("3",), "--classifiers": ("25", "20:300"),
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
+    "--cost-per-item": ("3",), "--cost-per-run": ("2",),
     "--correlation": ("0.4", "0.45"), "--correlation-range": ("0.1 0.4",), "--decimals": ("5", "3"),
     "--domain": ("tabular",),
     "--draws": ("6000", "70"), "--drop-above": ("0.89",), "--gap": ("0.03",),
@@ -146,6 +148,7 @@ OWN = {  # of one command
     ("score", "--n-test"): ("60",), ("epp", "--rope"): ("0.1",),
     ("maximum", "--classifiers"): ("25",), ("maximum", "--n-test"): ("70", "400"),
     ("claim classification", "--odds-ratio"): ("9 1",), ("claim plan", "--sd"): ("0.2 0.1",),
+    ("claim plan", "--pair"): ("y z",),
     ("claim plan", "--odds-ratio"): ("9",), ("claim plan", "--n-test"): ("60",),
     ("claim segmentation", "--n-test"): ("50",), ("claim segmentation", "--sd"): ("0.2 0.1",),
     ("claim classification", "--n-test"): ("400",), ("claim batch", "--sd"): ("0.4 0 -0.5",),
@@ -157,7 +160,7 @@ OWN = {  # of one command
 READ = {
     "--private-file": "private.csv", "--sds": "sds.csv", "--player-covariates": "players.csv",
     "--round-covariates": "tasks.csv", "--responses": "answers.csv",
-    "--data": ".", "--other-folds": "repeats3.csv", "--truth": "tested.csv",
+    "--pilot": "exam.csv", "--data": ".", "--other-folds": "repeats3.csv", "--truth": "tested.csv",
 }  # fmt: skip
 ENDINGS = {
     "--figure": ".png", "--report": ".html", "--scores": ".csv", "--table": ".csv",

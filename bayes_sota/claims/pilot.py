@@ -1,0 +1,269 @@
+r"""How many items and runs a claim needs, from answers at hand.
+
+A pilot of n items, each answered R times by two methods, tells the variance V of their difference,
+with its tasks, clusters and weights, and the part :math:`V_r` of it that runs make. Other numbers
+of items and runs, of the same tasks and clusters, have the variance
+
+.. math:: V(n', R') = \frac{n}{n'} \Big(V - V_r + V_r \frac{R}{R'}\Big)
+
+(Miller 2024, arXiv 2411.00640, power analysis, for independent items), and a gap g is claimed with
+the power 1 - b, at a probability of at most a that it is false, from :math:`V(n', R') = g^2 /
+(z_{1-a} + z_{1-b})^2` on. ``tests/claims/test_pilot.py`` compares with simulation,
+``tests/calibration/pilots.py`` with real answers.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.claims.summary_pairs import chosen_pair
+from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, POSITIVE
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.tables import Report, Table
+from bayes_sota.core.text import as_sentences, counted
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.comparison import columns_of_methods, item_data, student_law
+
+_RUNS = (1, 2, 3, 5, 10, 20)
+_MOST = 10**12
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Variances of the difference of two methods.
+
+    Attributes
+    ----------
+    pair : (str, str)
+    difference : float
+        Observed: the first minus the second.
+    n_items, n_runs : int
+        Of the pilot; the fewest runs where they differ.
+    of_items : float
+        Variance of the difference that items would have with endless runs, times their number.
+    of_runs : float or None
+        What a single run adds to it; None where the pilot has one run, which then is in
+        ``of_items``.
+    """
+
+    pair: tuple[str, str]
+    difference: float
+    n_items: int
+    n_runs: int
+    of_items: float
+    of_runs: float | None
+
+    @classmethod
+    def of(cls, outcomes: Responses | ItemScores, pair: tuple[str, str] | None = None) -> "Pilot":
+        """Variances of a pair; default the two methods with the best scores.
+
+        Raises
+        ------
+        InputError
+            Numbers or one method, unknown names, or skills about new runs or tasks.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> answers = Responses(rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3], names=["a", "b"])
+        >>> pilot = Pilot.of(answers)
+        >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
+        (3, 0.016, 1.0)
+        """
+        if isinstance(outcomes, ItemScores):
+            raise InputError("a pilot has right and wrong answers; these are numbers: give --sd")
+        if outcomes.new != "items" or outcomes.passes is not None:
+            raise InputError("a plan is for accuracies on new items: leave out --new and pass@K")
+        if pair is None:
+            outcomes.check_several()
+            first, second = np.argsort(-outcomes.scores, kind="stable")[:2]
+            pair = outcomes.names[first], outcomes.names[second]
+        both, methods = chosen_pair(outcomes, None, pair)
+        names, columns = columns_of_methods(both.names, methods)
+        law = student_law(item_data(both)[0], columns)
+        signs = np.where(np.array(names) == pair[0], 1.0, -1.0)
+        variance = float(sum(signs @ part.covariance @ signs for part in law.parts))
+        n, runs, of_runs = both.n_items, both.n_runs, None
+        if runs > 1:
+            noise = float(both.about("runs").average.variance.sum())
+            of_runs = n * runs * min(noise, variance)
+            variance -= min(noise, variance)
+        return cls(pair, float(signs @ law.scores), n, runs, n * variance, of_runs)
+
+    @property
+    def share_of_runs(self) -> float | None:
+        """Share of the variance of the pilot's difference that runs make; None of one run."""
+        if self.of_runs is None:
+            return None
+        of_runs = self.of_runs / self.n_runs
+        return of_runs / (self.of_items + of_runs)
+
+    def variance(self, n_runs: int) -> float:
+        """Variance of the difference on one item in so many runs."""
+        if self.of_runs is None:
+            if n_runs != 1:
+                raise InputError("a pilot with one run of each item does not tell what more add")
+            return self.of_items
+        return self.of_items + self.of_runs / n_runs
+
+    def standard_error(self, n_items: int, n_runs: int) -> float:
+        """Standard error of the difference on so many items in so many runs."""
+        return float((self.variance(n_runs) / n_items) ** 0.5)
+
+    def needed(self, gap: float, n_runs: int, *, level: float = 0.05, power: float = 0.8) -> int:
+        """Items on which a true gap is claimed with this power."""
+        from scipy.special import ndtri
+
+        LEVEL.check(level, "level")
+        ASSURANCE.check(power, "power")
+        reach = float(ndtri(1 - level) + ndtri(power))
+        found = self.variance(n_runs) * (max(reach, 0.0) / gap) ** 2
+        if not found < _MOST:
+            raise InputError(f"a gap of {gap:g} needs more than {_MOST:.0e} items")
+        return max(2, ceil(found))
+
+
+def plan_from_pilot(
+    outcomes: Responses | ItemScores,
+    gap: float,
+    *,
+    pair: tuple[str, str] | None = None,
+    level: float = 0.05,
+    power: float = 0.8,
+    cost_per_item: float | None = None,
+    cost_per_run: float | None = None,
+    source: str = "",
+    notes: Sequence[str] = (),
+) -> Report:
+    """How many items, in how many runs, a claim of a gap needs, and what they cost.
+
+    Parameters
+    ----------
+    outcomes : Responses
+        The pilot: answers of the methods to the same items, with tasks, clusters and runs.
+    gap : float
+        True difference that is to be found, as a share of right answers.
+    pair : (str, str), optional
+        The two methods; default the two with the best scores.
+    level, power : float
+        Largest probability that the claim is false, and how probable a claim shall be.
+    cost_per_item, cost_per_run : float, optional
+        Of one more item, and of one run of both methods on one item.
+    source, notes : str, sequence of str
+        Repeated in the report.
+
+    Raises
+    ------
+    InputError
+        As of ``Pilot.of``; a gap or costs that are not positive.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> answers = Responses(rng.random((400, 2)) < [0.8, 0.7], names=["a", "b"])
+    >>> plan_from_pilot(answers, 0.05).content["designs"][0]["n_items"]
+    1045
+    """
+    POSITIVE.check(gap, "gap")
+    for name, cost in (("cost_per_item", cost_per_item), ("cost_per_run", cost_per_run)):
+        if cost is not None:
+            NOT_NEGATIVE.check(cost, name)
+    costs = None
+    if cost_per_item is not None or cost_per_run is not None:
+        costs = cost_per_item or 0.0, cost_per_run or 0.0
+    pilot = Pilot.of(outcomes, pair)
+    designs = [
+        _design(pilot, runs, pilot.needed(gap, runs, level=level, power=power), costs)
+        for runs in _numbers_of_runs(pilot, costs)
+    ]
+    best = min(designs, key=lambda one: one.get("cost", one["n_items"] * one["n_runs"]))
+    content = {
+        "pair": list(pilot.pair), "gap": gap, "level": level, "power": power,
+        "difference": pilot.difference, "n_items": pilot.n_items, "n_runs": pilot.n_runs,
+        "standard_error": pilot.standard_error(pilot.n_items, pilot.n_runs),
+        "share_of_runs": pilot.share_of_runs, "designs": designs, "best": best, "source": source,
+        "notes": list(notes),
+    }  # fmt: skip
+    said = list(_said(pilot, content))
+    return Report(
+        content=content,
+        make_frame=lambda: _frame(designs),
+        tables=[_table(designs, pilot)],
+        sentences=said,
+        paragraph=[*said, *as_sentences(notes)],
+        basis=["Variances of the pilot", "Miller 2024, arXiv 2411.00640"],
+        notes=list(notes),
+        measured="claims",
+        about=pilot,
+    )
+
+
+def _numbers_of_runs(pilot: Pilot, costs: tuple[float, float] | None) -> list[int]:
+    """Runs to plan with: the usual ones, the pilot's, and the cheapest."""
+    if pilot.of_runs is None:
+        return [1]
+    runs = {*_RUNS, pilot.n_runs}
+    if costs and costs[1] > 0 and pilot.of_items > 0:
+        runs.add(int(np.clip(round((costs[0] * pilot.of_runs / costs[1] / pilot.of_items) ** 0.5),
+                             1, 1000)))  # fmt: skip
+    return sorted(runs)
+
+
+def _design(
+    pilot: Pilot, runs: int, items: int, costs: tuple[float, float] | None
+) -> dict[str, Any]:
+    cost = {} if costs is None else {"cost": items * (costs[0] + runs * costs[1])}
+    return {
+        "n_runs": runs, "n_items": items, "n_answers": 2 * items * runs,
+        "standard_error": pilot.standard_error(items, runs), **cost,
+    }  # fmt: skip
+
+
+def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
+    (a, b), designs, best = pilot.pair, content["designs"], content["best"]
+    first = designs[0]
+    yield (
+        f"If {a} and {b} truly differ by {100 * content['gap']:.3g} points, "
+        f"{counted(first['n_items'], 'item')} in one run lead to the claim with probability "
+        f"{content['power']:g}, at a probability of {content['level']:g} at most that it is false."
+    )
+    if "cost" in best:
+        yield (
+            f"The cheapest are {counted(best['n_items'], 'item')} in "
+            f"{counted(best['n_runs'], 'run')}, for {best['cost']:,.6g}."
+        )
+    if pilot.of_runs is None:
+        yield "The pilot has one run of each item, which does not tell what more runs would add."
+    else:
+        last = designs[-1]
+        yield (
+            f"Runs make {pilot.share_of_runs:.0%} of the variance of the difference here (in "
+            f"{pilot.n_runs} runs); in {last['n_runs']} runs {counted(last['n_items'], 'item')} "
+            "would do."
+        )
+    error = content["standard_error"]
+    yield (
+        f"The pilot shows {100 * pilot.difference:+.2g} points, standard error "
+        f"{100 * error:.2g}, on {counted(pilot.n_items, 'item')}."
+    )
+
+
+def _frame(designs: list[dict[str, Any]]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(designs)
+
+
+def _table(designs: list[dict[str, Any]], pilot: Pilot) -> Table:
+    header = ["runs", "items needed", "answers of both"]
+    rows = [
+        [str(d["n_runs"]), f"{d['n_items']:,}", f"{d['n_answers']:,}",
+         *([f"{d['cost']:,.6g}"] if "cost" in d else [])]
+        for d in designs
+    ]  # fmt: skip
+    header += ["cost"] * ("cost" in designs[0])
+    return Table(header, rows, f"{pilot.pair[0]} and {pilot.pair[1]}")

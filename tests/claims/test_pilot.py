@@ -1,0 +1,126 @@
+"""Plans from answers at hand: variances by hand and by simulation, power, costs, refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from data.files import run
+from scipy.stats import norm
+
+import bayes_sota.data
+from bayes_sota.claims.pilot import Pilot, plan_from_pilot
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+
+EXAM = str(Path(bayes_sota.data.__file__ or "").with_name("example_files") / "exam.csv")
+
+
+def chances(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Chances of two methods that find other items hard, (n, 2)."""
+    return np.asarray(1 / (1 + np.exp(-rng.normal(1, 1.5, (n, 1)) - rng.normal(0, 1, (n, 2)))))
+
+
+def answers(n: int, runs: int, seed: int, **groups: Any) -> Responses:
+    rng = np.random.default_rng(seed)
+    right = rng.random((runs, n, 2)) < chances(n, rng)
+    return Responses(np.moveaxis(right, 0, -1), names=["a", "b"], **groups)
+
+
+def test_variances_are_those_of_the_items_and_of_the_runs() -> None:
+    pilot = Pilot.of(answers(20_000, 4, 0), ("a", "b"))
+    p = chances(200_000, np.random.default_rng(1))
+    assert pilot.of_items == pytest.approx(np.var(p @ [1, -1]), rel=0.06)
+    assert pilot.of_runs == pytest.approx(np.mean(p * (1 - p)) * 2, rel=0.03)
+    one = Pilot.of(answers(20_000, 1, 0), ("a", "b"))
+    assert one.variance(1) == pytest.approx(pilot.variance(1), rel=0.03)
+
+
+def test_standard_errors_are_those_of_repetitions() -> None:
+    for n, runs in ((300, 1), (100, 5)):
+        gaps = [answers(n, runs, 10 + i).scores @ [1, -1] for i in range(600)]
+        pilot = Pilot.of(answers(4000, 3, 1), ("a", "b"))
+        assert pilot.standard_error(n, runs) == pytest.approx(np.std(gaps), rel=0.1)
+
+
+def test_clusters_cost_items() -> None:
+    rng = np.random.default_rng(0)
+    luck = np.repeat(rng.normal(0, 2, (100, 2)), 10, axis=0)
+    right = rng.random((1000, 2)) < 1 / (1 + np.exp(-luck))
+    names = np.repeat(np.arange(100), 10).astype(str).tolist()
+    alone = Pilot.of(Responses(right)).needed(0.05, 1)
+    assert Pilot.of(Responses(right, clusters=names)).needed(0.05, 1) > 2.5 * alone
+
+
+def test_the_plan_has_its_power() -> None:
+    """A claim at one-sided .05 is made in eight of ten test sets of the planned size."""
+    p = np.array([0.8, 0.7])
+    rng = np.random.default_rng(0)
+    n = Pilot.of(Responses(rng.random((5000, 2)) < p)).needed(0.1, 1)
+    made = []
+    for _ in range(1000):
+        d = (rng.random((n, 2)) < p).astype(float) @ [1, -1]
+        made.append(d.mean() > norm.ppf(0.95) * d.std() / n**0.5)
+    assert np.mean(made) == pytest.approx(0.8, abs=0.04)
+
+
+def test_the_cheapest_design_is_that_of_all_numbers_of_runs() -> None:
+    data = answers(500, 3, 0)
+    content = plan_from_pilot(data, 0.03, cost_per_item=5, cost_per_run=0.5).content
+    pilot = Pilot.of(data)
+    costs = {r: pilot.needed(0.03, r) * (5 + 0.5 * r) for r in range(1, 60)}
+    assert content["best"]["cost"] == pytest.approx(min(costs.values()), rel=0.002)
+    assert content["best"]["n_runs"] not in (1, 20)
+    assert content["designs"][0]["n_answers"] == 2 * content["designs"][0]["n_items"]
+
+
+def test_one_run_does_not_tell_what_more_would_add() -> None:
+    report = plan_from_pilot(answers(200, 1, 0), 0.05)
+    assert [design["n_runs"] for design in report.content["designs"]] == [1]
+    assert "does not tell what more runs would add" in " ".join(report.sentences)
+    with pytest.raises(InputError, match="does not tell what more add"):
+        Pilot.of(answers(200, 1, 0)).variance(2)
+
+
+def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    shown = ("claim", "plan", "--gap", "0.05", "--pilot", EXAM, "--pair", "tree", "forest")
+    code, out, _ = run(capsys, *shown, "--table", str(table), "--cost-per-item", "2")
+    assert code == 0
+    assert out.startswith("If tree and forest truly differ by 5 points, ")
+    assert "The cheapest are " in out
+    assert len(table.read_text().splitlines()) == 7
+    code, out, _ = run(capsys, *shown, "--json")
+    assert json.loads(out)["pair"] == ["tree", "forest"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--pilot", EXAM), "--pilot needs --gap"),
+        (("--pilot", EXAM, "--gap", "0.1", "--winner", "0.9"), "--winner has no effect on --pilot"),
+        (("--pilot", EXAM, "--gap", "0.1", "--pair", "tree", "oak"), "there is no method 'oak'"),
+        (("--pilot", EXAM, "--gap", "0.1", "--n-test", "9"), "--n-test has no effect on --pilot"),
+        (
+            ("--gap", "0.1", "--winner", "0.9", "--cost-per-run", "1"),
+            "--cost-per-run has no effect",
+        ),
+        (("--pilot", "none.csv", "--gap", "0.1"), "none.csv"),
+        (("--pilot", EXAM, "--gap", "1e-9"), "needs more than 1e+12 items"),
+    ],
+)
+def test_what_is_refused(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
+    code, out, error = run(capsys, "claim", "plan", *arguments)
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert message in error
+
+
+def test_numbers_and_other_skills_are_refused() -> None:
+    with pytest.raises(InputError, match="these are numbers"):
+        Pilot.of(ItemScores(np.random.default_rng(0).random((20, 2))))
+    with pytest.raises(InputError, match="leave out --new"):
+        Pilot.of(answers(50, 3, 0).about("runs"))
+    with pytest.raises(InputError, match="two methods"):
+        Pilot.of(answers(50, 3, 0), ("a", "a"))
