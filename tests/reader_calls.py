@@ -26,6 +26,10 @@ def readers(folder: Path) -> dict[str, Call]:
         "team": ["x", "y", "z"], "score": ["0.912", "0.900", "0.880"], "b": ["0.7", "0.8", "0.9"],
         "label": ["p", "q", "r"], "c": ["0.7", "", "0.9"],
     })  # fmt: skip
+    sized = pd.DataFrame({
+        "team": ["x", "y", "z"], "score": [0.9, 0.88, 0.86], "size": [500, 50, 50],
+        "score_stderr": [0.01, 0.02, 0.03], "se": [0.02, 0.02, 0.05],
+    })  # fmt: skip
     items = pd.DataFrame({
         "id": range(20), "unit": np.arange(20) // 2 / 10, "label": rng.integers(0, 2, 20),
         "gold": rng.integers(0, 2, 20), "a": rng.random(20), "b": rng.random(20),
@@ -78,7 +82,9 @@ def readers(folder: Path) -> dict[str, Call]:
              "rounding": "floor", "decimals": 4, "percent": True, "n_classifiers": 9,
              "metric": "auc", "standard_error": 0.1, "n_positive": 50, "submissions": (2, 9),
              "name": "x"},
-            {"missing": ({"score_column": "c", "name_column": "label"}, "drop")},
+            {"missing": ({"score_column": "c", "name_column": "label"}, "drop"),
+             "n_test_column": ({"path_or_frame": sized, "n_test": None}, "size"),
+             "stderr_column": ({"path_or_frame": sized, "n_test": None}, "se")},
         ),
         "read_item_scores": Call(
             {"path_or_frame": items.drop(columns="gold")},

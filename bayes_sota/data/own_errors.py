@@ -28,6 +28,7 @@ from bayes_sota.data.printed_scores import (
 )
 
 _LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
+_LEAST_ITEMS = 1.5  # two, and errors are rounded
 OWN = "typical of the best, every entry has its own"
 _BY_ERROR = "by the standard errors, typical of the best"
 
@@ -164,13 +165,13 @@ def sizes_of_accuracies(
 ) -> FloatArray:
     """Items that accuracies are worth by their standard errors, (m,).
 
-    Entries whose error is 0 or missing have ``n_test`` items; ``unit`` is that of the errors, such
-    as a hundredth.
+    Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; ``unit``
+    is that of the errors, such as a hundredth.
 
     Raises
     ------
     InputError
-        An error that is 0 or missing without ``n_test``, or one that no number of items gives.
+        Such entries without ``n_test``, or an error that no number of items gives.
 
     Examples
     --------
@@ -178,18 +179,10 @@ def sizes_of_accuracies(
     array([101., 101.])
     """
     errors = unit * _checked_errors(standard_error, scores.size, subject)
-    known = errors > 0
-    inside = (scores > 0) & (scores < 1)
-    odd = np.flatnonzero((errors == 0) & inside if n_test is None else known & ~inside)
-    if odd.size:
-        j = int(odd[0])
-        raise InputError(
-            f"a standard error of {errors[j]:g} beside {subject(j)}, {scores[j]:g}, cannot be: it "
-            "is 0 where the score is 0 or 1, and only there"
-        )
+    known = (errors > 0) & (scores > 0) & (scores < 1)
     if not known.all() and n_test is None:
         j = int(np.argmin(known))
-        what = "no standard error" if np.isnan(errors[j]) else "a standard error of 0"
+        what = "no standard error" if np.isnan(errors[j]) else f"the standard error {errors[j]:g}"
         raise InputError(
             f"{subject(j)}, {scores[j]:g}, has {what}, which does not tell how sure it is: give "
             "n_test, the number of test items, for such entries"
@@ -197,6 +190,13 @@ def sizes_of_accuracies(
     sizes = np.zeros(scores.size) if n_test is None else checked_sizes(n_test, scores.size, subject)
     with np.errstate(divide="ignore", invalid="ignore"):
         by_error = scores * (1 - scores) / errors**2 + 1
+    wide = np.flatnonzero(known & (by_error < _LEAST_ITEMS))
+    if wide.size:
+        j = int(wide[0])
+        raise InputError(
+            f"{subject(j)}, {scores[j]:g}, has the standard error {errors[j]:g}, wider than "
+            "that of 2 items: scores and errors need the same units, percent or not"
+        )
     return np.asarray(np.where(known, by_error, sizes), np.float64)
 
 

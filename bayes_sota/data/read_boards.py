@@ -26,6 +26,7 @@ from bayes_sota.data.columns import (
     find_column,
     find_name_column,
     find_score_column,
+    find_score_column_beside,
     find_submission_column,
     is_missing,
     named_in,
@@ -288,7 +289,11 @@ def read_entries(
     table = open_table(path_or_frame, format)
     kaggle = format == "kaggle" or is_kaggle(table)
     scores = _only_accuracy(table) if score_column is None else None
-    if scores is None:
+    own = {"stderr_column": stderr_column, "n_test_column": n_test_column}
+    used = [find_column(table, name, option) for option, name in own.items() if name is not None]
+    if scores in used or (used and scores is None):
+        scores = find_score_column_beside(table, used, score_column)
+    elif scores is None:
         scores = find_score_column(table, score_column)
     names = find_name_column(table, name_column, scores, may_repeat=kaggle)
     notes: list[str] = []
@@ -303,7 +308,11 @@ def read_entries(
     found = _entries(table, scores, names, rows, (*notes, *dropped), kaggle, submissions)
     found = replace(found, **_own_errors(table, scores, rows, stderr_column, n_test_column))
     told = [] if name_column is not None else _named_by(table, names, scores, kaggle)
-    unused = [name for name, numbers in found.beside.items() if np.any(numbers % 1)]
+    unused = [
+        name
+        for name, numbers in found.beside.items()
+        if np.any(numbers % 1) and name != found.error_column
+    ]
     if unused and score_column is None:
         told.append(f"columns that are not used: {several(unused)}")
     return replace(found, notes=(*found.notes, *told))

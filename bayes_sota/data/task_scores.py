@@ -160,7 +160,8 @@ class TaskScores(Observed):
         new : {"items", "tasks"}
             Of new tasks like these the variance of an average is
             :math:`\sum_t w_t (x_t - s)^2 \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half
-            the mean over entries, with as many degrees of freedom as there are tasks but one.
+            the mean over entries, with as many degrees of freedom as there are tasks but one; and
+            at least that of new items, where it is known.
 
         Raises
         ------
@@ -174,15 +175,17 @@ class TaskScores(Observed):
         about: dict[str, Any] = {"names": self.names, "name": self.name, "notes": self.notes}
         about |= {"metric": "score", "lower_is_better": self.lower_is_better}
         if self.metric == "score":
-            errors = self._errors_on_new_items() if errors is None else errors
+            if errors is None or self.errors is not None:
+                errors = np.maximum(self._errors_on_new_items(), 0 if errors is None else errors)
             board = Leaderboard(average, standard_error=errors.tolist(), **about)
             return board.of_tasks(self, new)
         board = Leaderboard(average, standard_error=1.0, **about)
-        if errors is None:
+        worth = np.full(average.size, np.inf)
+        if errors is None or self.sizes is not None:
             _, worth = averaged_shares(self.scores.T, self._known_sizes().T, self.weights.T)
-        else:
+        if errors is not None:
             middle = np.clip(average, 0.5 / len(self.tasks), 1 - 0.5 / len(self.tasks))
-            worth = middle * (1 - middle) / errors**2 + 1
+            worth = np.minimum(worth, middle * (1 - middle) / errors**2 + 1)
         return board.worth(worth, self.described).of_tasks(self, new)
 
     def _known_sizes(self) -> FloatArray:

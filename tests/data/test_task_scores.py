@@ -1,0 +1,215 @@
+"""Averages over tasks of which only the scores are known: answers, closed forms, simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.responses import Responses
+from bayes_sota.data.task_scores import TaskScores
+
+TASKS = ("law", "art", "chess")
+SIZES = np.array([30, 200, 75])
+WEIGHTS = {"law": 5.0, "art": 1.0, "chess": 2.0}
+
+
+def answers(seed=0, sizes=SIZES, m=5):
+    """Answers of each entry, (items, m), and the task of every item."""
+    rng = np.random.default_rng(seed)
+    tasks = np.repeat(TASKS, sizes)
+    easy = np.repeat([0.6, 0.9, 0.75], sizes)[:, None]
+    return (rng.random((tasks.size, m)) < easy - 0.03 * np.arange(m)).astype(int), tasks
+
+
+def shares(correct, tasks):
+    """Share of right answers, (m, T)."""
+    return np.array([correct[tasks == task].mean(axis=0) for task in TASKS]).T
+
+
+@pytest.mark.parametrize("average", ["tasks", "items", WEIGHTS])
+def test_scores_of_tasks_are_worth_the_answers_that_they_were_made_from(average):
+    correct, tasks = answers()
+    table = TaskScores(shares(correct, tasks), n_test=SIZES, tasks=TASKS, average=average)
+    of_answers = Responses(correct, tasks=tasks, average=average).average
+    board = table.leaderboard()
+    np.testing.assert_allclose(board.scores, of_answers.scores)
+    np.testing.assert_allclose(board.sizes, of_answers.effective)
+    assert board.metric == "accuracy"
+
+
+def test_new_tasks_are_worth_what_they_are_of_answers():
+    """But for the one item without an error, which is shortened with the others there."""
+    correct, tasks = answers()
+    table = TaskScores(shares(correct, tasks), n_test=SIZES, tasks=TASKS)
+    of_answers = Responses(correct, tasks=tasks, new="tasks").average
+    one = 1 - korn_graubard(2)
+    found = table.leaderboard("tasks").sizes
+    np.testing.assert_allclose(found, of_answers.effective + one, atol=0.02)
+
+
+def test_error_on_new_items_is_that_of_fresh_answers():
+    """Simulation: scores of new answers of the same skills scatter by the error."""
+    rng = np.random.default_rng(1)
+    skills, weights = np.array([0.6, 0.9, 0.75]), np.array([5, 1, 2]) / 8
+    board = TaskScores([skills, skills], n_test=SIZES, tasks=TASKS, average=WEIGHTS).leaderboard()
+    fresh = rng.binomial(SIZES, skills, (20_000, 3)) / SIZES @ weights
+    error = np.sqrt(board.scores * (1 - board.scores) / (board.sizes - 1))
+    np.testing.assert_allclose(error, fresh.std(), rtol=0.03)
+
+
+def test_error_on_new_tasks_is_that_of_a_mean():
+    """Tasks that count the same: the sample variance over T, half of all entries."""
+    scores = np.random.default_rng(2).normal(10, 2, (4, 6))
+    board = TaskScores(scores, metric="score").leaderboard("tasks")
+    own = scores.var(axis=1, ddof=1) / 6
+    errors = board.standard_error * board.error_ratios
+    np.testing.assert_allclose(
+        errors**2 * korn_graubard(5), (own + own.mean()) / 2
+    )  # wider, as 5 degrees of freedom are few
+
+
+def test_weights_of_new_tasks_are_unbiased():
+    """Simulation: the mean of the variance is the variance of weighted means of fresh tasks."""
+    rng = np.random.default_rng(3)
+    weights = np.array([1.0, 2, 3, 2])
+    average = dict(zip("1234", weights, strict=True))
+    tasks = rng.normal(0, 1, (4000, 4))
+    board = TaskScores(tasks, metric="score", average=average).leaderboard("tasks")
+    found = np.mean((board.standard_error * board.error_ratios) ** 2) * korn_graubard(3)
+    assert found == pytest.approx(np.sum((weights / weights.sum()) ** 2), rel=0.05)
+    assert np.var(board.scores) == pytest.approx(found, rel=0.08)
+
+
+def test_intervals_of_few_new_tasks_cover_the_mean_of_all():
+    rng = np.random.default_rng(4)
+    board = TaskScores(rng.normal(0, 1, (4000, 3)), metric="score").leaderboard("tasks")
+    errors = board.standard_error * board.error_ratios
+    assert np.mean(np.abs(board.scores) < 1.96 * errors) > 0.94
+
+
+def test_new_tasks_are_no_surer_than_new_items():
+    """Tasks on which scores agree by chance."""
+    table = TaskScores([[0.8, 0.8, 0.8], [0.7, 0.7, 0.7]], n_test=10)
+    np.testing.assert_allclose(table.leaderboard("tasks").sizes, table.leaderboard().sizes)
+    errors = np.full((2, 3), 0.1)
+    table = TaskScores([[1.0, 1, 1], [2, 2, 2]], metric="score", standard_errors=errors)
+    board = table.leaderboard("tasks")
+    np.testing.assert_allclose(board.standard_error * board.error_ratios, 0.1 / np.sqrt(3))
+
+
+def test_errors_of_scores_add_up():
+    errors = np.array([[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]])
+    scores = [[1.0, 2, 3], [2, 3, 4]]
+    table = TaskScores(
+        scores, tasks=TASKS, standard_errors=errors, metric="score", average=WEIGHTS,
+        lower_is_better=True,
+    )  # fmt: skip
+    board = table.leaderboard()
+    weights = np.array([5, 1, 2]) / 8
+    np.testing.assert_allclose(
+        (board.standard_error * board.error_ratios) ** 2, errors**2 @ weights**2
+    )
+    np.testing.assert_allclose(board.sign * board.scores, scores @ weights)
+
+
+def test_standard_errors_of_accuracies_say_the_items():
+    scores = np.array([[0.9, 0.5, 0.7], [0.8, 0.6, 0.6]])
+    errors = np.sqrt(scores * (1 - scores) / (SIZES - 1))
+    by_error = TaskScores(scores, standard_errors=errors, tasks=TASKS)
+    by_size = TaskScores(scores, n_test=SIZES, tasks=TASKS)
+    np.testing.assert_allclose(by_error.sizes, by_size.sizes)
+    np.testing.assert_allclose(by_error.leaderboard().sizes, by_size.leaderboard().sizes)
+
+
+def test_ways_to_say_the_items_agree():
+    scores = pd.DataFrame([[0.9, 0.5, 0.7], [0.8, 0.6, 0.6]], columns=TASKS, index=["x", "y"])
+    listed = TaskScores(scores, n_test=SIZES)
+    named = TaskScores(scores, n_test={"chess": 75, "law": 30, "art": 200})
+    every = TaskScores(scores, n_test=np.tile(SIZES, (2, 1)))
+    assert listed.tasks == TASKS
+    assert listed.names == ("x", "y")
+    assert listed.n_items == 305
+    assert len({table.data_hash() for table in (listed, named, every)}) == 1
+    assert TaskScores(scores, n_test=50).sizes.tolist() == [[50] * 3] * 2
+
+
+def test_order_of_tasks_and_entries_does_not_matter():
+    correct, tasks = answers()
+    scores = shares(correct, tasks)
+    plain = TaskScores(scores, n_test=SIZES, tasks=TASKS, average=WEIGHTS)
+    turned = TaskScores(scores[::-1, ::-1], n_test=SIZES[::-1], tasks=TASKS[::-1], average=WEIGHTS)
+    for new in ("items", "tasks"):
+        found, other = plain.leaderboard(new), turned.leaderboard(new)
+        np.testing.assert_allclose(found.scores, other.scores[::-1])
+        np.testing.assert_allclose(found.sizes, other.sizes[::-1])
+
+
+def test_tasks_as_the_sample():
+    scores = np.random.default_rng(5).random((2, 4))
+    found = TaskScores(scores, names=["a", "b"]).new_tasks()
+    np.testing.assert_allclose(found.scores, scores.mean(axis=1))
+    assert found.names == ("a", "b")
+    assert found.n_items == 4
+
+
+TWO = [[0.9, 0.5], [0.8, 0.6]]
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"average": {"law": 1, "art": 1, "go": 1}}, "average names a task 'go' that is not there"),
+        ({"average": {"law": 1}}, "average has no weight of task 'art'"),
+        ({"average": {"law": 1, "art": -1}}, "at least 0 with a positive sum"),
+        ({"average": {"law": 0, "art": 0}}, "at least 0 with a positive sum"),
+        ({"average": "items"}, "needs n_test"),
+        ({"average": "median"}, "items, tasks or weights by task, got 'median'"),
+        ({"n_test": {"law": 5}}, "n_test has no number of items of task 'art'"),
+        ({"n_test": {"law": 5, "art": 5, "lav": 5}}, "'lav' that is not there.*'law'"),
+        ({"n_test": [5, 5, 5]}, "3 numbers of items for 2 tasks"),
+        ({"n_test": [5, 0]}, "at least 1, got 0"),
+        ({"n_test": [[5, 5]]}, r"n_test is \(1, 2\)"),
+        ({"metric": "auc"}, "accuracies or scores"),
+        ({"standard_errors": [[0.1, 0.1]]}, r"standard_errors are \(1, 2\)"),
+        ({"standard_errors": [[0.1, 0.1], [0.1, 0]]}, "'2' in task 'art', 0.6, has the standard"),
+        ({"metric": "score", "standard_errors": [[0.1, 0.1], [0, 0.1]]}, "'2' in task 'law' is 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(known, message):
+    with pytest.raises(InputError, match=message):
+        TaskScores(TWO, tasks=["law", "art"], **known)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([[0.9, 1.2], [0.8, 0.6]], "entry '1', task '2': an accuracy lies in .*1.2"),
+        ([[0.9, np.nan], [0.8, 0.6]], "entry '1', task '2': .* finite number .* got nan"),
+        ([["x", 0.1], [0.8, 0.6]], "numbers"),
+    ],
+)
+def test_scores_that_cannot_be_are_refused(scores, message):
+    with pytest.raises(InputError, match=message):
+        TaskScores(scores)
+
+
+@pytest.mark.parametrize(
+    ("table", "new", "message"),
+    [
+        (TaskScores(TWO), "items", "n_test is missing"),
+        (TaskScores(TWO, metric="score"), "items", "need the standard error of every score"),
+        (TaskScores(TWO), "tasks", "new tasks need 3 tasks at least .* got 2"),
+        (TaskScores(TWO, n_test=9), "runs", "new"),
+    ],
+)
+def test_averages_without_their_errors_are_refused(table, new, message):
+    with pytest.raises(InputError, match=message):
+        table.leaderboard(new)
+
+
+def test_tasks_that_are_the_sample_count_the_same():
+    with pytest.raises(InputError, match="leave average out"):
+        TaskScores(np.full((2, 3), 0.5), n_test=9, average="items").new_tasks()
+    with pytest.raises(InputError, match="3 tasks at least"):
+        TaskScores(TWO).new_tasks()
