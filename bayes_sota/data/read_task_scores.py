@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
@@ -83,6 +84,7 @@ def read_task_scores(
     >>> read_task_scores(frame, task_columns=["law", "art"], n_test=[50, 200])
     <TaskScores 'board': 2 entries x 2 tasks>
     """
+    refuse_unused("n_test_columns", {"n_test": None if n_test_columns is None else n_test})
     table = open_table(path_or_frame, format)
     at = [find_column(table, column, "task_columns") for column in task_columns]
     if len(set(at)) < 2:
@@ -134,7 +136,7 @@ def _errors(
     """Standard errors (m, T), NaN where one is missing; None where not all tasks have some."""
     if wanted is not None and len(wanted) != len(at):
         raise InputError(
-            f"{table.where}: stderr_columns are one for each of the {len(at)} tasks, got "
+            f"{table.where}: columns of errors are one for each of the {len(at)} tasks, got "
             f"{counted(len(wanted), 'column')}"
         )
     found: list[int | None] = [
@@ -158,10 +160,10 @@ def _sizes(
     """Number of items behind each score, (m, T)."""
     if len(names) != len(at):
         raise InputError(
-            f"{table.where}: n_test_columns are one for each of the {len(at)} tasks, got "
+            f"{table.where}: columns of n_test are one for each of the {len(at)} tasks, got "
             f"{counted(len(names), 'column')}"
         )
-    columns = [find_column(table, name, "n_test_columns") for name in names]
+    columns = [find_column(table, name, "n_test_column") for name in names]
     return [
         [
             whole_number(table.columns[j][row], f"{table.place(row, j)}: n_test", TEST_ITEMS)

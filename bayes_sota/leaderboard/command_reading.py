@@ -314,6 +314,8 @@ def _sizes_of_tasks(text: str | None) -> int | list[int] | dict[str, int] | None
     """
     if text is None:
         return None
+    if text == "infer":
+        raise InputError("--n-test infer is for a column of scores; tasks need their numbers")
     parts = [part.rpartition(":") for part in text.split(",")]
     named = [bool(colon) for _, colon, _ in parts]
     if any(named) != all(named):
