@@ -30,6 +30,7 @@ def readers(folder: Path) -> dict[str, Call]:
         "id": range(20), "unit": np.arange(20) // 2 / 10, "label": rng.integers(0, 2, 20),
         "gold": rng.integers(0, 2, 20), "a": rng.random(20), "b": rng.random(20),
     })  # fmt: skip
+    parts = items.drop(columns=["gold", "label"]).assign(unit=np.repeat([1, 2], [8, 12]))
     twice = pd.DataFrame({
         "team": list("xyzwvu"), "public_score": [0.81, 0.8, 0.79, 0.77, 0.7, 0.6],
         "private_score": [0.8, 0.79, 0.8, 0.75, 0.7, 0.6], "p2": [0.6, 0.7, 0.8, 0.5, 0.4, 0.3],
@@ -84,6 +85,8 @@ def readers(folder: Path) -> dict[str, Call]:
             {"path_or_frame": items[:10], "metric": "mean", "item_column": "unit",
              "label_column": "id", "cluster_column": "unit", "lower_is_better": True,
              "format": "csv", "name": "x"},
+            {"task_column": ({"path_or_frame": parts}, "unit"),
+             "average": ({"path_or_frame": parts, "task_column": "unit"}, "items")},
         ),
         "read_responses": Call(
             {"path": folder / "answers.csv"},

@@ -39,7 +39,7 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, parse_average
+from bayes_sota.data.command import group_options, parse_average, parse_passes
 from bayes_sota.leaderboard.command import field_options, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
@@ -247,7 +247,7 @@ def segmentation(
     "--run-separator",
     help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
 )
-@click.option("--metric", help="Which metric of an evaluation log.")
+@click.option("--metric", help="pass@K or pass^K of several runs; or which metric of a log.")
 @click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @click.option(
     "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
@@ -331,26 +331,33 @@ def _read_outcomes(
             "found by its name: ground_truth, label, truth, ..."
         )
     reading["average"] = parse_average(reading["average"])
+    new = reading.pop("new")
     if item_metric is None:
         from bayes_sota.claims.summary_methods import runs_hint
         from bayes_sota.data.read_outcomes import read_evaluations
 
+        passes = parse_passes(reading["metric"])
+        if passes is not None:
+            reading["metric"] = None
         found = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
+        if new or passes:
+            found = found.about(new or "items", passes)
         return {
             "outcomes": found.outcomes, "methods": found.methods, "source": found.source,
             "notes": [*found.notes, *runs_hint(found.methods)],
         }  # fmt: skip
     from bayes_sota.data.read_outcomes import read_item_scores
 
-    others = ("metric", "scorer", "run_separator", "task_column", "run_column", "average")
+    others = ("metric", "scorer", "run_separator", "run_column")
     if len(files) > 1 or any(reading.pop(k) for k in others):
         raise InputError(
-            "--item-metric and --label-column are for one table of numbers, without runs and tasks"
+            "--item-metric and --label-column are for one table of numbers, without runs"
         )
     scores = read_item_scores(
         files[0], metric=item_metric, label_column=label_column, lower_is_better=lower_is_better,
         **reading,
     )  # fmt: skip
+    scores = scores.about(new or "items")
     return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
 
 

@@ -89,7 +89,8 @@ def sample_importance(
     points : int
         Points of the final sample.
     start : WeightedPoints, optional
-        Points of similar targets, where the search for the modes may start.
+        Points of similar targets: the search for the modes starts at the heaviest, and where they
+        are few everywhere else as well.
     searches : int
         Searches for the modes, from points far apart.
 
@@ -102,9 +103,10 @@ def sample_importance(
         prior = -0.5 * np.sum(t**2 + np.log(2 * np.pi), axis=1)
         return np.asarray(log_target(t) + prior[:, None])
 
-    known = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
-    if start is not None:
-        known = np.concatenate([known, start.heaviest(_KNOWN)])
+    known = np.empty((0, dimension)) if start is None else start.heaviest(_KNOWN)
+    if start is None or start.effective_size.min() <= _covering(dimension):
+        anywhere = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
+        known = np.concatenate([anywhere, known])
     proposal = _Proposal.at_modes(log_posterior, known, searches)
     for _ in range(_ROUNDS):
         t, log_proposal = proposal.draw(min(points, _ROUND_POINTS * dimension), rng)
@@ -257,7 +259,7 @@ def _local_fits(
     for _ in range(15):
         weights = np.exp(power * relative)
         weights /= weights.sum()
-        if 1 / np.sum(weights**2) > 4 * t.shape[1] + 4:
+        if 1 / np.sum(weights**2) > _covering(t.shape[1]):
             break
         power *= 0.6
     centre = weights @ t
@@ -266,6 +268,11 @@ def _local_fits(
     levels = (np.arange(count) + 0.5) / count
     chosen = np.minimum(np.searchsorted(np.cumsum(weights), levels), len(t) - 1)
     return [(t[i], factor) for i in chosen]
+
+
+def _covering(dimension: int) -> int:
+    """Effective number of points from which a covariance can be told."""
+    return 4 * dimension + 4
 
 
 def _student_constant(d: int) -> float:

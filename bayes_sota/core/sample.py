@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import generator_of
@@ -455,6 +456,33 @@ def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
         "draws_are_independent": 0,
         "diagnostics_reasons": counted(divergences, "divergence") if divergences else "",
     }
+
+
+def lay_out(
+    values: Mapping[str, NDArray[Any]],
+    chains: int,
+    dims: "Mapping[str, tuple[str, ...]]",
+    coords: Mapping[str, Any],
+) -> "xr.Dataset":
+    """Draws (D, ...), chain after chain, as variables of chains and draws.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray, shape (D, ...)
+    chains : int
+    dims : mapping of str to tuple of str
+        Further dimensions of a variable, where it has any.
+    coords : mapping of str to sequence
+        Labels of dimensions, those that no variable has among them; chains and draws are numbered.
+    """
+    import xarray as xr
+
+    shaped = {name: np.reshape(v, (chains, -1, *v.shape[1:])) for name, v in values.items()}
+    found = xr.Dataset(
+        {name: (("chain", "draw", *dims.get(name, ())), v) for name, v in shaped.items()}
+    )
+    numbers = {dim: np.arange(found.sizes[dim]) for dim in ("chain", "draw") if dim in found.dims}
+    return found.assign_coords(numbers | {k: v for k, v in coords.items() if k in found.dims})
 
 
 def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any]) -> "xr.DataTree":

@@ -24,16 +24,13 @@ from bayes_sota.core.files import (
     whole_file,
     write_text,
 )
-from bayes_sota.core.text import digest_of, plain_text, shown, shown_path
+from bayes_sota.core.text import digest_of, plain_text, shown_path
 from bayes_sota.crossval.fits import Iteration, Message, Study
 from bayes_sota.data.files.json import parse_json
 
 _FORMAT = 1
 _LARGEST = 1 << 20  # bytes of a manifest, and of what an iteration says beside its numbers
-_NAMES = {
-    "data": "data", "learners": "learner", "folds": "number of folds", "scoring": "score",
-    "seed": "seed", "versions": "version", "format": "format",
-}  # fmt: skip
+_NAMES = {"data", "learners", "folds", "scoring", "seed", "versions", "format"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class Checkpoint:
         Raises
         ------
         InputError
-            It is of other data, learners, folds, scores, seeds or versions, which are named; it
+            It is of other data, learners, folds, scores, seeds or versions, and one is named; it
             holds other files, or a damaged one; another run has it; it cannot be written.
         """
         read_manifest(self.folder)  # nothing is made where it has other files
@@ -70,11 +67,16 @@ class Checkpoint:
         if found is None:
             write_text(json.dumps(wanted, indent=2) + "\n", self.folder / CHECKPOINT)
             return
-        differing = list(_differences(found, wanted))
-        if differing:
+        there, here = dict(_parts(found)), dict(_parts(wanted))
+        differing = [
+            f"{name}: {plain_text(text, 60)} there, {plain_text(here[name], 60)} here"
+            for name, text in there.items()
+            if text != here.get(name, text)
+        ]
+        if differing:  # the shortest: longer ones hold others
             raise InputError(
                 f"the checkpoint {shown_path(self.folder)} is of another run: "
-                f"{plain_text('; '.join(differing), 400)}; name another folder"
+                f"{min(differing, key=len)}; name another folder"
             )
 
     def keep(self, iteration: Iteration) -> None:
@@ -150,7 +152,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         if path.stat().st_size > _LARGEST:
             raise InputError("it is too large")
         found = parse_json(path.read_text(encoding="utf-8"), CHECKPOINT)
-        if not isinstance(found, dict) or not set(_NAMES) <= set(found):
+        if not isinstance(found, dict) or not set(found) >= _NAMES:
             raise InputError("it does not say what it is of")
     except (InputError, OSError, UnicodeError) as error:
         raise InputError(
@@ -159,35 +161,11 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return found
 
 
-def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
-    """What differs, in words."""
-    for key, what in _NAMES.items():
-        there, here = found[key], wanted[key]
-        if there == here and (key != "learners" or list(there) == list(here)):
-            continue
-        if key == "data":
-            yield "its data are others"
-        elif isinstance(here, dict) and isinstance(there, dict):
-            yield from _differing_names(what, there, here)
-        else:
-            yield f"its {what} is {shown(there)}, not {shown(here)}"
-
-
-def _differing_names(what: str, there: dict[str, Any], here: dict[str, Any]) -> Iterator[str]:
-    for name in dict.fromkeys((*there, *here)):
-        if name not in here or name not in there:
-            yield f"{what} {shown(name)} is {'not asked for' if name in there else 'not in it'}"
-        elif there[name] != here[name]:
-            yield f"{what} {shown(name)} has {_first_difference(there[name], here[name])}"
-    if set(there) == set(here) and list(there) != list(here):
-        yield f"the {what}s are in another order"
-
-
-def _first_difference(there: Any, here: Any) -> str:
-    """The shortest parameter that differs: longer ones hold others."""
-    if not isinstance(there, dict) or not isinstance(here, dict):
-        return f"{shown(there)} there, {shown(here)} here"
-    pairs = [(name, there.get(name), here.get(name)) for name in {**there, **here}]
-    name, *values = min((p for p in pairs if p[1] != p[2]), key=lambda p: len(f"{p[1]}{p[2]}"))
-    was, now = ("none" if value is None else plain_text(value, 60) for value in values)
-    return f"{name}={was} there, {now} here"
+def _parts(value: Any, *place: str) -> Iterator[tuple[str, str]]:
+    """Text of every part of a manifest by its place; of a mapping, its names in their order."""
+    if not isinstance(value, dict):
+        yield " ".join(place), str(value)
+        return
+    yield " ".join(place), f"[{', '.join(value)}]"
+    for name, part in value.items():
+        yield from _parts(part, *place, name)

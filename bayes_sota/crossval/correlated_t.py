@@ -281,41 +281,9 @@ def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> 
     return np.asarray(np.divide(partition, whole, out=np.zeros_like(whole), where=whole != 0))
 
 
-@dataclass(frozen=True, eq=False)
-class RunningPosteriors:
-    """Posteriors of true differences after each iteration; arrays (..., n_iterations).
-
-    Attributes
-    ----------
-    mean : ndarray
-        Location of the Student t.
-    df : ndarray
-        Its degrees of freedom, of the last axis.
-    scale : ndarray
-        Its scale; NaN where there are fewer than two scores.
-    partition_variance : ndarray
-        Variance that the choice of partitions still causes: that of the means of iterations over
-        their number; NaN for one iteration.
-    data_variance : ndarray
-        Variance that the size of the data leaves; 0 where all differences are equal.
-    """
-
-    mean: FloatArray
-    df: FloatArray
-    scale: FloatArray
-    partition_variance: FloatArray
-    data_variance: FloatArray
-
-    def p_better(self) -> FloatArray:
-        """Probability of a positive difference, 1/2 where nothing is known."""
-        from scipy.special import stdtr
-
-        certain = 1e300 * np.sign(np.round(self.mean, 12))
-        t = np.divide(self.mean, self.scale, out=certain, where=self.scale > 0)
-        return np.asarray(np.where(np.isnan(self.scale), 0.5, stdtr(self.df, t)))
-
-
-def running_posteriors(differences: ArrayLike, folds: int) -> RunningPosteriors:
+def running_posteriors(
+    differences: ArrayLike, folds: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     r"""Posteriors that ``correlated_t`` gives after the first, second, ... iteration.
 
     Parameters
@@ -325,26 +293,35 @@ def running_posteriors(differences: ArrayLike, folds: int) -> RunningPosteriors:
     folds : int
         k of the partitions; the correlation of fold scores is 1 / k.
 
+    Returns
+    -------
+    p_better : ndarray, shape (..., n_iterations)
+        Probability of a positive difference, 1/2 where nothing is known.
+    partition_variance : ndarray, same shape
+        What the choice of partitions still causes: the variance of the means of iterations over
+        their number; NaN for one iteration.
+    data_variance : ndarray, same shape
+        What the size of the data leaves; 0 where all differences are equal, NaN of one score.
+
     Examples
     --------
-    >>> found = running_posteriors([[0.1, 0.1], [0.0, 0.2]], folds=2)
-    >>> found.p_better().round(3).tolist(), found.scale.round(4).tolist()
-    ([1.0, 0.823], [0.0, 0.0913])
+    >>> p_better, partitions, data = running_posteriors([[0.1, 0.1], [0.0, 0.2]], folds=2)
+    >>> p_better.round(3).tolist(), data.round(4).tolist()
+    ([1.0, 0.823], [0.0, 0.0067])
     """
+    from scipy.special import stdtr
+
     d = np.asarray(differences, np.float64)
     n, columns = np.arange(1, d.shape[-2] + 1), d.shape[-1]
     size, per_value = n * columns, folds if columns == 1 else 1
     middle = d.sum(axis=(-2, -1), keepdims=True) / max(size[-1:].sum(), 1)
     total = (d - middle).sum(axis=-1)
     square = _spread(((d - middle) ** 2).sum(axis=-1), total, size) * per_value
-    data = square / (folds - 1)
-    return RunningPosteriors(
-        mean=total.cumsum(axis=-1) / size + middle[..., 0],
-        df=size - 1,
-        scale=np.sqrt(square / (size * per_value) + data),
-        partition_variance=_spread((total / columns) ** 2, total / columns, n) / n,
-        data_variance=data,
-    )
+    mean, data = total.cumsum(axis=-1) / size + middle[..., 0], square / (folds - 1)
+    scale, certain = np.sqrt(square / (size * per_value) + data), 1e300 * np.sign(mean.round(12))
+    t = np.divide(mean, scale, out=certain, where=scale > 0)
+    p_better = np.where(np.isnan(scale), 0.5, stdtr(size - 1, t))
+    return p_better, _spread((total / columns) ** 2, total / columns, n) / n, data
 
 
 def _spread(squares: FloatArray, sums: FloatArray, size: IntArray) -> FloatArray:

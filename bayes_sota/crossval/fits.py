@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, digest_of, listed, plain_text, shown
+from bayes_sota.core.text import counted, digest_of, listed, nearest, plain_text, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -181,7 +182,10 @@ class Study:
     @cached_property
     def without_state(self) -> dict[str, list[str]]:
         """Every ``random_state`` of each learner that is None."""
-        return {name: _without_state(learner) for name, learner in self.learners.items()}
+        return {
+            name: sorted(k for k, v in learner.get_params().items() if v is None and _is_state(k))
+            for name, learner in self.learners.items()
+        }
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -192,7 +196,7 @@ class Study:
             "folds": self.folds,
             "scoring": self.scorer,
             "seed": self.seed,
-            "versions": _versions(),
+            "versions": {name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
         }
 
 
@@ -286,11 +290,7 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
         found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
         _check_subject(scoring, getattr(found, "_score_func", None))
         return found
-    from difflib import get_close_matches
-
-    close = get_close_matches(str(scoring), names, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"there is no score {shown(scoring)}{hint}")
+    raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
 
 
 def _check_subject(scoring: str | Callable[..., float], function: Any) -> None:
@@ -307,9 +307,8 @@ def _check_subject(scoring: str | Callable[..., float], function: Any) -> None:
             )
 
 
-def _without_state(estimator: Any) -> list[str]:
-    params = sorted(estimator.get_params().items())
-    return [k for k, v in params if v is None and k.rpartition("__")[2] == "random_state"]
+def _is_state(parameter: str) -> bool:
+    return parameter.rpartition("__")[2] == "random_state"
 
 
 def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> Any:
@@ -354,7 +353,7 @@ def _chosen(rows: Any, places: IntArray) -> Any:
 
 def _first_line(kind: str, message: object) -> str:
     lines = [line.strip() for line in str(message).splitlines() if line.strip()]
-    return plain_text(f"{kind}: {_plain_text(lines[0])}" if lines else kind, _LONGEST)
+    return plain_text(f"{kind}: {_ADDRESS.sub('', lines[0])}" if lines else kind, _LONGEST)
 
 
 def described(estimator: Any) -> dict[str, str]:
@@ -382,11 +381,7 @@ def _plain(value: Any) -> str:
         return f"[{', '.join(map(_plain, value))}]"
     if callable(value) and hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
-    return _plain_text(" ".join(repr(value).split()))
-
-
-def _plain_text(text: str) -> str:
-    return _ADDRESS.sub("", text)
+    return _ADDRESS.sub("", " ".join(repr(value).split()))
 
 
 def _parts_of(rows: Any) -> tuple[Any, ...]:
@@ -403,9 +398,3 @@ def _listed(cells: Any) -> str:
     """Digest of an array: of numbers their bytes, of objects what they print."""
     array = np.asarray(cells)
     return digest_of(str(array.dtype), array.tolist() if array.dtype.kind == "O" else array)
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}

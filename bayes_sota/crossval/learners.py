@@ -27,22 +27,18 @@ from bayes_sota.data.columns import (
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Table
 
-LEARNERS: Final[dict[str, tuple[str, dict[str, Any], str]]] = {
-    "nb": ("naive_bayes.GaussianNB", {}, "naive Bayes with normal densities"),
-    "5nn": ("neighbors.KNeighborsClassifier", {"n_neighbors": 5}, "5 nearest neighbours"),
-    "tree": (
-        "tree.DecisionTreeClassifier", {"criterion": "entropy", "min_samples_leaf": 2},
-        "decision tree by entropy, 2 items or more in a leaf",
-    ),
-    "svm": ("svm.SVC", {"kernel": "linear"}, "linear support vector machine"),
+LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "nb": ("naive_bayes.GaussianNB", {}),
+    "5nn": ("neighbors.KNeighborsClassifier", {"n_neighbors": 5}),
+    "tree": ("tree.DecisionTreeClassifier", {"criterion": "entropy", "min_samples_leaf": 2}),
+    "svm": ("svm.SVC", {"kernel": "linear"}),
     "mlp": (
         "neural_network.MLPClassifier", {"hidden_layer_sizes": (30, 30, 30), "max_iter": 500},
-        "perceptron with three hidden layers of 30",
     ),
-    "logistic": ("linear_model.LogisticRegression", {"max_iter": 1000}, "logistic regression"),
-    "forest": ("ensemble.RandomForestClassifier", {}, "random forest of 100 trees"),
+    "logistic": ("linear_model.LogisticRegression", {"max_iter": 1000}),
+    "forest": ("ensemble.RandomForestClassifier", {}),
 }  # fmt: skip
-"""Names of learners: class and settings in scikit-learn, and what it is."""
+"""Names of learners: class and settings in scikit-learn."""
 
 
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
@@ -76,7 +72,7 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
 
 
 def _made(name: str) -> Any:
-    place, settings, _ = LEARNERS[name]
+    place, settings = LEARNERS[name]
     module, _, kind = place.partition(".")
     return getattr(import_module(f"sklearn.{module}"), kind)(**settings)
 
@@ -140,15 +136,9 @@ def read_task(
         _codes(table, j) if w else _numbers(table, j) for j, w in zip(others, words, strict=True)
     ]
     names, codes = coded_names(table, at, "label")
-    labels = np.array([_number_or_name(name, names) for name in names])[codes]
+    numbers = [number_of(name) for name in names]
+    labels = np.array(names if None in numbers else numbers)[codes]  # 10 is larger than 9
     return np.column_stack(columns), labels, [j for j, w in enumerate(words) if w]
-
-
-def _number_or_name(name: str, names: list[str]) -> float | str:
-    """Labels are numbers where all of them are: 10 is larger than 9."""
-    numbers = [number_of(other) for other in names]
-    number = number_of(name)
-    return name if None in numbers or number is None else number
 
 
 def _numbers(table: Table, column: int) -> FloatArray:
@@ -164,5 +154,4 @@ def _number(cell: Any) -> float | None:
 def _codes(table: Table, column: int) -> FloatArray:
     """Codes of words in alphabetical order; a missing one is a category of its own."""
     cells = [str(cell).strip() for cell in table.columns[column]]
-    order = {word: code for code, word in enumerate(sorted(set(cells)))}
-    return np.array([order[cell] for cell in cells], float)
+    return np.unique(cells, return_inverse=True)[1].astype(float)

@@ -27,11 +27,8 @@ from bayes_sota.core.tables import Report
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.crossval.across_tasks import AverageRanks
-from bayes_sota.crossval.reproducibility import (
-    Pairing,
-    expected_by_chance,
-    order_by_iterations,
-)
+from bayes_sota.crossval.reproducibility import Pairing, expected_by_chance, judge_rules
+from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.shape import running_means
 from bayes_sota.data.fold_scores import FoldScores
 
@@ -296,7 +293,8 @@ def plot_reproducibility(
     if half < 2:
         raise InputError("reproducibility against iterations needs at least 4 iterations")
     numbers = np.unique(np.geomspace(1, half, 12).round().astype(int))
-    found = order_by_iterations(scores, numbers.tolist(), pairing, random_seed).mean(axis=1)
+    judged = judge_rules([FixedNumber(int(n)) for n in numbers], scores, random_seed=random_seed)
+    found = np.array([one.reproducibility(pairing) for one in judged]).mean(axis=1)
     pairs = list(combinations(range(len(scores.learners)), 2))
     chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
     panel = _panel("reproducibility", (8.4, 4.6), backend, plot_collection, pc_kwargs)
@@ -377,7 +375,7 @@ def plot_critical_differences(
         make_bounds(0, 1), xlabel="", ylim=(first - 0.36 * (left - 1) - 0.3, top + 0.55),
         xlim=make_bounds(1 - wide, max(k + wide, 1 + ranks.nemenyi)),
     )  # fmt: skip
-    _hide_ticks(panel)
+    _style(panel, "no_axis", lambda library, target: library.remove_axis(target, axis="both"))
     best, over = shown_name(ranks.names[order[0]]), f"{ranks.n_tasks} data sets"
     title_figure(panel.collection, f"{best} has the best average rank of {k} over {over}")
     return panel.collection
@@ -463,10 +461,6 @@ def _set_axes(
     if until is not None:
         at, texts = make_ticks(1, until)
         _style(panel, "ticks", lambda library, target: library.xticks(at, texts, target, size=9))
-
-
-def _hide_ticks(panel: Panel) -> None:
-    _style(panel, "no_axis", lambda library, target: library.remove_axis(target, axis="both"))
 
 
 def _style(panel: Panel, label: str, change: Callable[[Any, Any], None]) -> None:

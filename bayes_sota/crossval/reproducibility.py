@@ -171,28 +171,23 @@ def judge_rules(
             "much results differ between them"
         )
     needs = any(rule.needs_probabilities for rule in rules)
-    found = [
-        [_once(rule, ordered, together) for rule in rules]
+    found = np.array([
+        [[_stopped(rule, row, together) for row in ordered] for rule in rules]
         for ordered in (progress_of(scores, probabilities, order, needs=needs) for order in orders)
-    ]
+    ])  # fmt: skip
     judged = []
-    for rule, one in zip(rules, zip(*found, strict=True), strict=True):
-        estimates, stops = (np.array(part) for part in zip(*one, strict=True))
+    for rule, one in zip(rules, np.moveaxis(found, 1, 0), strict=True):
+        estimates, stops = one[:, :, 0], one[:, :, 1].astype(np.int64)
         used = np.where(stops > 0, stops, pool)
         judged.append(JudgedRule(rule, estimates, used, stops > 0, pool))
     return judged
 
 
-def _once(
-    rule: Rule, ordered: list[list[Progress]], together: bool
-) -> tuple[list[list[float]], list[list[int]]]:
-    """Estimates of one ordering and the iterations after which the rule stopped, 0 for never."""
-    stops = [stops_of(rule, row, together) for row in ordered]
-    estimates = [
-        [float(progress.scores[: n or None].mean()) for progress, n in zip(row, ns, strict=True)]
-        for row, ns in zip(ordered, stops, strict=True)
-    ]
-    return estimates, stops
+def _stopped(rule: Rule, row: Sequence[Progress], together: bool) -> list[list[float]]:
+    """Estimates of the learners of a data set, and when each stopped, 0 for never."""
+    stops = stops_of(rule, row, together)
+    estimates = [float(one.scores[: n or None].mean()) for one, n in zip(row, stops, strict=True)]
+    return [estimates, [float(n) for n in stops]]
 
 
 def expected_by_chance(orderings: int = 50, share: float = 0.0, pairing: Pairing = "all") -> float:
@@ -240,73 +235,6 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0, pairing: Pairing
     folded = noise * np.sqrt(2 / np.pi) * np.exp(-(np.minimum(z, 30) ** 2) / 2)
     folded += centre * (2 * ndtr(z) - 1)
     return float(np.sum(weight * folded) / np.sum(weight))
-
-
-def iterations_for_order(
-    difference: ArrayLike, spread: ArrayLike, probability: float = 0.95
-) -> FloatArray:
-    r"""Iterations after which new partitions give the same order with a probability.
-
-    .. math:: n = \left( z_p \, s / d \right)^2
-
-    for a normal mean of :math:`n` iterations with the difference :math:`d` in the steady state
-    and its standard deviation :math:`s` over iterations: of paired differences where learners
-    share partitions, :math:`\sqrt{s_i^2 + s_j^2}` for all pairs.
-
-    Parameters
-    ----------
-    difference, spread : array-like
-    probability : float
-        That one estimate of the better learner is above one of the other.
-
-    Returns
-    -------
-    ndarray
-        At least 1; infinite where there is no difference.
-
-    Examples
-    --------
-    >>> float(iterations_for_order(0.001, 0.004))
-    44.0
-    """
-    from scipy.stats import norm
-
-    Range(0.5, 1.0, open_low=True, open_high=True).check(probability, "probability")
-    gap = np.abs(np.asarray(difference, np.float64))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        needed = np.ceil((norm.ppf(probability) * np.asarray(spread) / gap) ** 2)
-    return np.maximum(np.where(gap > 0, needed, np.inf), 1.0)
-
-
-def order_by_iterations(
-    scores: FoldScores,
-    numbers: Sequence[int],
-    pairing: Pairing = "all",
-    random_seed: Seed = DEFAULT_SEED,
-) -> FloatArray:
-    """Reproducibility of every pair after so many iterations, for a figure.
-
-    Parameters
-    ----------
-    scores : FoldScores
-    numbers : sequence of int
-    pairing : {"all", "paired"}
-    random_seed : int, SeedSequence, Generator or None
-
-    Returns
-    -------
-    ndarray, shape (len(numbers), n_tasks, n_learners, n_learners)
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
-    >>> scores = FoldScores(noise + [[[0.9]], [[0.903]]])
-    >>> order_by_iterations(scores, [1, 10], random_seed=0)[:, 0, 0, 1].round(2).tolist()
-    [0.58, 0.98]
-    """
-    rules = [FixedNumber(n) for n in numbers]
-    judged = judge_rules(rules, scores, random_seed=random_seed)
-    return np.array([one.reproducibility(pairing) for one in judged])
 
 
 def compared_rules(chosen: Rule, scores: FoldScores, items: bool, most: int) -> list[Rule]:

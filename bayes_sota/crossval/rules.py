@@ -12,9 +12,9 @@ correlated t.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,6 @@ from bayes_sota.data.fold_scores import FoldScores
 _CORRELATION = Range(0.9, 1.0)
 _DISTANCE = Range(1e-6, 1.0)
 _ITERATIONS = Range(1, 10**6, whole=True)
-_OF_ITERATIONS = ("scores", "probabilities", "fold_scores", "numbers")
 _FIRST_LOOK = 16  # iterations; rules of one learner stop before, mostly
 type Probabilities = FloatArray | Sequence[FloatArray] | None
 """Per data set (learner, iteration, item); one array where there is one data set."""
@@ -56,19 +55,19 @@ class Progress:
     scores : ndarray, shape (n_iterations,)
     probabilities : ndarray, shape (n_iterations, n_items), or None
         NaN where an item has none.
-    fold_scores : ndarray, shape (n_iterations, n_folds), or None
+    fold_scores : ndarray, shape (n_iterations, n_folds)
         As many columns as scores are known of an iteration.
-    numbers : ndarray of int, shape (n_iterations,), or None
+    numbers : ndarray of int, shape (n_iterations,)
         Of the iterations, as all learners have them.
     folds : int
         k of the partitions.
     """
 
     scores: FloatArray
-    probabilities: FloatArray | None = None
-    fold_scores: FloatArray | None = None
-    numbers: IntArray | None = None
-    folds: int = 10
+    probabilities: FloatArray | None
+    fold_scores: FloatArray
+    numbers: IntArray
+    folds: int
     _beginnings: dict[int, "Progress"] = field(default_factory=dict, repr=False)
 
     def beginning(self, n: int) -> "Progress":
@@ -76,10 +75,9 @@ class Progress:
         if n >= len(self.scores):
             return self
         if n not in self._beginnings:
-            whole = {name: getattr(self, name) for name in _OF_ITERATIONS}
-            parts: dict[str, Any]
-            parts = {name: None if part is None else part[:n] for name, part in whole.items()}
-            self._beginnings[n] = replace(self, **parts, _beginnings={})
+            items = None if self.probabilities is None else self.probabilities[:n]
+            parts = self.scores[:n], items, self.fold_scores[:n], self.numbers[:n]
+            self._beginnings[n] = Progress(*parts, self.folds)
         return self._beginnings[n]
 
     @cached_property
@@ -326,9 +324,9 @@ class PosteriorRule(Rule):
         return [_first(held) for held in self.held(row)]
 
     def held(self, row: Sequence[Progress], newest: int | None = None) -> list[BoolArray]:
-        numbers, scores = zip(*(_folds_of(progress) for progress in row), strict=True)
-        shared = [np.isin(own, [n for n in own if all(n in x for x in numbers)]) for own in numbers]
-        common = np.stack([one[kept] for one, kept in zip(scores, shared, strict=True)])
+        completed = reduce(np.intersect1d, [progress.numbers for progress in row])
+        shared = [np.isin(progress.numbers, completed) for progress in row]
+        common = np.stack([one.fold_scores[kept] for one, kept in zip(row, shared, strict=True)])
         settled = np.concatenate([[False], self._settled(common, row[0].folds)])
         settled[: self.least_iterations] = False
         return [
@@ -341,21 +339,15 @@ class PosteriorRule(Rule):
         from scipy.special import chdtri
 
         a, b = np.triu_indices(len(scores), 1)
-        found = running_posteriors(scores[a] - scores[b], folds)
-        p, df = found.p_better(), np.arange(scores.shape[1])
+        p, partitions, data = running_posteriors(scores[a] - scores[b], folds)
+        df = np.arange(scores.shape[1])
         bound = np.divide(
             df, chdtri(df, self.threshold), out=np.full(df.size, np.inf), where=df > 0
         )
-        share = partition_share(bound * found.partition_variance, found.data_variance)
+        share = partition_share(bound * partitions, data)
         sure = np.maximum(p, 1 - p) >= self.threshold
-        settled = sure | (share <= self.partition_part**2) | (found.data_variance == 0)
+        settled = sure | (share <= self.partition_part**2) | (data == 0)
         return np.asarray(settled.all(axis=0))
-
-
-def _folds_of(progress: Progress) -> tuple[IntArray, FloatArray]:
-    if progress.numbers is None or progress.fold_scores is None:
-        raise InputError("the posterior rule needs the scores of folds and their iterations")
-    return progress.numbers, progress.fold_scores
 
 
 RULES: dict[str, Callable[..., Rule]] = {

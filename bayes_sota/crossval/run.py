@@ -7,10 +7,9 @@ It still depends on the items, of which repetition adds none.
 """
 
 import os
-from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,10 +92,11 @@ class CrossValidation:
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of the fits: failures first, one sentence for each kind."""
         order = ("error", "decision function", "warning")
-        said = sorted(self.messages, key=lambda message: order.index(message.kind))
-        grouped = Counter((message.kind, message.learner) for message in said)
+        grouped: dict[tuple[str, str], list[Message]] = {}
+        for said in sorted(self.messages, key=lambda message: order.index(message.kind)):
+            grouped.setdefault((said.kind, said.learner), []).append(said)
         fits = self.n_iterations * self.fold_scores.folds
-        return tuple(_note(kind, learner, said, fits) for kind, learner in grouped)
+        return tuple(_note(found, fits) for found in grouped.values())
 
     def responses(self, iteration: int = 0) -> Responses:
         """Which learner classified which item right, in one iteration.
@@ -174,21 +174,19 @@ class CrossValidation:
         """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""
         import xarray as xr
 
-        items = {"probability": (("learner", "iteration", "item"), self.probabilities)}
-        fits, scores = ("learner", "iteration", "fold"), self.fold_scores
+        scores, each = self.fold_scores, ("learner", "iteration")
         observed = {
-            "fold_score": (fits, scores.scores[0]),
-            "pooled_score": (fits[:2], self.pooled_scores),
-            **items,
+            "fold_score": ((*each, "fold"), scores.scores[0]),
+            "pooled_score": (each, self.pooled_scores),
+            "probability": ((*each, "item"), self.probabilities),
         }
         constant = {
             "is_positive": ("item", self.truth.astype(int)),
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
-        places = {"learner": list(self.learners)}
         return xr.DataTree.from_dict(
             {
-                "observed_data": xr.Dataset(observed, coords=places),
+                "observed_data": xr.Dataset(observed, coords={"learner": list(self.learners)}),
                 "constant_data": xr.Dataset(constant),
                 "/": xr.Dataset(attrs={"scorer": scores.scorer, "task": scores.tasks[0]}),
             }
@@ -215,18 +213,18 @@ def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
     return scores, np.asarray(observed["probability"].values, np.float64)
 
 
-def _note(kind: str, learner: str, said: list[Message], fits: int) -> str:
-    found = [m for m in said if (m.kind, m.learner) == (kind, learner)]
-    if kind == "decision function":
+def _note(found: list[Message], fits: int) -> str:
+    """What the messages of one kind and learner say."""
+    first = found[0]
+    if first.kind == "decision function":
         return (
-            f"{learner} gives no probabilities: its decision function stands for them, which "
+            f"{first.learner} gives no probabilities: its decision function stands for them, which "
             "pooled scores compare between fits"
         )
-    first = found[0]
     number = len({(m.iteration, m.fold) for m in found})
-    happened = "failed and were left out" if kind == "error" else "warned"
+    happened = "failed and were left out" if first.kind == "error" else "warned"
     return (
-        f"{learner}: {number:,} of {counted(fits, 'fit')} {happened}, the first in iteration "
+        f"{first.learner}: {number:,} of {counted(fits, 'fit')} {happened}, the first in iteration "
         f"{first.iteration}, fold {first.fold}: {first.text}"
     )
 
@@ -330,11 +328,11 @@ def repeated_cross_validation(
         shown_progress(iterations, f"iterations of {folds} folds", show=progressbar) as advance,
     ):
         for done in coming:
-            runs.add(done)
+            found = runs.with_next(done)
             advance()
-            if runs.is_decided():
+            if found.decided:
                 break
-    return runs.so_far()
+    return found
 
 
 def _chosen_rule(rule: str | Rule, iterations: int) -> Rule:
@@ -387,30 +385,17 @@ class _Runs:
         self.pooled = np.full(self.scores.shape[:2], np.nan)
         self.probabilities = np.full((*self.scores.shape[:2], study.truth.size), np.nan)
         self.messages: list[Message] = []
-        self.number, self.met = 0, False
 
-    def add(self, done: Iteration) -> None:
-        """Take the next iteration."""
-        at = self.number
+    def with_next(self, done: Iteration) -> CrossValidation:
+        """The iterations up to this one, without a copy of their probabilities."""
+        at = done.number
         self.scores[:, at], self.probabilities[:, at] = done.scores, done.probabilities
         self.pooled[:, at] = [pooled_score(p, self.study.truth) for p in done.probabilities]
         self.messages += done.messages
-        self.number += 1
         if at == 0:
-            self._check_first(done)
-
-    def _check_first(self, done: Iteration) -> None:
-        for name, scores in zip(self.study.learners, done.scores, strict=True):
-            if np.isnan(scores).all():
-                first = next(
-                    m.text for m in done.messages if (m.kind, m.learner) == ("error", name)
-                )
-                raise InputError(f"learner {shown(name)} failed in every fold: {first}")
-
-    def so_far(self) -> CrossValidation:
-        """The iterations up to now, without a copy of their probabilities."""
-        n = self.number
-        return CrossValidation(
+            _check_first(done, self.study)
+        n = at + 1
+        found = CrossValidation(
             fold_scores=FoldScores(
                 self.scores[:, :n],
                 learners=list(self.study.learners),
@@ -423,14 +408,18 @@ class _Runs:
             partition_seeds=tuple(map(self.study.partition_seed, range(n))),
             random_seed=self.study.seed,
             rule=self.rule.name,
-            decided=self.met,
+            decided=False,
             messages=tuple(self.messages),
         )
+        return replace(found, decided=bool(self.rule.decided(found)))
 
-    def is_decided(self) -> bool:
-        """Whether the rule is met."""
-        self.met = bool(self.rule.decided(self.so_far()))
-        return self.met
+
+def _check_first(done: Iteration, study: Study) -> None:
+    """Refuse a learner that cannot learn from these data."""
+    for name, scores in zip(study.learners, done.scores, strict=True):
+        if np.isnan(scores).all():
+            said = (m.text for m in done.messages if (m.kind, m.learner) == ("error", name))
+            raise InputError(f"learner {shown(name)} failed in every fold: {next(said)}")
 
 
 def pooled_score(probabilities: FloatArray, truth: BoolArray) -> float:

@@ -24,7 +24,7 @@ from bayes_sota.core.sample import (
     sampler_stats,
     with_attributes,
 )
-from bayes_sota.core.types import IntArray, Seed
+from bayes_sota.core.types import Seed
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.relative_scores import relative_scores
 from bayes_sota.crossval.shape import canonical_iterations
@@ -145,16 +145,14 @@ def _draws_of_pairs(
     a, b = np.triu_indices(len(scores.learners), 1)
     places = [(t, i, j) for t in range(len(scores.tasks)) for i, j in zip(a, b, strict=True)]
     size = (len(scores.tasks), a.size)
-    found = [correlated_t(scores, int(i), int(j), task=t) for t, i, j in places]
-    mean, sd, df, left, kept = (
-        np.array(column, float).reshape(size)
-        for column in zip(
-            *((p.mean, p.fold_sd, p.df, 1 / p.n_scores, p.correlation) for p in found), strict=True
-        )
+    found = [vars(correlated_t(scores, int(i), int(j), task=t)) for t, i, j in places]
+    mean, sd, df, n, kept = (
+        np.array([one[name] for one in found], float).reshape(size)
+        for name in ("mean", "fold_sd", "df", "n_scores", "correlation")
     )
     variance = sd**2 * df / rng.chisquare(df, (_CHAINS, draws, *size))
     data = kept / (1 - kept)
-    true = mean + np.sqrt(variance * (left + data)) * rng.standard_normal(variance.shape)
+    true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(variance.shape)
     observed = scores.scores[:, a] - scores.scores[:, b]
     every = max(1, -(-8 * observed.size * _CHAINS * draws // LARGEST_GROUP))
     few, spread = true[:, ::every], variance[:, ::every]
@@ -272,17 +270,11 @@ def complete(
     return result_tree(groups, attributes)
 
 
-def _pair_places(posterior: "xr.Dataset") -> tuple[IntArray, IntArray]:
-    """Places of A and of B of each pair among the learners."""
-    a, b = np.triu_indices(posterior.sizes["learner"], 1)
-    return a, b
-
-
 def _constants(
     constants: "xr.Dataset", posterior: "xr.Dataset", fold_scores: FoldScores
 ) -> "xr.Dataset":
     data = relative_scores(fold_scores)
-    a, b = _pair_places(posterior)
+    a, b = np.triu_indices(posterior.sizes["learner"], 1)
     means = data.task_means
     found = constants.drop_vars("given_scores", errors="ignore")
     dims = {dim for variable in found.data_vars.values() for dim in variable.dims}
@@ -307,7 +299,7 @@ def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generato
         heavy = np.sqrt(rng.chisquare(nu, (*steady.shape[:3], 1)) / (nu - 2))
         total += rng.standard_normal(steady.shape) / heavy
     scores = steady + spread * total / number
-    a, b = _pair_places(posterior)
+    a, b = np.triu_indices(posterior.sizes["learner"], 1)
     dims = ("chain", "draw", "task", "pair")
     coords = {name: posterior[name].values for name in dims}
     return xr.Dataset({"canonical_difference": (dims, scores[..., a] - scores[..., b])}, coords)

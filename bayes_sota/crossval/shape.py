@@ -86,11 +86,12 @@ def steady_state(scores: FoldScores, random_seed: Seed = DEFAULT_SEED) -> Steady
     """
     rng, size = generator_of(random_seed), canonical_iterations(scores.folds)
     means = scores.iteration_means()
-    columns = [
+    found = [
         _described(one[np.isfinite(one)], size, rng) for one in means.reshape(-1, means.shape[2])
     ]
-    arrays = (np.array(column).reshape(means.shape[:2]) for column in zip(*columns, strict=True))
-    return SteadyState(*arrays)
+    return SteadyState(**{
+        name: np.array([one[name] for one in found]).reshape(means.shape[:2]) for name in found[0]
+    })  # fmt: skip
 
 
 def sample_sd(values: FloatArray) -> float:
@@ -106,21 +107,26 @@ def sample_sd(values: FloatArray) -> float:
     return float(values.std(ddof=1)) if np.ptp(values) else 0.0
 
 
-def _described(values: FloatArray, size: int, rng: np.random.Generator) -> tuple[float, ...]:
+def _described(values: FloatArray, size: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Fields of ``SteadyState`` for one learner on one data set."""
     from scipy.stats import shapiro, skew
 
-    n = len(values)
-    varies = n > 2 and float(np.ptp(values)) > 1e-12
-    sd = sample_sd(values)
-    skewness = float(skew(values, bias=False)) if varies else 0.0 if n > 2 else float("nan")
+    n, sd = len(values), sample_sd(values)
     error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
-    p_normal = float(shapiro(values).pvalue) if varies else float("nan")
-    mean = float(values.mean()) if n else float("nan")
-    return (
-        n, mean, float(np.median(values)) if n else mean, sd, sd / np.sqrt(max(n, 1)),
-        float(values[:size].mean()) if n else mean, _share_above(values, size, rng),
-        skewness, bool(abs(skewness) > 2 * error), p_normal,
-    )  # fmt: skip
+    varies = n > 2 and float(np.ptp(values)) > 1e-12
+    skewness = skew(values, bias=False) if varies else 0.0 if n > 2 else np.nan
+    return {
+        "n_iterations": n,
+        "mean": values.mean() if n else np.nan,
+        "median": np.median(values) if n else np.nan,
+        "sd": sd,
+        "standard_error": sd / np.sqrt(max(n, 1)),
+        "canonical": values[:size].mean() if n else np.nan,
+        "p_canonical_above": _share_above(values, size, rng),
+        "skewness": skewness,
+        "skewed": abs(skewness) > 2 * error,
+        "p_normal": shapiro(values).pvalue if varies else np.nan,
+    }
 
 
 def _share_above(values: FloatArray, size: int, rng: np.random.Generator) -> float:
@@ -192,20 +198,15 @@ def learner_rows(
         rank = rankdata(-np.round(state.mean[t], 12))
         by_median = rankdata(-np.round(state.median[t], 12))
         for j in np.argsort(rank, kind="stable"):
+            found = {name: values[t, j].item() for name, values in vars(state).items()}
             yield {
                 "task": task,
                 "learner": scores.learners[j],
                 "rank": float(rank[j]),
                 "rank_by_median": float(by_median[j]),
-                "n_iterations": int(state.n_iterations[t, j]),
-                "steady": float(state.mean[t, j]),
-                "standard_error": float(state.standard_error[t, j]),
-                "median": float(state.median[t, j]),
-                "sd": float(state.sd[t, j]),
-                "canonical": float(state.canonical[t, j]),
-                "p_canonical_above": float(state.p_canonical_above[t, j]),
-                "skewness": float(state.skewness[t, j]),
-                "skewed": bool(state.skewed[t, j]),
-                "p_normal": float(state.p_normal[t, j]),
+                "n_iterations": found.pop("n_iterations"),
+                "steady": found.pop("mean"),
+                "standard_error": found.pop("standard_error"),
+                **found,
                 "stopping_iteration": stops[t][j] or None,
             }

@@ -44,7 +44,6 @@ from bayes_sota.crossval.reproducibility import (
     check_possible,
     compared_rules,
     expected_by_chance,
-    iterations_for_order,
     judge_rules,
     rule_row,
 )
@@ -292,6 +291,10 @@ def _pairs(
             together = sample_sd(both)
             spread = together if pairing == "paired" else apart
             share = float(np.mean([used[t, a], used[t, b]]))
+            # Without the noise of the data: new partitions need to keep the order, no more.
+            needed = spread if np.isnan(spread) else iterations_needed(gap, spread, 0.0, KEPT)
+            first, second = scores.scores[t, a], scores.scores[t, b]
+            tests = difference_tests(first, second, scores.folds) if first.shape[1] > 1 else []
             yield {
                 "task": task,
                 "first": scores.learners[a],
@@ -301,18 +304,10 @@ def _pairs(
                 "order_kept": float(shares[t, a, b]),
                 "reproducibility": float(abs(2 * shares[t, a, b] - 1)),
                 "by_chance": expected_by_chance(len(judged.estimates), share, pairing),
-                "iterations_needed": float(iterations_for_order(gap, spread, KEPT)),
-                "tests": _tests(scores, t, a, b),
+                "iterations_needed": float(np.inf if needed is None else needed),
+                "tests": [asdict(one) for one in tests],
                 "posterior": _posterior(scores, (t, a, b), (both.size, together), ci_prob, rope),
             }
-
-
-def _tests(scores: FoldScores, task: int, a: int, b: int) -> list[dict[str, Any]]:
-    """Tests over folds; none where only scores of whole iterations are known."""
-    if scores.scores.shape[3] < 2:
-        return []
-    first, second = scores.scores[task, [a, b]]
-    return [asdict(one) for one in difference_tests(first, second, scores.folds)]
 
 
 def _posterior(

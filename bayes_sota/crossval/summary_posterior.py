@@ -64,13 +64,14 @@ def report_comparison(
     posterior = tree["posterior"].to_dataset()
     names = [str(name) for name in posterior["learner"].values]
     tasks = [str(name) for name in posterior["task"].values]
-    pairs = list(enumerate(combinations(names, 2)))
-    over = [None] * (len(tasks) > 1)
+    places: list[dict[str, int]] = [{}] * (len(tasks) > 1) + [
+        {"task": t} for t in range(len(tasks))
+    ]
     rows = [
-        {"task": None if t is None else tasks[t], "a": a, "b": b}
-        | _compared(tree, t, k, ci_prob, rope, threshold)
-        for t in (*over, *range(len(tasks)))
-        for k, (a, b) in pairs
+        {"task": tasks[place["task"]] if place else None, "a": a, "b": b}
+        | _compared(tree, place | {"pair": k}, ci_prob, rope, threshold)
+        for place in places
+        for k, (a, b) in enumerate(combinations(names, 2))
     ]
     dropped = int(tree.attrs["dropped_iterations"])
     note = f"{counted(dropped, 'iteration')} that a learner did not complete are left out"
@@ -182,12 +183,6 @@ def _about_partitions(rows: list[dict[str, Any]], likely: Callable[[float], str]
     )
 
 
-def _draws(tree: "xr.DataTree", name: str, group: str = "posterior") -> FloatArray:
-    """Draws of a variable, (chain * draw, ...)."""
-    values = tree[group].to_dataset()[name].transpose("chain", "draw", ...).values
-    return np.asarray(values.reshape(-1, *values.shape[2:]))
-
-
 def _correlation(tree: "xr.DataTree") -> float:
     group = "posterior" if "overlap_correlation" in tree["posterior"] else "constant_data"
     return float(tree[group].to_dataset()["overlap_correlation"].mean())
@@ -208,46 +203,47 @@ def _learners(tree: "xr.DataTree", names: list[str], ci_prob: float) -> list[dic
     ]  # fmt: skip
 
 
-def _difference(draws: FloatArray, ci_prob: float, rope: float | None) -> dict[str, Any]:
-    found = summarize_draws(draws, ci_prob)
-    region = None
-    if rope is not None:
-        region = {
-            "a_better": float(np.mean(draws > rope)),
-            "equivalent": float(np.mean(np.abs(draws) <= rope)),
-            "b_better": float(np.mean(draws < -rope)),
-        }
-    return {
-        "difference": found["mean"], "sd": found["sd"], "interval": found["interval"],
-        "p_better": float(np.mean(draws > 0)), "rope": region,
-    }  # fmt: skip
-
-
 def _compared(
     tree: "xr.DataTree",
-    t: int | None,
-    k: int,
+    place: dict[str, int],
     ci_prob: float,
     rope: float | None,
     threshold: float,
 ) -> dict[str, Any]:
-    """The pair k on the data set t, or over all."""
-    constants = tree["constant_data"].to_dataset()
-    at = constants["observed_difference"].values[:, k]
-    again = _draws(tree, "canonical_difference", "predictions")[:, :, k]
-    if t is None:
-        found = _difference(_draws(tree, "difference")[:, k], ci_prob, rope)
-        return found | {"p_other_seed": _other_seed(again.mean(axis=1), at.mean())}
-    found = _difference(_draws(tree, "task_difference")[:, t, k], ci_prob, rope)
-    iterations = int(constants["n_iterations"].values[t])
-    places = list(combinations(range(tree["posterior"].sizes["learner"]), 2))[k]
+    """A pair on one data set, or over all where ``place`` has none."""
+
+    def draws(name: str, group: str = "posterior") -> FloatArray:
+        found = tree[group].to_dataset()[name].isel(place, missing_dims="ignore")
+        return np.asarray(found.transpose("chain", "draw", ...).values)
+
+    alone = "task" in place
+    difference = draws("task_difference" if alone else "difference").ravel()
+    again = draws("canonical_difference", "predictions")
+    constants = tree["constant_data"].to_dataset().isel(place, missing_dims="ignore")
+    at = float(constants["observed_difference"].mean())
+    told = summarize_draws(difference, ci_prob)
+    found = {
+        "difference": told["mean"],
+        "sd": told["sd"],
+        "interval": told["interval"],
+        "p_better": float(np.mean(difference > 0)),
+        "rope": None if rope is None else {
+            "a_better": float(np.mean(difference > rope)),
+            "equivalent": float(np.mean(np.abs(difference) <= rope)),
+            "b_better": float(np.mean(difference < -rope)),
+        },
+        "p_other_seed": _other_seed(again if alone else again.mean(axis=2), at),
+    }  # fmt: skip
+    if not alone:
+        return found
+    iterations = int(constants["n_iterations"])
+    pair = list(combinations(range(tree["posterior"].sizes["learner"]), 2))[place["pair"]]
     partition, data = (
-        float((_draws(tree, name)[:, t, list(places)] ** 2).sum(axis=1).mean())
+        float((draws(name)[..., pair] ** 2).sum(axis=-1).mean())
         for name in ("partition_sd", "shared_sd")
     )
     return found | {
-        "p_other_seed": _other_seed(again[:, t], at[t]),
-        "observed_difference": float(at[t]),
+        "observed_difference": at,
         "iterations": iterations,
         "partition_share": float(partition_share(partition / iterations, data)),
         "decided": max(found["p_better"], 1 - found["p_better"]) >= threshold,

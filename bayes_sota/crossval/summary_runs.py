@@ -8,16 +8,18 @@ computes them by hand.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, counted, decimals_for, listed
-from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.run import CrossValidation
 from bayes_sota.crossval.shape import canonical_iterations, sample_sd
 from bayes_sota.data.fold_scores import score_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CITED = "steady state after Raeder, Hoens and Chawla 2010, Consequences of variability in "
 _CITED += "classifier performance estimates"
@@ -54,10 +56,9 @@ def describe_runs(runs: CrossValidation) -> Report:
     >>> describe_runs(runs).sentences[0]
     'On tumours, nb has a mean AUROC, 0.9875, over 2 random partitions into 5 folds.'
     """
-    import pandas as pd
-
-    frame = pd.DataFrame(_rows(runs))
-    frame = frame.sort_values("steady_state", ascending=False, kind="stable", ignore_index=True)
+    frame = _frame(runs).sort_values(
+        "steady_state", ascending=False, kind="stable", ignore_index=True
+    )
     failed = frame.loc[frame["failed_fits"] > 0, "learner"].tolist()
     reasons = [f"fits of {listed(failed)} failed"] if failed else []
     if not runs.decided:
@@ -145,33 +146,21 @@ def _number(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:z.{min(digits, 6)}f}"
 
 
-def _rows(runs: CrossValidation) -> list[dict[str, Any]]:
-    scores = runs.fold_scores.scores[0]
-    means = _mean(scores, 2)
-    canonical = canonical_iterations(runs.fold_scores.folds)
-    best = means == np.where(np.isnan(means), -np.inf, means).max(axis=0)
-    shares = (best / np.maximum(best.sum(axis=0), 1)).mean(axis=1)
-    nan = float("nan")
-    rows = []
-    for j, name in enumerate(runs.learners):
-        known = means[j][~np.isnan(means[j])]
-        sd = sample_sd(known)
-        enough = canonical <= runs.n_iterations
-        rows.append({
-            "learner": name,
-            "steady_state": float(known.mean()),
-            "mcse": sd / known.size**0.5,
-            "canonical": float(_mean(means[j, :canonical], 0)) if enough else nan,
-            "sd_iterations": sd,
-            "median": float(np.median(known)),
-            "pooled": float(_mean(runs.pooled_scores[j], 0)),
-            "share_best": float(shares[j]),
-            "failed_fits": int(np.isnan(scores[j]).sum()),
-        })  # fmt: skip
-    return rows
+def _frame(runs: CrossValidation) -> "pd.DataFrame":
+    """Estimates of every learner; pandas leaves out what is missing."""
+    import pandas as pd
 
-
-def _mean(values: FloatArray, axis: int) -> FloatArray:
-    """Mean of what is there, NaN where nothing is."""
-    found = np.ma.masked_invalid(values).mean(axis=axis)
-    return np.asarray(np.ma.filled(found, np.nan), float)
+    scores, canonical = runs.fold_scores.scores[0], canonical_iterations(runs.fold_scores.folds)
+    means = pd.DataFrame([pd.DataFrame(one).mean(axis=1) for one in scores], runs.learners).T
+    best = means.eq(means.max(axis=1), axis=0)
+    sd = means.apply(lambda one: sample_sd(one.dropna().to_numpy()))
+    return pd.DataFrame({
+        "steady_state": means.mean(),
+        "mcse": sd / means.count() ** 0.5,
+        "canonical": means[:canonical].mean() if canonical <= runs.n_iterations else np.nan,
+        "sd_iterations": sd,
+        "median": means.median(),
+        "pooled": pd.DataFrame(runs.pooled_scores.T, columns=runs.learners).mean(),
+        "share_best": best.div(best.sum(axis=1).clip(lower=1), axis=0).mean(),
+        "failed_fits": np.isnan(scores).sum(axis=(1, 2)),
+    }).rename_axis("learner").reset_index()  # fmt: skip

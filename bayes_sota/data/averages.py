@@ -10,6 +10,15 @@ right and half a wrong answer are added to :math:`N = 1 / \sum_t w_t^2 / n_t` it
 
 items, right or wrong, would give a score the same variance V. One task of single answers without
 clusters gives n, but for 4 / n.
+
+New runs on these very items: of R runs, of which the share :math:`x_j` answers item j right, the
+variance between runs is :math:`R x_j (1 - x_j) / (R - 1)`, and every entry has its own luck. New
+tasks like these, of which the means are :math:`\bar x_t`:
+
+.. math:: V = \frac{\sum_t w_t (\bar x_t - s)^2}{1 - \sum_t w_t^2} \sum_t w_t^2
+
+with T - 1 degrees of freedom (Korn and Graubard 1998), half its own and half the mean over the
+entries, and at least that of new items.
 ``tests/data/test_averages.py`` has the closed forms, and coverage on simulated tasks and clusters.
 """
 
@@ -23,6 +32,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
 _Z = 1.959963984540054
 _LEAST = 1e-3  # of a design effect: clusters that cancel exactly by chance
+_LEAST_OF_TASKS = 1e-12  # variance between tasks that agree exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +50,7 @@ class Average:
     freedom : float
         Degrees of freedom of a variance over clusters (or items) within tasks.
     influence : ndarray, shape (C, m)
-        Of each cluster, or item: the covariance of scores is ``influence.T @ influence``.
+        Of each cluster, item, task or run: the covariance of scores is ``influence.T @ influence``.
     """
 
     scores: FloatArray
@@ -54,6 +64,11 @@ class Average:
         """Standard error of each score, (m,)."""
         p = (self.scores * self.effective + 0.5) / (self.effective + 1)
         return np.asarray(np.sqrt(p * (1 - p) / self.effective))
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of each score, as smoothed for ``effective``, (m,)."""
+        return _chance(self.scores, self.kish) / (self.effective - 1)
 
 
 def averaged(
@@ -106,6 +121,174 @@ def averaged(
     if clusters is not None:
         effective = effective * korn_graubard(freedom)
     return Average(scores, effective, kish, freedom, influence)
+
+
+def weighted_means(
+    values: FloatArray, tasks: IntArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Averages over tasks of any numbers, (m,), and the influence of each item on them, (n, m).
+
+    The influence is in units of a mean over all items, and sums to 0 in each task.
+
+    Examples
+    --------
+    >>> dice = np.array([[1.0], [3.0], [5.0], [7.0]])
+    >>> means, influence = weighted_means(dice, np.array([0, 0, 0, 1]), np.array([0.5, 0.5]))
+    >>> means.tolist(), influence.ravel().round(2).tolist()
+    ([5.0], [-1.33, 0.0, 1.33, 0.0])
+    """
+    sizes = np.bincount(tasks).astype(float)
+    means = _sums(values, tasks) / sizes[:, None]
+    factor = len(values) * weights / sizes
+    return weights @ means, (values - means[tasks]) * factor[tasks][:, None]
+
+
+def averaged_over_runs(
+    values: FloatArray, of_items: FloatArray, tasks: IntArray, weights: FloatArray, n_runs: IntArray
+) -> Average:
+    """Averages with their errors on new runs of these very items, which entries do not share.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, m)
+    of_items : ndarray, shape (n, m)
+        Variance of each value over new runs (``variance_of_runs``).
+    tasks, weights
+        As of ``averaged``.
+    n_runs : ndarray of int, shape () or (n, m)
+        Runs behind each value, two at least.
+
+    Examples
+    --------
+    >>> runs = np.array([[0.5], [1.0], [0.5], [0.0]])
+    >>> one, two = (np.zeros(4, int), np.ones(1)), np.array(2)
+    >>> found = averaged_over_runs(runs, variance_of_runs(runs, two), *one, two)
+    >>> found.scores.tolist(), found.effective.round(1).tolist()
+    ([0.5], [9.0])
+    """
+    n = len(values)
+    sizes = np.bincount(tasks).astype(float)[:, None]
+    doubt = 0.25 / np.mean(np.broadcast_to(n_runs, values.shape), axis=0)
+    whole = (of_items.sum(axis=0) + doubt) / (n + 1)  # half an answer in doubt: never 0
+    of_task = (_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
+    variance = np.sum(weights[:, None] ** 2 * of_task / sizes, axis=0)
+    scores = weights @ (_sums(values, tasks) / sizes)
+    kish = float(1 / np.sum(weights**2 / sizes[:, 0]))
+    effective = _chance(scores, kish) / variance + 1
+    freedom = float(n * (np.mean(n_runs) - 1))
+    return Average(scores, effective, kish, freedom, np.diag(np.sqrt(variance)))
+
+
+def variance_of_runs(
+    shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool] | None = None
+) -> FloatArray:
+    """Variance over new runs of the share of right answers, or of the passes, of each item.
+
+    That of passes is the jackknife's: what leaving out one run changes.
+
+    Examples
+    --------
+    >>> variance_of_runs(np.array([0.5, 1.0]), np.array(2)).tolist()
+    [0.25, 0.0]
+    >>> variance_of_runs(np.array([0.5, 1.0]), np.array(4), (1, False)).round(4).tolist()  # pass@1
+    [0.0833, 0.0]
+    """
+    if passes is None:
+        return np.asarray(shares * (1 - shares) / (n_runs - 1))
+    if passes[0] >= np.min(n_runs):
+        raise InputError(
+            f"new runs of {name_of_passes(passes)} need more than {passes[0]} runs of each item, "
+            f"there are {np.min(n_runs)}"
+        )
+    right, rest = np.rint(shares * n_runs), n_runs - 1
+    after_right = pass_rates(np.maximum(right - 1, 0) / rest, rest, passes)
+    after_wrong = pass_rates(np.minimum(right, rest) / rest, rest, passes)
+    mean = shares * after_right + (1 - shares) * after_wrong
+    away = shares * (after_right - mean) ** 2 + (1 - shares) * (after_wrong - mean) ** 2
+    return np.asarray(rest * away)
+
+
+def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -> FloatArray:
+    """Unbiased share of groups of K runs of which one, or every one, is right.
+
+    Parameters
+    ----------
+    shares : ndarray
+        Share of right answers in the runs of each item.
+    n_runs : ndarray of int, shape () or that of the shares
+    passes : (int, bool)
+        K, and whether all of K runs must be right (pass^K) or one of them (pass@K: Chen and others
+        2021, arXiv 2107.03374, eq. 1).
+
+    Raises
+    ------
+    InputError
+        More runs than there are.
+
+    Examples
+    --------
+    >>> pass_rates(np.array([0.25, 0.5]), np.array(4), (2, False)).round(3).tolist()
+    [0.5, 0.833]
+    """
+    from scipy.special import binom
+
+    k, every = passes
+    if k > np.min(n_runs):
+        what = name_of_passes(passes)
+        raise InputError(f"{what} needs {k} runs of each item, there are {np.min(n_runs)}")
+    right = np.rint(shares * n_runs)
+    none = binom(right if every else n_runs - right, k) / binom(n_runs, k)
+    return np.asarray(none if every else 1 - none)
+
+
+def name_of_passes(passes: tuple[int, bool]) -> str:
+    """pass@K, or pass^K.
+
+    Examples
+    --------
+    >>> name_of_passes((3, True))
+    'pass^3'
+    """
+    return f"pass{'^' if passes[1] else '@'}{passes[0]}"
+
+
+def averaged_over_tasks(
+    values: FloatArray, tasks: IntArray, clusters: IntArray | None, weights: FloatArray
+) -> Average:
+    """Averages with their errors on new tasks like these, of which there are two at least.
+
+    Parameters are those of ``averaged``.
+
+    Examples
+    --------
+    >>> tasks = np.repeat([0, 1, 2, 3], 5)
+    >>> values = np.repeat([0.2, 0.4, 0.6, 0.8], 5)[:, None]
+    >>> found = averaged_over_tasks(values, tasks, None, np.full(4, 0.25))
+    >>> found.scores.round(2).tolist(), (found.influence**2).sum().round(4).item()
+    ([0.5], 0.0167)
+    """
+    within = averaged(values, tasks, clusters, weights)
+    means = _sums(values, tasks) / np.bincount(tasks)[:, None]
+    influence = task_influence(means, weights)
+    own = np.sum(influence**2, axis=0)
+    variance = np.maximum((own + own.mean()) / 2, _LEAST_OF_TASKS)
+    freedom = weights.size - 1.0
+    between = (_chance(within.scores, within.kish) / variance + 1) * korn_graubard(freedom)
+    effective = np.minimum(between, within.effective)
+    return Average(within.scores, effective, within.kish, freedom, influence)
+
+
+def task_influence(means: FloatArray, weights: FloatArray) -> FloatArray:
+    """Influence of each of T tasks with means (T, m) on averages of new tasks, (T, m)."""
+    squares = np.sum(weights**2)
+    factor = np.sqrt(weights * squares / (1 - squares))
+    return np.asarray((means - weights @ means) * factor[:, None])
+
+
+def _chance(scores: FloatArray, kish: float) -> FloatArray:
+    """Variance of one answer, with half an answer of each kind more."""
+    middle = (kish * scores + 0.5) / (kish + 1)
+    return np.asarray(middle * (1 - middle))
 
 
 def _smoothed(

@@ -1,5 +1,6 @@
 """``bayes-sota infer-n`` and ``examples``. Import NumPy only."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
+_PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
+
 
 def choice_option(
     *names: str, choices: Sequence[str], help: str
@@ -39,6 +42,11 @@ def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def group_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of answers in tasks, clusters and runs."""
     for option in (
+        click.option(
+            "--new", type=click.Choice(["items", "runs", "tasks"]),
+            help="What skill is about: new items of these tasks (default), new runs on these very "
+            "items, or new tasks like these.",
+        ),
         click.option(
             "--average", metavar="items|tasks|WEIGHTS.csv",
             help="What counts equally in a score: items, tasks (default where there are any), or "
@@ -63,6 +71,18 @@ def parse_average(text: str | None) -> Any:
             f"--average takes items, tasks, or a table of weights; there is no file {text!r}"
         )
     return read_weights(text)
+
+
+def parse_passes(metric: str | None) -> tuple[int, bool] | None:
+    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
+
+    Examples
+    --------
+    >>> parse_passes("pass@3"), parse_passes("pass^2"), parse_passes("acc")
+    ((3, False), (2, True), None)
+    """
+    found = _PASSES.fullmatch(metric or "")
+    return None if found is None else (int(found[2]), found[1] == "^")
 
 
 @command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")

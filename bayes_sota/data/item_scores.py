@@ -12,6 +12,7 @@ one, with the bootstrap and with SciPy. Metrics without a formula have standard 
 items.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,9 +25,16 @@ from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.averages import weighted_means
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
-from bayes_sota.data.responses import ItemMatrix
+from bayes_sota.data.responses import (
+    FEWEST_TASKS,
+    Averaging,
+    ItemMatrix,
+    New,
+    too_few_tasks,
+)
 
 ItemMetric = Literal["auc", "mean", "rmse"]
 _ROUND_OFF = 1e-9
@@ -50,18 +58,20 @@ class ItemScores(ItemMatrix):
         Default: for "rmse".
     names, items, clusters, name
         As in ``Responses``.
+    tasks, average : optional
+        As in ``Responses``, for means.
 
     Attributes
     ----------
     values : ndarray, shape (n_items, n_classifiers)
     labels : ndarray of bool, shape (n_items,), or None
-    metric, lower_is_better, names, items, clusters, name
+    metric, lower_is_better, names, items, clusters, tasks, task_weights, name
 
     Raises
     ------
     InputError
-        Missing or infinite numbers, labels of one class, fewer than two items of a class, names
-        that repeat or do not match.
+        Missing or infinite numbers, labels of one class, fewer than two items of a class or a task,
+        tasks of what is no mean, names that repeat or do not match.
 
     Examples
     --------
@@ -89,12 +99,14 @@ class ItemScores(ItemMatrix):
         names: Sequence[str] | None = None,
         items: Sequence[str] | None = None,
         clusters: Sequence[str] | None = None,
+        tasks: Sequence[str] | None = None,
+        average: Averaging | None = None,
         name: str = "item scores",
     ) -> None:
         """Check everything once."""
         numbers = plain_matrix(values, _MEANING)
         given = getattr(values, "columns", None) if names is None else names
-        super().__init__(numbers.shape, given, items, clusters, name)
+        super().__init__(numbers.shape, given, items, clusters, name, tasks, average)
         if self.n_items < 2 or not self.n_classifiers:
             raise InputError(
                 f"item scores need at least 2 items and a classifier, got {self.n_items} and "
@@ -104,6 +116,15 @@ class ItemScores(ItemMatrix):
         check_choice("metric", chosen, ItemMetric)
         if lower_is_better and chosen == "auc":
             raise InputError("of AUCs larger is better")
+        if self.tasks is not None:
+            if chosen != "mean":
+                raise InputError(f'averages over tasks are of the metric "mean", not of "{chosen}"')
+            task, size = Counter(self.tasks).most_common()[-1]
+            if size < 2:
+                raise InputError(
+                    f"task {task!r} has one item, which does not say how its numbers vary; leave "
+                    "it out, or leave tasks out if all items count the same"
+                )
         if self.clusters is not None and len(set(self.clusters)) < 2:
             raise InputError(
                 f"all items are in the one cluster {self.clusters[0]!r}; leave clusters out"
@@ -144,7 +165,11 @@ class ItemScores(ItemMatrix):
 
     @cached_property
     def _estimates(self) -> tuple[FloatArray, FloatArray]:
-        return _estimate(self.values, self.labels, self.metric)
+        return _estimate(self.values, self.labels, self.metric, self._of_tasks)
+
+    @property
+    def _of_tasks(self) -> tuple[IntArray, FloatArray] | None:
+        return None if self.tasks is None else self.task_codes
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -190,7 +215,9 @@ class ItemScores(ItemMatrix):
             else:
                 rows = _drawn(members, rng)
             labels = None if self.labels is None else self.labels[rows]
-            found.append(self.sign * _estimate(self.values[rows], labels, self.metric)[0])
+            of = self._of_tasks
+            tasks = None if of is None else (of[0][rows], of[1])
+            found.append(self.sign * _estimate(self.values[rows], labels, self.metric, tasks)[0])
         return np.cov(found, rowvar=False)
 
     def subset(self, classifiers: Sequence[int]) -> "ItemScores":
@@ -205,7 +232,39 @@ class ItemScores(ItemMatrix):
             self.values[:, list(classifiers)], labels=self.labels, metric=self.metric,
             lower_is_better=self.lower_is_better if self.metric != "auc" else None,
             names=[self.names[j] for j in classifiers], items=self.items, clusters=self.clusters,
-            name=self.name,
+            tasks=self.tasks, average=self.task_weights or None, name=self.name,
+        )  # fmt: skip
+
+    def about(self, new: New) -> "ItemScores":
+        """The same numbers, whose means are about new items, or about new tasks.
+
+        Of new tasks the tasks themselves are what is drawn: the result has one item for each, with
+        the mean of its numbers.
+
+        Raises
+        ------
+        InputError
+            New runs, fewer than three tasks, or tasks that do not count the same.
+
+        Examples
+        --------
+        >>> dice = ItemScores([[0.9], [0.8], [0.7], [0.9], [0.6], [0.5]], tasks=list("aabbcc"))
+        >>> dice.about("tasks").values.ravel().round(2).tolist()
+        [0.85, 0.8, 0.55]
+        """
+        if new == "items":
+            return self
+        if new == "runs":
+            raise InputError("new runs are of right and wrong answers; these are numbers")
+        if len(self.task_weights) < FEWEST_TASKS:
+            raise InputError(too_few_tasks(self.task_weights))
+        if self.averaging != "tasks":
+            raise InputError("new tasks of numbers count the same: leave out other weights")
+        codes, weights = self.task_codes
+        means = np.stack([self.values[codes == t].mean(axis=0) for t in range(weights.size)])
+        return ItemScores(
+            means, metric="mean", lower_is_better=self.lower_is_better, names=self.names,
+            items=sorted(self.task_weights), name=self.name,
         )  # fmt: skip
 
     def leaderboard(self) -> Leaderboard:
@@ -238,21 +297,33 @@ class ItemScores(ItemMatrix):
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
         labels = () if self.labels is None else (self.labels,)
-        rest = (self.metric, self.lower_is_better, self.names, self.items, self.clusters, self.name)
+        rest: tuple[Any, ...] = (
+            self.metric, self.lower_is_better, self.names, self.items, self.clusters, self.name
+        )  # fmt: skip
+        if self.tasks is not None:
+            rest = (*rest, self.tasks, self.task_weights)
         return digest_of(self.values.shape, self.values, *labels, rest)
 
     @property
     def _strata(self) -> list[NDArray[np.bool_]]:
-        """Items that are drawn among themselves: those of each class, for AUC."""
-        return [np.ones(self.n_items, bool)] if self.labels is None else [self.labels, ~self.labels]
+        """Items that are drawn among themselves: those of each class, for AUC, or of each task."""
+        if self.labels is not None:
+            return [self.labels, ~self.labels]
+        codes, weights = self.task_codes
+        return [codes == task for task in range(weights.size)]
 
 
 def _estimate(
-    values: FloatArray, labels: NDArray[np.bool_] | None, metric: ItemMetric
+    values: FloatArray,
+    labels: NDArray[np.bool_] | None,
+    metric: ItemMetric,
+    tasks: tuple[IntArray, FloatArray] | None,
 ) -> tuple[FloatArray, FloatArray]:
     """Scores as they are, (m,), and influence values of the items on them, (n, m)."""
     if labels is not None:
         return _auc_placements(values, labels)
+    if tasks is not None:
+        return weighted_means(values, *tasks)
     if metric == "mean":
         means = values.mean(axis=0)
         return means, values - means

@@ -48,7 +48,7 @@ from bayes_sota.data.outcome_tables import (
 )
 from bayes_sota.data.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.read_boards import located
-from bayes_sota.data.responses import MISSING, Averaging, Responses
+from bayes_sota.data.responses import MISSING, Averaging, New, Responses
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
@@ -56,10 +56,6 @@ _POSITIVE = {"1": 1.0, "1.0": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "false": 0
 _KEYS = ("names", "items", "clusters")
 _NO_ANSWER = "{} is no answer; write 1 (right), 0 (wrong) or nothing (missing)"
 _NO_NUMBER = "a number is needed, got {}"
-_TASKS_OF_NUMBERS = (
-    "averages over tasks are read of right and wrong answers, and these are numbers: keep the rows "
-    "of one task, or take the column of tasks out if all items count the same"
-)
 
 
 def read_responses(
@@ -260,7 +256,9 @@ def read_item_scores(
     metric: ItemMetric | None = None,
     label_column: str | None = None,
     item_column: str | None = None,
+    task_column: str | None = None,
     cluster_column: str | None = None,
+    average: Averaging | None = None,
     lower_is_better: bool | None = None,
     format: FileFormat = "auto",
     name: str | None = None,
@@ -276,8 +274,10 @@ def read_item_scores(
         Default: "auc" where there is a column of labels, else "mean".
     label_column : str, optional
         Column of 1 (positive) and 0. Default: the one called label, y_true, target, ...
-    item_column, cluster_column : str, optional
-        Columns of the items' names and clusters. Default: recognised by their names.
+    item_column, task_column, cluster_column : str, optional
+        Columns of the items' names, tasks and clusters. Default: recognised by their names.
+    average : {"items", "tasks"} or mapping of str to float, optional
+        As in ``ItemScores``.
     lower_is_better : bool, optional
     format : {"auto", "csv", "tsv", "json", "parquet"}
     name : str, optional
@@ -304,16 +304,15 @@ def read_item_scores(
     (<ItemScores 'two': 4 items x 2 classifiers, metric auc>, [0.75, 0.5])
     """
     opened = open_table(path_or_frame, format)
-    check_group_columns([opened], cluster_column=cluster_column)
-    wide = widen(opened, number_of, _NO_NUMBER, Grouping(cluster_column=cluster_column))
+    asked = {"task_column": task_column, "cluster_column": cluster_column}
+    check_group_columns([opened], **asked)
+    wide = widen(opened, number_of, _NO_NUMBER, Grouping(**asked))
     table = wide.table
     is_auc = metric in (None, "auc") or label_column is not None
     roles = find_roles(
         table, item_column, wide.cluster_column, wide.task_column,
         truth=WORDS["labels"] if is_auc else (), label_column=label_column,
     )  # fmt: skip
-    if roles.tasks is not None:
-        raise InputError(f"{table.where}: {_TASKS_OF_NUMBERS}")
     if len(roles.methods) < 2:
         raise InputError(
             f"{table.where}: item scores need one column of numbers for each of at least 2 "
@@ -334,6 +333,8 @@ def read_item_scores(
             names=roles.method_names,
             items=roles.items,
             clusters=roles.groups("cluster"),
+            tasks=roles.groups("task"),
+            average=average,
             name=table.stem if name is None else name,
         )
 
@@ -404,6 +405,18 @@ class Evaluations:
     methods: tuple[str, ...]
     source: str
     notes: tuple[str, ...]
+
+    def about(self, new: New, passes: tuple[int, bool] | None = None) -> "Evaluations":
+        """The same with one column per method, whose skills are about something else.
+
+        Parameters are those of ``Responses.about``; numbers know new tasks only.
+        """
+        if isinstance(self.outcomes, Responses):
+            outcomes = self.outcomes.about(new, self.methods, passes)
+            return replace(self, outcomes=outcomes, methods=outcomes.names)
+        if passes is not None:
+            raise InputError("pass@K is for right and wrong answers; these are numbers")
+        return replace(self, outcomes=self.outcomes.about(new))
 
 
 def read_evaluations(
@@ -613,11 +626,8 @@ def _outcomes(
             f"{shown(joined.names[column])} has no number for item {shown(joined.items[row])}; "
             "write what a failure counts, or take the item out"
         )
-    if groups.tasks is not None:
-        raise InputError(_TASKS_OF_NUMBERS)
-    if average is not None:
-        raise InputError("average is for right and wrong answers with tasks; these are numbers")
-    return ItemScores(values, metric="mean", lower_is_better=lower_is_better, **labels)
+    labels |= {"metric": "mean", "lower_is_better": lower_is_better}
+    return ItemScores(values, tasks=tasks, average=average, **labels)
 
 
 def _groups_of(

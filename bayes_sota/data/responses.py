@@ -15,18 +15,35 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import COUNT
+from bayes_sota.core.arguments import COUNT, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, nearest, shown
-from bayes_sota.core.types import FloatArray
-from bayes_sota.data.averages import Average, averaged
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.averages import (
+    Average,
+    averaged,
+    averaged_over_runs,
+    averaged_over_tasks,
+    name_of_passes,
+    pass_rates,
+    variance_of_runs,
+)
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]
 """What counts equally in a score over tasks: items, tasks, or tasks by weights."""
+New = Literal["items", "runs", "tasks"]
+"""What a skill is about: new items of these tasks, new runs on these items, or new tasks."""
+ABOUT: dict[New, str] = {
+    "items": "new items",
+    "runs": "new runs of these items",
+    "tasks": "new tasks like these",
+}
+"""The same in words."""
 
 MISSING = -1
+FEWEST_TASKS = 3
 _BLOCK = 8192  # items at a time: counts in a block are exact in float32, and fit the cache
 
 
@@ -37,6 +54,9 @@ class ItemMatrix(Observed):
     names: tuple[str, ...]
     items: tuple[str, ...]
     clusters: tuple[str, ...] | None
+    tasks: tuple[str, ...] | None
+    task_weights: dict[str, float]
+    new: New
     name: str
 
     def __init__(
@@ -46,14 +66,57 @@ class ItemMatrix(Observed):
         items: Iterable[Any] | None,
         clusters: Iterable[Any] | None,
         name: str,
+        tasks: Iterable[Any] | None = None,
+        average: Averaging | None = None,
+        new: New = "items",
     ) -> None:
         """Check the names of the rows and columns of a matrix of this shape."""
+        of_items = checked_clusters(tasks, shape[0], "task")
+        weights = _task_weights(of_items, average)
+        check_choice("new", new, New)
+        if new == "tasks" and len(weights) < FEWEST_TASKS:
+            raise InputError(too_few_tasks(weights))
         self._set(
             names=checked_labels(names, shape[1], "classifier"),
             items=checked_labels(items, shape[0], "item"),
             clusters=checked_clusters(clusters, shape[0]),
+            tasks=of_items,
+            task_weights=weights,
+            new=new,
             name=str(name),
         )
+
+    @property
+    def items_count_equally(self) -> bool:
+        """Whether a score is the plain mean over items."""
+        sizes = Counter(self.tasks or ())
+        return all(
+            np.isclose(weight, sizes[task] / self.n_items)
+            for task, weight in self.task_weights.items()
+        )
+
+    @property
+    def averaging(self) -> Literal["items", "tasks", "weights"]:
+        """What counts equally in a score: items, tasks, or tasks by other weights."""
+        weights = np.array(list(self.task_weights.values()))
+        if weights.size and np.allclose(weights, 1 / weights.size):
+            return "tasks"
+        return "items" if self.items_count_equally else "weights"
+
+    @cached_property
+    def task_codes(self) -> tuple[IntArray, FloatArray]:
+        """Number of the task of each item, (n,), and weights of the tasks, (T,); one if none."""
+        if self.tasks is None:
+            return np.zeros(self.n_items, np.intp), np.ones(1)
+        names, codes = np.unique(np.array(self.tasks), return_inverse=True)
+        return codes, np.array([self.task_weights[str(name)] for name in names])
+
+    @property
+    def cluster_codes(self) -> IntArray | None:
+        """Number of the cluster of each item, (n,)."""
+        if self.clusters is None:
+            return None
+        return np.unique(np.array(self.clusters), return_inverse=True)[1]
 
     @property
     def n_items(self) -> int:
@@ -97,8 +160,14 @@ class Responses(ItemMatrix):
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score: every item, every task, or tasks by these weights. Default:
         every task where there are tasks.
-    n_runs : int, optional
+    n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
         Runs behind each number, which then is the share of right answers among them, in [0, 1].
+    new : {"items", "runs", "tasks"}
+        What skill is about: new items of these tasks, new runs on these very items, or new tasks
+        like these.
+    passes : (int, bool), optional
+        K, and whether all of K runs must be right (pass^K) or one of them (pass@K), instead of the
+        share of right runs.
     name : str
         Label of the matrix in tables.
     notes : sequence of str
@@ -115,16 +184,19 @@ class Responses(ItemMatrix):
     task_weights : dict of str to float
         Weight of each task in a score; empty without tasks.
     n_runs : int
-        Runs behind each share; 1 for single answers.
-    name, notes
+        Least number of runs behind a share; 1 for single answers.
+    run_numbers : ndarray of int, shape () or (n_items, n_classifiers)
+        Runs behind each share.
+    new, passes, name, notes
         As given.
 
     Raises
     ------
     InputError
         A value that is no answer, tasks or shares with missing answers, weights of other tasks,
-        no classifier or fewer than two items, names that repeat or do not match, or a classifier
-        without any answer.
+        no classifier or fewer than two items, names that repeat or do not match, a classifier
+        without any answer, new runs without several, more passes than runs, or new tasks without
+        three.
 
     Examples
     --------
@@ -141,12 +213,13 @@ class Responses(ItemMatrix):
     [0.5, 0.75]
     """
 
-    tasks: tuple[str, ...] | None
-    task_weights: dict[str, float]
-    n_runs: int
+    run_numbers: IntArray
+    passes: tuple[int, bool] | None
     notes: tuple[str, ...]
     _correct: NDArray[np.int8] | None
     _shares: FloatArray | None
+    _passed: FloatArray | None
+    _noise: FloatArray | None
 
     def __init__(
         self,
@@ -157,7 +230,9 @@ class Responses(ItemMatrix):
         clusters: Sequence[str] | None = None,
         tasks: Sequence[str] | None = None,
         average: Averaging | None = None,
-        n_runs: int | None = None,
+        n_runs: ArrayLike | None = None,
+        new: New = "items",
+        passes: tuple[int, bool] | None = None,
         name: str = "responses",
         notes: Sequence[str] = (),
     ) -> None:
@@ -166,25 +241,30 @@ class Responses(ItemMatrix):
         values, runs = _mean_of_runs(correct, n_runs)
         n_items, n_classifiers = values.shape
         given = getattr(correct, "columns", None) if names is None else names
-        super().__init__(values.shape, given, items, clusters, name)
+        super().__init__(values.shape, given, items, clusters, name, tasks, average, new)
         if n_classifiers < 1:
             raise InputError("responses need a classifier")
         if n_items < 2:
             raise InputError(f"responses need at least 2 items, got {n_items}")
-        of_items = checked_clusters(tasks, n_items, "task")
-        weights = _task_weights(of_items, average)
-        self._set(
-            tasks=of_items, task_weights=weights, n_runs=runs or 1, _correct=None, _shares=None
-        )
+        self._set(run_numbers=np.array(1) if runs is None else runs, passes=passes)
+        if (new == "runs" or passes is not None) and self.n_runs < 2:
+            what = "new runs need" if passes is None else f"{name_of_passes(passes)} needs"
+            raise InputError(f"{what} several runs of each item (run_column, or run_separator)")
+        self._set(_correct=None, _shares=None, _passed=None, _noise=None)
         if runs is not None:
-            self._set(_shares=_checked_shares(values, self.names, self.items))
+            shares = _checked_shares(values, self.names, self.items)
+            self._set(_shares=shares)
+            if passes is not None:
+                self._set(_passed=pass_rates(shares, self.run_numbers, passes))
+            if new == "runs":
+                self._set(_noise=variance_of_runs(shares, self.run_numbers, passes))
             return
         answers = _as_answers(values, self.names, self.items)
         silent = np.flatnonzero((answers == MISSING).all(axis=0))
         if silent.size:
             raise InputError(f"classifier {self.names[silent[0]]!r} has no answer to any item")
         self._set(_correct=answers)
-        if of_items is not None and self.has_missing:
+        if self.tasks is not None and self.has_missing:
             row, column = np.argwhere(answers == MISSING)[0]
             raise InputError(
                 "averages over tasks need every answer, but "
@@ -212,28 +292,29 @@ class Responses(ItemMatrix):
         return self._correct
 
     @property
-    def items_count_equally(self) -> bool:
-        """Whether a score is the plain mean over items."""
-        sizes = Counter(self.tasks or ())
-        return all(
-            np.isclose(weight, sizes[task] / self.n_items)
-            for task, weight in self.task_weights.items()
-        )
-
-    @property
-    def averaging(self) -> Literal["items", "tasks", "weights"]:
-        """What counts equally in a score: items, tasks, or tasks by other weights."""
-        weights = np.array(list(self.task_weights.values()))
-        if weights.size and np.allclose(weights, 1 / weights.size):
-            return "tasks"
-        return "items" if self.items_count_equally else "weights"
-
-    @property
     def values(self) -> FloatArray:
-        """Answers or shares as numbers, NaN where one is missing, (n, m)."""
+        """Answers, shares or passes as numbers, NaN where one is missing, (n, m)."""
         if self._shares is not None:
-            return self._shares
+            return self._shares if self._passed is None else self._passed
         return np.where(self._correct == MISSING, np.nan, cast("Any", self._correct))
+
+    @property
+    def n_runs(self) -> int:
+        """Least number of runs behind a share."""
+        return int(self.run_numbers.min())
+
+    @property
+    def runs_in_words(self) -> str:
+        """How many runs are behind the shares; nothing for single answers."""
+        least, most = self.n_runs, int(self.run_numbers.max())
+        if most == 1:
+            return ""
+        return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
+
+    @property
+    def measured(self) -> str:
+        """What the scores are, in words."""
+        return "shares of right answers" if self.passes is None else name_of_passes(self.passes)
 
     @property
     def is_plain(self) -> bool:
@@ -250,21 +331,19 @@ class Responses(ItemMatrix):
         """Scores with their errors and effective sizes; refused where answers are missing."""
         if self.is_plain and self.has_missing:
             return self.complete().average
-        names, tasks = np.unique(
-            np.array(self.tasks or ["all"] * self.n_items), return_inverse=True
-        )
-        weights = np.array([self.task_weights.get(str(name), 1.0) for name in names])
-        clusters = None
-        if self.clusters is not None:
-            clusters = np.unique(np.array(self.clusters), return_inverse=True)[1]
-        return averaged(self.values, tasks, clusters, weights)
+        tasks, weights = self.task_codes
+        if self.new == "runs":
+            assert self._noise is not None
+            return averaged_over_runs(self.values, self._noise, tasks, weights, self.run_numbers)
+        of = averaged_over_tasks if self.new == "tasks" else averaged
+        return of(self.values, tasks, self.cluster_codes, weights)
 
     def __repr__(self) -> str:
         """Size and number of missing answers."""
         missing = int(np.sum(self._correct == MISSING))
         end = f", {missing:,} answer{'s' * (missing > 1)} missing" if missing else ""
         end += f", {len(self.task_weights):,} tasks" if self.tasks is not None else ""
-        end += f", {self.n_runs:,} runs" if self.n_runs > 1 else ""
+        end += f", {self.runs_in_words}" * bool(self.runs_in_words)
         size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
         return f"<Responses {self.name!r}: {size}{end}>"
 
@@ -351,7 +430,66 @@ class Responses(ItemMatrix):
             clusters=of(self.clusters),
             tasks=kept,
             average=left or None,
-            n_runs=None if self._shares is None else self.n_runs,
+            n_runs=None if self._shares is None else self._runs_of(rows, columns),
+            new=self.new,
+            passes=self.passes,
+            name=self.name,
+            notes=self.notes,
+        )
+
+    def _runs_of(self, rows: IntArray, columns: IntArray) -> IntArray:
+        return (
+            self.run_numbers
+            if not self.run_numbers.ndim
+            else (self.run_numbers[np.ix_(rows, columns)])
+        )
+
+    def about(
+        self,
+        new: New,
+        methods: Sequence[str] | None = None,
+        passes: tuple[int, bool] | None = None,
+    ) -> "Responses":
+        """The same answers, whose skills are about something else.
+
+        Parameters
+        ----------
+        new, passes
+            As of the class.
+        methods : sequence of str, optional
+            Classifier of each column, where several columns are its runs. Default: each its own.
+
+        Raises
+        ------
+        InputError
+            As of the class.
+
+        Examples
+        --------
+        >>> answers = Responses([[1, 0], [1, 1], [0, 1]], names=["a run 1", "a run 2"])
+        >>> answers.about("runs", ["a", "a"])
+        <Responses 'responses': 3 items x 1 classifiers, 2 runs>
+        """
+        labels = self.names if methods is None else tuple(methods)
+        of = {name: [j for j, label in enumerate(labels) if label == name] for name in labels}
+        every = self.values if self._shares is None else self._shares
+        numbers = np.broadcast_to(self.run_numbers, every.shape) * ~np.isnan(every)
+        right = np.nan_to_num(every) * numbers
+        runs = np.column_stack([numbers[:, columns].sum(axis=1) for columns in of.values()])
+        sums = np.column_stack([right[:, columns].sum(axis=1) for columns in of.values()])
+        with np.errstate(invalid="ignore"):
+            values = np.where(runs > 0, sums / np.maximum(runs, 1), np.nan)
+        same = runs.min() == runs.max()
+        return Responses(
+            values,
+            names=list(of),
+            items=self.items,
+            clusters=self.clusters,
+            tasks=self.tasks,
+            average=self.task_weights or None,
+            n_runs=None if runs.max() == 1 else runs.flat[0] if same else runs,
+            new=new,
+            passes=passes,
             name=self.name,
             notes=self.notes,
         )
@@ -423,23 +561,48 @@ class Responses(ItemMatrix):
         """SHA-256 of everything that was observed, its first 16 digits."""
         rest: tuple[Any, ...] = (self.names, self.items, self.clusters, self.name)
         if not self.is_plain:
-            rest = (*rest, self.tasks, self.task_weights, self.n_runs)
+            of_runs = (self.run_numbers.tolist(), self.passes)
+            rest = (*rest, self.tasks, self.task_weights, *of_runs, self.new)
         values = self._shares if self._correct is None else self._correct
         assert values is not None
         return digest_of(values.shape, values, rest)
 
 
-def _mean_of_runs(correct: Any, n_runs: int | None) -> tuple[NDArray[Any], int | None]:
+def too_few_tasks(weights: Mapping[str, float]) -> str:
+    """That nothing is said of new tasks, given the weights of those that there are."""
+    count = max(len(weights), 1)
+    return (
+        f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got {count}; new "
+        "items of these tasks need none"
+    )
+
+
+def _mean_of_runs(correct: Any, n_runs: ArrayLike | None) -> tuple[NDArray[Any], IntArray | None]:
     """Matrix of the answers, or of shares and how many runs are behind each."""
-    if n_runs is not None:
-        COUNT.check(n_runs, "n_runs")
     if not (isinstance(correct, np.ndarray) and correct.ndim == 3):
-        return _as_matrix(correct), n_runs
+        values = _as_matrix(correct)
+        return values, None if n_runs is None else _run_numbers(n_runs, values.shape)
     if n_runs is not None:
         raise InputError("n_runs is for shares of right answers; here each run has its answers")
-    if correct.shape[2] < 1 or not np.isin(correct, (0, 1)).all():
-        raise InputError("answers of several runs are 0 or 1, none missing")
-    return correct.astype(np.float64).mean(axis=2), correct.shape[2]
+    answers = correct.astype(np.float64)
+    there = ~np.isnan(answers)
+    if not there.any(axis=2).all() or not np.isin(answers[there], (0, 1)).all():
+        raise InputError("answers of several runs are 0 or 1, and every item has one at least")
+    numbers = there.sum(axis=2)
+    return np.nansum(answers, axis=2) / numbers, np.array(numbers[0, 0]) if there.all() else numbers
+
+
+def _run_numbers(n_runs: ArrayLike, shape: tuple[int, ...]) -> IntArray:
+    """Runs behind each share: one number for all, or one for each."""
+    numbers = np.asarray(n_runs)
+    if numbers.ndim == 0:
+        COUNT.check(numbers.item(), "n_runs")
+    elif numbers.shape != shape or numbers.dtype.kind not in "iu" or numbers.min() < 1:
+        raise InputError(
+            "n_runs is a whole number of at least 1, or one for each item and classifier, "
+            f"{shape[0]} x {shape[1]}"
+        )
+    return numbers.astype(np.int64)
 
 
 def _task_weights(

@@ -3,30 +3,32 @@
 A match compares two players' scores: of the same round, or of any two rounds of a tournament whose
 rounds are replicates (the OpenML study of Gosiewska et al. 2022, Sec. 4.1). A tie counts as half a
 win. With R rounds a pair has R matches or R^2; the latter are counted by walking once through the
-pooled order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
+levels of the pooled order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
 
 The maximum of the likelihood is finite if and only if the graph of who won or tied against whom is
-strongly connected (Ford 1957): from every player wins lead to every other. Where every pair has as
-many matches it falls apart exactly between two places of the order of win totals whose upper part
-won everything there was to win against the lower one. ``tests/epp/test_counts.py`` compares the
-two ways.
+strongly connected (Ford 1957): from every player wins lead to every other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
-from bayes_sota.core.types import BoolArray, FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
 MatchKind = Literal["same-round", "all-rounds", "listed"]
 ABSENT = -1  # rank of a player without a score
+_BLOCK = 2**18  # numbers at a time
 _SHOWN = 4  # names of a group in a message
 _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
@@ -39,53 +41,35 @@ class MatchCounts:
     ----------
     doubled_wins : ndarray of int, shape (m, m)
         Twice the wins of the row over the column, a tie counted once; 0 on the diagonal. Of many
-        tournaments with as many matches (B, m, m), for ``totals``.
-    n_matches : int, or ndarray, shape (m, m)
-        Matches of each pair: one number where all pairs have as many.
+        tournaments with the same matches (B, m, m).
+    n_matches : ndarray, shape (m, m)
+        Matches of each pair, 0 on the diagonal.
     n_ties : int
         Ties among all matches.
     """
 
     doubled_wins: NDArray[np.signedinteger]
-    n_matches: int | FloatArray
+    n_matches: FloatArray
     n_ties: int
-
-    @property
-    def n_players(self) -> int:
-        """Number of players."""
-        return int(self.doubled_wins.shape[-1])
-
-    @property
-    def complete(self) -> bool:
-        """Whether every pair has as many matches."""
-        return isinstance(self.n_matches, int)
 
     @cached_property
     def totals(self) -> FloatArray:
-        """Wins of each player, ties as half, shape (m,)."""
+        """Wins of each player, ties as half, shape (m,) or (B, m)."""
         return np.asarray(self.doubled_wins.sum(axis=-1, dtype=np.int64) / 2)
 
-    @cached_property
-    def matches_of_players(self) -> FloatArray:
-        """Matches of each player, shape (m,)."""
-        if isinstance(self.n_matches, int):
-            return np.full(self.n_players, float(self.n_matches * (self.n_players - 1)))
-        return np.asarray(self.n_matches.sum(axis=1))
+    def with_ties(self, kind: MatchKind, penalty: float) -> tuple[FloatArray, FloatArray]:
+        """Win totals and matches with some rounds of ties added."""
+        if not penalty:
+            return self.totals, self.n_matches
+        if kind == "all-rounds":  # a round plays against all others
+            penalty = penalty * float(np.sqrt(np.max(self.n_matches)))
+        others = len(self.n_matches) - 1
+        return self.totals + penalty * others / 2, _without_own(self.n_matches + penalty)
 
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs with at least one match."""
-        if isinstance(self.n_matches, int):
-            return self.n_players * (self.n_players - 1) // 2
-        return int(np.count_nonzero(self.n_matches)) // 2
 
-    @property
-    def win_shares(self) -> FloatArray:
-        """Share of its matches against the column that the row won, NaN without any, (m, m)."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shares = self.doubled_wins / (2 * np.asarray(self.n_matches, np.float64))
-        np.fill_diagonal(shares, np.nan)
-        return np.asarray(shares)
+def _without_own(matches: FloatArray) -> FloatArray:
+    np.fill_diagonal(matches, 0)
+    return matches
 
 
 def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") -> MatchCounts:
@@ -130,45 +114,26 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
 
 
 def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
-    """The same of scores of which the larger one is better, (R, m), NaN where missing."""
-    return (_same_round if kind == "same-round" else _all_rounds)(scores)
-
-
-def wins_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
-    """Wins of the row over the column in same-round matches of many tournaments, (B, m, m).
+    """The same of scores of which the larger one is better, NaN where missing.
 
     Parameters
     ----------
-    scores : ndarray, shape (B, R, m)
-        The larger one is better, NaN where missing.
+    scores : ndarray, shape (R, m), or (B, R, m) of tournaments with the same gaps
+    kind : {"same-round", "all-rounds"}
 
     Examples
     --------
-    >>> wins_of_rounds(np.array([[[0.9, 0.8], [0.1, 0.3], [0.4, float("nan")]]])).tolist()
-    [[[0, 1], [1, 0]]]
+    >>> scores = np.array([[[0.9, 0.8], [0.1, 0.3], [0.4, float("nan")]]])
+    >>> count_scores(scores, "same-round").doubled_wins.tolist()
+    [[[0, 2], [2, 0]]]
     """
-    number, _, m = scores.shape
-    wins = np.zeros((number, m, m), np.int32)
-    for each in scores.swapaxes(0, 1):
-        wins += each[:, :, None] > each[:, None, :]
-    return wins
-
-
-def penalised_totals(
-    counts: MatchCounts, kind: MatchKind, penalty: float
-) -> tuple[FloatArray, float | FloatArray]:
-    """Win totals and matches with some rounds of ties added."""
-    if not penalty:
-        n = counts.n_matches
-        return counts.totals, float(n) if isinstance(n, int) else n
-    if kind == "all-rounds":  # a round plays against all others
-        penalty = penalty * float(np.sqrt(np.max(counts.n_matches)))
-    totals = counts.totals + penalty * (counts.n_players - 1) / 2
-    if isinstance(counts.n_matches, int):
-        return totals, counts.n_matches + penalty
-    n_matches = counts.n_matches + penalty
-    np.fill_diagonal(n_matches, 0)
-    return totals, n_matches
+    if scores.ndim == 2:
+        return (_same_round if kind == "same-round" else _all_rounds)(scores)
+    if kind == "same-round":
+        return _same_round(scores)
+    each = [_all_rounds(one) for one in scores]
+    doubled = np.stack([one.doubled_wins for one in each])
+    return MatchCounts(doubled, each[0].n_matches, sum(one.n_ties for one in each))
 
 
 def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
@@ -179,86 +144,81 @@ def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
     >>> ranks_of_rounds(np.array([[0.9, 0.8, 0.8], [0.1, float("nan"), 0.3]])).tolist()
     [[1, 0, 0], [0, -1, 1]]
     """
-    order = np.argsort(scores, axis=1, kind="stable")  # missing ones last
-    ordered = np.take_along_axis(scores, order, axis=1)
+    order = np.argsort(scores, axis=-1, kind="stable")  # missing ones last
+    ordered = np.take_along_axis(scores, order, axis=-1)
     places = np.zeros(scores.shape, np.int32)
-    places[:, 1:] = np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1)
+    places[..., 1:] = np.cumsum(ordered[..., 1:] != ordered[..., :-1], axis=-1)
     ranks = np.empty_like(places)
-    np.put_along_axis(ranks, order, places, axis=1)
+    np.put_along_axis(ranks, order, places, axis=-1)
     ranks[np.isnan(scores)] = ABSENT
     return ranks
 
 
 def _same_round(scores: FloatArray) -> MatchCounts:
-    (rounds, m), present = scores.shape, ~np.isnan(scores)
-    small = np.int16 if m < 32_000 and rounds < 16_000 else np.int32
-    low = ranks_of_rounds(scores).astype(small)
-    high = np.where(present, low, np.iinfo(small).max)  # nobody beats a player who is absent
-    wins = np.zeros((m, m), small)
-    for own, other in zip(low, high, strict=True):
-        wins += own[:, None] > other
-    n_matches: int | FloatArray = rounds
-    total = rounds * m * (m - 1)
-    if not present.all():
-        n_matches = present.T.astype(np.float64) @ present
-        np.fill_diagonal(n_matches, 0)
-        total = int(n_matches.sum())
-    doubled = wins - wins.T + np.asarray(n_matches).astype(small)
-    np.fill_diagonal(doubled, 0)
-    return MatchCounts(doubled, n_matches, total // 2 - int(wins.sum(dtype=np.int64)))
+    *_, rounds, m = scores.shape
+    small = np.int16 if rounds < 16_000 else np.int32
+    ranks = ranks_of_rounds(scores).astype(small)
+    present = ranks != ABSENT
+    high = np.where(present, ranks, np.iinfo(small).max)  # nobody beats a player who is absent
+    wins = np.zeros((*scores.shape[:-2], m, m), small)
+    for own, other in zip(np.moveaxis(ranks, -2, 0), np.moveaxis(high, -2, 0), strict=True):
+        wins += own[..., :, None] > other[..., None, :]
+    met = present.reshape(-1, rounds, m)[0].astype(np.float64)
+    n_matches = _without_own(met.T @ met)
+    doubled = wins - wins.swapaxes(-1, -2) + n_matches.astype(small)
+    ties = int(n_matches.sum()) * (wins.size // m**2) // 2 - int(wins.sum(dtype=np.int64))
+    return MatchCounts(doubled, n_matches, ties)
 
 
 def _all_rounds(scores: FloatArray) -> MatchCounts:
-    """From the levels of equal scores among those of all rounds."""
-    (rounds, m), present = scores.shape, ~np.isnan(scores)
-    owners = np.nonzero(present)[1]
-    _, level, sizes = np.unique(scores[present], return_inverse=True, return_counts=True)
-    doubled: NDArray[np.signedinteger]
-    doubled = np.zeros((m, m), np.int32 if rounds**2 < 2**30 else np.int64)
-    (_add_by_score if rounds < m else _add_by_player)(doubled, owners, level, sizes)
+    _, owners, _ = score_levels(scores)
+    doubled = np.zeros((scores.shape[1],) * 2)
+    for block, below in scores_below(owners):
+        here = np.unique(owners[block].indices)
+        doubled[here] += owners[block][:, here].T @ below
     np.fill_diagonal(doubled, 0)
-    own = np.unique(level * m + owners, return_counts=True)[1]  # equal ones of a player: no match
-    n_ties = (int(sizes @ sizes) - int(own @ own)) // 2
-    if present.all():
-        return MatchCounts(doubled, rounds**2, n_ties)
-    played = present.sum(axis=0).astype(np.float64)
-    n_matches = np.outer(played, played)
-    np.fill_diagonal(n_matches, 0)
-    return MatchCounts(doubled, n_matches, n_ties)
+    sizes = owners.sum(axis=1)
+    n_ties = int(sizes @ sizes - owners.data @ owners.data) // 2  # a player's own are no match
+    played = owners.sum(axis=0)
+    matches = _without_own(np.outer(played, played))
+    return MatchCounts(doubled.astype(np.int64), matches, n_ties)
 
 
-def _add_by_score(
-    doubled: NDArray[np.signedinteger],
-    owners: NDArray[np.intp],
-    level: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-) -> None:
-    """Twice the wins of every pair, with what each player has passed so far, level by level."""
-    owners, ends = owners[np.argsort(level, kind="stable")], np.cumsum(sizes)
-    passed = np.zeros_like(doubled[0])  # twice the scores below
-    for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True):
-        if end == start + 1:
-            owner = owners[start]
-            doubled[owner] += passed
-            passed[owner] += 2
-            continue
-        here = np.bincount(owners[start:end], minlength=passed.size).astype(passed.dtype)
-        for owner in np.flatnonzero(here):
-            doubled[owner] += here[owner] * (passed + here)
-        passed += 2 * here
+def score_levels(scores: FloatArray) -> "tuple[NDArray[np.intp], csr_array, csr_array]":
+    """Level of each score among those of all rounds, from the worst, and who is on each level.
+
+    Returns
+    -------
+    level : ndarray of int, shape (n_scores,)
+        Of the scores that are there, round by round.
+    owners, rounds : csr_array, shape (n_levels, m) and (n_levels, n_rounds)
+        How many scores of each player, and of each round, are on each level.
+    """
+    from scipy.sparse import csr_array
+
+    places = np.nonzero(~np.isnan(scores))
+    level = np.unique(scores[places], return_inverse=True)[1]
+    ones, size = np.ones(level.size), int(level.max()) + 1
+    rounds, owners = (
+        csr_array((ones, (level, place)), shape=(size, number))
+        for place, number in zip(places, scores.shape, strict=True)
+    )
+    return level, owners, rounds
 
 
-def _add_by_player(
-    doubled: NDArray[np.signedinteger],
-    owners: NDArray[np.intp],
-    level: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-) -> None:
-    """The same player by player: few of them, with many scores each."""
-    for loser in range(len(doubled)):
-        here = np.bincount(level[owners == loser], minlength=sizes.size)
-        passed = 2 * np.cumsum(here) - here
-        doubled[:, loser] = np.bincount(owners, passed[level], len(doubled))
+def scores_below(owners: "csr_array") -> Iterator[tuple[slice, FloatArray]]:
+    """Blocks of levels, with twice the scores of each player below each, those on it once."""
+    passed = np.zeros(owners.shape[1])
+    size = max(_BLOCK // passed.size, 1)
+    for start in range(0, owners.shape[0], size):
+        block = slice(start, start + size)
+        here = owners[block].toarray()
+        below = np.cumsum(here, axis=0)
+        below += passed
+        passed = below[-1].copy()
+        below *= 2
+        below -= here
+        yield block, below
 
 
 def _listed(matches: Matches) -> MatchCounts:
@@ -272,125 +232,44 @@ def _listed(matches: Matches) -> MatchCounts:
     return MatchCounts(wins, n_matches + n_matches.T, int(np.sum(doubled == 1)))
 
 
-@dataclass(frozen=True, eq=False)
-class WinGraph:
-    """How a tournament falls apart.
+def strong_parts(doubled_wins: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+    """Strongly connected part of the graph of wins that each player is in, from 0, shape (m,).
 
-    Attributes
-    ----------
-    components : tuple of ndarray of int
-        Players of each strongly connected part, none beaten by a later one: if all meet, the first
-        never lost to the others.
-    pieces : tuple of ndarray of int
-        Players that matches link, whoever won.
-    """
-
-    components: tuple[NDArray[np.intp], ...]
-    pieces: tuple[NDArray[np.intp], ...]
-
-    @property
-    def connected(self) -> bool:
-        """Whether all estimates are finite."""
-        return len(self.components) == 1
-
-
-def win_graph(counts: MatchCounts) -> WinGraph:
-    """Strongly connected parts of the graph of wins, a tie being an edge in both directions.
+    A tie is an edge in both directions; where all are in one part, all estimates are finite.
 
     Examples
     --------
-    >>> from bayes_sota.data.matches import Matches
-    >>> matches = Matches.from_names(["a", "b", "a"], ["b", "c", "c"], [1, 0.5, 1])
-    >>> graph = win_graph(count_matches(matches))
-    >>> graph.connected, [part.tolist() for part in graph.components]
-    (False, [[0], [1, 2]])
+    >>> strong_parts(np.array([[0, 2, 2], [0, 0, 1], [0, 1, 0]])).tolist()
+    [1, 0, 0]
     """
-    return _complete(counts) if counts.complete else _general(counts)
-
-
-def strongly_connected(wins: BoolArray) -> BoolArray:
-    """Whether wins lead from every player to every other, of many graphs (B, m, m) at once.
-
-    Examples
-    --------
-    >>> cycle = np.roll(np.eye(3, dtype=bool), 1, axis=1)
-    >>> strongly_connected(np.stack([cycle, np.triu(cycle)])).tolist()
-    [True, False]
-    """
-    return _all_reached(wins) & _all_reached(wins.swapaxes(1, 2))
-
-
-def _all_reached(links: BoolArray) -> BoolArray:
-    """Whether links lead from the first player to all others, (B,)."""
-    reached = np.zeros(links.shape[:2], bool)
-    reached[:, 0] = True
-    while True:
-        further = reached | np.any(reached[:, :, None] & links, axis=1)
-        if np.array_equal(further, reached):
-            return np.asarray(reached.all(axis=1))
-        reached = further
-
-
-def check_connected(graph: WinGraph, players: Sequence[str]) -> None:
-    """Name the players whose estimates are infinite.
-
-    Raises
-    ------
-    InfiniteEstimateError
-        If the graph is not strongly connected.
-    """
-    if graph.connected:
-        return
-    apart = len(graph.pieces) > 1
-    one = graph.pieces[0] if apart else graph.components[0]
-    rest = np.setdiff1d(np.arange(len(players)), one)
-    first, second = _named(one, players), _named(rest, players)
-    what = f"{first} and {second} never meet" if apart else f"{first} never lost to {second}"
-    parts = len(graph.components)
-    raise InfiniteEstimateError(
-        f"{what}, so that some differences of skill have no finite estimate ({parts} groups of "
-        "players that results do not link both ways); penalty=0.5 (half a round of ties) gives "
-        "finite ones, and so does the Bayesian model (--bayes, sample_epp)"
-    )
-
-
-def _named(chosen: NDArray[np.intp], players: Sequence[str]) -> str:
-    shown = ", ".join(repr(players[i]) for i in chosen[:_SHOWN])
-    return f"{shown} and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else shown
-
-
-def _complete(counts: MatchCounts) -> WinGraph:
-    m, n = counts.n_players, counts.n_matches
-    order = np.argsort(-counts.totals, kind="stable")
-    size = np.arange(1, m)
-    most = n * (size * (size - 1) / 2 + size * (m - size))
-    cuts = size[np.cumsum(counts.totals[order])[:-1] >= most]
-    return WinGraph(tuple(np.sort(part) for part in np.split(order, cuts)), (np.arange(m),))
-
-
-def _general(counts: MatchCounts) -> WinGraph:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    wins = csr_array(counts.doubled_wins > 0)
-    number, labels = connected_components(wins, directed=True, connection="strong")
-    number_of_pieces, piece = connected_components(wins, directed=False)
-    between = np.zeros((number, number), bool)  # which part won against which
-    rows, columns = wins.nonzero()
-    between[labels[rows], labels[columns]] = True
-    np.fill_diagonal(between, False)
-    parts = [np.flatnonzero(labels == k) for k in _from_the_top(between)]
-    pieces = [np.flatnonzero(piece == k) for k in range(number_of_pieces)]
-    return WinGraph(tuple(parts), tuple(pieces))
+    return np.asarray(connected_components(csr_array(doubled_wins > 0), connection="strong")[1])
 
 
-def _from_the_top(beats: NDArray[np.bool_]) -> list[int]:
-    """Parts in an order in which none is beaten by a later one (Kahn 1962)."""
-    beaten_by = beats.sum(axis=0)
-    free, order = list(np.flatnonzero(beaten_by == 0)[::-1]), []
-    while free:
-        top = int(free.pop())
-        order.append(top)
-        beaten_by[beats[top]] -= 1
-        free += list(np.flatnonzero(beats[top] & (beaten_by == 0))[::-1])
-    return order
+def infinite_estimates(
+    doubled_wins: NDArray[np.signedinteger], players: Sequence[str]
+) -> InfiniteEstimateError:
+    """Name players whose estimates are infinite, of a graph that is not strongly connected."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    pieces, piece = connected_components(csr_array(doubled_wins), directed=False)
+    part = strong_parts(doubled_wins)
+    winners, losers = (part[places] for places in np.nonzero(doubled_wins))
+    beaten = np.isin(np.arange(part.max() + 1), losers[winners != losers])
+    inside = part == np.argmin(beaten) if pieces == 1 else piece == 0
+    first, second = _named(inside, players), _named(~inside, players)
+    what = f"{first} never lost to {second}" if pieces == 1 else f"{first} and {second} never meet"
+    return InfiniteEstimateError(
+        f"{what}, so that some differences of skill have no finite estimate ({part.max() + 1} "
+        "groups of players that results do not link both ways); penalty=0.5 (half a round of ties) "
+        "gives finite ones, and so does the Bayesian model (--bayes, sample_epp)"
+    )
+
+
+def _named(inside: NDArray[np.bool_], players: Sequence[str]) -> str:
+    names = [repr(name) for name, here in zip(players, inside, strict=True) if here]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

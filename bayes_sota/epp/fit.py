@@ -38,11 +38,9 @@ from bayes_sota.epp import solver
 from bayes_sota.epp.counts import (
     MatchCounts,
     MatchKind,
-    WinGraph,
-    check_connected,
     count_matches,
-    penalised_totals,
-    win_graph,
+    infinite_estimates,
+    strong_parts,
 )
 from bayes_sota.epp.rounds import (
     ROUND_OFF,
@@ -123,9 +121,10 @@ class BradleyTerryFit:
         What was compared.
     counts : MatchCounts
         As observed.
-    skills : Skills
-    graph : WinGraph
-        Whether finite skills explain the matches.
+    epp : ndarray, shape (m,)
+        Skills on the logit scale, mean zero; a difference is a log odds (Property 3.1).
+    connected : bool
+        Whether the estimates would be finite without a penalty.
     penalty : float
         Rounds of ties added.
     test_fraction : float or None
@@ -134,8 +133,8 @@ class BradleyTerryFit:
     data: ScoreTable | Matches
     kind: MatchKind
     counts: MatchCounts
-    skills: solver.Skills
-    graph: WinGraph
+    epp: FloatArray
+    connected: bool
     penalty: float
     test_fraction: float | None
 
@@ -153,11 +152,6 @@ class BradleyTerryFit:
         return self.data.players
 
     @property
-    def epp(self) -> FloatArray:
-        """Skill of each player, mean zero, (m,); a difference is a log odds (Property 3.1)."""
-        return self.skills.epp
-
-    @property
     def data_is_splits(self) -> bool:
         """Whether rounds are splits of one data set, which share training items."""
         return isinstance(self.data, ScoreTable) and self.data.scheme == "model/cv"
@@ -166,11 +160,6 @@ class BradleyTerryFit:
     def n_missing(self) -> int:
         """Scores of the table that are missing."""
         return int(np.sum(~self.data.present)) if isinstance(self.data, ScoreTable) else 0
-
-    @property
-    def connected(self) -> bool:
-        """Whether the estimates would be finite without a penalty."""
-        return self.graph.connected
 
     @property
     def p_beats_average(self) -> FloatArray:
@@ -196,15 +185,15 @@ class BradleyTerryFit:
     @cached_property
     def covariance_model(self) -> FloatArray:
         """Covariance if all matches were independent, (m, m): far too small for rounds."""
-        matches = penalised_totals(self.counts, self.kind, self.penalty)[1]
-        return solver.model_covariance(self.skills, matches)
+        matches = self.counts.with_ties(self.kind, self.penalty)[1]
+        return solver.model_covariance(self.epp, matches)
 
     @cached_property
     def _cluster_scores(self) -> FloatArray | None:
         """What each cluster adds to the estimating equations, (G, m)."""
         if isinstance(self.data, Matches) and not self.data.clustered:
             return None
-        return cluster_scores(self.data, self.kind, self.skills.win_probabilities())
+        return cluster_scores(self.data, self.kind, self.win_probabilities())
 
     @cached_property
     def influence(self) -> FloatArray | None:
@@ -306,8 +295,6 @@ class BradleyTerryFit:
             half = bonferroni_critical(ci_prob, 1, np.inf) * self.se_model
         elif kind == "robust":
             half = bonferroni_critical(ci_prob, 1, self.df) * self.se
-        elif self.influence is None:
-            half = bonferroni_critical(ci_prob, len(self.players), np.inf) * self.se
         else:
             half = critical_values(self.influence, ci_prob, self.df) * self.se
         return np.column_stack([self.epp - half, self.epp + half])
@@ -319,14 +306,10 @@ class BradleyTerryFit:
 
     def win_probabilities(self) -> FloatArray:
         """P(row beats column), 1/2 on the diagonal, (m, m)."""
-        return self.skills.win_probabilities()
+        return solver.win_probabilities(self.epp)
 
     def standard_errors_of_pairs(self) -> FloatArray:
         """Standard error of each difference of skills, clustered by round, (m, m)."""
-        return self._pair_errors
-
-    @cached_property
-    def _pair_errors(self) -> FloatArray:
         own, shared = np.diagonal(self.covariance), self.covariance.copy()
         np.fill_diagonal(shared, 0.0)  # own variances may be infinite
         found = np.sqrt(np.maximum(own[:, None] + own - 2 * shared, 0.0))
@@ -336,13 +319,9 @@ class BradleyTerryFit:
     def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
         OPEN_SHARE.check(ci_prob, "ci_prob")
-        m = len(self.players)
-        critical = (
-            bonferroni_critical(ci_prob, m * (m - 1) // 2, np.inf)
-            if self.influence is None
-            else critical_values_of_pairs(self.influence, ci_prob, self.df)
-        )
-        return rank_intervals(self.epp[:, None] - self.epp, self._pair_errors, critical)
+        critical = critical_values_of_pairs(self.influence, ci_prob, self.df)
+        errors = self.standard_errors_of_pairs()
+        return rank_intervals(self.epp[:, None] - self.epp, errors, critical)
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Players that no other is certainly better than, (m,): they may be the best."""
@@ -365,12 +344,12 @@ class BradleyTerryFit:
         i, j = nearest_player(self.players, a), nearest_player(self.players, b)
         if i == j:
             raise InputError(f"a test compares two players, got {a!r} twice")
-        difference, se = float(self.epp[i] - self.epp[j]), float(self._pair_errors[i, j])
+        difference, pair = float(self.epp[i] - self.epp[j]), np.ix_([i, j], [i, j])
+        se = _error_of_difference(self.covariance[pair])
+        se_model = _error_of_difference(self.covariance_model[pair])
         df = float(min(self.df[i], self.df[j]))
         half = float(bonferroni_critical(ci_prob, 1, df)) * se
         ends = (difference - half, difference + half)
-        model = self.covariance_model
-        se_model = float(np.sqrt(model[i, i] + model[j, j] - 2 * model[i, j]))
         wald = (difference / se_model) ** 2
         ratio = None if self.penalty else self._likelihood_ratio(i, j)
         return PairTest(
@@ -392,22 +371,27 @@ class BradleyTerryFit:
         )
 
     def _likelihood_ratio(self, i: int, j: int) -> float:
-        """Twice what the log-likelihood loses if two players are equal."""
-        totals, n_matches = penalised_totals(self.counts, self.kind, 0.0)
-        equal = solver.solve(totals, n_matches, start=self.epp, equal=(i, j))
-        fitted = solver.log_likelihood(self.skills, self.counts)
-        return max(2 * (fitted - solver.log_likelihood(equal, self.counts)), 0.0)
+        """Twice what the log-likelihood loses if two players are equal: are one player."""
+        counts, group = self.counts, np.eye(len(self.players))
+        group[j] = group[i]
+        group = np.delete(group, j, axis=1)  # of each player, (m, m - 1)
+        totals, n_matches = counts.totals @ group, group.T @ counts.n_matches @ group
+        totals -= np.diagonal(n_matches) / 2
+        np.fill_diagonal(n_matches, 0)
+        equal = group @ solver.solve(totals, n_matches)
+        lost = solver.deviance(equal - equal.mean(), counts) - self.deviance
+        return max(float(lost), 0.0)
 
     @cached_property
     def deviance(self) -> float:
         """Twice the log-likelihood that the skills miss, each match once (Property 3.7)."""
-        fitted = solver.log_likelihood(self.skills, self.counts)
-        return 2 * (solver.saturated_log_likelihood(self.counts) - fitted)
+        return float(solver.deviance(self.epp, self.counts))
 
     @property
     def deviance_df(self) -> int:
         """Pairs that met, less the free skills: (m - 1)(m - 2) / 2 if all met."""
-        return self.counts.n_pairs - (len(self.players) - 1)
+        met = int(np.count_nonzero(self.counts.n_matches)) // 2
+        return met - (len(self.players) - 1)
 
     @property
     def paper(self) -> dict[str, float]:
@@ -519,14 +503,19 @@ def fit_epp(
             raise InputError("test_fraction is for rounds that are splits of one data set")
         data = data.without_groups()
     counts = count_matches(data, kind)
-    if counts.n_pairs and counts.n_ties == counts.matches_of_players.sum() / 2:
+    if counts.n_ties and counts.n_ties == counts.n_matches.sum() / 2:
         raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
-    graph = win_graph(counts)
-    if not penalty:
-        check_connected(graph, data.players)
-    totals, n_matches = penalised_totals(counts, kind, penalty)
-    skills = solver.solve(totals, n_matches)
-    return BradleyTerryFit(data, kind, counts, skills, graph, float(penalty), test_fraction)
+    connected = not strong_parts(counts.doubled_wins).any()
+    if not (penalty or connected):
+        raise infinite_estimates(counts.doubled_wins, data.players)
+    epp = solver.solve(*counts.with_ties(kind, penalty))
+    return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
+
+
+def _error_of_difference(covariance: FloatArray) -> float:
+    """Standard error of the difference of two skills, from their covariance."""
+    (own, shared), (_, other) = covariance
+    return float(np.sqrt(max(own + other - 2 * shared, 0.0)))
 
 
 def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":

@@ -21,9 +21,9 @@ single fits, with the sandwich and with a fit of everybody.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,22 +35,19 @@ from bayes_sota.core.parallel import run_each
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
-from bayes_sota.epp.counts import MatchKind
+from bayes_sota.epp.counts import MatchKind, count_matches
 from bayes_sota.epp.fit import FACTS, BradleyTerryFit, fit_epp
 from bayes_sota.epp.rounds import bonferroni_critical, cluster_scores
+from bayes_sota.epp.solver import win_probabilities
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-_OF_FIT = (
-    "players", "epp", "se", "se_model", "df", "rank", "deviance", "deviance_df", "connected",
-    "n_missing",
-)  # fmt: skip
 _PARALLEL = 4_000_000  # pairs of players, above which processes pay, which take a second to start
 _PENALTY = 0.5
-_STEP = 1e-12
-_MOST_STEPS = 100
+_STEP = 1e-12  # of a new skill
+_FAR = 50.0  # from the others', where it is sought
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +151,10 @@ def _leaderboard(
         fit = fitted(table)
     except InputError as error:  # or InfiniteEstimateError
         raise type(error)(f"tournament {table.tournament!r}: {error}") from None
-    return TournamentLeaderboard(
-        tournament=table.tournament,
-        matches=fit.kind,
-        paper_standardized_deviance=fit.paper["standardized_deviance"],
-        **{name: getattr(fit, name) for name in _OF_FIT},
-    )
+    named: dict[str, Any] = {"tournament": table.tournament, "matches": fit.kind}
+    named["paper_standardized_deviance"] = fit.paper["standardized_deviance"]
+    kept = {one.name for one in fields(TournamentLeaderboard)} - named.keys()
+    return TournamentLeaderboard(**named, **{name: getattr(fit, name) for name in kept})
 
 
 def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataTree":
@@ -176,17 +171,20 @@ def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataT
     """
     import xarray as xr
 
+    tables = [
+        xr.Dataset(
+            {
+                "epp": ("player", board.epp),
+                "epp_se": ("player", board.se),
+                "epp_se_model": ("player", board.se_model),
+                "deviance": board.deviance,
+            },
+            {"player": list(board.players), "tournament": board.tournament},
+        )
+        for board in leaderboards
+    ]
     players = list(dict.fromkeys(name for board in leaderboards for name in board.players))
-    fields = {"epp": "epp", "epp_se": "se", "epp_se_model": "se_model"}
-    numbers = np.full((3, len(leaderboards), len(players)), np.nan)
-    for row, board in enumerate(leaderboards):
-        columns = [players.index(name) for name in board.players]
-        numbers[:, row, columns] = [getattr(board, field) for field in fields.values()]
-    one = {name: (("tournament", "player"), of) for name, of in zip(fields, numbers, strict=True)}
-    deviance = ("tournament", [board.deviance for board in leaderboards])
-    names = [board.tournament for board in leaderboards]
-    coords = {"tournament": names, "player": players}
-    found = xr.Dataset({**one, "deviance": deviance}, coords=coords)
+    found = xr.concat(tables, "tournament", join="outer").reindex(player=players)
     return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": found})
 
 
@@ -349,6 +347,9 @@ def add_player(
     >>> round(float(fit.epp[1]), 2), round(new.epp, 2), new.rank
     (0.05, 1.16, 1)
     """
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
     table = fit.data
     if isinstance(table, Matches):
         raise InputError("a player is added to a table of scores, not to listed matches")
@@ -362,7 +363,8 @@ def add_player(
         groups=table.groups,
         scheme=table.scheme,
     )
-    wins, n_matches = _wins_of_last(whole, fit.kind)
+    counts = count_matches(whole, fit.kind)
+    wins, n_matches = counts.totals[-1], counts.n_matches[-1, :-1]
     extreme = not 0 < wins < n_matches.sum()
     if fit.penalty:
         extra = fit.penalty * (table.n_rounds if fit.kind == "all-rounds" else 1)
@@ -373,24 +375,25 @@ def add_player(
             f"{player!r} {what} everybody in every match, so that its skill has no finite "
             "estimate; fit the leaderboard with a penalty"
         )
-    skill = _solve(wins, n_matches, fit.epp)
-    p = 1 / (1 + np.exp(fit.epp - skill))
+    ends = fit.epp.min() - _FAR, fit.epp.max() + _FAR
+    skill = float(brentq(lambda b: n_matches @ expit(b - fit.epp) - wins, *ends, xtol=_STEP))
+    probabilities = win_probabilities(np.append(fit.epp, skill))
+    p = probabilities[-1, :-1]
     weights = n_matches * p * (1 - p)
-    odds = np.exp(np.append(fit.epp, skill))
-    own = cluster_scores(whole, fit.kind, odds[:, None] / (odds[:, None] + odds))[:, -1]
+    own = cluster_scores(whole, fit.kind, probabilities)[:, -1]
     assert fit.influence is not None
     influence = np.asarray((own + fit.influence @ weights) / weights.sum())
     clusters = int(np.unique(table.clusters[~np.isnan(whole.scores[:, -1])]).size)
     few = clusters / (clusters - 1) if clusters > 1 else np.inf
     variance = float(influence @ influence) * float(fit.overlap_of(clusters))
     if not fit.connected or extreme:  # rounds that all agree show no variation
-        variance = max(variance, 1 / float(n_matches @ (p * (1 - p))))
+        variance = max(variance, 1 / float(weights.sum()))
     return NewPlayer(
         player=player,
         epp=skill,
         se=float(np.sqrt(variance * few)),
         df=float(clusters - 1),
-        rank=1 + int(np.sum(fit.epp > skill)),
+        rank=1 + int(np.sum(np.round(fit.epp - skill, 9) > 0)),
         others=table.players,
         win_probabilities=p,
     )
@@ -409,34 +412,3 @@ def _scores_by_round(table: ScoreTable, scores: Mapping[str, float] | ArrayLike)
             f"shape {column.shape}"
         )
     return column
-
-
-def _wins_of_last(whole: ScoreTable, kind: str) -> tuple[float, FloatArray]:
-    """Wins of the last player, ties as half, and its matches against each other one."""
-    scores, present = whole.oriented, whole.present
-    own, others = scores[:, -1], scores[:, :-1]
-    if kind == "same-round":
-        wins = np.nansum((own[:, None] > others) + 0.5 * (own[:, None] == others))
-        return float(wins), (present[:, -1:] & present[:, :-1]).sum(axis=0).astype(np.float64)
-    pooled = np.sort(others[present[:, :-1]])
-    mine = own[present[:, -1]]
-    below = np.searchsorted(pooled, mine, side="left") + np.searchsorted(pooled, mine, side="right")
-    return float(below.sum() / 2), mine.size * present[:, :-1].sum(axis=0).astype(np.float64)
-
-
-def _solve(wins: float, n_matches: FloatArray, skills: FloatArray) -> float:
-    """Newton on a convex-enough scale, held between bisection's bounds."""
-    from scipy.special import expit
-
-    low, high = float(skills.min()) - 50.0, float(skills.max()) + 50.0
-    b = float(np.average(skills, weights=n_matches))
-    for _ in range(_MOST_STEPS):
-        p = expit(b - skills)
-        gap = wins - float(n_matches @ p)
-        low, high = (b, high) if gap > 0 else (low, b)
-        step = gap / float(n_matches @ (p * (1 - p)))
-        new = b + step if low < b + step < high else (low + high) / 2
-        if abs(new - b) < _STEP * (1 + abs(b)):
-            return new
-        b = new
-    return b

@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.counts import MatchKind, ranks_of_rounds
+from bayes_sota.epp.counts import MatchKind, ranks_of_rounds, score_levels, scores_below
 
+_SEED = 0  # of the flips
 _FLIPS = 2_000
 _BLOCK = 200  # of them at a time
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
@@ -60,9 +60,7 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
     return np.where(values > 0, found, np.inf)[places]
 
 
-def critical_values(
-    influence: FloatArray, ci_prob: float, df: FloatArray, random_seed: int = 0
-) -> FloatArray:
+def critical_values(influence: FloatArray | None, ci_prob: float, df: FloatArray) -> FloatArray:
     """Critical value of each absolute statistic, so that all hold at once, (K,).
 
     Contrasts with (nearly) all G - 1 degrees of freedom share one, of their largest statistic;
@@ -70,8 +68,8 @@ def critical_values(
 
     Parameters
     ----------
-    influence : ndarray, shape (G, K)
-        Of each cluster on each contrast.
+    influence : ndarray, shape (G, K), or None
+        Of each cluster on each contrast; None where all matches are independent.
     ci_prob : float
     df : ndarray, shape (K,)
 
@@ -82,32 +80,34 @@ def critical_values(
     >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
     True
     """
+    if influence is None:
+        return np.asarray(bonferroni_critical(ci_prob, df.size, df))
     full = influence[:, _nearly_full(df, len(influence))]
-    return _criticals(_largest(full), full.shape[1], ci_prob, df, len(influence), random_seed)
+    return _criticals(_largest(full), full.shape[1], ci_prob, df, len(influence))
 
 
 def critical_values_of_pairs(
-    influence: FloatArray, ci_prob: float, df: FloatArray, random_seed: int = 0
+    influence: FloatArray | None, ci_prob: float, df: FloatArray
 ) -> FloatArray:
     """The same for the differences of all pairs of players, (m, m).
 
     Parameters
     ----------
-    influence : ndarray, shape (G, m)
+    influence : ndarray, shape (G, m), or None
         Of each cluster on each player's skill.
     df : ndarray, shape (m,)
         Of each player; a pair has the smaller one.
     """
-    clusters, m = influence.shape
-    inner = influence[:, _nearly_full(df, clusters)]
-    of_pairs = np.minimum(df[:, None], df)
+    m = df.size
     upper = np.triu_indices(m, 1)
-    if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
-        found = bonferroni_critical(ci_prob, upper[0].size, of_pairs[upper])
+    of_pairs = np.minimum(df[:, None], df)[upper]
+    nearly = 0 if influence is None else int(_nearly_full(df, len(influence)).sum())
+    if influence is None or _FLIPS * float(nearly) ** 2 > _MOST_PAIRS:
+        found = bonferroni_critical(ci_prob, of_pairs.size, of_pairs)
     else:
-        largest = _largest_of_pairs(inner)
-        full = inner.shape[1] * (inner.shape[1] - 1) // 2
-        found = _criticals(largest, full, ci_prob, of_pairs[upper], clusters, random_seed)
+        largest = _largest_of_pairs(influence[:, _nearly_full(df, len(influence))])
+        full = nearly * (nearly - 1) // 2
+        found = _criticals(largest, full, ci_prob, of_pairs, len(influence))
     matrix = np.full((m, m), np.inf)
     matrix[upper] = found
     return np.asarray(np.minimum(matrix, matrix.T))
@@ -145,12 +145,11 @@ def _criticals(
     ci_prob: float,
     df: FloatArray,
     clusters: int,
-    random_seed: int,
 ) -> FloatArray:
     """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
     found = bonferroni_critical(ci_prob, df.size, df)
     if full and clusters >= _ENOUGH_FLIPS:
-        rng = generator_of(random_seed)
+        rng = np.random.default_rng(_SEED)
         draws = [
             largest(rng.integers(0, 2, size=(_BLOCK, clusters)) * np.float64(2) - 1)
             for _ in range(_FLIPS // _BLOCK)
@@ -277,50 +276,17 @@ def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
 
 
 def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
-    present, scores = table.present, table.oriented
-    players = [np.sort(column[here]) for column, here in zip(scores.T, present.T, strict=True)]
-    own = np.column_stack([_below(*pair) for pair in zip(scores.T, players, strict=True)])
-    everybody = _below(scores, np.sort(scores[present])) - own
-    few_rounds = table.n_rounds < table.n_players
-    against = _against_rounds(scores) if few_rounds else _against_scores(scores)
-    counts = present.sum(axis=0).astype(np.float64)
+    """Twice the wins of a round's scores, and of all scores against the round's, as counted."""
+    present = table.present.astype(np.float64)
+    counts, sums = present.sum(axis=0), []
+    level, owners, rounds = score_levels(table.oriented)
+    doubled = np.zeros(present.shape)
+    for block, below in scores_below(owners):
+        doubled += rounds[block].T @ (2 * counts - below)  # above the round's scores
+        sums.append(below.sum(axis=1))
+    # what a player's scores win against its own of the round cancels
+    doubled[table.present] += np.concatenate(sums)[level]
+    doubled -= 2 * present * counts
     between = probabilities - np.diag(np.diagonal(probabilities))
-    expected_first = between @ counts
-    expected_second = counts * (present.astype(np.float64) @ between.T)
-    return np.asarray(
-        np.where(present, everybody - expected_first, 0.0) + against - expected_second
-    )
-
-
-def _against_rounds(scores: FloatArray) -> FloatArray:
-    """Wins of all scores of each player against the others' of each round, (R, m), by rounds."""
-    present, against = ~np.isnan(scores), np.zeros(scores.shape)
-    for row, here, found in zip(scores, present, against, strict=True):
-        below = _below(scores, np.sort(row[here])) - ((scores > row) + 0.5 * (scores == row))
-        found[:] = np.where(present, below, 0.0).sum(axis=0)
-    return against
-
-
-def _against_scores(scores: FloatArray) -> FloatArray:
-    """The same by players, along the pooled order: what is above each score of the others."""
-    rounds, owners = np.nonzero(~np.isnan(scores))
-    values = scores[rounds, owners]
-    order = np.argsort(values)
-    rounds, owners = rounds[order], owners[order]
-    starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf))
-    ends = np.append(starts[1:], values.size)
-    against = np.empty(scores.shape)
-    for j in range(scores.shape[1]):
-        own = owners == j
-        passed = np.concatenate([[0], np.cumsum(own)])
-        below = np.repeat((passed[starts] + passed[ends]) / 2, ends - starts)
-        above = np.where(own, 0.0, passed[-1] - below)
-        against[:, j] = np.bincount(rounds, weights=above, minlength=len(scores))
-    return against
-
-
-def _below(scores: FloatArray, ordered: FloatArray) -> FloatArray:
-    """Scores of a round below each score, ties as half."""
-    left = np.searchsorted(ordered, scores, side="left")
-    right = np.searchsorted(ordered, scores, side="right")
-    return np.asarray((left + right) / 2)
+    expected = present * (between @ counts) + counts * (present @ between.T)
+    return np.asarray(doubled / 2 - expected)

@@ -182,7 +182,7 @@ def leaderboard_quality(
     reason = not_comparable(fit.data)
     if reason:
         raise InputError(f"the deviance has no reference: {reason}")
-    n_players, n_rounds = fit.counts.n_players, getattr(fit.data, "n_rounds", 1)
+    n_players, n_rounds = len(fit.players), getattr(fit.data, "n_rounds", 1)
     if repetitions is None:
         most = _WORK / (n_players**2 * n_rounds)
         repetitions = int(np.clip(most, _LEAST_REPETITIONS, _MOST_REPETITIONS))
@@ -288,29 +288,26 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
     """
     if n_bins < 1:
         raise InputError(f"n_bins is at least 1, got {n_bins}")
-    predicted, observed = fit.win_probabilities(), fit.counts.win_shares
+    predicted, counts = fit.win_probabilities(), fit.counts
     rank = np.argsort(np.argsort(-fit.epp, kind="stable"), kind="stable")
-    rows, columns = np.nonzero((rank[:, None] < rank) & ~np.isnan(observed))
+    rows, columns = np.nonzero((rank[:, None] < rank) & (counts.n_matches > 0))
     order = np.argsort(predicted[rows, columns], kind="stable")
     rows, columns = rows[order], columns[order]
     starts = np.unique(np.linspace(0, rows.size, n_bins, endpoint=False).astype(int))
     sizes = np.diff(np.append(starts, rows.size))
 
-    def played(counts: MatchCounts) -> FloatArray:
-        return np.broadcast_to(counts.n_matches, predicted.shape)[rows, columns] * 1.0
-
     def by_bin(counts: MatchCounts) -> FloatArray:
         wins = np.add.reduceat(counts.doubled_wins[rows, columns] / 2, starts)
         with np.errstate(invalid="ignore"):
-            return np.asarray(wins / np.add.reduceat(played(counts), starts))
+            return np.asarray(wins / np.add.reduceat(counts.n_matches[rows, columns], starts))
 
-    p, each = predicted[rows, columns], played(fit.counts)
-    middle = by_bin(fit.counts)
+    p, each = predicted[rows, columns], counts.n_matches[rows, columns]
+    middle = by_bin(counts)
     error = np.sqrt(fit.overlap) * _jackknife_error(fit, by_bin, middle)
     certain = 1 - 0.025 ** (1 / fit.data.n_clusters)  # Clopper-Pearson's end for all of them
     return Reliability(
         pairs_predicted=p,
-        pairs_observed=observed[rows, columns],
+        pairs_observed=counts.doubled_wins[rows, columns] / (2 * each),
         predicted=np.add.reduceat(p * each, starts) / np.add.reduceat(each, starts),
         observed=middle,
         lower=np.clip(middle - np.where(middle == 1, certain, error), 0, 1),

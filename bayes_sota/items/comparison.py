@@ -44,10 +44,10 @@ from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.data.averages import smoothed_covariance
+from bayes_sota.data.averages import smoothed_covariance, weighted_means
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_outcomes import Evaluations
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.responses import ABOUT, Responses
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
 TIE = 1e-12  # of the largest score
@@ -178,6 +178,7 @@ class ItemData:
     bounds: tuple[float, float]
     kish: float  # items with equal weights whose mean has the same variance
     tasks: tuple[IntArray, FloatArray] | None = None  # of each item, and the weights
+    known: tuple[FloatArray, float] | None = None  # covariance of the scores, and its freedom
 
     @property
     def n_tasks(self) -> int:
@@ -257,6 +258,10 @@ def student_law(data: ItemData, columns: list[NDArray[np.intp]]) -> StudentLaw:
     """Law of the methods' scores; ``columns`` are the runs of each method."""
     means = np.array([data.scores[of].mean() for of in columns])
     influence = np.column_stack([data.influence[:, of].mean(axis=1) for of in columns])
+    if data.known is not None:
+        share = np.array([np.isin(np.arange(data.scores.size), of) / of.size for of in columns])
+        part = _Part(share @ data.known[0] @ share.T, data.known[1])
+        return StudentLaw(means, means, [part, *_of_runs(data, columns)], len(data.values))
     if data.classes is not None and data.clusters is None:
         parts = [_of_class(influence, of) for of in (data.classes, ~data.classes)]
         return StudentLaw(means, means, [*parts, *_of_runs(data, columns)], len(influence))
@@ -518,33 +523,44 @@ def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         bounds = (0.0, 1.0) if shares else (-np.inf, np.inf)
         if outcomes.lower_is_better:
             bounds = (-bounds[1], -bounds[0])
-        found = ItemData(
-            outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
-            outcomes.labels, False, bounds, float(outcomes.n_items),
-        )  # fmt: skip
         if not np.isfinite(outcomes.covariance).all():
             raise InputError("the numbers are too large for a variance")
-        return found, []
+        known = None
+        if outcomes.tasks is not None and outcomes.clusters is None:
+            known = outcomes.covariance, float(outcomes.n_items - len(outcomes.task_weights))
+        found = ItemData(
+            outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
+            outcomes.labels, False, bounds, float(outcomes.n_items), known=known,
+        )  # fmt: skip
+        return found, list(notes_on_average(outcomes))
     kept = outcomes.complete()
     values, scores, n = kept.values, kept.scores, kept.n_items
+    notes = [*left_out(outcomes, kept), *notes_on_average(kept)]
+    if kept.new != "items":
+        of = kept.average
+        known = of.influence.T @ of.influence, of.freedom
+        bounds, every = (0.0, 1.0), values - scores
+        return ItemData(
+            values, scores, every, None, None, True, bounds, of.kish, known=known
+        ), notes  # fmt: skip
     influence, kish, tasks = values - scores, float(n), None
     if kept.tasks is not None:
-        names, task = np.unique(np.array(kept.tasks), return_inverse=True)
-        tasks = task, np.array([kept.task_weights[str(name)] for name in names])
-        for here, weight in ((task == t, weight) for t, weight in enumerate(tasks[1])):
-            away = values[here] - values[here].mean(axis=0)
-            influence[here] = n * weight / here.sum() * away
-        kish = kept.average.kish
+        tasks = kept.task_codes
+        influence, kish = weighted_means(values, *tasks)[1], kept.average.kish
     found = ItemData(
         values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish, tasks
     )  # fmt: skip
-    return found, [*left_out(outcomes, kept), *notes_on_average(kept)]
+    return found, notes
 
 
-def notes_on_average(data: Responses) -> Iterator[str]:
+def notes_on_average(data: Responses | ItemScores) -> Iterator[str]:
     """What a score is the average of, and what its errors are about."""
-    if data.n_runs > 1:
-        yield f"scores are shares of right answers in {data.n_runs:,} runs"
+    worth, about = "", ABOUT[data.new] + " of these tasks" * (data.new == "items")
+    if isinstance(data, Responses):
+        if data.runs_in_words:
+            yield f"scores are {data.measured} in {data.runs_in_words}"
+        if data.new == "items":
+            worth = f", as of {data.average.kish:,.0f} items with equal weights"
     if data.tasks is not None:
         how = {
             "items": "each by its number of items",
@@ -553,8 +569,10 @@ def notes_on_average(data: Responses) -> Iterator[str]:
         }[data.averaging]
         yield (
             f"scores are averages over {len(data.task_weights):,} tasks, {how}; errors are those "
-            f"of new items of these tasks, as of {data.average.kish:,.0f} items with equal weights"
+            f"of {about}{worth}"
         )
+    elif data.new != "items":
+        yield f"errors are those of {about}"
 
 
 def left_out(outcomes: Responses, kept: Responses) -> list[str]:

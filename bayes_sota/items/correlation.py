@@ -107,6 +107,11 @@ class ResponseCorrelation:
         groups = (np.flatnonzero(self.family == g) for g in np.unique(self.family))
         return tuple(tuple(group.tolist()) for group in groups if group.size > 1)
 
+    @property
+    def relative(self) -> FloatArray:
+        """Loading of each classifier relative to rho, (m,)."""
+        return self.loadings / max(self.rho, TINY)
+
     @cached_property
     def weights(self) -> FloatArray:
         """What each classifier adds to the field: 1, or ``1 / sum_k residual_jk`` in a family.
@@ -486,6 +491,22 @@ def influence_correlation(
     both = np.full((m, m), float(n))
     cut = _family_cut(whole.sums.phi(), float(np.median(carrying)))
     return structure(scores, whole, both, carrying, cut)
+
+
+def no_correlation(scores: FloatArray) -> ResponseCorrelation:
+    """Scores whose errors are each classifier's own, as those of new runs on the same items.
+
+    Examples
+    --------
+    >>> no_correlation(np.array([0.8, 0.9])).order.tolist()
+    [0, 1]
+    """
+    m = scores.size
+    alone, none = np.eye(m), np.zeros(m)
+    return ResponseCorrelation(
+        alone, np.ones((m, m)), _leaders(scores, alone), 0.0, 0.0, none, alone, np.arange(m),
+        np.argsort(scores, kind="stable"),
+    )  # fmt: skip
 
 
 def _family_cut(correlation: FloatArray, carrying: float) -> float:

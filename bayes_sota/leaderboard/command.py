@@ -40,7 +40,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.data.command import group_options, missing_option, parse_average
+from bayes_sota.data.command import group_options, missing_option, parse_average, parse_passes
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.maximum.command import chosen_correlation
@@ -60,7 +60,7 @@ type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
 _COLUMNS = (
     "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column",
-    *(_GROUPS := ("task_column", "cluster_column", "run_column", "average")),
+    *(_GROUPS := ("task_column", "cluster_column", "run_column", "average", "new")),
 )  # fmt: skip
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
@@ -84,12 +84,28 @@ def _choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
     )
 
 
+class _Metric(click.Choice[str]):
+    """A few words, or pass@K and pass^K."""
+
+    def __init__(self) -> None:
+        super().__init__(["accuracy", "auc", "score", "pass@K", "pass^K"])
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The word itself, K a whole number."""
+        return (
+            value
+            if parse_passes(value)
+            else click.Choice(self.choices[:3]).convert(value, param, ctx)
+        )
+
+
 reading_options = _together(
     number_option(POSITIVE, "--standard-error", help="Error of one score."),
     click.option(
-        "--metric", type=click.Choice(["accuracy", "auc", "score"]),
+        "--metric", type=_Metric(),
         help="accuracy is right answers / items (default, unless the column of scores is called "
-        "otherwise); auc needs --n-positive; score anything else, with --standard-error.",
+        "otherwise); auc needs --n-positive; score anything else, with --standard-error; pass@K or "
+        "pass^K of answers in several runs.",
     ),
     number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
     click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
@@ -178,17 +194,26 @@ def read_file(
     if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
         lower = options.pop("lower_is_better") or None
         _refuse_for_matrix(options, "item scores")
-        _refuse("item scores", groups, ("task_column", "run_column", "average"))
-        return read_outcomes.read_item_scores(
+        _refuse("item scores", groups, ("run_column",))
+        numbers = read_outcomes.read_item_scores(
             file, metric=item_metric, label_column=label_column, lower_is_better=lower,
-            cluster_column=groups["cluster_column"],
+            cluster_column=groups["cluster_column"], task_column=groups["task_column"],
+            average=parse_average(groups["average"]),
         )  # fmt: skip
+        return numbers.about(groups["new"] or "items")
+    passes = parse_passes(options["metric"])
     named = any(groups[name] for name in _GROUPS[:3])
     if file_format == "responses" or (auto and (named or read_outcomes.looks_like_responses(file))):
+        if passes is not None:
+            options.pop("metric")
         _refuse_for_matrix(options, "a response matrix")
         groups["average"] = parse_average(groups["average"])
-        return read_outcomes.read_responses(file, **groups)
+        new = groups.pop("new")
+        answers = read_outcomes.read_responses(file, **groups)
+        return answers.about(new or "items", passes=passes) if new or passes else answers
     _refuse("a leaderboard", groups, _GROUPS)
+    if passes is not None:
+        raise InputError(f"--metric {options['metric']} is for answers in several runs")
     tries, metric = options.pop("classifiers", None), options["metric"]
     form: Any = file_format
     if options["n_test"] is None and metric != "score":  # without scores, that is what is wrong

@@ -1,6 +1,5 @@
 """``bayes-sota score``. Imports no PyMC."""
 
-import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +17,12 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, parse_average
+from bayes_sota.data.command import group_options, parse_average, parse_passes
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
-
-_PASS = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 
 
 @command(epilog="Example: bayes-sota score --right 48 --n-test 50")
@@ -40,11 +37,6 @@ _PASS = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 )
 @click.option("--metric", help="pass@K or pass^K of several runs; or which metric of a log.")
 @click.option("--scorer", help="Which scorer of an inspect_ai log.")
-@click.option(
-    "--new", type=click.Choice(["items", "runs", "tasks"]),
-    help="What skill is about: new items of these tasks (default), new runs on these very items, "
-    "or new tasks like these.",
-)  # fmt: skip
 @top_option(15, "Classifiers shown.")
 @interval_option
 @estimate_options
@@ -82,13 +74,12 @@ def score(
     from bayes_sota.data.read_outcomes import read_evaluations
     from bayes_sota.data.responses import Responses
 
-    passes = _PASS.fullmatch(metric or "")
-    known = None if passes is None else (int(passes[2]), passes[1] == "^")
+    passes = parse_passes(metric)
     found = read_evaluations(
         *files, metric=None if passes else metric, average=parse_average(average), **reading
     )
     outcomes = found.outcomes
-    skills = skills_alone(outcomes, found.methods, new=chosen, passes=known)
+    skills = skills_alone(outcomes, found.methods, new=chosen, passes=passes)
     answers = isinstance(outcomes, Responses)
     report = describe_skills(
         skills, new=chosen, ci_prob=ci_prob, notes=found.notes,

@@ -201,20 +201,19 @@ class ScoreKernel:
         return np.asarray(copies.sum() * (density @ mass.T) / reach[:, None])
 
     def replicate(
-        self, density: FloatArray, rho: float, size: int, rng: np.random.Generator
+        self, density: FloatArray, rho: float, row: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Scores of so many fresh entries of the modelled part, (size,).
+        """Scores of fresh entries of the modelled part, one for each ``row`` of a density, (N, G).
 
-        ``density`` is that of psi on the grid, (G,) for all entries or (size, G) for each.
+        The last axis of ``row`` is the entries of one board.
         """
-        psi = self.draw_psi(density * self.reach_or_one(rho), size, rng)
+        psi = self.draw_psi(density * self.reach_or_one(rho), row, rng)
         return self.law.replicate(psi, 1 - rho**2, self.cut, rng)
 
-    def draw_psi(self, mass: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
-        """Psi from masses on the grid, (G,) or (size, G)."""
-        row = np.arange(size) if mass.ndim > 1 else np.zeros(size, np.int64)
-        cdf = np.cumsum(np.atleast_2d(mass), axis=1)
-        return self.law.skill_at(invert_rows(cdf, rng.random(size), self.y, row))
+    def draw_psi(self, mass: FloatArray, row: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Psi from rows of masses on the grid, (N, G), of the shape of ``row``."""
+        cdf = np.cumsum(mass, axis=1)
+        return self.law.skill_at(invert_rows(cdf, rng.random(row.shape), self.y, row))
 
     @property
     def cut(self) -> float | None:
@@ -436,7 +435,8 @@ class FieldFit(Fit):
         (density, log_unit), likelihood = self.field_of(self.families[f], at), self.likelihoods[r]
         reach = likelihood.log_reach(density)[:, 0]
         counts = likelihood.log_counts(density, log_unit) / self.copies.sum()
-        return np.asarray(likelihood.per_value(density)[:, 0] - reach[:, self.kernel.kind] + counts)
+        each = likelihood.per_value(density)[:, 0] + likelihood.log_mass[0]
+        return np.asarray(each - reach[:, self.kernel.kind] + counts)
 
     @one_thread()
     def log_likelihood_of_entries(
@@ -510,7 +510,7 @@ def _merged_copies(
         if np.array_equal(merged, copies):
             break
         copies = merged
-        fit = infer(FieldFit.of(kernel, priors, middle, copies), rng, _QUICK, fit)
+        fit = reweighed(fit, FieldFit.of(kernel, priors, middle, copies), rng)
     return copies, fit
 
 
@@ -560,7 +560,13 @@ def refit(
     rng : Generator
         For new points, where those of the fit carry too little of the new posterior.
     """
-    changed = FieldFit.of(kernel, priors, assumed_nodes(kernel, priors), fit.copies)
+    return reweighed(
+        fit, FieldFit.of(kernel, priors, assumed_nodes(kernel, priors), fit.copies), rng
+    )
+
+
+def reweighed(fit: FieldFit, changed: FieldFit, rng: np.random.Generator) -> FieldFit:
+    """The points of a fit with the weights of another, or new ones where too few carry those."""
     samples = [
         WeightedPoints(
             old.points,
@@ -570,7 +576,7 @@ def refit(
         for name, old in zip(fit.families, fit.points, strict=True)
     ]
     found = replace(changed, points=tuple(samples))
-    enough = found.effective_size >= min(_ENOUGH, fit.effective_size) / 2
+    enough = found.effective_size >= _ENOUGH / 2
     return found if enough else infer(changed, rng, _QUICK, fit)
 
 
@@ -608,9 +614,10 @@ class _Likelihood:
             self.typical = np.array([k.reach(r) for k, r in at]).T * kernel.step
 
     def per_value(self, density: FloatArray) -> FloatArray:
-        """Log probability of each distinct score, shape (N, R, U)."""
-        value = np.log(np.maximum(density @ self.table, _TINY))
-        return np.asarray(value.reshape(len(density), self.nodes, -1) + self.log_mass)
+        """Log probability of each distinct score but for ``log_mass``, shape (N, R, U)."""
+        value = density @ self.table
+        np.log(np.maximum(value, _TINY, out=value), out=value)
+        return np.asarray(value.reshape(len(density), self.nodes, -1))
 
     def log_reach(self, density: FloatArray) -> FloatArray:
         """Log probability that an entry of each kind is in the modelled part, (N, R, K)."""
@@ -628,8 +635,8 @@ class _Likelihood:
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Of densities (N, G) in units of ``exp(log_unit)``, shape (N, R)."""
-        total = self.per_value(density) @ self.copies
-        total = total - self.log_reach(density) @ self.reaching
+        total = self.per_value(density) @ self.copies + self.log_mass @ self.copies
+        total -= self.log_reach(density) @ self.reaching
         return np.asarray(total + self.log_counts(density, log_unit))
 
 

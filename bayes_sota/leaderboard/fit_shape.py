@@ -206,5 +206,5 @@ def replicate_scores(
     if kernel.is_cut:  # as in the fit: only relative densities matter
         log_density = log_density - log_density.max(axis=-1, keepdims=True)
     density = fit.strangers.join(np.atleast_2d(np.exp(np.clip(log_density, -700.0, 50.0))))
-    scores = kernel.replicate(density[0] if len(density) == 1 else density, rho, size, rng)
+    scores = kernel.replicate(density, rho, np.arange(size) % len(density), rng)
     return np.asarray(kernel.board.sign * kernel.shown(scores))

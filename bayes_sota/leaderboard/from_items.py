@@ -35,17 +35,18 @@ from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import invert_rows
-from bayes_sota.core.priors import BoardPriors, Priors, board_priors
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors, board_priors
 from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.responses import ABOUT, MISSING, Responses
 from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
     ResponseCorrelation,
     influence_correlation,
     learn_correlation,
+    no_correlation,
     response_correlation,
 )
 from bayes_sota.leaderboard.entries import EntryDraws
@@ -88,6 +89,11 @@ class JointPosterior(LeaderboardPosterior):
     skill: FloatArray
     psi: FloatArray
     correlation: ResponseCorrelation
+
+    @property
+    def learns_rho(self) -> bool:
+        """Whether the items told rho; errors of new runs have none to tell."""
+        return bool(self.correlation.loadings.any())
 
     @cached_property
     def p_best(self) -> FloatArray:
@@ -175,12 +181,15 @@ def items_posterior(
                 f"{_MOST_CLASSIFIERS:,} are compared, every one with every other; rows are items "
                 "and columns classifiers; or leave out the weakest"
             )
-        if data.is_average:
-            influence = data.average.influence
-            found = influence_correlation(influence * len(influence), data.scores)
-        else:
-            found = response_correlation(data)
+        if data.new != "items" and new_n_test is not None:
+            raise InputError(
+                f"a fresh test set has new items, and skill is about {ABOUT[data.new]}: leave out "
+                "new_n_test"
+            )
+        found = _correlation(data)
         kernel = JointKernel.of_answers(data, found)
+        if data.new == "runs":
+            priors = replace(priors, correlation=FixedCorrelation(0.0))
     else:
         found = influence_correlation(data.influence, data.scores, data.clusters)
         kernel = JointKernel.of_items(data, found)
@@ -195,6 +204,16 @@ def items_posterior(
     reasons = (*few_points(fit), *_reasons(data, found))
     notes = tuple(_notes(data, kernel, found))
     return JointPosterior(values, fit, reasons, notes, parameters, data.scores, skill, psi, found)
+
+
+def _correlation(data: Responses) -> ResponseCorrelation:
+    """How far the classifiers of answers share their luck; with new runs each has its own."""
+    if data.new == "runs":
+        return no_correlation(data.scores)
+    if data.is_average:
+        influence = data.average.influence
+        return influence_correlation(influence * len(influence), data.scores)
+    return response_correlation(data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +282,7 @@ class JointKernel(ScoreKernel):
             values=scores[entries] * base.law.unit, copies=found.weights[entries],
             value_of_entry=np.argsort(entries), y=base.y, law=base.law,
             kind=np.arange(entries.size), kinds=kinds, entries=entries,
-            relative=found.loadings[entries] / found.rho, given=scores, ratio=ratio,
+            relative=found.relative[entries], given=scores, ratio=ratio,
             new_ratio=new_ratio, answers=None if answers is None else answers[entries],
         )  # fmt: skip
 
@@ -418,7 +437,7 @@ class JointSampler:
 
     def loadings(self, rho: FloatArray) -> FloatArray:
         """Loading of every classifier at each rho, (D, m)."""
-        return np.clip(self.found.loadings / self.found.rho * rho[:, None], 0, 0.99)
+        return np.clip(self.found.relative * rho[:, None], 0, 0.99)
 
     def remove_shift(
         self, psi: FloatArray, alone: FloatArray, rho: FloatArray, shift: FloatArray
@@ -456,7 +475,8 @@ class JointSampler:
 
 def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterator[str]:
     if isinstance(data, Responses):
-        if data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1:
+        few = data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1
+        if few and data.new == "items":
             yield (
                 f"clusters within tasks leave {data.average.freedom:.0f} degrees of freedom: too "
                 "few for errors"
@@ -490,9 +510,9 @@ def _notes(
     effect = float(np.mean(kernel.new_ratio[found.leaders] ** 2))
     if isinstance(data, Responses):
         yield from data.notes
-    if isinstance(data, Responses) and not data.is_plain:
+    if isinstance(data, ItemScores) or not data.is_plain:
         yield from notes_on_average(data)
-    elif isinstance(data, Responses) and data.clusters is not None:
+    elif data.clusters is not None:
         yield f"items come in clusters; every variance is {effect:.2f} times that of single items"
     if isinstance(data, ItemScores) and data.clusters is not None:
         count = len(set(data.clusters))

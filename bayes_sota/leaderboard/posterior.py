@@ -17,7 +17,7 @@ covered 52 to 100 % on real classifiers. ``docs/measured/calibration.md`` has wh
 there, ``tests/leaderboard/test_posterior.py`` the second route.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,7 +28,7 @@ from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import invert_rows, stratified
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.submissions import kernel_of
@@ -231,15 +231,13 @@ class NodeSampler:
         shape = self.fit.density(family, points, strangers=False)
         density = self.fit.strangers.join(shape)
         kernel, size = self.kernel, len(density) * REPEATS
-        cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
-        cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
-        rest_of = self.rest @ np.log(cdf)
         tries = draw_tries(self.fit, size, rng)
         per_set = tries.reshape(-1, REPEATS).mean(axis=1, keepdims=True)
-        log_hidden = self.log_hidden(density, per_set)
-        levels, y = (len(density), REPEATS), kernel.y
-        drawn = [cdf[:, u] for u in self.leaders] + [np.exp(rest_of + log_hidden)]
-        skills = [invert_rows(each, rng.random(levels), y).ravel() for each in drawn]
+        cdf, row = self.cdfs(density, per_set)
+        y, sets = kernel.y, np.arange(len(density))[:, None, None] * cdf.shape[1]
+        level = rng.random((len(density), REPEATS, row.size))
+        of_leaders = invert_rows(cdf.reshape(-1, y.size), level, y, sets + row)
+        skills = of_leaders.reshape(size, row.size)
         fresh = expected_best(shape * self.reach, self.total, kernel.psi)
         best = np.repeat(np.interp(fresh, kernel.psi, y), REPEATS)
         if shared is None:
@@ -247,7 +245,7 @@ class NodeSampler:
             z = rng.standard_normal(size)
         else:
             rho, z = (np.repeat(values, REPEATS) for values in shared)
-        psi = kernel.law.skill_at(np.stack([*skills, best], axis=1))
+        psi = kernel.law.skill_at(np.column_stack([skills, best]))
         skill = kernel.law.remove_shift(psi, (rho * z)[:, None])
         return {
             "theta_sota": skill[:, :-1].max(axis=1),
@@ -258,6 +256,21 @@ class NodeSampler:
             "n_classifiers": tries,
             "leaders": np.sort(skill[:, :-1], axis=1)[:, -LEADERS:],
         }
+
+    def cdfs(self, density: FloatArray, tries: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Cdfs of the skills with leading scores and of the best of all others, (sets, K, G).
+
+        With the row of each leader, best score first, and of the others. ``tries`` are numbers of
+        classifiers, (sets, 1).
+        """
+        cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
+        cdf /= np.maximum(cdf[:, :, -1:], _TINY)
+        others = self.rest > 0
+        log_cdf = np.log(np.maximum(cdf[:, others], _TINY))
+        rest = np.exp(self.rest[others] @ log_cdf + self.log_hidden(density, tries))
+        first = self.leaders[-1]
+        rows = np.concatenate([cdf[:, first:], rest[:, None]], axis=1)
+        return rows, np.append(np.array(self.leaders) - first, rows.shape[1] - 1)
 
     def best_cdf(
         self, family: str, points: FloatArray, weights: FloatArray, rng: np.random.Generator
@@ -439,23 +452,23 @@ def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Bo
     boards = []
     for r, f, points in fit.choose(draws, rng):
         density = fit.density(fit.families[f], points)
-        at, rho = fit.at(r), float(fit.rho[r])
-        boards += [at.replicate(row, rho, observed.size, rng) for row in density]
-    return compare_boards(observed, boards)
+        row = np.repeat(np.arange(len(points))[:, None], observed.size, axis=1)
+        boards.append(fit.at(r).replicate(density, float(fit.rho[r]), row, rng))
+    return compare_boards(observed, np.concatenate(boards))
 
 
-def compare_boards(observed: FloatArray, boards: Iterable[FloatArray]) -> BoardCheck:
-    """Statistics of a board and of its replicates."""
-    names, seen = _statistics(observed)
-    return BoardCheck(names, seen, np.array([_statistics(board)[1] for board in boards]))
-
-
-def _statistics(scores: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
-    ordered = np.sort(scores)[::-1]
-    gaps = [k for k in _GAPS if k < ordered.size]
+def compare_boards(observed: FloatArray, boards: FloatArray) -> BoardCheck:
+    """Statistics of a board, (n,), and of its replicates, (D, n)."""
+    gaps = [k for k in _GAPS if k < observed.size]
     names = (*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps))
-    values = [*np.quantile(ordered, _LEVELS), *(ordered[0] - ordered[k] for k in gaps)]
-    return names, np.array(values)
+    return BoardCheck(names, _statistics(observed, gaps), _statistics(boards, gaps))
+
+
+def _statistics(scores: FloatArray, gaps: list[int]) -> FloatArray:
+    ordered = np.sort(scores, axis=-1)[..., ::-1]
+    quantiles = np.moveaxis(np.quantile(ordered, _LEVELS, axis=-1), 0, -1)
+    below = ordered[..., :1] - ordered[..., gaps]
+    return np.concatenate([quantiles, below], axis=-1)
 
 
 def compare_families(fit: FieldFit) -> dict[str, dict[str, float]]:

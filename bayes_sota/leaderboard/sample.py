@@ -87,13 +87,14 @@ def sample_with_fit(
     drawn: Any = {"draws": draws * chains, "random_seed": rng, "new_n_test": new_n_test}
     result: LeaderboardPosterior
     shape, skill = (chains, draws), dict[str, FloatArray]()
-    joint, psi = None, None
+    joint, psi, learns = None, None, learn_rho
     if isinstance(data, Leaderboard):
         result = leaderboard_posterior(data, priors, learn_rho=learn_rho, **drawn)
     else:
         result = found = items_posterior(data, priors, **drawn)
         skill["skill"] = found.skill.reshape(*shape, -1)
         joint, psi = JointSampler.of(found.fit, found.correlation), found.psi
+        learns = found.learns_rho
     shaped = skill | {name: values.reshape(shape) for name, values in result.draws.items()}
     provenance = describe_provenance(
         (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
@@ -104,7 +105,7 @@ def sample_with_fit(
         "diagnostics_reasons": "; ".join(result.reasons),
         "notes": "; ".join(note.replace("; ", ", ") for note in result.notes),
         "new_n_test": int(new_n_test or 0),
-        "rho_learnt": int(learn_rho or not isinstance(data, Leaderboard)),
+        "rho_learnt": int(learns),
     }
     behind = Drawn(result.fit, result.parameters, shape, data.names, joint, psi)
     shared = dict(zip(("point", "stratum"), result.parameters.behind, strict=True))

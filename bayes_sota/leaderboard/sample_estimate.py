@@ -9,7 +9,7 @@ boards. ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model i
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeGuard
 
@@ -38,7 +38,6 @@ from bayes_sota.core.priors import (
     board_priors,
     maximum_priors,
 )
-from bayes_sota.core.sample import without_checks
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.item_scores import ItemScores
@@ -48,6 +47,8 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, refit
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import BestSkill, leaderboard_posterior
+from bayes_sota.leaderboard.sample import sample_with_fit
+from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
 from bayes_sota.leaderboard.specification import (
     NUTS_DRAWS,
     Model,
@@ -55,6 +56,9 @@ from bayes_sota.leaderboard.specification import (
     chosen_model,
 )
 from bayes_sota.leaderboard.submissions import check_luck, kernel_of
+from bayes_sota.maximum.likelihood import default_reference_skill
+from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.sample import estimate_point, sample_abc, sample_exact, sample_nuts
 from bayes_sota.maximum.shrinkage import Criterion
 
 type Whole = Leaderboard | Responses | ItemScores
@@ -164,83 +168,118 @@ def estimate_sota(
     >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
     True
     """
-    return _estimated(**locals())[0]
+    options = {name: value for name, value in locals().items() if name != "board"}
+    return estimate_with_fit(board, **options)[0]
 
 
 def estimate_with_fit(
-    board: Data | Sequence[BestScore], **asked: Any
+    board: Data | Sequence[BestScore], **options: Any
 ) -> tuple[xr.DataTree, FieldFit | None]:
     """Result of ``estimate_sota`` with the fit of all scores of a board, where one was made."""
-    return _estimated(board, **((estimate_sota.__kwdefaults__ or {}) | asked))
-
-
-def _estimated(
-    board: Data | Sequence[BestScore],
-    *,
-    method: str | None,
-    priors: Priors | None,
-    model: Model,
-    domain: str | None,
-    draws: int | None,
-    chains: int | None,
-    random_seed: Seed,
-    reference_skill: float | None,
-    new_n_test: int | None,
-    learn_rho: bool,
-    groups: Groups,
-    n_classes: int | None,
-    criterion: Criterion | None,
-    correlation: float | None,
-    fixed_field: bool,
-    cores: int | None,
-    progressbar: bool,
-) -> tuple[xr.DataTree, FieldFit | None]:
-    if new_n_test is not None:
-        COUNT.check(new_n_test, "new_n_test")
+    asked = (estimate_sota.__kwdefaults__ or {}) | options
     boards = _boards(board)
-    check_luck(priors, *boards)
-    point = {"n_classes": n_classes, "criterion": criterion, "correlation": correlation}
-    point |= {"fixed_field": fixed_field}
-    of_maxima, of_scores = {"reference_skill": reference_skill}, {"learn_rho": learn_rho}
-    check_choice("groups", groups, Groups)
-    some = {"groups": None if groups == "all" else groups}
-    if method in POINT_METHODS:
-        from bayes_sota.maximum.sample import estimate_point
-
-        typed = None if random_seed == DEFAULT_SEED else random_seed
-        drawn = {"draws": draws, "chains": chains, "random_seed": typed, "cores": cores}
-        given = {"priors": priors, "model": model, "domain": domain, **drawn}
-        given |= {"new_n_test": new_n_test}
-        refuse_unused(f'method "{method}"', {**given, **of_maxima, **of_scores, **some})
-        if len(boards) > 1:
-            raise InputError(f'method "{method}" takes one board with its scores')
-        return estimate_point(boards[0], method, **point), None  # type: ignore[arg-type]
-    refuse_unused("any method but shrink and crop", point)
-    first = boards[0]
-    whole = is_whole(first)
+    _check(boards, asked)
+    if asked["method"] in POINT_METHODS:
+        return _point_estimate(boards, asked), None
+    whole = is_whole(boards[0])
     builder = "leaderboard" if whole else "observed_maximum"
-    spec = chosen_model(model, builder, priors, domain=domain)
-    chosen = method or spec.sampler.method
-    if chosen not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
-    least = NUTS_DRAWS if whole and chosen == "nuts" else 1
-    settings: dict[str, Any] = spec.sizes(draws, chains, least) | spec.provenance
-    settings |= {"random_seed": random_seed, "new_n_test": new_n_test}
-    if chosen in ("auto", "exact"):
-        refuse_unused("the exact route, which needs one process", {"cores": cores})
-    else:
-        settings |= {"cores": cores, "progressbar": progressbar}
-    if chosen == "nuts":
-        settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-    if is_whole(first):
-        refuse_unused("more than the maximum of one board", of_maxima)
-        return _from_scores(first, chosen, spec, settings, of_scores, groups)
-    refuse_unused("observed maxima", of_scores)
-    settings["groups"] = groups
-    settings["reference_skill"] = (
-        spec.reference_skill if reference_skill is None else reference_skill
-    )
-    return _from_maxima(boards, chosen, spec, settings), None
+    spec = chosen_model(asked["model"], builder, asked["priors"], domain=asked["domain"])
+    kind = "maxima" if not whole else "scores" if isinstance(boards[0], Leaderboard) else "items"
+    route = _route_of(kind, asked["method"] or spec.sampler.method)
+    settings = route.settings(spec, asked)
+    found = route.sample(boards[0] if whole else boards, spec.priors, **settings)
+    return found if isinstance(found, tuple) else (found, None)
+
+
+def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
+    """Refuse options that no route takes."""
+    if asked["new_n_test"] is not None:
+        COUNT.check(asked["new_n_test"], "new_n_test")
+    check_luck(asked["priors"], *boards)
+    check_choice("groups", asked["groups"], Groups)
+    if asked["method"] not in POINT_METHODS:
+        refuse_unused("any method but shrink and crop", {k: asked[k] for k in _OF_POINTS})
+    others = any(type(board) is BestScore and board.metric != "accuracy" for board in boards)
+    if others and asked["reference_skill"] is not None:
+        raise InputError("reference_skill is for accuracies: other scores have no theta0")
+
+
+def _point_estimate(boards: tuple[Data, ...], asked: dict[str, Any]) -> xr.DataTree:
+    method, typed = asked["method"], {"groups": "all", "random_seed": DEFAULT_SEED}
+    others = {k: v for k, v in asked.items() if k not in (*_OF_POINTS, "method", "progressbar")}
+    given = {k: None if v == typed.get(k) else v for k, v in others.items()}
+    refuse_unused(f'method "{method}"', given)
+    if len(boards) > 1:
+        raise InputError(f'method "{method}" takes one board with its scores')
+    return estimate_point(boards[0], method, **{name: asked[name] for name in _OF_POINTS})
+
+
+@dataclass(frozen=True)
+class _Route:
+    """One way from data of a kind to a tree.
+
+    Attributes
+    ----------
+    sample : callable
+        Of the data, their priors and settings: a tree, or one with the fit of all scores.
+    takes : tuple of str
+        Options that not every route has.
+    refused : dict of str to str
+        Options without effect, and on what.
+    """
+
+    sample: Callable[..., Any]
+    takes: tuple[str, ...]
+    refused: dict[str, str]
+
+    def settings(self, spec: ModelSpecification, asked: dict[str, Any]) -> dict[str, Any]:
+        """What the route is called with."""
+        for option, what in self.refused.items():
+            refuse_unused(what, {option: asked[option]})
+        least = NUTS_DRAWS if self.sample is sample_board_nuts else 1
+        settings: dict[str, Any] = spec.sizes(asked["draws"], asked["chains"], least)
+        settings |= spec.provenance | {name: asked[name] for name in (*_OF_ALL, *self.takes)}
+        if "reference_skill" in self.takes and asked["reference_skill"] is None:
+            settings["reference_skill"] = spec.reference_skill
+        if self.sample in (sample_nuts, sample_board_nuts):
+            settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
+        return settings
+
+
+_OF_ALL = ("random_seed", "new_n_test", "groups")
+_OF_POINTS = ("n_classes", "criterion", "correlation", "fixed_field")
+_OF_PROCESSES = ("cores", "progressbar")
+_ONE_PROCESS = {"cores": "the exact route, which needs one process"}
+_MAXIMA = {"learn_rho": "observed maxima"}
+_WHOLE = {"reference_skill": "more than the maximum of one board"}
+_TOLD = {"learn_rho": "answers and item scores, which always tell rho"}
+_ROUTES = {
+    "maxima": {
+        "exact": _Route(sample_exact, ("reference_skill",), _MAXIMA | _ONE_PROCESS),
+        "nuts": _Route(sample_nuts, ("reference_skill", *_OF_PROCESSES), _MAXIMA),
+        "abc": _Route(sample_abc, ("reference_skill", *_OF_PROCESSES), _MAXIMA),
+    },
+    "scores": {
+        "exact": _Route(sample_with_fit, ("learn_rho",), _WHOLE | _ONE_PROCESS),
+        "nuts": _Route(sample_board_nuts, _OF_PROCESSES, _WHOLE | {"learn_rho": 'method "nuts"'}),
+    },
+    "items": {"exact": _Route(sample_with_fit, (), _WHOLE | _TOLD | _ONE_PROCESS)},
+}
+_ABSENT = {
+    "abc": 'method "abc" reads the maximum only: give board.maximum_only()',
+    "nuts": 'method "nuts" takes scores; for responses build the model yourself: '
+    "bayes_sota.items.build_model",
+}
+
+
+def _route_of(kind: str, method: str) -> _Route:
+    """Row of the table; ``auto`` is exact."""
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    found = _ROUTES[kind].get("exact" if method == "auto" else method)
+    if found is None:
+        raise InputError(_ABSENT[method])
+    return found
 
 
 def _boards(
@@ -270,46 +309,6 @@ def _boards(
 def is_whole(board: Data) -> TypeGuard[Whole]:
     """Whether more than the maximum is known."""
     return isinstance(board, Leaderboard | Responses | ItemScores)
-
-
-def _from_scores(
-    board: Whole,
-    method: str,
-    spec: ModelSpecification,
-    settings: dict[str, Any],
-    of_scores: dict[str, Any],
-    groups: Groups,
-) -> tuple[xr.DataTree, FieldFit | None]:
-    from bayes_sota.leaderboard.sample import sample_with_fit
-    from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
-
-    assert isinstance(spec.priors, BoardPriors)
-    if method == "abc":
-        raise InputError('method "abc" reads the maximum only: give board.maximum_only()')
-    if not isinstance(board, Leaderboard):
-        if method == "nuts":
-            raise InputError(
-                'method "nuts" takes scores; for responses build the model yourself: '
-                "bayes_sota.items.build_model"
-            )
-        refuse_unused("answers and item scores, which always tell rho", of_scores)
-    elif method == "nuts":
-        refuse_unused('method "nuts"', of_scores)
-        tree = sample_board_nuts(board, spec.priors, **settings)
-        return tree if groups == "all" else without_checks(tree), None
-    return sample_with_fit(board, spec.priors, groups=groups, **settings, **of_scores)
-
-
-def _from_maxima(
-    boards: tuple[Any, ...], method: str, spec: ModelSpecification, settings: dict[str, Any]
-) -> xr.DataTree:
-    from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
-
-    assert isinstance(spec.priors, MaximumPriors)
-    if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in boards):
-        raise InputError("reference_skill is for accuracies: other scores have no theta0")
-    routes: dict[str, Any] = {"abc": sample_abc, "nuts": sample_nuts}
-    return routes.get(method, sample_exact)(boards, spec.priors, **settings)
 
 
 def sota_sensitivity(
@@ -414,8 +413,6 @@ def maximum_rows(
     random_seed: int | None,
 ) -> Iterator[Row]:
     """Assumption, value and what draws theta_sota, for maxima; the first as given."""
-    from bayes_sota.maximum.likelihood import default_reference_skill
-    from bayes_sota.maximum.posterior import sota_posterior
 
     def theta(
         boards: tuple[BestScore, ...] = boards,

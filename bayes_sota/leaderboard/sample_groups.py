@@ -13,7 +13,7 @@ import xarray as xr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters, most_coordinates
-from bayes_sota.core.sample import LARGEST_GROUP
+from bayes_sota.core.sample import LARGEST_GROUP, lay_out
 from bayes_sota.core.types import FloatArray
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit
@@ -81,31 +81,25 @@ class Drawn:
 
     def dataset(self, values: Mapping[str, Any], draws: Any = None) -> xr.Dataset:
         """Dataset of values (D, ...); of all draws, or of some."""
-        draws = np.arange(self.shape[1]) if draws is None else draws
-        coords: dict[str, Any] = {"chain": np.arange(self.shape[0]), "draw": draws}
-        found = {}
-        for name, value in values.items():
-            dims = _DIMS.get(name, ())
-            shaped = value.reshape(self.shape[0], draws.size, *value.shape[1:])
-            found[name] = (("chain", "draw", *dims), shaped)
-            coords |= {dim: self._labels(dim, name) for dim in dims}
-        return xr.Dataset(found, coords)
+        some = {} if draws is None else {"draw": draws}
+        return lay_out(values, self.shape[0], _DIMS, self._labels("skill" in values) | some)
 
     def observed(self) -> xr.Dataset:
         """Scores of the modelled entries, in their order and sorted."""
         kernel = self.fit.kernel
         scores = kernel.scores[kernel.modelled]
         values = self.signed({"score": scores, "sorted_score": np.sort(scores)[::-1]})
-        dims = {name: _DIMS[name] for name in values}
-        coords = {dim: self._labels(dim, name) for name, (dim,) in dims.items()}
-        return xr.Dataset({name: (dims[name], values[name]) for name in values}, coords)
+        found = xr.Dataset({name: (_DIMS[name], value) for name, value in values.items()})
+        labels = self._labels(of_all=False)
+        return found.assign_coords({dim: labels[dim] for dim in found.dims})
 
-    def _labels(self, dim: str, name: str) -> Any:
-        if dim == "shape_parameter":
-            return np.arange(2, most_coordinates(self.fit))
-        if dim == "place":
-            return np.arange(1, len(self.modelled) + 1)
-        return list(self.names) if name == "skill" else self.modelled
+    def _labels(self, of_all: bool) -> dict[Any, Any]:
+        """Labels of dimensions, with those of all classifiers or of the modelled entries."""
+        return {
+            "shape_parameter": np.arange(2, most_coordinates(self.fit)),
+            "place": np.arange(1, len(self.modelled) + 1),
+            "classifier": list(self.names) if of_all else self.modelled,
+        }
 
 
 def own_fields(

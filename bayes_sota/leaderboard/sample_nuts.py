@@ -25,9 +25,10 @@ from bayes_sota.core.sample import (
     result_tree,
     run_nuts,
     sampler_stats,
+    without_checks,
 )
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
@@ -333,6 +334,7 @@ def sample_board_nuts(
     progressbar: bool = False,
     random_seed: Seed = DEFAULT_SEED,
     new_n_test: int | None = None,
+    groups: Groups = "all",
     model_name: str | None = None,
     model_hash: str | None = None,
 ) -> xr.DataTree:
@@ -352,6 +354,8 @@ def sample_board_nuts(
     random_seed : int, SeedSequence, Generator or None
     new_n_test : int, optional
         Size of the fresh test set; default the board's own.
+    groups : {"all", "estimands"}
+        As in ``sample_board``.
     model_name, model_hash : str, optional
         Recorded as attributes.
 
@@ -382,7 +386,8 @@ def sample_board_nuts(
         shape, rng, draws=draws, tune=tune, chains=chains, cores=cores, progressbar=progressbar,
         nuts={"target_accept": target_accept, "adaptation": "low_rank"},
     )  # fmt: skip
-    return _complete(trace, shape, model, about, rng, new_n_test)
+    tree = _complete(trace, shape, model, about, rng, new_n_test)
+    return tree if groups == "all" else without_checks(tree)
 
 
 def _sample_shape(

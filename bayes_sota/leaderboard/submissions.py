@@ -197,16 +197,17 @@ class SubmissionKernel(ScoreKernel):
         return float(self.values.min()) if self.is_cut else None
 
     def replicate(
-        self, density: FloatArray, rho: float, size: int, rng: np.random.Generator
+        self, density: FloatArray, rho: float, row: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Scores of fresh entries of the modelled part, with the kinds of this board's, (size,)."""
-        kind = self.kind[self.value_of_entry]
+        """Scores of fresh entries of the modelled part, with the kinds of this board's."""
+        kind, size = self.kind[self.value_of_entry], row.shape[-1]
         if size != kind.size:  # merged copies
             kind = rng.permutation(kind)[:size]
-        mass = density
         if self.is_cut:
-            mass = density * self._reaches(rho)[kind]
-        psi = self.draw_psi(mass, size, rng)
+            reaches = self._reaches(rho)
+            density = (density[:, None] * reaches).reshape(-1, self.y.size)
+            row = row * len(reaches) + kind
+        psi = self.draw_psi(density, row, rng)
         return self.law.snapped(psi + self.draw_noise(psi, kind, rho, rng))
 
     def draw_noise(

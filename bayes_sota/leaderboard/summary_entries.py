@@ -6,6 +6,8 @@ Names come from strangers: they are shown as plain text in every format
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from bayes_sota.core.text import (
 from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.responses import ABOUT, New, Responses
 from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import items_posterior
@@ -58,8 +60,8 @@ _DRAWS = 4000  # of theta_sota
 _FEW = 100  # draws of the entries
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _SKILL = (
-    "Skill is the expected score on new items of the same kind. Its interval includes the luck "
-    "that all entries share on these items; what compares entries does not."
+    "Skill is the expected score on {}. Its interval includes the luck that all entries share; "
+    "what compares entries does not."
 )
 _MAY_BE_BEST = (
     "May be best: that the leader is better is not sure at {:.0%}. P(best) is the probability that "
@@ -129,7 +131,9 @@ def describe_entries(
         *sentences_of(answers), f"{_may_be_best(tied, m)} The {compared_by} show this at "
         f"{ci_prob:.0%}.",
     ]  # fmt: skip
-    legend = [_SKILL, _MAY_BE_BEST.format(ci_prob)]
+    known = facts or {}
+    about: New = known.get("new", "items")
+    legend = [skill_is_about(_SKILL, about), _MAY_BE_BEST.format(ci_prob)]
     skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
     said, who = said_decimals(shown, d), shown_name(first["name"], 60)
     notes, reasons = (list(described.get(key, ())) for key in ("notes", "reasons"))
@@ -137,7 +141,7 @@ def describe_entries(
         content={
             "entries": [_entry(row) for row in frame.itertuples(index=False)],
             "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
-            "n_test_source": n_test_source, **(facts or {}), "n_entries": m,
+            "n_test_source": n_test_source, **known, "n_entries": m,
             "n_tied_with_best": tied,
             "compared_by": compared_by, "prob": ci_prob, "notes": notes,
             "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
@@ -151,7 +155,7 @@ def describe_entries(
             )
         ],
         sentences=[
-            expectation(who, skill, first["score"], (shown, said), metric),
+            expectation(who, skill, first["score"], (shown, said), metric, known),
             f"The best of all {m:,} entries, whichever it is (theta_sota), would score "
             f"{as_scores(theta_sota, said, metric)}; ranges are {sure}s.",
             f"{leads}; it is the best of all with probability {p_best}.",
@@ -284,6 +288,7 @@ def board_table(
     questions = Questions(above, new_score, gap, new_n_test)
     questions.check_used("the table of a board")
     board, items = _as_board(board_or_responses, n_test)
+    source = board if items is None else items
     check_luck(priors, board if items is None else items)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
@@ -298,7 +303,7 @@ def board_table(
         count = min(max(draws, _DRAWS), most)
         posterior = joint = items_posterior(items, known, draws=count, random_seed=rng)
         entries = joint.entries
-        rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": True}
+        rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": joint.learns_rho}
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
         answers = isinstance(items, Responses)
         compared_by = "answers, compared item by item," if answers else "item scores"
@@ -322,15 +327,15 @@ def board_table(
         n_test_source=board.n_test_source if items is None else items_behind(items)[0],
         facts={} if items is None else items_behind(items)[1],
         ci_prob=ci_prob,
-        decimals=(score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
+        decimals=(score_decimals(source), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
         reasons=(*posterior.reasons, *reasons_of_answers(told)),
         answers=told,
         seed=int(seed) if seed.isdigit() else None,
         draws=entries.skill.shape[0],
-        measured=measured_of(board if items is None else items),
-        metric=board.metric,
+        measured=measured_of(source),
+        metric="accuracy" if isinstance(items, Responses) else board.metric,
     )
 
 
@@ -360,10 +365,12 @@ def _compared_by_items(
 ) -> tuple[Any, list[str]]:
     """Who cannot be told from the leader, and what a reader should know about it."""
     source = "answers" if isinstance(responses, Responses) else "items"
-    learnt = (
-        f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
-        + _rho_and_interval(rho)
-    )
+    learnt = "classifiers do not share the luck of runs: rho is 0"
+    if rho["learnt"]:
+        learnt = (
+            f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
+            + _rho_and_interval(rho)
+        )
     if isinstance(responses, ItemScores):
         return entries.tied_with_best(ci_prob), [learnt]
     notes = [
@@ -453,8 +460,11 @@ def measured_of(data: BestScore | Responses | ItemScores) -> str:
     return "leaderboard" if data.submissions is None else "submissions"
 
 
-def score_decimals(board: Leaderboard) -> int:
+def score_decimals(data: Leaderboard | Responses | ItemScores) -> int:
     """Digits of the scores as printed; of exact ones as many as tell counts apart."""
+    if isinstance(data, Responses):
+        return int(np.ceil(np.log10(data.n_items * data.n_runs)))
+    board = data if isinstance(data, Leaderboard) else data.leaderboard()
     if board.decimals is not None and board.decimals < 12:
         return board.decimals
     if board.metric == "accuracy":
@@ -473,8 +483,18 @@ def said_decimals(shown: int, supported: int) -> int:
     return min(supported, max(shown, 3))
 
 
+def skill_is_about(text: str, new: New) -> str:
+    """A text about skill with what it is about in it."""
+    return text.format(ABOUT[new] + " of the same kind" * (new == "items"))
+
+
 def expectation(
-    who: str, skill: dict[str, Any], score: float, decimals: tuple[int, int], metric: Metric
+    who: str,
+    skill: dict[str, Any],
+    score: float,
+    decimals: tuple[int, int],
+    metric: Metric,
+    facts: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """What to expect of a classifier beside its score: its skill, the mean over all new items.
 
@@ -490,6 +510,8 @@ def expectation(
     decimals : (int, int)
         Of the score and of the skill.
     metric : {"accuracy", "auc", "score"}
+    facts : mapping
+        ``new`` items, runs or tasks, and the ``metric`` of answers, where they are known.
 
     Examples
     --------
@@ -499,8 +521,11 @@ def expectation(
     """
     shown, d = decimals
     same = as_score(score, d, metric) == as_score(skill["mean"], d, metric)
+    passes = str(facts.get("metric", ""))
+    verb = f"have a {passes} of" if passes.startswith("pass") else "score"
     return (
-        f"Expect {who} to score {as_scores(skill, d, metric)} on many new items, "
+        f"Expect {who} to {verb} {as_scores(skill, d, metric)} on many "
+        f"{ABOUT[facts.get('new', 'items')]}, "
         f"{'as it does here' if same else f'not the {as_score(score, shown, metric)} it shows'}."
     )
 
@@ -524,17 +549,21 @@ def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
     """
     n_clusters = None if data.clusters is None else len(set(data.clusters))
     words = [] if n_clusters is None else [f"{n_clusters:,} clusters"]
-    facts: dict[str, Any] = {"n_items": data.n_items, "n_clusters": n_clusters, "new": "items"}
+    n_tasks, average = len(data.task_weights), data.averaging
+    how = {
+        "items": "whose items count the same",
+        "tasks": "that count the same",
+        "weights": "with weights of their own",
+    }[average]
+    words = [f"{n_tasks:,} tasks {how}"] * (n_tasks > 0) + words
+    facts: dict[str, Any] = {
+        "n_items": data.n_items, "n_clusters": n_clusters, "new": data.new, "average": average,
+        "n_tasks": n_tasks or None,
+    }  # fmt: skip
     if isinstance(data, Responses):
-        n_tasks, average = len(data.task_weights), data.averaging
-        how = {
-            "items": "whose items count the same",
-            "tasks": "that count the same",
-            "weights": "with weights of their own",
-        }[average]
-        words = [f"{n_tasks:,} tasks {how}"] * (n_tasks > 0) + words
-        words += [f"{data.n_runs:,} runs"] * (data.n_runs > 1)
-        facts |= {"average": average, "n_tasks": n_tasks or None, "n_runs": data.n_runs}
+        words += [data.runs_in_words] * bool(data.runs_in_words)
+        metric = "accuracy" if data.passes is None else data.measured
+        facts |= {"n_runs": data.n_runs, "metric": metric}
     return ", ".join(words) or "rows of the matrix", facts
 
 

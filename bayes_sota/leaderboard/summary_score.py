@@ -16,13 +16,9 @@ from bayes_sota.core.text import (
     decimals_for,
     shown_name,
 )
-from bayes_sota.items.score import New, Skill
+from bayes_sota.data.responses import ABOUT, New
+from bayes_sota.items.score import Skill
 
-_NEW = {
-    "items": "many new items",
-    "runs": "many new runs of these items",
-    "tasks": "many new tasks like these",
-}
 _WORTH = "worth: so many single answers, right or wrong, would leave the same error."
 
 
@@ -122,7 +118,7 @@ def _expected(skill: Skill, new: New, ci_prob: float, metric: str) -> str:
     scores = f"have a {metric} of" if metric.startswith("pass") else "score"
     return (
         f"Expect {shown_name(skill.name, 60)} to {scores} {as_scores(said, d, kind)} on "
-        f"{_NEW[new]}; here it has {as_score(skill.score, shown, kind)}."
+        f"many {ABOUT[new]}; here it has {as_score(skill.score, shown, kind)}."
     )
 
 

@@ -51,6 +51,7 @@ from bayes_sota.leaderboard.summary_entries import (
     on_items,
     said_decimals,
     score_decimals,
+    skill_is_about,
 )
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
@@ -68,8 +69,8 @@ _ASSUMED = {
 }
 _ROW_DRAWS = 4000  # of a row of the sensitivity analysis
 _WHAT_TO_REPORT = (
-    "Skill is the expected score on new items of the same kind. Report winner_skill for how good "
-    "the winner is, and theta_sota for how good the best is."
+    "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
+    "theta_sota for how good the best is."
 )
 _ABOVE = (
     "theta_sota is above the best score: the winner need not be the best, and all may have been "
@@ -186,7 +187,7 @@ def describe_sota(
     content = _content(tree, each, rows, ci_prob) | (
         _checks_of_scores(tree) if is_whole(boards[0]) else {}
     )
-    alone = len(each) == 1
+    alone, new = len(each) == 1, each[0].get("new", "items")
     pairs = list(zip(boards, each, strict=True))
     subjects = [_subject(board, found, alone) for board, found in pairs]
     asked = [line for found in each for line in sentences_of(found)]
@@ -198,7 +199,8 @@ def describe_sota(
         tables=_tables(pairs, rows, ci_prob),
         sentences=[
             *(line for board, found in pairs for line in _expected(board, found, alone)),
-            *subjects, *asked, *above, _WHAT_TO_REPORT, f"Ranges are {ci_prob:.0%} intervals.",
+            *subjects, *asked, *above, skill_is_about(_WHAT_TO_REPORT, new),
+            f"Ranges are {ci_prob:.0%} intervals.",
         ],
         paragraph=[
             *(
@@ -395,7 +397,8 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
 def _expected(data: Data, found: dict[str, Any], alone: bool) -> list[str]:
     """What the winner and the best would score on new items, beside what the winner shows."""
     board = data if isinstance(data, BestScore) else data.leaderboard()
-    metric, winner, skill = board.metric, found.get("winner"), found["winner_skill"]
+    metric = "accuracy" if isinstance(data, Responses) else board.metric
+    winner, skill = found.get("winner"), found["winner_skill"]
     who = "the winner" if winner is None else shown_name(winner, 60)
     if not alone:
         who += f' of "{shown_name(data.name, 60)}"'
@@ -406,11 +409,18 @@ def _expected(data: Data, found: dict[str, Any], alone: bool) -> list[str]:
     )
     low, high = (as_score(end, new_d, metric) for end in found["winner_new_score"]["interval"])
     return [
-        expectation(who, skill, found["observed_maximum"], (shown, d), metric),
+        expectation(who, skill, found["observed_maximum"], (shown, d), metric, found),
         f"The best of {_competitors(data, found)}, whichever it is (theta_sota), would score "
-        f"{as_scores(found['theta_sota'], best_d, metric)}; one fresh test set has luck of its "
-        f"own, and gives the winner {low} to {high}.",
+        f"{as_scores(found['theta_sota'], best_d, metric)}; {_fresh(found)} has luck of its own, "
+        f"and gives the winner {low} to {high}.",
     ]
+
+
+def _fresh(found: dict[str, Any]) -> str:
+    """What has luck of its own again, where skill is about it."""
+    return {"runs": "another set of as many runs", "tasks": "another set of as many tasks"}.get(
+        found.get("new", ""), "one fresh test set"
+    )
 
 
 def _competitors(data: Data, found: dict[str, Any]) -> str:
@@ -430,7 +440,7 @@ def _best_score(data: Data, found: dict[str, Any]) -> str:
     """The best score with the digits that it was printed with, or that tell counts apart."""
     if not is_whole(data):
         return f"{found['observed_maximum']:.6g}"
-    return f"{found['observed_maximum']:.{score_decimals(_as_board(data))}f}"
+    return f"{found['observed_maximum']:.{score_decimals(data)}f}"
 
 
 def _shared(data: Whole) -> str:
@@ -514,7 +524,8 @@ def _estimand_cells(found: dict[str, Any]) -> list[list[str]]:
         values, (low, high) = found[name], found[name]["interval"]
         d = _decimals(values)
         numbers = [f"{values['mean']:z.{d}f}", f"{values['sd']:z.{d}f}"]
-        rows.append([name, *numbers, f"{low:z.{d}f} to {high:z.{d}f}", meaning])
+        what = meaning.replace("one fresh test set", _fresh(found))
+        rows.append([name, *numbers, f"{low:z.{d}f} to {high:z.{d}f}", what])
     return rows
 
 

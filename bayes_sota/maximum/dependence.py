@@ -29,6 +29,7 @@ SHIFT_REACH = 6.0  # standard deviations of S0 on each side
 _EXPONENT = 24.0  # frequencies with |phi| below exp(-24) are dropped from a table
 _BLOCK = 256  # skills that share a window of counts
 _GROWTH = 600.0  # largest exponent that repeated multiplication may reach
+_NEARLY_ONE = 1 - 1e-16
 _NOTHING = 1e-40  # of a characteristic function
 _SKILL_REACH = 7.0  # conditional standard errors on each side
 
@@ -387,8 +388,8 @@ class SurvivalTable:
         """The table at the first and the last edge only."""
         return replace(self, survival=self.survival[[0, -1]])
 
-    def field_survival(self, weights: FloatArray) -> FloatArray:
-        r"""``1 - H_k(1, x)``, the mass of P(theta) times the probability of more than x.
+    def log_field_cdf(self, weights: FloatArray) -> FloatArray:
+        r"""``log H_k(1, x)``: one less the mass of P(theta) times the probability of more than x.
 
         Parameters
         ----------
@@ -400,8 +401,9 @@ class SurvivalTable:
         ndarray, shape (E, K, D)
         """
         e, k, n = self.survival.shape
-        product = self.smoothed.reshape(e * k, n) @ weights.T
-        return np.clip(product.reshape(e, k, -1), 0.0, 1.0)
+        above = self.smoothed.reshape(e * k, n) @ weights.T
+        np.negative(np.minimum(above, _NEARLY_ONE, out=above), out=above)
+        return np.log1p(above, out=above).reshape(e, k, -1)
 
 
 def skill_nodes(

@@ -43,6 +43,7 @@ from bayes_sota.maximum.walk import (
     TestSet,
 )
 
+_AT_ONCE = 256  # draws whose arrays fit in the cache
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
 _RHO_NODES, _LUCK_NODES = 16, 8
@@ -278,11 +279,11 @@ class BoardLikelihood:
     def log_likelihood(self, weights: FloatArray, r: int) -> FloatArray:
         """Log likelihood at the r-th correlation for hat weights (D, N), shape (D,)."""
         table = self.end_tables[r]
-        log_h = np.log1p(-np.minimum(table.field_survival(weights), 1 - 1e-16))
+        lower, upper = table.log_field_cdf(weights)
         total = np.full(weights.shape[0], -np.inf)
         for m, weight in zip(self.tries, self.tries_weights, strict=True):
-            peak = m * log_h[1].max(axis=0)  # H^m underflows where a level is far too high
-            power = _power_difference(log_h[1], log_h[0], m, peak)
+            peak = m * upper.max(axis=0)  # H^m underflows where a level is far too high
+            power = _power_difference(upper, lower, m, peak)
             with np.errstate(divide="ignore"):
                 log_sum = peak + np.log(weight * (table.weights @ power))
             total = np.logaddexp(total, log_sum)
@@ -327,12 +328,15 @@ class BoardLikelihood:
 
     def _law(self, laws: Sequence[CellLaw], tied: IntArray, m: IntArray) -> FloatArray:
         """Laws of the best skill and of the winner's, whatever was drawn of either."""
-        best, winner = np.empty((2, self.skills.size))
-        for node in range(self.skills.size):
-            at_maximum, behind = (law.below(node) for law in laws)
-            best[node] = np.mean(at_maximum**tied * behind ** (m - tied))
-            winner[node] = at_maximum.mean()
-        return np.stack([self.skills, best, winner])
+        best, winner = np.zeros((2, self.skills.size))
+        for start in range(0, m.size, _AT_ONCE):
+            rows = slice(start, start + _AT_ONCE)
+            at_maximum, behind = (law.log_below(rows) for law in laws)
+            winner += np.exp(at_maximum).sum(axis=0)
+            at_maximum *= tied[rows, None]
+            at_maximum += behind * (m - tied)[rows, None]
+            best += np.exp(at_maximum).sum(axis=0)
+        return np.stack([self.skills, best / m.size, winner / m.size])
 
     def _draw_latent(
         self, rng: np.random.Generator, weights: FloatArray, r: IntArray
@@ -348,7 +352,7 @@ class BoardLikelihood:
         for index in np.unique(r):
             rows = np.flatnonzero(r == index)
             table, draws = self.tables[index], np.arange(rows.size)
-            log_h = np.log1p(-np.minimum(table.field_survival(weights[rows]), 1 - 1e-16))
+            log_h = table.log_field_cdf(weights[rows])
             cells = np.stack(
                 [
                     w * table.weights[:, None] * _power_difference(log_h[1:], log_h[:-1], tries)
@@ -392,7 +396,12 @@ def _power_difference(
     upper: FloatArray, lower: FloatArray, m: float, peak: FloatArray | float = 0.0
 ) -> FloatArray:
     """``exp(m upper - peak) - exp(m lower - peak)`` for log probabilities ``upper >= lower``."""
-    return np.exp(m * upper - peak) * -np.expm1(np.minimum(m * (lower - upper), 0.0))
+    part = m * (lower - upper)
+    np.expm1(np.minimum(part, 0.0, out=part), out=part)
+    whole = m * upper
+    whole -= peak
+    part *= np.exp(whole, out=whole)
+    return np.negative(part, out=part)
 
 
 def _tries_nodes(board: BestScore) -> tuple[FloatArray, FloatArray]:

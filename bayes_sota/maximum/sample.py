@@ -23,6 +23,7 @@ from bayes_sota.core.sample import (
     describe_model,
     describe_nuts,
     describe_provenance,
+    lay_out,
     model_groups,
     model_of,
     resolve_seed,
@@ -160,13 +161,18 @@ class Request:
         self, groups: Mapping[str, Mapping[str, FloatArray]], chains: int | None = None
     ) -> dict[str, xr.Dataset]:
         """Groups of draws (D,) or (D, B) by chain and draw."""
-        count = self.chains if chains is None else chains
-        shaped = {
-            name: {k: np.reshape(v, (count, -1, *v.shape[1:])) for k, v in group.items()}
-            for name, group in groups.items()
-        }
-        names = board_names(self.boards)
-        return {name: _dataset(group, ("chain", "draw"), names) for name, group in shaped.items()}
+        count, labels = chains or self.chains, {"board": board_names(self.boards)}
+        found = {}
+        for name, group in groups.items():
+            values = {key: self._of_one(key, value, 1) for key, value in group.items()}
+            dims = {key: ("board",)[: value.ndim - 1] for key, value in values.items()}
+            found[name] = lay_out(values, count, dims, labels)
+        return found
+
+    def _of_one(self, name: str, value: FloatArray, ndim: int) -> FloatArray:
+        """Without the dimension of boards where there is one, which what was observed keeps."""
+        alone = len(self.boards) == 1 and value.ndim > ndim and name != _OBSERVED
+        return value[..., 0] if alone else value
 
     def tree(
         self,
@@ -177,14 +183,16 @@ class Request:
         """Result with what was observed, and the laws of the skills behind a single board."""
         facts = [self._facts(board) for board in self.boards]
         constant = {name: np.array([fact[name] for fact in facts]) for name in facts[0]}
-        observed, names = {_OBSERVED: constant.pop("maximum")}, board_names(self.boards)
-        data = {
-            "observed_data": _dataset(observed, (), names),
-            "constant_data": _dataset(constant, (), names),
-        }
+        board = {"board": board_names(self.boards)}
+        observed = {_OBSERVED: ("board", constant.pop("maximum"))}
+        known: dict[str, Any] = {k: self._of_one(k, v, 0) for k, v in constant.items()}
+        known = {k: (("board",)[: v.ndim], v) for k, v in known.items()}
         if len(laws) == 1:
-            columns = {name: ("node", law) for name, law in zip(LAWS, laws[0](), strict=True)}
-            data["constant_data"] = data["constant_data"].assign(columns)
+            known |= {name: ("node", law) for name, law in zip(LAWS, laws[0](), strict=True)}
+        data = {
+            "observed_data": xr.Dataset(observed, board),
+            "constant_data": xr.Dataset(known, board if len(self.boards) > 1 else {}),
+        }
         metric = {"metric": self.boards[0].metric}
         tree = result_tree({**groups, **data}, {**attributes, **metric})
         return tree if self.groups == "all" else without_checks(tree)
@@ -222,21 +230,6 @@ class Request:
         field = self.priors.skill.distribution(location, spread)
         values |= board_values(fields, self.boards, field)
         return values, np.stack([f.log_likelihood for f in fields], axis=1)
-
-
-def _dataset(
-    values: Mapping[str, FloatArray], before: tuple[str, ...], names: list[str]
-) -> xr.Dataset:
-    """Arrays with the dimensions ``before``, then the boards; what was observed keeps one board."""
-    data: dict[str, Any] = {}
-    for name, value in values.items():
-        of_boards = value.ndim > len(before)
-        if of_boards and len(names) == 1 and name != _OBSERVED:
-            value, of_boards = value[..., 0], False
-        data[name] = ((*before, *(("board",) if of_boards else ())), value)
-    found = xr.Dataset(data)
-    places = {dim: np.arange(size) for dim, size in found.sizes.items()}
-    return found.assign_coords({**places, **({"board": names} if "board" in places else {})})
 
 
 def estimate_point(

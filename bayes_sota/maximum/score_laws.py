@@ -152,8 +152,8 @@ class ScoreLaw(ABC):
         from scipy.special import ndtr, ndtri
 
         error = self.errors_at(psi) * np.sqrt(dispersion)
-        low = np.zeros(psi.size) if cut is None else ndtr((cut / self.unit - psi) / error)
-        level = np.clip(low + rng.random(psi.size) * (1 - low), 1e-12, 1 - 1e-12)
+        low = 0.0 if cut is None else ndtr((cut / self.unit - psi) / error)
+        level = np.clip(low + rng.random(psi.shape) * (1 - low), 1e-12, 1 - 1e-12)
         return self.snapped(psi + error * ndtri(level))
 
     def draw_psi(

@@ -130,10 +130,14 @@ class CellLaw:
         np.cumsum(mass[:, ::-1], axis=1, out=above[:, -2::-1])
         return cls(distribution, tail, mass, above)
 
-    def below(self, node: int) -> FloatArray:
-        """Probability of a skill of at most that of a node, (D,); 1 for a law of nobody."""
-        whole, above = self.above[:, 0], self.above[:, node + 1]
-        return np.asarray(1 - np.divide(above, whole, out=np.zeros_like(whole), where=whole > 0))
+    def log_below(self, rows: slice) -> FloatArray:
+        """Log probability of skills of at most those of the nodes, (k, N); 0 for a law of nobody.
+
+        At least that of a probability of 1e-16.
+        """
+        whole, above = self.above[rows, :1], self.above[rows, 1:-1]
+        share = np.divide(above, whole, out=np.zeros_like(above), where=whole > 0)
+        return np.log1p(-np.minimum(share, 1 - 1e-16))
 
     def inverse(self, rows: IntArray, upper: FloatArray) -> FloatArray:
         """Skills that draws ``rows`` exceed with probability ``upper``."""

@@ -17,7 +17,13 @@ from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, refuse_unused
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors
-from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, result_tree
+from bayes_sota.core.sample import (
+    LARGEST_GROUP,
+    describe_provenance,
+    lay_out,
+    resolve_seed,
+    result_tree,
+)
 from bayes_sota.core.specification import ModelSpecification
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import BestScore
@@ -273,15 +279,9 @@ class Layout:
 
     def dataset(self, values: Draws) -> xr.Dataset:
         """Variables of draws, each (size, ...)."""
-        shape = self.rows.shape
-        found = {}
-        for name, value in values.items():
-            dims = ("chain", "draw", *_DIMENSIONS.get(name, ()))[: value.ndim + 1]
-            found[name] = (dims, value.reshape(*shape, *value.shape[1:]))
-        used = {dim for dims, _ in found.values() for dim in dims}
-        kept = np.arange(self.draws)[:: self.every]
-        coords = {"chain": np.arange(self.chains), "draw": kept, **self.coords}
-        return xr.Dataset(found, {name: coords[name] for name in coords if name in used})
+        dims = {name: _DIMENSIONS.get(name, ())[: value.ndim - 1] for name, value in values.items()}
+        kept = {"draw": np.arange(self.draws)[:: self.every]}
+        return lay_out(values, self.chains, dims, kept | self.coords)
 
     @property
     def coords(self) -> dict[str, Any]:

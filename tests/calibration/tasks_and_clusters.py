@@ -4,7 +4,9 @@
 interval scores of theta_sota and of the winner's skill, for the answers as they are and as if every
 item counted by itself. Language models answered 479 questions that come in 92 clusters, and 713
 problems in nine tasks, ten times each (LiveCodeBench): the truth is the average over all runs.
-A board has one run, random models, and clusters (or items of each task) drawn with replacement.
+A board has one run or several, random models, and clusters (or items of each task) drawn with
+replacement.
+``... new [BOARDS]`` does so for boards about new runs and about new tasks (``--new``), and
 ``... alone [BOARDS]`` prints how often intervals of every classifier by itself
 (``bayes-sota score``) hold its skill, on new runs and new tasks too, and of all pairs.
 """
@@ -37,20 +39,24 @@ def shares(name: str) -> tuple[np.ndarray, pd.DataFrame]:
     return table.to_numpy(), rows.drop_duplicates("item").set_index("item").loc[table.index]
 
 
-def clustered(rng: np.random.Generator, part: float) -> tuple[bs.Responses, np.ndarray]:
+def clustered(
+    rng: np.random.Generator, part: float, runs: int = 1
+) -> tuple[bs.Responses, np.ndarray]:
     """A part of the clusters; items count equally."""
     share, items = shares("execution")
     names = items["cluster"].unique()
     chosen = rng.choice(names, round(part * names.size))
     rows = [np.flatnonzero(items["cluster"] == name) for name in chosen]
     label = np.repeat(np.arange(chosen.size), [len(row) for row in rows])
-    answers, truth = one_run(rng, share, np.concatenate(rows))
-    truth_of = share.mean(axis=0)[truth]
-    return bs.Responses(answers, clusters=label.astype(str)), truth_of
+    answers, models = some_runs(rng, share, np.concatenate(rows), runs)
+    truth = share.mean(axis=0)[models]
+    return bs.Responses(answers, clusters=label.astype(str)), truth
 
 
-def by_task(rng: np.random.Generator, sizes: np.ndarray) -> tuple[bs.Responses, np.ndarray]:
-    """So many items of each task; tasks count equally."""
+def by_task(
+    rng: np.random.Generator, sizes: np.ndarray, runs: int = 1, average: str = "tasks"
+) -> tuple[bs.Responses, np.ndarray]:
+    """So many items of each task; tasks or items count equally."""
     share, items = shares("repair")
     task = (items["platform"] + "/" + items["difficulty"]).to_numpy()
     names = np.unique(task)
@@ -59,35 +65,60 @@ def by_task(rng: np.random.Generator, sizes: np.ndarray) -> tuple[bs.Responses, 
         rng.choice(np.flatnonzero(task == name), size)
         for name, size in zip(names, sizes, strict=True)
     ]
-    answers, chosen = one_run(rng, share, np.concatenate(rows))
-    truth = np.mean([share[task == name].mean(axis=0) for name in names], axis=0)[chosen]
+    answers, chosen = some_runs(rng, share, np.concatenate(rows), runs)
+    weights = np.ones(names.size) if average == "tasks" else sizes
+    means = [share[task == name].mean(axis=0) for name in names]
+    truth = np.average(means, axis=0, weights=weights)[chosen]
     tasks = np.repeat(names, sizes)
-    return bs.Responses(answers, tasks=list(tasks), average="tasks"), truth
+    return bs.Responses(answers, tasks=list(tasks), average=average), truth
 
 
-def one_run(
-    rng: np.random.Generator, share: np.ndarray, rows: np.ndarray
+def some_runs(
+    rng: np.random.Generator, share: np.ndarray, rows: np.ndarray, runs: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Answers of random models to some items in one run, and which models."""
+    """Answers of random models to some items, items x models x runs if several, and the models."""
     m = share.shape[1]
     chosen = rng.choice(m, int(rng.integers(SMALLEST, m + 1)), replace=False)
-    answers = rng.random((rows.size, chosen.size)) < share[np.ix_(rows, chosen)]
-    return answers.astype(int), chosen
+    p = share[np.ix_(rows, chosen)]
+    if runs == 1:
+        return (rng.random(p.shape) < p).astype(int), chosen
+    return (rng.random((*p.shape, runs)) < p[:, :, None]).astype(int), chosen
 
 
+def by_itself(rng: np.random.Generator, data: bs.Responses) -> bs.Responses:
+    """Every answer of every run as an item by itself; made again where runs were averaged."""
+    if data.n_runs == 1:
+        return bs.Responses(data.values)
+    again = rng.random((data.n_runs, *data.values.shape)) < data.values
+    return bs.Responses(again.reshape(-1, data.n_classifiers).astype(int))
+
+
+TINY = np.array([2, 3, 4, *[60] * 6])
 KINDS = {
     "half of 92 clusters": lambda rng: clustered(rng, 0.5),
     "an eighth of them": lambda rng: clustered(rng, 0.125),
     "nine tasks of 40": lambda rng: by_task(rng, np.full(9, 40)),
-    "three of nine with 2 to 4": lambda rng: by_task(rng, np.array([2, 3, 4, *[60] * 6])),
+    "three of nine with 2 to 4": lambda rng: by_task(rng, TINY),
+    "half of 92 clusters, 3 runs": lambda rng: clustered(rng, 0.5, 3),
+    "half of 92 clusters, 10 runs": lambda rng: clustered(rng, 0.5, 10),
+    "an eighth of them, 3 runs": lambda rng: clustered(rng, 0.125, 3),
+    "an eighth of them, 10 runs": lambda rng: clustered(rng, 0.125, 10),
+    "nine tasks of 40, 3 runs": lambda rng: by_task(rng, np.full(9, 40), 3),
+    "nine tasks of 40, 10 runs": lambda rng: by_task(rng, np.full(9, 40), 10),
+    "nine tasks of 10 to 90, items count the same": lambda rng: by_task(
+        rng, np.arange(10, 91, 10), 1, "items"
+    ),
+    "the same, 3 runs": lambda rng: by_task(rng, np.arange(10, 91, 10), 3, "items"),
+    "three of nine with 2 to 4, 3 runs": lambda rng: by_task(rng, TINY, 3),
 }
 
 
 def judged(place: tuple[str, int]) -> list[dict]:
     kind, index = place
-    rng = np.random.default_rng([list(KINDS).index(kind), index])
-    data, truth = KINDS[kind](rng)
-    ways = {"as they are": data, "every item by itself": bs.Responses(data.values)}
+    every = KINDS | NEW
+    rng = np.random.default_rng([list(every).index(kind), index])
+    data, truth = every[kind](rng)
+    ways = {"as they are": data, "every item by itself": by_itself(rng, data)}
     found = []
     for how, answers in ways.items():
         draws = items_posterior(answers, draws=2000, random_seed=index).draws
@@ -123,6 +154,25 @@ def new_tasks(rng: np.random.Generator, count: int) -> tuple[bs.Responses, np.nd
     return bs.Responses(answers, tasks=list(tasks)), truth
 
 
+def some(
+    rng: np.random.Generator, data: bs.Responses, truth: np.ndarray, new: str
+) -> tuple[bs.Responses, np.ndarray]:
+    """Random models of a matrix, which is about something else."""
+    chosen = rng.choice(truth.size, int(rng.integers(SMALLEST, truth.size + 1)), replace=False)
+    return data.subset(chosen.tolist()).about(new), truth[chosen]
+
+
+NEW = {
+    **{
+        f"new runs, of {runs}": lambda rng, runs=runs: some(rng, *new_runs(rng, runs), "runs")
+        for runs in (3, 10)
+    },
+    **{
+        f"new tasks, {count} seen": lambda rng, n=count: some(rng, *new_tasks(rng, n), "tasks")
+        for count in (3, 5, 8)
+    },
+}
+
 ALONE = {
     **{kind: ("items", draw) for kind, draw in KINDS.items()},
     "new runs, of 3": ("runs", lambda rng: new_runs(rng, 3)),
@@ -139,7 +189,7 @@ def judged_alone(place: tuple[str, int]) -> list[dict]:
     rng = np.random.default_rng([list(ALONE).index(kind), index])
     new, draw = ALONE[kind]
     data, truth = draw(rng)
-    plain = bs.Responses(np.rint(data.values)) if new == "runs" else bs.Responses(data.values)
+    plain = by_itself(rng, data)
     found = {"boards": kind}
     for how, skills in (
         ("coverage", skills_alone(data, new=new)),
@@ -147,14 +197,13 @@ def judged_alone(place: tuple[str, int]) -> list[dict]:
     ):
         ends = np.array([skill.interval() for skill in skills])
         found[how] = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
-    if new == "items":
-        for how, answers in (("pairs", data), ("pairs, every item", plain)):
-            draws = compare_methods(answers, draws=2000, random_seed=index).draws
-            first, second = np.triu_indices(truth.size, 1)
-            gaps = draws[:, first] - draws[:, second]
-            low, high = np.quantile(gaps, [0.025, 0.975], axis=0)
-            gap = truth[first] - truth[second]
-            found[how] = np.mean((low <= gap) & (gap <= high))
+    for how, answers in (("pairs", data.about(new)), ("pairs, every item", plain)):
+        draws = compare_methods(answers, draws=2000, random_seed=index).draws
+        first, second = np.triu_indices(truth.size, 1)
+        gaps = draws[:, first] - draws[:, second]
+        low, high = np.quantile(gaps, [0.025, 0.975], axis=0)
+        gap = truth[first] - truth[second]
+        found[how] = np.mean((low <= gap) & (gap <= high))
     return [found]
 
 
@@ -170,7 +219,9 @@ if __name__ == "__main__":
         frame = pd.DataFrame(rows_of(boards, ALONE, judged_alone))
         print(frame.groupby("boards", sort=False).mean().round(3).to_string())
         sys.exit()
-    frame = pd.DataFrame(rows_of(int(sys.argv[1]) if len(sys.argv) > 1 else 120, KINDS, judged))
+    kinds = NEW if sys.argv[1:2] == ["new"] else KINDS
+    boards = int(sys.argv[-1]) if len(sys.argv) > 1 else 120
+    frame = pd.DataFrame(rows_of(boards, kinds, judged))
     cells = frame.groupby(["boards", "taken", "estimand"], sort=False)
     table = cells.mean().assign(
         error=cells["bias"].agg(lambda x: np.sqrt(np.mean(x**2))),

@@ -108,9 +108,8 @@ def test_other_numbers_of_folds_and_true_test_sets(judge, tmp_path: Path) -> Non
     assert found.exit_code == 0, found.stderr
     content = json.loads(found.stdout)
     bias = fold_bias([other, runs])["tree"]["steady"]
-    row = next(
-        r for r in content["fold_bias"] if (r["learner"], r["estimate"]) == ("tree", "steady")
-    )
+    row = content["fold_bias"][3]
+    assert (row["learner"], row["estimate"]) == ("tree", "steady")
     assert row["folds"] == dict(zip(bias.names, bias.ranks.tolist(), strict=True))
     assert (row["p_value"], row["nemenyi"]) == pytest.approx((bias.p_value, bias.nemenyi))
     expected = against_truth(runs, truth)["steady"]
@@ -178,20 +177,14 @@ def test_every_figure_is_written(judge, kind: str, tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--threshold", "0.2"], "--threshold is of a rule: --rule names it"),
-        (["--rule", "spearman"], "needs the predicted probability of every item"),
-        (["--rule", "spearman", "--threshold", "0.0001"], "from 0.9 to 1, got 0.0001"),
         (["--rule", "ks", "--threshold", "0"], "--threshold must be a number above 0"),
-        (["--rule", "ks", "--threshold", "0.01"], "at least 201 iterations, and there are 24"),
         (["--draws", "500"], "--draws is for --bayes: add it"),
         (["--bayes", "--rule", "ks"], "--rule has no effect on --bayes"),
-        (["--bayes", "--pairing", "paired"], "--pairing has no effect on --bayes"),
         (["--bayes", "--figure", "x.png"], "--figure has no effect on --bayes"),
-        (["--rope", "-1"], "--rope must be a number from 0 to"),
         (["--figure-kind", "rules"], "--figure-kind needs --figure FILE"),
         (["--task", "x"], "--task is for a --figure of --figure-kind means or scores"),
         (["--figure", "x.png", "--task", "x"], "--task 'x' is none: the data sets are task 0"),
         (["--figure", "x.png", "--figure-kind", "ranks"], "is for at least 2 data sets"),
-        (["--orderings", "1"], "--orderings must be a whole number from 2"),
     ],
 )
 def test_what_has_no_effect_or_can_never_be_met_is_refused(

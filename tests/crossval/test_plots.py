@@ -18,7 +18,8 @@ from bayes_sota.crossval.plots import (
     plot_rules,
     plot_running_means,
 )
-from bayes_sota.crossval.reproducibility import expected_by_chance
+from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules
+from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.shape import running_means
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.data.fold_scores import FoldScores
@@ -96,8 +97,12 @@ def test_reproducibility_stands_beside_that_of_equal_learners() -> None:
     assert chance["x"][0] == 1
     assert chance["x"][-1] == 12
     assert chance["y"][-1] == pytest.approx(expected_by_chance(50, 0.5))
-    first, last = (artist(figure, f"pair_{k}", "reproducibility")["y"] for k in (0, 1))
-    assert last[0] > first[0]
+    (judged,) = judge_rules([FixedNumber(12)], simulated(tasks=2), random_seed=0)
+    expected = judged.reproducibility().mean(axis=0)
+    for k, pair in enumerate(combinations(range(3), 2)):
+        drawn = artist(figure, f"pair_{k}", "reproducibility")["y"]
+        assert drawn[-1] == pytest.approx(expected[pair])
+        assert drawn[-1] > drawn[0]
     with pytest.raises(InputError, match="at least 4 iterations"):
         plot_reproducibility(FoldScores(np.full((2, 3, 5), 0.9)), backend="none")
 

@@ -7,7 +7,6 @@ import pytest
 from crossval_runs import run
 from scipy.stats import chi2
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.rules import PosteriorRule, stopping_iterations
 from bayes_sota.data.fold_scores import FoldScores
@@ -18,12 +17,6 @@ def runs(difference: float, iterations: int, folds: int = 10, seed: int = 0) -> 
     scores = rng.normal(0.8, 0.05, (1, 3, 100, folds))[:, :, :iterations]
     scores = scores + difference * np.arange(3)[None, :, None, None]
     return SimpleNamespace(fold_scores=FoldScores(scores))
-
-
-def test_a_clear_ordering_stops_at_once() -> None:
-    rule = PosteriorRule()
-    assert not rule.decided(runs(0.3, 1))
-    assert rule.decided(runs(0.3, 2))
 
 
 def test_an_open_ordering_stops_when_partitions_no_longer_matter() -> None:
@@ -46,7 +39,7 @@ def test_the_threshold_counts() -> None:
     assert not PosteriorRule(0.999999, 0.01).decided(given)
 
 
-@pytest.mark.parametrize("difference", [0.0, 0.005, 0.02])
+@pytest.mark.parametrize("difference", [0.0, 0.005, 0.02, 0.3])
 def test_it_stops_where_the_correlated_t_says_so(difference: float) -> None:
     """By the posterior of every pair after every iteration, one after the other."""
     scores = runs(difference, 40).fold_scores
@@ -78,19 +71,6 @@ def test_missing_iterations_do_not_count() -> None:
     scores = given.scores.copy()
     scores[0, 0, 1:] = np.nan
     assert not PosteriorRule().decided(SimpleNamespace(fold_scores=FoldScores(scores)))
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"threshold": 0.5}, "threshold must be"),
-        ({"partition_part": 0.0}, "partition_part must be"),
-        ({"least_iterations": 1}, "least_iterations"),
-    ],
-)
-def test_what_is_refused(settings: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        PosteriorRule(**settings)
 
 
 def test_a_run_stops_where_every_order_is_settled() -> None:

@@ -1,5 +1,7 @@
 """Stopping rules: both statistics against SciPy, and where rules stop against closed forms."""
 
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +12,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.rules import (
     FixedNumber,
     KolmogorovSmirnovRule,
+    PosteriorRule,
     Progress,
     Rule,
     SpearmanRule,
@@ -28,6 +31,11 @@ def runs_of(learners: int = 2, iterations: int = 40, items: int = 60, noise: flo
     )
     scores = FoldScores(rng.normal(0.9, 0.02, (learners, iterations, 5)))
     return scores, probabilities
+
+
+def progress(values: np.ndarray) -> Progress:
+    """Of one learner, whose scores are of whole iterations."""
+    return progress_of(FoldScores(values[None, :, None], folds=10))[0][0]
 
 
 def test_successive_correlations_are_spearman_s_of_running_means() -> None:
@@ -80,10 +88,10 @@ def test_even_and_odd_scores_have_the_distance_of_kolmogorov_and_smirnov() -> No
 @pytest.mark.parametrize("threshold", [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 1 / 3, 0.5, 0.9, 1.0])
 def test_the_least_number_of_iterations_is_that_of_the_best_interleaving(threshold: float) -> None:
     rule = KolmogorovSmirnovRule(threshold)
-    held = rule.holds(Progress(np.arange(120.0)))  # odd and even alternate: the least distance
+    held = rule.holds(progress(np.arange(120.0)))  # odd and even alternate: the least distance
     assert int(np.argmax(held)) + 1 == rule.least
     for seed in range(20):
-        held = rule.holds(Progress(np.random.default_rng(seed).random(60)))
+        held = rule.holds(progress(np.random.default_rng(seed).random(60)))
         assert not held[: rule.least - 1].any()
 
 
@@ -91,11 +99,9 @@ def test_a_distance_of_the_threshold_does_not_hold() -> None:
     """Of ten and ten scores .1 is possible and not below .1, whatever floating point says."""
     values = np.arange(20.0)
     assert even_odd_distance(values) == 0.1
-    assert not KolmogorovSmirnovRule(0.1).holds(Progress(values))[-1]
-
-
-def test_scores_that_tie_may_stop_sooner() -> None:
-    assert KolmogorovSmirnovRule(0.1).holds(Progress(np.ones(2))).tolist() == [False, True]
+    assert not KolmogorovSmirnovRule(0.1).holds(progress(values))[-1]
+    # Scores that tie may stop sooner.
+    assert KolmogorovSmirnovRule(0.1).holds(progress(np.ones(2))).tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -108,10 +114,13 @@ def test_scores_that_tie_may_stop_sooner() -> None:
         (KolmogorovSmirnovRule, -0.1, "from 1e-06 to 1"),
         (FixedNumber, 0, "from 1 to 1,000,000"),
         (FixedNumber, 2.5, "whole number"),
+        (PosteriorRule, 0.5, "threshold must be"),
+        (partial(PosteriorRule, 0.95), 0.0, "partition_part must be"),
+        (partial(PosteriorRule, 0.95, 0.2), 1, "least_iterations"),
     ],
 )
 def test_thresholds_that_can_never_be_met_are_refused(
-    rule: type, value: float, message: str
+    rule: Callable[..., Rule], value: float, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         rule(value)
@@ -165,19 +174,14 @@ def test_the_order_of_the_iterations_matters_and_is_followed() -> None:
     assert stopping_iterations(rule, scores, probabilities).tolist() != expected.tolist()
 
 
-def test_iterations_that_end_too_soon_give_0() -> None:
-    scores, _ = runs_of(iterations=9)
-    assert stopping_iterations(KolmogorovSmirnovRule(0.1), scores).tolist() == [[0, 0]]
-
-
 @pytest.mark.parametrize("rule", [SpearmanRule(), KolmogorovSmirnovRule(0.1)])
 def test_what_follows_a_stop_does_not_move_it(rule: Rule) -> None:
     stops = set()
     for noise in (0.02, 0.3, 3.0):
         scores, probabilities = runs_of(iterations=100, noise=noise)
         found = stopping_iterations(rule, scores, probabilities)[0]
-        for j, progress in enumerate(progress_of(scores, probabilities)[0]):
-            held = rule.holds(progress)
+        for j, one in enumerate(progress_of(scores, probabilities)[0]):
+            held = rule.holds(one)
             assert found[j] == (np.argmax(held) + 1 if held.any() else 0)
         stops.update(found.tolist())
     assert min(stops) == 0 or max(stops) > 16

@@ -5,7 +5,14 @@ import pytest
 from scipy.stats import beta
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.averages import averaged, smoothed_covariance
+from bayes_sota.data.averages import (
+    averaged,
+    averaged_over_runs,
+    averaged_over_tasks,
+    pass_rates,
+    smoothed_covariance,
+    variance_of_runs,
+)
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import compare_methods
 
@@ -120,3 +127,98 @@ def test_intervals_of_pairs_cover_where_small_tasks_weigh_much():
         low, high = np.quantile(draws[:, 0] - draws[:, 1], [0.025, 0.975])
         hits.append(low <= np.mean(chances[:, 0] - chances[:, 1]) <= high)
     assert np.mean(hits) >= 0.92
+
+
+def test_variance_of_runs_is_that_of_runs_made_again():
+    rng = np.random.default_rng(4)
+    p, task = rng.beta(1, 1, (300, 1)), np.repeat([0, 1, 2], 100)
+    weights, runs = np.array([0.5, 0.3, 0.2]), np.array(5)
+    again = rng.binomial(runs, p[None], (4000, 300, 1)) / runs
+    scores = np.stack([w * again[:, task == t].mean(axis=1) for t, w in enumerate(weights)]).sum(0)
+    said = [
+        averaged_over_runs(x, variance_of_runs(x, runs), task, weights, runs).variance[0]
+        for x in again[:400]
+    ]
+    # two standard errors of a variance of 4,000 draws, and what is added so that none is 0
+    assert np.mean(said) == pytest.approx(scores.var(), rel=0.05)
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_passes_are_unbiased_and_their_variance_is_that_of_runs_made_again(every):
+    rng, k, runs = np.random.default_rng(5), 3, np.array(20)
+    p = rng.random(400)
+    again = rng.binomial(runs, p, (3000, 400)) / runs
+    rates = pass_rates(again, runs, (k, every))
+    truth = p**k if every else 1 - (1 - p) ** k
+    error = np.sqrt(rates.var(axis=0).sum() / 3000) / 400
+    assert rates.mean() == pytest.approx(truth.mean(), abs=4 * error)
+    said = variance_of_runs(again, runs, (k, every)).mean(axis=0).sum()
+    # the jackknife is never too small on average (Efron and Stein 1981, doi 10.1214/aos/1176345462)
+    assert 1 - 0.03 < said / rates.var(axis=0).sum() < 1.15
+
+
+def test_new_tasks_have_the_variance_of_the_means_of_tasks():
+    rng = np.random.default_rng(6)
+    values, task = (rng.random((600, 2)) < 0.7).astype(float), np.repeat(np.arange(6), 100)
+    means = np.stack([values[task == t].mean(axis=0) for t in range(6)])
+    found = averaged_over_tasks(values, task, None, np.full(6, 1 / 6))
+    np.testing.assert_allclose(found.influence.T @ found.influence, np.cov(means, rowvar=False) / 6)
+    weights = np.array([0.4, 0.2, 0.1, 0.1, 0.1, 0.1])
+    squares = np.sum(weights**2)
+    unequal = averaged_over_tasks(values, task, None, weights)
+    away = means - weights @ means
+    expected = squares * np.einsum("t,tj,tk->jk", weights, away, away) / (1 - squares)
+    np.testing.assert_allclose(unequal.influence.T @ unequal.influence, expected)
+
+
+def test_answers_are_about_new_runs_and_new_tasks():
+    rng = np.random.default_rng(7)
+    answers = rng.random((90, 3, 4)) < rng.random((90, 1, 1))
+    tasks = list(np.repeat(["a", "b", "c"], 30))
+    data = Responses(answers, tasks=tasks)
+    assert data.about("items") == data
+    narrow, wide = (data.about(new).average.standard_errors for new in ("runs", "tasks"))
+    assert np.all(narrow < data.average.standard_errors)
+    assert np.all(data.average.standard_errors <= wide + 1e-12)
+    rows = Responses(answers.transpose(0, 2, 1).reshape(90, 12), tasks=tasks)
+    together = rows.about("runs", ["1", "2", "3"] * 4)
+    np.testing.assert_allclose(together.average.effective, data.about("runs").average.effective)
+
+
+def test_runs_may_differ_in_number():
+    rng = np.random.default_rng(8)
+    answers = (rng.random((60, 2, 5)) < 0.7).astype(float)
+    answers[rng.random((60, 2)) < 0.5, 3:] = np.nan
+    data = Responses(answers)
+    assert repr(data) == "<Responses 'responses': 60 items x 2 classifiers, 3 to 5 runs>"
+    np.testing.assert_allclose(data.values, np.nanmean(answers, axis=2))
+    columns = Responses(answers.transpose(0, 2, 1).reshape(60, 10)).about("runs", ["1", "2"] * 5)
+    assert columns == data.about("runs")
+    noise = np.nanvar(answers, axis=2) / (data.run_numbers - 1)  # p (1 - p) / (R - 1)
+    np.testing.assert_allclose(columns.average.variance, noise.sum(axis=0) / 60**2, rtol=0.02)
+    passed = data.about("items", passes=(2, False)).values
+    right, runs = np.nansum(answers, axis=2), data.run_numbers
+    np.testing.assert_allclose(
+        passed, 1 - (runs - right) * (runs - right - 1) / (runs * (runs - 1))
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "asked", "message"),
+    [
+        ({}, {"new": "runs"}, "new runs need several runs"),
+        ({}, {"new": "tasks"}, "new tasks need 3 tasks at least"),
+        ({}, {"new": "items", "passes": (2, False)}, "pass@2 needs several runs"),
+        ({"n_runs": 2}, {"new": "items", "passes": (3, True)}, r"pass\^3 needs 3 runs"),
+        ({"n_runs": 2}, {"new": "runs", "passes": (2, True)}, "need more than 2 runs"),
+        (
+            {},
+            {"new": "runs", "methods": ["a", "a", "b"]},
+            "new runs need several runs",
+        ),
+    ],
+)
+def test_what_answers_cannot_be_about(known, asked, message):
+    data = Responses(np.ones((4, 3)), **known)
+    with pytest.raises(InputError, match=message):
+        data.about(**asked)

@@ -1,24 +1,21 @@
-"""Matches counted one by one against the counts; strong components against SciPy."""
+"""Matches counted one by one against the counts; strong parts against powers of matrices."""
 
+import re
 from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
-from bayes_sota.core.errors import InfiniteEstimateError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import (
     MatchCounts,
-    check_connected,
     count_matches,
     count_scores,
+    infinite_estimates,
     ranks_of_rounds,
-    strongly_connected,
-    win_graph,
-    wins_of_rounds,
+    strong_parts,
 )
 from bayes_sota.epp.simulate import simulate_tournament
 
@@ -57,17 +54,8 @@ def assert_same(counts: MatchCounts, expected: tuple[np.ndarray, np.ndarray, int
     doubled, n_matches, ties = expected
     np.testing.assert_array_equal(counts.doubled_wins, doubled)
     np.testing.assert_array_equal(counts.totals, doubled.sum(axis=1) / 2)
-    np.testing.assert_array_equal(counts.matches_of_players, n_matches.sum(axis=1))
+    np.testing.assert_array_equal(counts.n_matches, n_matches)
     assert counts.n_ties == ties
-    assert counts.n_pairs == np.count_nonzero(np.triu(n_matches))
-    others = ~np.eye(len(doubled), dtype=bool)
-    assert counts.complete == isinstance(counts.n_matches, int)
-    every = np.broadcast_to(np.asarray(counts.n_matches), doubled.shape)
-    np.testing.assert_array_equal(every[others], n_matches[others])
-    met = n_matches > 0
-    shares = counts.win_shares
-    np.testing.assert_allclose(shares[met], doubled[met] / (2 * n_matches[met]), rtol=1e-15)
-    assert np.isnan(shares[~met]).all()
 
 
 @pytest.mark.parametrize("levels", [2, 4, 10_000])
@@ -85,9 +73,7 @@ def assert_same(counts: MatchCounts, expected: tuple[np.ndarray, np.ndarray, int
 def test_matches_of_scores_are_those_counted_by_hand(levels, missing, lower, kind) -> None:
     for seed in range(4):
         table = drawn(levels=levels, missing=missing, lower=lower, seed=seed)
-        counts = count_matches(table, kind)
-        assert counts.complete == table.complete
-        assert_same(counts, by_hand(table, kind))
+        assert_same(count_matches(table, kind), by_hand(table, kind))
 
 
 def test_zero_ties_with_minus_zero() -> None:
@@ -121,71 +107,47 @@ def test_counts_of_very_many_rounds_do_not_overflow(levels: int | None) -> None:
     assert count_matches(ScoreTable(scores)).totals[0] == np.sum(1 + ahead) / 2
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_all_rounds_of_few_rounds_are_as_of_many(missing: float) -> None:
-    """Counted score by score where there are fewer rounds than players, else player by player."""
-    whole = drawn(levels=4, missing=missing, lower=False, seed=3)
-    table = ScoreTable(whole.scores.T[:, :5])
-    few = ScoreTable(np.hstack([table.scores, np.full((5, 1), 9.0)]))  # one who always wins
-    found = count_matches(few, "all-rounds")
-    assert_same(found, by_hand(few, "all-rounds"))
-    before = count_matches(table, "all-rounds")
-    np.testing.assert_array_equal(found.doubled_wins[:5, :5], before.doubled_wins)
-
-
 NAN = float("nan")
 
 
-def parts(graph) -> set[frozenset[int]]:
-    return {frozenset(part.tolist()) for part in graph.components}
+def parts(wins: np.ndarray) -> set[frozenset[int]]:
+    """Players who can reach each other along wins, by the powers of the matrix."""
+    reach = np.linalg.matrix_power((wins > 0) + np.eye(len(wins), dtype=np.int64), len(wins)) > 0
+    return {frozenset(np.flatnonzero(row).tolist()) for row in reach & reach.T}
 
 
-def by_scipy(wins: np.ndarray) -> set[frozenset[int]]:
-    number, labels = connected_components(wins > 0, directed=True, connection="strong")
-    return {frozenset(np.flatnonzero(labels == k).tolist()) for k in range(number)}
-
-
-def test_both_ways_find_the_strong_components_of_complete_tournaments() -> None:
-    rng = np.random.default_rng(0)
-    sizes = []
-    for _ in range(80):
-        m = int(rng.integers(2, 8))
-        scores = np.rint(4 * rng.random((int(rng.integers(2, 4)), m)) + np.arange(m))
-        for kind in ("same-round", "all-rounds"):
-            counts = count_matches(ScoreTable(scores), kind)
-            every = np.full((m, m), float(counts.n_matches))
-            np.fill_diagonal(every, 0)
-            quick = win_graph(counts)
-            general = win_graph(MatchCounts(counts.doubled_wins, every, counts.n_ties))
-            assert parts(quick) == parts(general) == by_scipy(counts.doubled_wins)
-            assert len(quick.pieces) == 1
-            assert len(general.pieces) == 1
-            order = [part.tolist() for part in quick.components]
-            assert order == [part.tolist() for part in general.components]
-            sizes.append(len(order))
-    assert {1, 2, 3, 4} <= set(sizes)  # of every sort
-
-
-def test_parts_of_incomplete_tournaments_come_from_the_best() -> None:
-    rng = np.random.default_rng(1)
-    apart = 0
-    for _ in range(80):
-        n, m = int(rng.integers(3, 12)), 6
-        first = np.concatenate([np.arange(m), rng.integers(m, size=n)])
-        own_half = rng.random() < 0.5
-        second = (first + rng.integers(1, m, size=first.size)) % m
-        if own_half:
-            second = first // 3 * 3 + (first + 1 + second % 2) % 3
-        outcomes = np.where(rng.random(first.size) < 0.8, first < second, 0.5)
-        counts = count_matches(Matches(first, second, outcomes, players=list("abcdef")))
-        graph = win_graph(counts)
-        assert parts(graph) == by_scipy(counts.doubled_wins)
-        for better in range(len(graph.components)):
-            for worse in graph.components[better + 1 :]:
-                assert not counts.doubled_wins[np.ix_(worse, graph.components[better])].any()
-        assert len(graph.pieces) == connected_components(counts.doubled_wins, directed=False)[0]
-        assert graph.connected == (len(graph.components) == 1)
-        apart += len(graph.pieces) > 1
+def test_parts_are_those_who_reach_each_other_and_the_message_names_the_best() -> None:
+    """Of complete tournaments, and of listed matches that may fall apart."""
+    rng, sizes, apart = np.random.default_rng(1), set(), 0
+    for seed in range(160):
+        m = 6
+        if seed % 2:
+            scores = np.rint(4 * rng.random((int(rng.integers(2, 4)), m)) + np.arange(m))
+            wins = count_matches(ScoreTable(scores), ("same-round", "all-rounds")[seed % 4 // 2])
+        else:
+            first = np.concatenate([np.arange(m), rng.integers(m, size=int(rng.integers(3, 12)))])
+            second = (first + rng.integers(1, m, size=first.size)) % m
+            if rng.random() < 0.5:
+                second = first // 3 * 3 + (first + 1 + second % 2) % 3
+            outcomes = np.where(rng.random(first.size) < 0.8, first < second, 0.5)
+            wins = count_matches(Matches(first, second, outcomes, players=list("abcdef")))
+        wins, found = wins.doubled_wins, strong_parts(wins.doubled_wins)
+        expected = parts(wins)
+        assert {frozenset(np.flatnonzero(found == k).tolist()) for k in set(found)} == expected
+        sizes.add(len(expected))
+        if len(expected) == 1:
+            continue
+        said = str(infinite_estimates(wins, list("abcdef")))
+        assert f"({len(expected)} groups of players" in said
+        if " never meet" in said:
+            apart += len(parts(wins + wins.T)) > 1
+            continue
+        named = said.split(" never")[0]  # of at most four
+        best = ["abcdef".index(name) for name in re.findall("'(.)'", named)]
+        best += sorted(next(part for part in expected if best[0] in part) - {*best})
+        assert frozenset(best) in expected
+        assert not np.delete(wins, best, axis=0)[:, best].any()
+    assert {1, 2, 3, 4} <= sizes
     assert 3 < apart < 60
 
 
@@ -194,41 +156,20 @@ def test_the_message_names_who_never_meets(decided: bool) -> None:
     """Also where a player of one half never lost to the others of it, whom it did meet."""
     half = [[2, 1], [2, 1] if decided else [1, 2]]
     scores = [[*half[0], NAN, NAN], [*half[1], NAN, NAN], [NAN, NAN, 1, 2], [NAN, NAN, 2, 1]]
-    graph = win_graph(count_matches(ScoreTable(scores)))
-    with pytest.raises(InfiniteEstimateError) as caught:
-        check_connected(graph, list("abcd"))
-    found = str(caught.value)
-    sides = {"'a', 'b'", "'c', 'd'"}
-    assert "never meet" in found
-    assert set(found.split(" never meet")[0].split(" and ")) == sides
+    found = str(infinite_estimates(count_matches(ScoreTable(scores)).doubled_wins, list("abcd")))
+    sides = found.split(" never meet")[0].split(" and ")
+    assert sides == ["'a', 'b'", "'c', 'd'"]
 
 
-def test_many_parts_are_ordered_at_once() -> None:
-    """As many parts as players, in an incomplete design: each beats all below."""
-    scores = np.tile(np.arange(400.0, 0, -1), (3, 1))
-    scores[0, 7] = np.nan
-    graph = win_graph(count_matches(ScoreTable(scores)))
-    assert [part.tolist() for part in graph.components] == [[i] for i in range(400)]
-
-
-def test_many_graphs_of_wins_at_once() -> None:
-    rng = np.random.default_rng(0)
-    tables = (rng.random((400, 5, 5)) < rng.random((400, 1, 1))) & ~np.eye(5, dtype=bool)
-    expected = [
-        connected_components(wins, directed=True, connection="strong")[0] == 1 for wins in tables
-    ]
-    assert strongly_connected(tables).tolist() == expected
-    assert 50 < sum(expected) < 350
-
-
+@pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_wins_of_many_tournaments_at_once(missing: float) -> None:
+def test_many_tournaments_are_counted_at_once(kind, missing) -> None:
     tables = [
         simulate_tournament(np.zeros(5), 9, step=0.5, missing=missing, random_seed=seed).scores
         for seed in range(4)
     ]
-    for wins, scores in zip(wins_of_rounds(np.stack(tables)), tables, strict=True):
-        counts = count_scores(scores, "same-round")
-        matches = np.array(np.broadcast_to(counts.n_matches, (5, 5)))
-        np.fill_diagonal(matches, 0)
-        np.testing.assert_array_equal(wins - wins.T + matches, counts.doubled_wins)
+    tables = [np.where(np.isnan(tables[0]), np.nan, np.nan_to_num(one)) for one in tables]
+    together, alone = count_scores(np.stack(tables), kind), [count_scores(t, kind) for t in tables]
+    np.testing.assert_array_equal(together.doubled_wins, [one.doubled_wins for one in alone])
+    assert all(np.array_equal(together.n_matches, one.n_matches) for one in alone)
+    assert together.n_ties == sum(one.n_ties for one in alone)

@@ -59,7 +59,7 @@ def weighted_skills(fit: BradleyTerryFit, weights: np.ndarray) -> np.ndarray:
                 n_matches += weight * met
     np.fill_diagonal(wins, 0)
     np.fill_diagonal(n_matches, 0)
-    return solver.solve(wins.sum(axis=1), n_matches, start=fit.epp).epp
+    return solver.solve(wins.sum(axis=1), n_matches, start=fit.epp)
 
 
 @pytest.mark.parametrize("kind", KINDS)

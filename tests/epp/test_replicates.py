@@ -42,7 +42,6 @@ def all_of_them(fit: BradleyTerryFit, repetitions: int = 60) -> np.ndarray:
 def test_together_and_one_after_another(name, block, monkeypatch) -> None:
     fit = FITS[name]()
     together = all_of_them(fit)
-    monkeypatch.setattr(replicates, "_TOGETHER", 0)
     monkeypatch.setattr(replicates, "_BLOCK", block)
     np.testing.assert_allclose(together, all_of_them(fit), rtol=1e-9, atol=1e-9)
     assert together.shape == (60,)

@@ -12,7 +12,6 @@ from scipy.stats import norm, t
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp import rounds
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.rounds import (
     bonferroni_critical,
@@ -270,9 +269,3 @@ def test_matches_of_a_table_listed_one_by_one_are_the_same_tournament() -> None:
     np.testing.assert_allclose(listed.se, fit.se, rtol=1e-9)
     assert listed.deviance == pytest.approx(fit.deviance)
     assert listed.deviance_df == fit.deviance_df
-
-
-def test_by_rounds_and_by_players_is_the_same() -> None:
-    scores = drawn(0.35, None).oriented
-    by_rounds = rounds._against_rounds(scores)
-    np.testing.assert_array_equal(by_rounds, rounds._against_scores(scores))

@@ -154,8 +154,8 @@ def test_reliability_by_hand(kind: str, missing: float) -> None:
     table = simulate_tournament(np.linspace(2, -2, 6), 30, missing=missing, random_seed=2)
     fit = fit_epp(table, kind)
     found = reliability(fit, 3)
-    p, share = fit.win_probabilities(), fit.counts.win_shares
-    n = np.broadcast_to(fit.counts.n_matches, share.shape)
+    p, n = fit.win_probabilities(), fit.counts.n_matches
+    share = fit.counts.doubled_wins / (2 * np.maximum(n, 1))
     pairs = sorted(
         (p[i, j], share[i, j], n[i, j]) for i in range(6) for j in range(6) if p[i, j] > 0.5
     )

@@ -126,10 +126,10 @@ def test_numbers_have_the_t_law_of_their_mean():
 @pytest.mark.parametrize(
     ("known", "asked", "message"),
     [
-        ({}, {"new": "runs"}, "needs several runs"),
-        ({}, {"new": "tasks"}, "needs 3 tasks at least to tell how tasks differ, got 1"),
-        ({"n_runs": 3}, {"passes": (4, False)}, "pass@4 needs 4 runs of each item, 'one' has 3"),
-        ({"n_runs": 3}, {"new": "runs", "passes": (2, True)}, "not for pass@K"),
+        ({}, {"new": "runs"}, "need several runs"),
+        ({}, {"new": "tasks"}, "need 3 tasks at least to tell how tasks differ, got 1"),
+        ({"n_runs": 3}, {"passes": (4, False)}, "pass@4 needs 4 runs of each item, there are 3"),
+        ({"n_runs": 3}, {"new": "runs", "passes": (3, True)}, "need more than 3 runs"),
         ({"clusters": ["a"] * 4}, {}, "one cluster"),
         ({}, {"new": "days"}, "must be one of"),
     ],

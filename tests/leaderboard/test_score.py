@@ -112,3 +112,45 @@ def test_clusters_widen_the_interval(capsys: Any, tmp_path: Path) -> None:
     found = json.loads(run(capsys, "score", str(path), "--json")[1])["classifiers"][0]
     assert found["n_clusters"] == 20
     assert 14 < found["n_effective"] < 40
+
+
+@pytest.mark.parametrize("command", ["sota", "board"])
+def test_boards_are_about_runs_tasks_and_passes(command: str, capsys: Any) -> None:
+    file = str(EXAMPLES / "exam.csv")
+    widths = {}
+    for new in ("runs", "items", "tasks"):
+        code, out, _ = run(capsys, command, file, "--new", new, "--json")
+        found = json.loads(out)
+        low, high = found["theta_sota"]["interval"]
+        widths[new] = high - low
+        assert (code, found["new"], found["rho"]["learnt"]) == (0, new, new != "runs")
+        said = run(capsys, command, file, "--new", new)[1]
+        assert {"runs": "many new runs", "items": "many new items", "tasks": "many new tasks"}[
+            new
+        ] in said.splitlines()[0]
+    assert widths["runs"] < widths["items"] < widths["tasks"]
+    assert "to have a pass@2 of" in run(capsys, command, file, "--metric", "pass@2")[1]
+
+
+def test_pairs_about_new_tasks_have_the_t_law_of_their_means(capsys: Any) -> None:
+    from scipy.stats import ttest_rel
+
+    from bayes_sota.data.read_outcomes import read_evaluations
+
+    file = EXAMPLES / "exam.csv"
+    arguments = ["--new", "tasks", "--pair", "forest", "tree", "--json"]
+    (pair,) = json.loads(run(capsys, "claim", "responses", str(file), *arguments)[1])["pairs"]
+    data = read_evaluations(file).about("tasks").outcomes
+    codes, weights = data.task_codes
+    means = np.stack([data.values[codes == t].mean(axis=0) for t in range(weights.size)])
+    first, second = (means[:, data.names.index(name)] for name in ("forest", "tree"))
+    assert pair["p_false"] == pytest.approx(ttest_rel(first, second, alternative="greater").pvalue)
+
+
+@pytest.mark.parametrize("command", ["sota", "board"])
+def test_a_leaderboard_has_no_runs_or_tasks(command: str, capsys: Any) -> None:
+    file = [str(EXAMPLES / "leaderboard.csv"), "--n-test", "1247"]
+    for asked in (["--new", "runs"], ["--metric", "pass@2"]):
+        code, _, error = run(capsys, command, *file, *asked)
+        assert code == 2
+        assert "leaderboard" in error or "answers in several runs" in error

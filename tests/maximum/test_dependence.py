@@ -183,7 +183,7 @@ def test_field_survival_agrees_with_integration(distribution, tolerance):
     n, x, theta0, rho = 500, 465, 0.93, 0.7
     _, table = make_table(n, (x, x), rho, theta0)
     weights = distribution.hat_weights(distribution.from_skill(table.skills))
-    ours = table.field_survival(weights[None])[1, :, 0]
+    ours = -np.expm1(table.log_field_cdf(weights[None])[1, :, 0])
     low, high = distribution.axis_support()
     u, w = np.polynomial.legendre.leggauss(200)
     u, w = (low + high) / 2 + (high - low) / 2 * u, (high - low) / 2 * w
