@@ -94,7 +94,8 @@ def readers(folder: Path) -> dict[str, Call]:
             {"task_column": ({"path": folder / "exam.csv"}, "topic"),
              "cluster_column": ({"path": folder / "exam.csv"}, "unit"),
              "run_column": ({"path": folder / "exam.csv"}, "turn"),
-             "average": ({"path": folder / "exam.csv"}, "items")},
+             "average": ({"path": folder / "exam.csv"}, "items"),
+             "leave_out": ({"path": folder / "exam.csv"}, ["law"])},
         ),
         "read_paired_boards": Call(
             {"path": twice},

@@ -40,7 +40,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import group_options, parse_average, parse_passes
-from bayes_sota.leaderboard.command import field_options, read_file
+from bayes_sota.leaderboard.command_reading import field_options, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
@@ -240,14 +240,17 @@ def segmentation(
 @command(
     epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
 )
-@click.argument("files", nargs=-1, required=True, type=InputFile())
+@click.argument("files", nargs=-1, required=True, type=InputFile(folders=True))
 @click.option("--item-column", help="Column of the items' names.")
 @group_options
 @click.option(
     "--run-separator",
     help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
 )
-@click.option("--metric", help="pass@K or pass^K of several runs; or which metric of a log.")
+@click.option(
+    "--metric",
+    help="pass@K or pass^K of several runs; or which metric or scorer of a log.",
+)
 @click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @click.option(
     "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
@@ -266,6 +269,11 @@ def segmentation(
 )
 @click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
 @click.option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
+@click.option(
+    "--task-columns",
+    metavar="A,B,...",
+    help="Columns of data sets, of a table with a row per method: they are the sample.",
+)
 @interval_option
 @_claim_options
 def responses(
@@ -283,9 +291,9 @@ def responses(
     """From per-item outcomes of two or more methods.
 
     FILES are a table with a row per item and a column per method (right and wrong, numbers such as
-    Dice, or predicted classes beside a column ground_truth), or evaluation logs, one or more per
-    method: samples of lm-evaluation-harness, logs of inspect_ai, per-instance statistics of HELM.
-    They are joined on the item.
+    Dice, or predicted classes beside a column ground_truth), or evaluation logs and folders of
+    logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
+    statistics of HELM. They are joined on the item.
     """
     from bayes_sota.claims.summary_methods import report_methods
 
@@ -322,6 +330,7 @@ def _read_outcomes(
     item_metric: Any,
     label_column: str | None,
     lower_is_better: bool | None,
+    task_columns: str | None,
     **reading: Any,
 ) -> dict[str, Any]:
     """Outcomes and methods, where they come from, and notes."""
@@ -330,6 +339,8 @@ def _read_outcomes(
             "--label-column is for numbers with --item-metric auc; a column of true classes is "
             "found by its name: ground_truth, label, truth, ..."
         )
+    if task_columns is not None:
+        return _read_data_sets(files, task_columns, item_metric, lower_is_better, reading)
     reading["average"] = parse_average(reading["average"])
     new = reading.pop("new")
     if item_metric is None:
@@ -348,7 +359,7 @@ def _read_outcomes(
         }  # fmt: skip
     from bayes_sota.data.read_outcomes import read_item_scores
 
-    others = ("metric", "scorer", "run_separator", "run_column")
+    others = ("metric", "scorer", "run_separator", "run_column", "leave_out")
     if len(files) > 1 or any(reading.pop(k) for k in others):
         raise InputError(
             "--item-metric and --label-column are for one table of numbers, without runs"
@@ -359,6 +370,30 @@ def _read_outcomes(
     )  # fmt: skip
     scores = scores.about(new or "items")
     return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
+
+
+def _read_data_sets(
+    files: tuple[Path, ...],
+    columns: str,
+    item_metric: str | None,
+    lower_is_better: bool | None,
+    others: dict[str, Any],
+) -> dict[str, Any]:
+    """Scores of methods on data sets, which are the sample."""
+    from bayes_sota.data.read_task_scores import read_task_scores
+
+    refuse_unused("--task-columns", {f"--{k.replace('_', '-')}": v for k, v in others.items()})
+    if len(files) > 1 or item_metric not in (None, "mean"):
+        raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
+    found = read_task_scores(
+        files[0], task_columns=[name.strip() for name in columns.split(",")],
+        metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
+    )  # fmt: skip
+    note = (
+        f"the {len(found.tasks)} data sets are the sample: skills are those on new ones like them"
+    )
+    notes = [note, *found.notes]
+    return {"outcomes": found.new_tasks(), "source": "1 table of data sets", "notes": notes}
 
 
 @command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")

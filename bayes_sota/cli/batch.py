@@ -122,7 +122,8 @@ class _Board:
 
     def _basis(self) -> str:
         """What the result depends on: arguments, seed, version, and content of the files."""
-        files = [Path(name) for name in self.row.inputs]
+        given = map(Path, self.row.inputs)
+        files = [file for path in given for file in (path, *sorted(path.rglob("*")))]
         content = [sha256(p.read_bytes()).hexdigest() if p.is_file() else "" for p in files]
         words = [word for word in self.row.arguments if word not in self.row.inputs]
         return digest_of(words, self._seed, self.groups, __version__, content)

@@ -13,7 +13,14 @@ from typing import Any
 
 import click
 
-from bayes_sota.core.command import InputFile, Shown, command, name_options, report_options
+from bayes_sota.core.command import (
+    INSPECT,
+    InputFile,
+    Shown,
+    command,
+    name_options,
+    report_options,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 
@@ -46,8 +53,8 @@ class Finding:
     notes: list[str] = field(default_factory=list)
 
 
-@command("inspect", epilog="Example: bayes-sota inspect leaderboard.csv")
-@click.argument("file", type=InputFile())
+@command(INSPECT, epilog="Example: bayes-sota inspect leaderboard.csv")
+@click.argument("file", type=InputFile(folders=True))
 @report_options
 def inspect_file(file: Path, shown: Shown) -> int:
     """Say what FILE holds, every question that it can answer, and the command for it.

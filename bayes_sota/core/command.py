@@ -7,6 +7,7 @@ Every command is a ``Command``: its files do not destroy each other, its errors 
 import math
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -19,7 +20,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.core.files import check_ending, check_not_kept, check_writable
 from bayes_sota.core.schema import DOMAINS
 from bayes_sota.core.tables import json_text
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
     type Draw = Callable[[], PlotCollection] | None
+
+INSPECT = "inspect"
+"""Name of the command that says what a file holds."""
 
 _LONGEST = 200  # characters of a cell
 _LONGEST_LINE, _HEAD = 700, 450
@@ -79,11 +83,16 @@ class _File(click.ParamType):  # type: ignore[type-arg]
 class InputFile(_File):
     """File that a command reads; what is wrong with it is said before anything else."""
 
+    def __init__(self, folders: bool = False) -> None:
+        """Make the type of an argument, which may be a folder of files too."""
+        self.folders = folders
+
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Path of a regular file, or ``InputError``."""
         from bayes_sota.core.files import check_file
 
-        check_file(Path(value))
+        if not (self.folders and Path(value).is_dir()):
+            check_file(Path(value))
         return Path(value)
 
 
@@ -152,12 +161,24 @@ class Command(click.Command):
         try:
             with watched(show_progress(*silent)):
                 return super().invoke(ctx)
+        except UnreadableFileError:
+            raise
         except InputError as error:
-            raise InputError(name_options(str(error), self.params)) from error
+            message = name_options(str(error), self.params)
+            raise InputError(message + self._advice(ctx, message)) from error
         except EOFError as error:  # click takes it for the end of what a user types
             raise RuntimeError(str(error) or "unexpected end of a file") from error
         except KeyboardInterrupt:
             raise click.Abort from None
+
+    def _advice(self, ctx: click.Context, message: str) -> str:
+        """What to do about a file that was the problem: the end of the message."""
+        arguments = [param for param in self.params if isinstance(param, click.Argument)]
+        for _, path in _named(arguments, ctx.params, InputFile):
+            name = re.escape(shown_path(path))
+            if self.name != INSPECT and re.search(rf"(?<![\w./-]){name}(?![\w-])", message):
+                return f"; bayes-sota {INSPECT} {shlex.quote(str(path))} says what it holds"
+        return ""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups: what is read, what is assumed, what is shown."""

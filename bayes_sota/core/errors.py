@@ -13,6 +13,10 @@ class InputError(BayesSotaError, ValueError):
     """Input that cannot be what the user meant: a value, a combination of values or a file."""
 
 
+class UnreadableFileError(InputError):
+    """A file that cannot be opened, so that nothing else can be said of it."""
+
+
 class ImpossibleAccuracyError(InputError):
     """A printed accuracy that no whole number of right answers gives."""
 

@@ -111,7 +111,7 @@ def averaged(
     influence = summed * (weights * np.sqrt(correction) / sizes)[of_task][:, None]
     squares = _sums(away**2, tasks) / sizes[:, None]
     kish = float(1 / np.sum(weights**2 / sizes))
-    variance, middle = _smoothed(scores, means, squares, sizes, weights, kish)
+    variance, middle = _smoothed(scores, means, squares, sizes[:, None], weights[:, None], kish)
     if clusters is not None:
         effect = _design_effect(influence, squares, sizes, weights)
         if scores.size == 1:
@@ -295,18 +295,54 @@ def _smoothed(
     scores: FloatArray,
     means: FloatArray,
     squares: FloatArray,
-    sizes: FloatArray,
-    weights: FloatArray,
-    kish: float,
+    n: FloatArray,
+    w: FloatArray,
+    kish: float | FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Variance of each score, never 0, and the score with half an answer of each kind more."""
-    n, w, a = sizes[:, None], weights[:, None], _PSEUDO
+    """Variance of each score, never 0, and the score with half an answer of each kind more.
+
+    Sizes and weights of tasks are (T, 1), or (T, m) where classifiers differ in them.
+    """
+    a = _PSEUDO
     middle = (kish * scores + 0.5) / (kish + 1)
     of_task = (kish * means + 0.5) / (kish + 1)
     spread = (kish * squares + 0.25) / (kish + 1) + kish * (means - 0.5) ** 2 / (kish + 1) ** 2
     whole = np.sum(w * (spread + (of_task - middle) ** 2), axis=0)
     shrunk = (n * spread + a * whole) / (n + a) + n * a * (of_task - middle) ** 2 / (n + a) ** 2
     return np.sum(w**2 * shrunk / (n * (1 - n / (n + a) ** 2)), axis=0), middle
+
+
+def averaged_shares(
+    shares: FloatArray, sizes: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    r"""Averages over tasks of which only the scores are known, and what they are worth.
+
+    A task is so many answers, right or wrong, with this share of right ones: the variance of an
+    average is :math:`\sum_t w_t^2 p_t (1 - p_t) / n_t`, smoothed and shrunk as that of answers is.
+
+    Parameters
+    ----------
+    shares, sizes, weights : ndarray, shape (T, m)
+        Share of right answers of each classifier in each task, answers behind it, and weights of
+        the tasks, which sum to 1.
+
+    Returns
+    -------
+    scores, effective : ndarray, shape (m,)
+        Of a single task its number of answers, but for 4 / n.
+
+    Examples
+    --------
+    >>> alike = np.full((2, 1), 0.5)
+    >>> scores, effective = averaged_shares(np.array([[0.9], [0.5]]), np.full((2, 1), 50.0), alike)
+    >>> scores.tolist(), effective.round(1).tolist()
+    ([0.7], [119.5])
+    """
+    kish = 1 / np.sum(weights**2 / sizes, axis=0)
+    scores = np.sum(weights * shares, axis=0)
+    squares = shares * (1 - shares)
+    variance, middle = _smoothed(scores, shares, squares, sizes, weights, kish)
+    return scores, middle * (1 - middle) / variance + 1
 
 
 def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray) -> FloatArray:

@@ -90,7 +90,8 @@ def check_metric(
     """Raise ``InputError`` where options of one metric come with another."""
     if metric not in ("accuracy", "auc", "score"):
         raise InputError(f'metric must be "accuracy", "auc" or "score", got {metric!r}')
-    if metric != "accuracy" and n_test == "infer":
+    infer = isinstance(n_test, str) and n_test == "infer"
+    if metric != "accuracy" and infer:
         raise InputError(f'n_test="infer" is for accuracies, but metric is "{metric}"')
     if metric == "score":
         cut = None if rounding == "auto" or isinstance(rounding, tuple) else rounding
@@ -102,14 +103,15 @@ def check_metric(
             f'lower_is_better is for metric="score" (errors and losses), but of metric '
             f'"{metric}" larger is better; write an error rate e as the accuracy 1 - e'
         )
-    if standard_error is None:
+    if standard_error is None or (np.ndim(standard_error) and metric == "accuracy"):
         return
     if metric != "score":
         what = "n_test" if metric == "accuracy" else "n_test and n_positive"
         raise InputError(
             f'standard_error is for metric="score"; that of metric "{metric}" follows from {what}'
         )
-    positive_number(standard_error, "standard_error")
+    if not np.ndim(standard_error):
+        positive_number(standard_error, "standard_error")
 
 
 def checked_positives(n_positive: Any, n_test: int, metric: str) -> int | None:

@@ -43,6 +43,10 @@ def group_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of answers in tasks, clusters and runs."""
     for option in (
         click.option(
+            "--leave-out", multiple=True, metavar="NAME",
+            help="Classifier or task to leave out; may be repeated.",
+        ),
+        click.option(
             "--new", type=click.Choice(["items", "runs", "tasks"]),
             help="What skill is about: new items of these tasks (default), new runs on these very "
             "items, or new tasks like these.",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import partial
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.checks import Metric
 from bayes_sota.data.observed import Chosen, hash_of_json
+from bayes_sota.data.own_errors import ScoreErrors, find_errors
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     LEAST_PERCENT,
@@ -31,6 +32,9 @@ from bayes_sota.data.printed_scores import (
     rounding_order,
     score_of_entry,
 )
+
+if TYPE_CHECKING:
+    from bayes_sota.data.task_scores import TaskScores
 
 _PERCENT = "scores in percent were divided by 100"
 
@@ -245,9 +249,10 @@ class Leaderboard(BestScore):
     ----------
     scores : (m,) sequence of float, str or Decimal, array, pandas or polars Series
         Observed scores. Strings keep their digits: "0.9110" has four.
-    n_test : int or "infer"
+    n_test : int, "infer" or (m,) sequence of int
         Number of test items; "infer" takes the one that the scores identify (``infer_n_test``).
-        None is allowed for the metric "score" only.
+        One for each entry where accuracies come from different items. None is allowed for the
+        metric "score", and for accuracies that have standard errors.
     n_positive : int, optional
         Positive test items, for the metric "auc" only, which needs it.
     names : (m,) sequence of str, optional
@@ -263,8 +268,9 @@ class Leaderboard(BestScore):
     metric : {"accuracy", "auc", "score"}
         "accuracy" is a number of right answers divided by ``n_test``, "auc" an area under the ROC
         curve; "score" anything else.
-    standard_error : float, optional
-        Standard error of one score, in its units; for the metric "score" only.
+    standard_error : float or (m,) sequence of float, optional
+        Standard error of one score, in its units, for the metric "score"; or one for each entry,
+        for accuracies too. Accuracies whose error is 0, as at 100 %, or missing need ``n_test``.
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
     rounding : {"auto", "nearest", "floor", "exact"}
@@ -293,7 +299,15 @@ class Leaderboard(BestScore):
     maximum : float
         Best observed score; its opposite if ``lower_is_better``.
     n_test : int
-        Number of test items; None possible for the metric "score".
+        Number of test items, of the typical leading entry where each has its own; None possible
+        for the metric "score".
+    error_ratios : (m,) array of float, or None
+        Standard error of each score over that of the typical entry, where each has its own: the
+        root of ``n_test`` over its number of items.
+    task_scores : TaskScores or None
+        What the scores are averages of, where that is known.
+    new : {"items", "tasks"}
+        What errors are about: new items, or new tasks like those of an average.
     n_positive : int or None
         Positive test items of the metric "auc".
     n_test_source : str
@@ -322,23 +336,28 @@ class Leaderboard(BestScore):
     (0.94, 3, (94, 94))
     >>> board.count_bounds.tolist()
     [[91, 91], [94, 94], [90, 90]]
+    >>> Leaderboard([0.91, 0.94], n_test=[100, 400]).error_ratios.round(2).tolist()
+    [1.58, 0.79]
     """
 
     scores: FloatArray
     names: tuple[str, ...]
     count_bounds: IntArray | None
+    error_ratios: FloatArray | None
+    task_scores: "TaskScores | None"
+    new: str
 
     def __init__(
         self,
         scores: Any,
         *,
-        n_test: int | Literal["infer"] | None = None,
+        n_test: int | Literal["infer"] | Sequence[int] | None = None,
         n_positive: int | None = None,
         names: Sequence[str] | None = None,
         n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
         submissions: Any = None,
         metric: Metric = "accuracy",
-        standard_error: float | None = None,
+        standard_error: float | Sequence[float] | None = None,
         lower_is_better: bool = False,
         rounding: RoundingChoice = "auto",
         decimals: int | None = None,
@@ -350,40 +369,41 @@ class Leaderboard(BestScore):
         checks.check_metric(
             metric, standard_error, n_test, percent, lower_is_better, rounding, decimals
         )
-        given = None if names is None else checks.checked_names(names)
-        subject = partial(_subject, given)
-        is_accuracy, is_score = metric == "accuracy", metric == "score"
+        labels = None if names is None else checks.checked_names(names)
+        subject = partial(_subject, labels)
+        is_score = metric == "score"
         parsed = parse_each(
             scores, rounding, decimals, percent=percent, bounded=not is_score, subject=subject
         )
-        size, source = checks.find_test_size(n_test, parsed, not is_score)
-        chosen, bounds, remarks = next(iter(parsed)), None, tuple[str, ...]()
-        if is_accuracy:
-            chosen, bounds, remarks = checks.find_rounding(parsed, size)
-            checks.check_attainable(parsed[chosen], bounds, size, chosen, subject)
+        asked = (n_test, standard_error, metric, lower_is_better)
+        chosen, bounds, remarks, errors = find_errors(parsed, *asked, subject)
         printed = parsed[chosen]
         m = printed.values.size
         values = -printed.values if lower_is_better else printed.values
-        checks.check_error(standard_error, float(np.abs(values).max()))
+        checks.check_error(errors.standard_error, float(np.abs(values).max()))
         best = int(np.argmax(values))
         if printed.in_percent:
             remarks += (_PERCENT,)
         if metric == "auc":
             remarks += checks.check_aucs(values, subject)
         counts, prior, told = checks.checked_submissions(submissions, m, subject)
+        errors.check_alone(counts, n_classifiers, m)
         self._set(
             scores=values,
-            names=checks.entry_names(given, m),
+            names=checks.entry_names(labels, m),
             count_bounds=bounds,
             maximum=float(values[best]),
-            n_test=size,
-            n_test_source=source,
-            n_positive=checks.checked_positives(n_positive, size, metric),
+            n_test=errors.n_test,
+            n_test_source=errors.source,
+            n_positive=checks.checked_positives(n_positive, errors.n_test or 0, metric),
             tries=checks.tries_of_entries(n_classifiers, m),
             submissions=counts,
             submissions_prior=prior,
             metric=metric,
-            standard_error=None if standard_error is None else float(standard_error),
+            standard_error=errors.standard_error,
+            error_ratios=errors.ratios,
+            task_scores=None,
+            new="items",
             lower_is_better=bool(lower_is_better),
             rounding=chosen,
             decimals=None if is_score else printed.decimals,
@@ -420,6 +440,9 @@ class Leaderboard(BestScore):
 
     def with_tries(self, n_classifiers: int | TriesPrior) -> Self:
         """The same board with another number of classifiers; not fewer than its entries."""
+        ScoreErrors(self.n_test, None, self.error_ratios).check_alone(
+            self.submissions, n_classifiers, self.n_entries
+        )
         return self._copy(tries=checks.tries_of_entries(n_classifiers, self.n_entries))
 
     def maximum_only(self) -> BestScore:
@@ -432,12 +455,43 @@ class Leaderboard(BestScore):
         """
         if self.lower_is_better:
             raise InputError("the best error alone has no scale for a prior; give the whole board")
+        if self.has_own_errors:
+            raise InputError(
+                "entries have standard errors of their own, so that the best score alone says less "
+                "than it seems to; give the whole board"
+            )
         if self.metric == "score":
             checks.check_alone(self.maximum, self.metric, self.standard_error)
         known = {field.name: getattr(self, field.name) for field in fields(BestScore)}
         best = object.__new__(BestScore)
         best._set(**known | self._submissions_of_any())
         return best
+
+    @property
+    def has_own_errors(self) -> bool:
+        """Whether each score has its own number of items or standard error."""
+        return self.error_ratios is not None
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Number of items that each score is worth, (m,); of accuracies and AUCs."""
+        ratios = np.ones(self.n_entries) if self.error_ratios is None else self.error_ratios
+        return np.asarray(self.n_test / ratios**2)
+
+    def worth(self, sizes: FloatArray, source: str) -> "Leaderboard":
+        """The same scores as accuracies that are averages, each worth its own number of items.
+
+        ``source`` says where these numbers, (m,), come from.
+        """
+        errors = ScoreErrors.of_sizes(sizes, self.scores, source)
+        return self._copy(
+            metric="accuracy", standard_error=None, n_test=errors.n_test, n_test_source=source,
+            error_ratios=errors.ratios, rounding="exact",
+        )  # fmt: skip
+
+    def of_tasks(self, scores: "TaskScores", new: str) -> "Leaderboard":
+        """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""
+        return self._copy(task_scores=scores, new=new)
 
     def with_scores(self, scores: FloatArray) -> "Leaderboard":
         """The same with scores of the same entries that lie between counts, as averages do."""
@@ -464,7 +518,8 @@ class Leaderboard(BestScore):
         if isinstance(tries, int):
             tries -= int((~kept).sum())
         best = np.flatnonzero(kept)[np.argmax(scores[kept])]
-        arrays = {name: getattr(self, name) for name in ("scores", "count_bounds", "submissions")}
+        kept_of = ("scores", "count_bounds", "submissions", "error_ratios")
+        arrays = {name: getattr(self, name) for name in kept_of}
         bounds = self.count_bounds
         return self._copy(
             **{name: a if a is None else a[kept] for name, a in arrays.items()},
@@ -477,7 +532,8 @@ class Leaderboard(BestScore):
     def _content(self) -> list[Any]:
         counts = None if self.count_bounds is None else self.count_bounds.tolist()
         whole = [self.metric, self.standard_error, list(self.names), self.scores.tolist(), counts]
-        return super()._content() + whole
+        own = None if self.error_ratios is None else self.error_ratios.tolist()
+        return super()._content() + whole + [own] * self.has_own_errors
 
     def _submissions_of_any(self) -> dict[str, Any]:
         """Submissions behind an entry that may be any of the board's."""

@@ -19,7 +19,7 @@ from bayes_sota.data.files.tables import normalize_name
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
-_SPREADS = re.compile(r".[\W_](std|stddev|stderr|sd)", re.IGNORECASE)
+_SPREADS = re.compile(r".[\W_](stderr|stddev|std|sd)", re.IGNORECASE)
 _QUESTION = re.compile(r"(is|has)[\W_]", re.IGNORECASE)
 _RANK = re.compile(r"(.+)[\W_]rank", re.IGNORECASE)
 _AT = re.compile(r"(?:^|[\W_])([a-z]+)@(\d+)", re.IGNORECASE)  # precision@1
@@ -28,7 +28,12 @@ _AT_K = {"r": "recall", "p": "precision"}
 _RATES = frozenset((  # of some of the items each: no scores of a part of them
     "sensitivity", "sens", "specificity", "spec", "precision", "recall", "ppv", "npv", "tpr", "tnr",
 ))  # fmt: skip
-_ERRORS = 'give metric="score" and standard_error, the standard error of one score'
+_ERRORS = (
+    'give metric="score" and standard_error, the standard error of one score, or stderr_column, a '
+    "column of them"
+)
+_OF_ERRORS = frozenset(("stderr", "se", "sem", "stderror"))
+_IN_WORDS = (frozenset(("std", "err")), frozenset(("standard", "error")))  # std_err
 _MOST = 30  # columns of which one or two may be no parts
 _BY_CHANCE = 0.05, 0.001  # probability that all, or some, agree without being the parts
 _RIGHT = 'metric="accuracy" says so'
@@ -104,6 +109,21 @@ def is_end(name: str) -> bool:
     return not name_words(name).isdisjoint(("ci", "low", "high", "lower", "upper", "min", "max"))
 
 
+def is_error_of(name: str, column: str) -> bool:
+    """Whether a name is that of the standard errors of the scores in a column.
+
+    Examples
+    --------
+    >>> is_error_of("acc_stderr,none", "acc,none"), is_error_of("std_err", "acc")
+    (True, True)
+    >>> is_error_of("acc_norm_stderr", "acc"), is_error_of("std", "acc")
+    (False, False)
+    """
+    words = name_words(name)
+    found = [of for of in (*({word} for word in _OF_ERRORS), *_IN_WORDS) if words >= of]
+    return any(words - of <= {""} or words - of == name_words(column) for of in found)
+
+
 def is_other_metric(name: str) -> bool:
     """Whether a name is that of something else than right answers: another metric, AUC or loss.
 
@@ -146,8 +166,15 @@ def refuse_other_metric(
     parts = _averaged(scores, others)
     if parts or words & _MEANS or normalize_name(column) in WORDS["averages"]:
         parts = parts or list(others)
-        of = f" of {several(parts)}" if parts else ""
-        one = f"; score_column={shown(parts[0])} takes one, with its n_test" if parts else ""
+        of, one = f" of {several(parts)}" if parts else "", ""
+        if parts:
+            listed = "A,B,..." if any("," in part for part in parts) else ",".join(parts[:8])
+            more = ",..." if len(parts) > 8 and listed != "A,B,..." else ""
+            one = (
+                f"; task_columns={shown(listed + more)} reads them as tasks, with n_test, the "
+                f"number of items of each; score_column={shown(parts[0])} takes one, with its "
+                "n_test"
+            )
         raise InputError(
             f"{named} holds averages{of}, and the number of items does not tell their error"
             f"{one}; {_ERRORS}; if every item counts the same, {_RIGHT}"

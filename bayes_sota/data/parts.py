@@ -6,10 +6,10 @@ joins made by hand.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Choices:
     item_column: str | None = None
     run_separator: str | None = None
     scorer: str | None = None
+    leave_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,10 @@ class Part:
         Name of the run. Default: its number.
     hashes : dict
         Fingerprint of each item, where the file has one.
+    hashed : {"document", "prompt"}
+        What the fingerprint is of.
+    clusters : dict
+        What each item belongs to, where that was asked for.
     left_out : tuple of str
         Items of the file without an outcome.
     reason : str
@@ -84,6 +89,8 @@ class Part:
     run: tuple[Any, ...] = ()
     label: str = ""
     hashes: Mapping[str, str] = field(default_factory=dict)
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    hashed: Literal["document", "prompt"] = "document"
     left_out: tuple[str, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
@@ -97,6 +104,18 @@ class Part:
         lost = tuple(item for item in outcomes if item not in known)
         values = np.array(list(known.values()), np.float64)
         return cls(where, method, tuple(known), values, left_out=lost, **more)
+
+    def only(self, items: Collection[str], task: str) -> "Part":
+        """Some of the items, which are those of a task."""
+        rows = [row for row, item in enumerate(self.items) if item in items]
+        return replace(
+            self,
+            items=tuple(self.items[row] for row in rows),
+            values=self.values[rows],
+            task=task,
+            hashes={item: mark for item, mark in self.hashes.items() if item in items},
+            left_out=tuple(item for item in self.left_out if item in items),
+        )
 
     def keys(self, prefixed: bool) -> tuple[str, ...]:
         """Names of the items, with their task where there are several."""
@@ -177,9 +196,53 @@ def choose(
     raise InputError(f"{where}: choose one {option} of {several(names)}: {option}=...")
 
 
+class ItemLabels:
+    """Tasks and clusters of the items of a log, by keys of what it says of each."""
+
+    def __init__(self, choices: Choices) -> None:
+        keys = {"task": choices.task_column, "cluster": choices.cluster_column}
+        self._keys = {what: key for what, key in keys.items() if key is not None}
+        self._found: dict[str, dict[str, str]] = {"task": {}, "cluster": {}}
+
+    def add(self, item: str, about: object, place: str) -> None:
+        """Keep what a log says about an item.
+
+        Raises
+        ------
+        InputError
+            It does not say what was asked for, or something else than before.
+        """
+        for what, key in self._keys.items():
+            known = about if isinstance(about, Mapping) else {}
+            if known.get(key) is None:
+                there = f"it has {several(map(str, known))}" if known else "there is nothing of it"
+                raise InputError(
+                    f"{place}: nothing says {shown(key)} ({what}_column) of the item; {there}"
+                    f"{nearest(key, list(map(str, known)))}"
+                )
+            name = item_name(known[key], f"{place}, {shown(key)}")
+            first = self._found[what].setdefault(item, name)
+            if first != name:
+                raise InputError(
+                    f"{place}: item {shown(item)} has {what} {shown(name)}, but {shown(first)} "
+                    f"before; every item has one {what}"
+                )
+
+    def split(self, part: Part) -> list[Part]:
+        """The part with its clusters, one for each task."""
+        part = replace(part, clusters=self._found["cluster"])
+        tasks = self._found["task"]
+        if not tasks:
+            return [part]
+        of_task: dict[str, set[str]] = {}
+        for item in (*part.items, *part.left_out):
+            of_task.setdefault(tasks[item], set()).add(item)
+        return [part.only(items, task) for task, items in of_task.items()]
+
+
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Outcomes of every run of every method, for the items that all of them have.
+    """Outcomes of every method, for the items that all of them have.
 
     Attributes
     ----------
@@ -187,28 +250,38 @@ class Joined:
         Name and method of each column.
     items : tuple of str
     values : (n_items, n_columns) array of float
-        Outcomes; NaN where there is none.
+        Outcomes, the mean over runs; NaN where there is none.
+    n_runs : int or None
+        Runs behind each outcome, the fewest where they differ; None where there is only one.
+    are_answers : bool
+        Whether every outcome of every run is right (1) or wrong (0).
     notes : tuple of str
-    tasks : tuple of str or None
-        Task of each item, where there are several.
+    tasks, clusters : tuple of str or None
+        Task and cluster of each item, where there are several.
     """
 
     names: tuple[str, ...]
     methods: tuple[str, ...]
     items: tuple[str, ...]
     values: FloatArray
+    n_runs: int | None
+    are_answers: bool
     notes: tuple[str, ...]
     tasks: tuple[str, ...] | None
+    clusters: tuple[str, ...] | None
 
 
 def join_parts(parts: Sequence[Part]) -> Joined:
-    """Columns of all runs, rows of all items that every run has.
+    """A column of each method, a row of each item that every method has; runs are averaged.
+
+    Runs with a label of their own (``run_separator``) have columns of their own.
 
     Raises
     ------
     InputError
-        The same run twice, runs or metrics that do not match, documents that
-        differ, fewer than two common items, or more than half of a file's items lost.
+        The same run twice, metrics that do not match, documents that differ, a method without a
+        task that others have, fewer than two common items, or more than half of a file's items
+        lost.
 
     Examples
     --------
@@ -223,92 +296,231 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     tasks = {part.task for part in parts} - {""}
     if len(tasks) == 1:  # it is that of the files that do not name theirs
         parts = [replace(part, task=next(iter(tasks))) for part in parts]
-    _check_comparable(parts)
-    prefixed = len({part.task for part in parts}) > 1
+    notes = [note for part in parts for note in part.notes]
+    notes += _check_comparable(parts)
+    _check_given_once(parts)
+    places = _Places(prefixed=len({part.task for part in parts}) > 1)
+    if places.prefixed:
+        of_method: dict[str, list[str]] = {}
+        for part in parts:
+            of_method.setdefault(part.method, []).append(part.task)
+        refuse_lacking(of_method)
     columns = _columns(parts)
-    runs_of = Counter(method for method, _ in columns)
-    keys = [
-        run[0].items if not prefixed else tuple(key for part in run for key in part.keys(True))
-        for run in columns.values()
-    ]
-    common = set(keys[0]).intersection(*(other for other in keys[1:] if other is not keys[0]))
-    notes = _losses(parts, common, prefixed)
-    items = keys[0] if len(common) == len(keys[0]) else tuple(k for k in keys[0] if k in common)
-    task_of = {key: part.task for part in parts if prefixed for key in part.keys(True)}
-    rows = []
-    for known, run in zip(keys, columns.values(), strict=True):
-        values = np.concatenate([part.values for part in run])
-        place = {} if known is items else {key: i for i, key in enumerate(known)}
-        rows.append(values if known is items else values[[place[item] for item in items]])
+    items = places.common(list(columns.values()))
+    notes += _losses(parts, set(items), places.prefixed)
+    values, counts = np.empty((2, len(columns), len(items)))
+    for row, number, of in zip(values, counts, columns.values(), strict=True):
+        row[:], number[:] = places.mean(of, items)
+    least, most = int(counts.min()), int(counts.max())
+    if least < most:
+        notes.append(f"items have {least:,} to {most:,} runs; a score is the mean of their means")
+    tasks_of, clusters = _labels(parts, places)
     return Joined(
-        names=tuple(
-            f"{method}@{run}" if runs_of[method] > 1 else method for method, run in columns
-        ),
-        methods=tuple(method for method, _ in columns),
+        names=tuple(columns),
+        methods=tuple(of[0].method for of in columns.values()),
         items=items,
-        values=np.array(rows).T,
-        notes=tuple(dict.fromkeys([*(note for part in parts for note in part.notes), *notes])),
-        tasks=tuple(task_of[item] for item in items) if prefixed else None,
+        values=values.T,
+        n_runs=least if most > 1 else None,
+        are_answers=all(np.isin(part.values, (0, 1)).all() for part in parts),
+        notes=tuple(dict.fromkeys(notes)),
+        tasks=tuple(tasks_of[item] for item in items) if places.prefixed else None,
+        clusters=tuple(clusters[item] for item in items) if clusters else None,
     )
 
 
-def _columns(parts: Sequence[Part]) -> dict[tuple[str, str], list[Part]]:
-    """Parts of each run of each method, one part per task."""
-    methods: dict[str, dict[str, list[Part]]] = {}
-    for part in parts:
-        methods.setdefault(part.method, {}).setdefault(part.task, []).append(part)
-    columns: dict[tuple[str, str], list[Part]] = {}
-    for method, tasks in methods.items():
-        _check_runs(method, tasks)
-        for runs in tasks.values():
-            for number, part in enumerate(sorted(runs, key=lambda part: part.run), start=1):
-                columns.setdefault((method, part.label or str(number)), []).append(part)
-    return columns
+def refuse_lacking(tasks: Mapping[str, Sequence[str]]) -> None:
+    """Raise ``InputError`` where a method lacks a task that another has.
+
+    Parameters
+    ----------
+    tasks : dict
+        Tasks of each method.
+
+    Examples
+    --------
+    >>> refuse_lacking({"a": ["law", "art"], "b": ["art", "law"]})
+    """
+    every = dict.fromkeys(task for own in tasks.values() for task in own)
+    lacking = {m: [task for task in every if task not in set(own)] for m, own in tasks.items()}
+    lacking = {method: found for method, found in lacking.items() if found}
+    if not lacking:
+        return
+    method, found = next(iter(lacking.items()))
+    more = f"; so do {several(list(lacking)[1:])} some" if len(lacking) > 1 else ""
+    raise InputError(
+        f"{shown(method)} has no answers to {len(found)} of {len(every)} tasks ({several(found)})"
+        f"{more}; add them, or leave such classifiers or tasks out by their names (leave_out)"
+    )
 
 
-def _check_runs(method: str, tasks: Mapping[str, list[Part]]) -> None:
-    for runs in tasks.values():
-        seen: dict[object, Part] = {}
-        for part in runs:
-            first = seen.setdefault(part.label or part.run, part)
-            if first is part:
-                continue
-            files = part.where if part.where == first.where else f"{first.where} and {part.where}"
-            task = f" for task {shown(part.task)}" if part.task else ""
+def check_left_out(names: Collection[str], methods: Iterable[str], tasks: Iterable[str]) -> None:
+    """Raise ``InputError`` unless every name is that of a method or a task."""
+    known = list(dict.fromkeys([*methods, *tasks]))
+    for name in names:
+        if name not in known:
             raise InputError(
-                f"{files}: the outcomes of {shown(method)}{task} are given twice; runs of one "
-                "method differ in time, epoch, trial or what follows run_separator"
+                f"there is no classifier or task {shown(name)} (leave_out); there are "
+                f"{several(known)}{nearest(name, known)}"
             )
-    counts = {task: len(runs) for task, runs in tasks.items()}
-    if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{count} of {shown(task)}" for task, count in counts.items())
-        raise InputError(f"{shown(method)} has not as many runs of every task: {listed}")
 
 
-def _check_comparable(parts: Sequence[Part]) -> None:
-    """Refuse several metrics of a task, and several documents under one number."""
+def kept_answers(
+    values: FloatArray,
+    names: Sequence[str],
+    tasks: Sequence[str] | None,
+    leave_out: Collection[str],
+) -> tuple[FloatArray, list[int], list[int]]:
+    """Answers without some classifiers and tasks, and which items and classifiers are left.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_items, n_methods)
+        NaN or -1 where there is none.
+    names, tasks : sequence of str
+        Names of the methods, and task of each item.
+    leave_out : collection of str
+
+    Raises
+    ------
+    InputError
+        A name that is unknown; a method without any answer to a task that is left.
+    """
+    check_left_out(leave_out, names, tasks or ())
+    columns = [j for j, name in enumerate(names) if name not in leave_out]
+    rows = [i for i in range(len(values)) if tasks is None or tasks[i] not in leave_out]
+    if leave_out:
+        values = values[np.ix_(rows, columns)]
+    there = values >= 0
+    if tasks is not None and not there.all():
+        of_row = np.array([tasks[i] for i in rows])
+        every = list(dict.fromkeys(of_row.tolist()))
+        answered = [there[of_row == task].any(axis=0) for task in every]
+        refuse_lacking({
+            names[j]: [task for task, has in zip(every, answered, strict=True) if has[place]]
+            for place, j in enumerate(columns)
+        })  # fmt: skip
+    return values, rows, columns
+
+
+class _Places:
+    """Rows of items, looked up once for all parts that have the same items."""
+
+    def __init__(self, prefixed: bool) -> None:
+        self.prefixed = prefixed
+        self._keys: dict[tuple[int, str], tuple[str, ...]] = {}
+        self._rows: dict[tuple[int, str], Any] = {}
+
+    def keys(self, part: Part) -> tuple[str, ...]:
+        """Names of the items of a part, with their task where there are several."""
+        own = (id(part.items), part.task)
+        if own not in self._keys:
+            self._keys[own] = part.keys(self.prefixed)
+        return self._keys[own]
+
+    def common(self, columns: Sequence[Sequence[Part]]) -> tuple[str, ...]:
+        """Items of all columns, in the order of the first one."""
+        kinds = {tuple((id(part.items), part.task) for part in of): of for of in columns}
+        known = [dict.fromkeys(k for part in of for k in self.keys(part)) for of in kinds.values()]
+        return tuple(key for key in known[0] if all(key in other for other in known[1:]))
+
+    def mean(self, column: Sequence[Part], items: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+        """Mean over the runs of a column, and how many there are, of each item."""
+        total, counts = np.zeros((2, len(items)))
+        for part in column:
+            own = (id(part.items), part.task)
+            if own not in self._rows:
+                rows = {key: row for row, key in enumerate(items)}
+                found = [rows.get(key, -1) for key in self.keys(part)]
+                self._rows[own] = np.array(found, np.intp)
+            at = self._rows[own]
+            kept = at >= 0
+            total[at[kept]] += part.values[kept]
+            counts[at[kept]] += 1
+        return total / counts, counts
+
+
+def _columns(parts: Sequence[Part]) -> dict[str, list[Part]]:
+    """Parts of each column, by its name: of a method, or of one of several labelled runs of it."""
+    labels = Counter(method for method, _ in {(part.method, part.label) for part in parts})
+    columns: dict[str, dict[str, list[Part]]] = {}
+    for part in parts:
+        name = f"{part.method}@{part.label}" if labels[part.method] > 1 else part.method
+        columns.setdefault(part.method, {}).setdefault(name, []).append(part)
+    return {name: of for runs in columns.values() for name, of in runs.items()}
+
+
+def _labels(parts: Sequence[Part], places: _Places) -> tuple[dict[str, str], dict[str, str]]:
+    """Task and cluster of each item, as far as there are any."""
+    tasks: dict[str, str] = {}
+    clusters: dict[str, str] = {}
+    for part in parts:
+        keys = places.keys(part) if places.prefixed or part.clusters else ()
+        for key, item in zip(keys, part.items if keys else (), strict=True):
+            tasks[key] = part.task
+            name = part.clusters.get(item)
+            if name is not None and clusters.setdefault(key, name) != name:
+                raise InputError(
+                    f"{part.where}: item {shown(key)} is in cluster {shown(name)}, elsewhere in "
+                    f"{shown(clusters[key])}; every item has one cluster"
+                )
+    return tasks, clusters
+
+
+def _check_given_once(parts: Sequence[Part]) -> None:
+    """Refuse the same run of a task twice."""
+    seen: dict[tuple[object, ...], Part] = {}
+    for part in parts:
+        first = seen.setdefault((part.method, part.task, part.label or part.run), part)
+        if first is part:
+            continue
+        files = part.where if part.where == first.where else f"{first.where} and {part.where}"
+        task = f" for task {shown(part.task)}" if part.task else ""
+        raise InputError(
+            f"{files}: the outcomes of {shown(part.method)}{task} are given twice; runs of one "
+            "method differ in time, epoch, trial or what follows run_separator"
+        )
+
+
+def _check_comparable(parts: Sequence[Part]) -> list[str]:
+    """Refuse several metrics of a task, and several documents under one number.
+
+    A fingerprint may be that of the prompt, which models need not share: where no item has that of
+    another item, differing ones are only noted.
+    """
     first: dict[str, Part] = {}
     for part in parts:
         other = first.setdefault(part.task, part)
-        if other.metric != part.metric:
+        if other.metric != part.metric and other.metric and part.metric:
             raise InputError(
                 f"{other.where} gives {shown(other.metric)} and {part.where} {shown(part.metric)}; "
                 "choose one for all"
             )
     seen: dict[tuple[str, str], tuple[str, str]] = {}
+    item_of: dict[tuple[str, str], str] = {}
+    notes = []
     for part in parts:
         differing = [
             item
-            for item, fingerprint in part.hashes.items()
-            if seen.setdefault((part.task, item), (fingerprint, part.where))[0] != fingerprint
+            for item, mark in part.hashes.items()
+            if seen.setdefault((part.task, item), (mark, part.where))[0] != mark
         ]
-        if differing:
-            where = seen[part.task, differing[0]][1]
+        known = {item: item_of.get((part.task, part.hashes[item]), item) for item in differing}
+        for item, mark in part.hashes.items():
+            item_of.setdefault((part.task, mark), item)
+        if not differing:
+            continue
+        where = seen[part.task, differing[0]][1]
+        how_many = f"{len(differing)} of {len(part.hashes)}, the first is {shown(differing[0])}"
+        if part.hashed == "document" or any(item != other for item, other in known.items()):
             raise InputError(
-                f"{part.where} and {where} hold different documents (doc_hash) under the same "
-                f"number: {len(differing)} of {len(part.hashes)}, the first is doc_id "
-                f"{shown(differing[0])}"
+                f"{part.where} and {where} hold different documents under the same number, by "
+                f"their hashes: {how_many}; evaluate the models on the same ones"
             )
+        notes.append(
+            f"{part.where} and {where} have different prompts, by their hashes: {how_many}; items "
+            "are matched by their names all the same"
+        )
+    return notes
 
 
 def _losses(parts: Sequence[Part], common: set[str], prefixed: bool) -> list[str]:

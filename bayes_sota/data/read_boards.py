@@ -12,23 +12,25 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import Metric, check_metric
+from bayes_sota.data.checks import TEST_ITEMS, Metric, check_metric, whole_number
 from bayes_sota.data.columns import (
     ACCURACIES,
     ITEM_NUMBERS,
     WORDS,
     as_numbers,
+    find_column,
     find_name_column,
     find_score_column,
     find_submission_column,
     is_missing,
     named_in,
     names_every_row,
+    number_of,
     several,
 )
 from bayes_sota.data.files.opening import FileFormat, open_table
@@ -38,13 +40,20 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.long_answers import long_columns
 from bayes_sota.data.metric_names import (
     is_end,
+    is_error_of,
     is_other_metric,
     is_summary,
     refuse_loss,
     refuse_other_metric,
 )
 from bayes_sota.data.paired import BOARDS, PairedBoards
-from bayes_sota.data.printed_scores import Rounding, RoundingChoice, parse_scores, rounding_order
+from bayes_sota.data.printed_scores import (
+    Rounding,
+    RoundingChoice,
+    has_percent_sign,
+    parse_scores,
+    rounding_order,
+)
 
 Missing = Literal["refuse", "drop"]
 """What becomes of entries without a score."""
@@ -80,6 +89,10 @@ class Entries:
         Name of the column of scores.
     beside : dict of str to ndarray
         Numbers of the columns beside it that could be scores as well, (m,) each.
+    errors, sizes : list, or None
+        Standard error of each score, and number of items behind it, of columns that say so.
+    error_column : str, or None
+        Name of the column of the errors.
     """
 
     scores: tuple[Any, ...]
@@ -92,6 +105,9 @@ class Entries:
     stem: str
     column: str
     beside: Mapping[str, FloatArray]
+    errors: list[Any] | None = None
+    sizes: list[Any] | None = None
+    error_column: str | None = None
 
     def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
         """Roundings to try, the preferred one first: Kaggle floors scores."""
@@ -101,6 +117,25 @@ class Entries:
     def refuse_other_metric(self) -> None:
         """Raise ``InputError`` where the scores are no accuracies, by their name or as averages."""
         refuse_other_metric(self.where, self.column, as_numbers(self.scores), self.beside)
+
+    def chosen_errors(
+        self, standard_error: float | None, metric: Metric, n_test: object, *, chosen: bool
+    ) -> tuple[Any, tuple[str, ...]]:
+        """Standard error of all scores or of each, and a note on a column that was recognised.
+
+        The number of items tells the error of accuracies, so that only a chosen column counts
+        beside it; AUCs have the error that follows from theirs.
+        """
+        if self.errors is None or standard_error is not None:
+            return standard_error, ()
+        column = shown(self.error_column or "")
+        known = metric == "auc" or (
+            metric == "accuracy" and (n_test is not None or self.sizes is not None)
+        )
+        if not chosen and known:
+            return None, (f"column {column} is not used: errors follow from the number of items",)
+        note = f"standard errors are those of column {column}"
+        return self.errors, () if chosen else (note,)
 
     def check(self, **options: Any) -> None:
         """Raise ``InputError`` where a cell is no score; options are those of ``parse_scores``."""
@@ -114,6 +149,8 @@ def read_leaderboard(
     n_test: int | Literal["infer"] | None = None,
     score_column: str | None = None,
     name_column: str | None = None,
+    stderr_column: str | None = None,
+    n_test_column: str | None = None,
     format: FileFormat = "auto",
     lower_is_better: bool = False,
     rounding: RoundingChoice = "auto",
@@ -138,6 +175,12 @@ def read_leaderboard(
         Number of test items; "infer" takes the one that the scores identify.
     score_column, name_column : str, optional
         Columns of the scores and of the names. Default: recognised by their names.
+    stderr_column : str, optional
+        Column of the standard errors of the scores. Default: one called so beside the scores
+        (``stderr``, ``acc_stderr``, ``se``, ``std_err``), where neither ``standard_error`` nor the
+        number of items is given; ``notes`` say so. Accuracies with an error of 0 need ``n_test``.
+    n_test_column : str, optional
+        Column of the number of items behind each accuracy.
     format : {"auto", "csv", "tsv", "json", "parquet", "kaggle"}
         "auto" goes by the content; "kaggle" treats a table as a Kaggle download even where its
         header is another.
@@ -186,11 +229,18 @@ def read_leaderboard(
     """
     measured: Metric = metric or "accuracy"
     check_metric(measured, standard_error, n_test, percent, lower_is_better, rounding, decimals)
+    one = {"standard_error": standard_error} if stderr_column else {}
+    refuse_unused("stderr_column", one)
+    refuse_unused("n_test_column", {"n_test": n_test if n_test_column else None})
     entries = read_entries(
         path_or_frame, score_column=score_column, name_column=name_column, format=format,
         lower_is_better=lower_is_better, missing=missing,
         submissions=submissions if isinstance(submissions, str) else None,
+        stderr_column=stderr_column, n_test_column=n_test_column,
     )  # fmt: skip
+    error, told = entries.chosen_errors(
+        standard_error, measured, n_test, chosen=stderr_column is not None
+    )
     if not lower_is_better:
         refuse_loss(entries.where, entries.column, _DIRECTION)
     if metric is None:
@@ -199,7 +249,7 @@ def read_leaderboard(
     with located(entries.where):
         return Leaderboard(
             entries.scores,
-            n_test=n_test,
+            n_test=n_test if entries.sizes is None else entries.sizes,
             n_positive=n_positive,
             names=entries.names,
             n_classifiers=n_classifiers,
@@ -209,13 +259,13 @@ def read_leaderboard(
                 else submissions
             ),
             metric=measured,
-            standard_error=standard_error,
+            standard_error=error,
             lower_is_better=lower_is_better,
             rounding=entries.rounding_order(rounding),
             decimals=decimals,
             percent=percent,
             name=entries.stem if name is None else name,
-            notes=entries.notes,
+            notes=(*entries.notes, *told),
         )
 
 
@@ -228,6 +278,8 @@ def read_entries(
     lower_is_better: bool = False,
     submissions: str | None = None,
     missing: Missing = "refuse",
+    stderr_column: str | None = None,
+    n_test_column: str | None = None,
 ) -> Entries:
     """Entries of a file or a data frame, before the size of the test set is known.
 
@@ -245,15 +297,61 @@ def read_entries(
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
-    if not kaggle and names is not None:  # a team may call itself Average
-        rows, notes = _without_averages(table, names)
-    rows, dropped = _scored_rows(table, (scores,), names, rows, missing)
+    if not kaggle:  # a team may call itself Average
+        rows, notes = entry_rows(table, names)
+    rows, dropped = scored_rows(table, (scores,), names, rows, missing)
     found = _entries(table, scores, names, rows, (*notes, *dropped), kaggle, submissions)
+    found = replace(found, **_own_errors(table, scores, rows, stderr_column, n_test_column))
     told = [] if name_column is not None else _named_by(table, names, scores, kaggle)
     unused = [name for name, numbers in found.beside.items() if np.any(numbers % 1)]
     if unused and score_column is None:
         told.append(f"columns that are not used: {several(unused)}")
     return replace(found, notes=(*found.notes, *told))
+
+
+def _own_errors(
+    table: Table, scores: int, rows: Sequence[int], stderr: str | None, n_test: str | None
+) -> dict[str, Any]:
+    """Cells of the columns of errors and of numbers of items, as fields of ``Entries``."""
+    found: dict[str, Any] = {}
+    at = error_column(table, scores, stderr)
+    if at is not None:
+        found["error_column"] = table.header[at]
+        found["errors"] = error_cells(table, at, scores, rows)
+    if n_test is not None:
+        at = find_column(table, n_test, "n_test_column")
+        found["sizes"] = list(_cells(table, at, rows))
+        for row, cell in zip(rows, found["sizes"], strict=True):
+            whole_number(cell, f"{table.place(row, at)}: n_test", TEST_ITEMS)
+    return found
+
+
+def error_column(table: Table, scores: int, wanted: str | None) -> int | None:
+    """Position of the column of standard errors of a column of scores, if there is any."""
+    if wanted is not None:
+        return find_column(table, wanted, "stderr_column")
+    near = [j for j, name in enumerate(table.header) if is_error_of(name, table.header[scores])]
+    return near[0] if len(near) == 1 else None
+
+
+def error_cells(table: Table, at: int, scores: int, rows: Sequence[int]) -> list[Any]:
+    """Standard errors as the scores are written, in percent or not; None where one is missing."""
+    signs = any(has_percent_sign(table.columns[scores][row]) for row in rows)
+    cells: list[Any] = []
+    for row, cell in zip(rows, _cells(table, at, rows), strict=True):
+        if signs and has_percent_sign(cell):
+            cell = cell.rstrip().removesuffix("%").rstrip()
+        if is_missing(cell):
+            cells.append(None)
+            continue
+        number = number_of(cell)
+        if number is None or number < 0:
+            raise InputError(
+                f"{table.place(row, at)}: a standard error is a number of at least 0, in the units "
+                f"of the scores, got {shown(cell)}"
+            )
+        cells.append(cell)
+    return cells
 
 
 def _only_accuracy(table: Table) -> int | None:
@@ -263,8 +361,10 @@ def _only_accuracy(table: Table) -> int | None:
     return found[0] if is_one else None
 
 
-def _without_averages(table: Table, names: int) -> tuple[list[int], list[str]]:
+def entry_rows(table: Table, names: int | None) -> tuple[list[int], list[str]]:
     """Rows that are no averages or totals of others by their names, and a note on those."""
+    if names is None:
+        return list(range(len(table.places))), []
     keys = [normalize_name(str(cell)) for cell in table.columns[names]]
     left_out = [row for row, key in enumerate(keys) if key in WORDS["averages"] or key == "total"]
     kept = [row for row in range(len(keys)) if row not in left_out]
@@ -273,7 +373,7 @@ def _without_averages(table: Table, names: int) -> tuple[list[int], list[str]]:
     return kept, [f"left out {_listed_rows(table, names, left_out)}: of others by its name"]
 
 
-def _scored_rows(
+def scored_rows(
     table: Table, scores: Sequence[int], names: int | None, rows: Sequence[int], missing: Missing
 ) -> tuple[Sequence[int], list[str]]:
     """Rows that have every score, and a note on the others, which are refused unless dropped.
@@ -281,7 +381,7 @@ def _scored_rows(
     Examples
     --------
     >>> table = Table(("team", "score"), (["A", "B"], ["0.9", ""]), ("line 2", "line 3"), "x.csv")
-    >>> _scored_rows(table, [1], 0, range(2), "drop")
+    >>> scored_rows(table, [1], 0, range(2), "drop")
     ([0], ["dropped 1 entry without a score: 'B' (line 3)"])
     """
     check_choice("missing", missing, Missing)
@@ -362,7 +462,7 @@ def _entries(
     column = f"column {shown(table.header[scores])}"
     return Entries(
         scores=_cells(table, scores, rows),
-        names=None if names is None else _names(table, names, rows, kaggle),
+        names=None if names is None else entry_names(table, names, rows, kaggle),
         submissions=None if counts is None else list(_cells(table, counts, rows)),
         places=tuple(f"{table.places[row]}, {column}" for row in rows),
         is_kaggle=kaggle,
@@ -392,7 +492,10 @@ def _cells(table: Table, column: int, rows: Sequence[int]) -> tuple[Any, ...]:
     return tuple(cells[row] for row in rows)
 
 
-def _names(table: Table, column: int, rows: Sequence[int], kaggle: bool) -> tuple[str, ...]:
+def entry_names(
+    table: Table, column: int, rows: Sequence[int], kaggle: bool = False
+) -> tuple[str, ...]:
+    """Names of entries, which all differ."""
     cells = _cells(table, column, rows)
     for row, cell in zip(rows, cells, strict=True):
         if cell is None or cell != cell:
@@ -549,7 +652,7 @@ def _from_one(
             "columns with public_column and private_column"
         )
     names = find_name_column(table, name_column, public)
-    rows, notes = _scored_rows(table, (public, private), names, range(len(table.places)), missing)
+    rows, notes = scored_rows(table, (public, private), names, range(len(table.places)), missing)
     own = _entries(table, public, names, rows, notes, submissions=submissions)
     return [own, _entries(table, private, None, rows)]
 

@@ -8,7 +8,7 @@ executed, sizes are bounded while unpacking, and what is no outcome is an error 
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -23,11 +23,9 @@ from bayes_sota.data import columns
 from bayes_sota.data.columns import WORDS, answer_of, as_numbers, named_in, number_of, numbers_in
 from bayes_sota.data.files.content import Content, check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
-from bayes_sota.data.files.json import json_lines, parse_json, try_json
+from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import FileFormat, open_source, open_table
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.formats import item_logs
-from bayes_sota.data.formats.lm_evaluation import is_sample, part_of_samples
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.long_answers import (
     MOST_SLIPS,
@@ -46,14 +44,32 @@ from bayes_sota.data.outcome_tables import (
     notes_on_groups,
     parts_of_tables,
 )
-from bayes_sota.data.parts import Choices, Joined, Part, file_names, join_parts
+from bayes_sota.data.parts import (
+    Choices,
+    Joined,
+    Part,
+    check_left_out,
+    file_names,
+    join_parts,
+    kept_answers,
+)
 from bayes_sota.data.read_boards import located
+from bayes_sota.data.read_logs import (
+    ACCEPTED,
+    OPTIONS,
+    TABLE,
+    TASKS_AND_RUNS,
+    files_in,
+    looks_like_logs,
+    only_kind,
+    open_outcomes,
+    responses_of_json,
+)
 from bayes_sota.data.responses import MISSING, Averaging, New, Responses
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
 _POSITIVE = {"1": 1.0, "1.0": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "false": 0.0}
-_KEYS = ("names", "items", "clusters")
 _NO_ANSWER = "{} is no answer; write 1 (right), 0 (wrong) or nothing (missing)"
 _NO_NUMBER = "a number is needed, got {}"
 
@@ -67,6 +83,7 @@ def read_responses(
     cluster_column: str | None = None,
     run_column: str | None = None,
     average: Averaging | None = None,
+    leave_out: Sequence[str] = (),
 ) -> Responses:
     """Read which classifier answered which item right.
 
@@ -77,7 +94,8 @@ def read_responses(
         row for each model, item and run (columns model, item, correct, and maybe task, cluster,
         seed), as CSV, TSV, Excel or Parquet; or JSON
         ``{"names": [...], "correct": [[...], ...]}``, optionally with ``"items"`` and
-        ``"clusters"``. Text may be gzipped, or the only file in a zip archive.
+        ``"clusters"``. Text may be gzipped, or the only file in a zip archive. Logs of evaluation
+        tools, and folders of them, are read as ``read_evaluations`` reads them.
     format : {"auto", "csv", "tsv", "json", "parquet"}
         Default: recognised by the content.
     item_column : str, optional
@@ -88,6 +106,8 @@ def read_responses(
         patient), and with the run (seed, epoch) of each row. Default: recognised by their names.
     average : {"items", "tasks"} or mapping of str to float, optional
         As in ``Responses``: what counts equally in a score. Default: every task.
+    leave_out : sequence of str
+        Names of classifiers and tasks to leave out.
 
     Returns
     -------
@@ -111,18 +131,24 @@ def read_responses(
     <Responses 'two': 3 items x 2 classifiers, 1 answer missing>
     """
     check_choice("format", format, ResponseFormat)
-    found = open_source(path, format)
     asked = {
         "task_column": task_column, "cluster_column": cluster_column, "run_column": run_column
     }  # fmt: skip
+    if format == "auto" and isinstance(path, str | os.PathLike) and looks_like_logs(Path(path)):
+        return _responses_of_logs(
+            path, item_column=item_column, average=average, leave_out=leave_out, **asked
+        )
+    found = open_source(path, format)
     if isinstance(found, Content):
         if item_column is not None or any(asked.values()):
             raise InputError(
                 f'{found.where}: JSON has no columns: the items are named by its key "items", '
                 'their clusters by "clusters"'
             )
-        if average is not None:
-            raise InputError(f"{found.where}: average is for tables with tasks; JSON has none")
+        if average is not None or leave_out:
+            raise InputError(
+                f"{found.where}: average and leave_out are for tables and logs; JSON has no tasks"
+            )
         return responses_of_json(parse_json(found.text(), found.where), found.where, found.stem)
     check_group_columns([found], **asked)
     wide = widen(found, answer_of, _NO_ANSWER, Grouping(**asked))
@@ -130,19 +156,32 @@ def read_responses(
         wide.table, item_column, wide.cluster_column, wide.task_column, truth=(), only_answers=True
     )
     check_orientation(roles)
-    correct = roles.numbers(answer_of if wide.n_runs is None else outcome_of, _NO_ANSWER)
+    correct = roles.numbers(answer_of if wide.n_runs is None else outcome_of, _NO_ANSWER).T
+    tasks, clusters = roles.groups("task"), roles.groups("cluster")
+    left = _names_to_leave_out(leave_out)
     with located(found.where):
+        correct, rows, columns = kept_answers(correct, roles.method_names, tasks, left)
         return Responses(
-            correct.T,
-            names=roles.method_names,
-            items=roles.items,
-            clusters=roles.groups("cluster"),
-            tasks=roles.groups("task"),
+            correct,
+            names=[roles.method_names[j] for j in columns],
+            items=[roles.items[i] for i in rows],
+            clusters=None if clusters is None else [clusters[i] for i in rows],
+            tasks=None if tasks is None else [tasks[i] for i in rows],
             average=average,
             n_runs=wide.n_runs,
             name=found.stem,
             notes=(*wide.notes, *notes_on_groups(roles, wide)),
         )
+
+
+def _responses_of_logs(path: str | os.PathLike[str], **options: Any) -> Responses:
+    found = read_evaluations(path, **options).outcomes
+    if not isinstance(found, Responses):
+        raise InputError(
+            f"{shown_path(Path(path))}: holds numbers, not only right and wrong answers; "
+            "read_evaluations reads them"
+        )
+    return found
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
@@ -228,26 +267,6 @@ def _text_head(head: bytes) -> tuple[Sequence[str], list[Sequence[Any]]]:
     if len({len(row) for row in rows}) != 1:
         return (), []
     return rows[0], list(zip(*rows[1:], strict=True))
-
-
-def responses_of_json(value: Any, where: str, name: str) -> Responses:
-    """Response matrix of a JSON value."""
-    form = 'write {"names": [...], "correct": [[...], ...]}'
-    if not isinstance(value, dict) or not {"names", "correct"} <= set(value):
-        raise InputError(f"{where}: is not a response matrix; {form}")
-    unknown = sorted(set(value) - {"correct", *_KEYS})
-    if unknown:
-        raise InputError(f"{where}: the key {shown(unknown[0])} is unknown; {form}")
-    labels = {key: value.get(key) for key in _KEYS}
-    for key, texts in labels.items():
-        is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-        if texts is not None and not is_list:
-            raise InputError(f"{where}: {key!r} must be a list of strings")
-    rows = value["correct"]
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise InputError(f"{where}: 'correct' must be a list of lists, one for each item")
-    with located(where):
-        return Responses(rows, **cast("dict[str, Any]", labels), name=name)
 
 
 def read_item_scores(
@@ -369,21 +388,6 @@ def looks_like_item_scores(path: str | os.PathLike[str]) -> bool:
     return sum(numbers) - numbers[labels] >= 2
 
 
-_ACCEPTED = (
-    "a CSV, TSV, Excel or Parquet table with one row per item, samples of lm-evaluation-harness "
-    "(samples_*.jsonl), logs of inspect_ai (.json, .eval), or HELM's per_instance_stats.json"
-)
-# Options that a format has a use for; elsewhere they would be ignored in silence.
-_TABLE = "table"
-_OPTIONS = {
-    "lm-evaluation-harness sample file": {"metric"},
-    "inspect_ai log": {"metric", "scorer"},
-    "HELM per-instance file": {"metric"},
-    _TABLE: {"task_column", "cluster_column", "run_column", "item_column", "run_separator"},
-}
-_LM, _INSPECT, _HELM, _ = _OPTIONS
-
-
 @dataclass(frozen=True)
 class Evaluations:
     """Outcomes of some methods for the same items.
@@ -391,8 +395,9 @@ class Evaluations:
     Attributes
     ----------
     outcomes : Responses or ItemScores
-        ``Responses`` where every outcome is right or wrong, else ``ItemScores`` of their mean. A
-        column is named "method", or "method@run" where a method has several runs.
+        ``Responses`` where every outcome is right or wrong, else ``ItemScores`` of their mean. Runs
+        of logs and of long tables are shares of right answers, whose ``n_runs`` are known; runs in
+        columns of their own (``run_separator``) are named "method@run".
     methods : tuple of str
         Method of each column.
     source : str
@@ -429,6 +434,7 @@ def read_evaluations(
     run_separator: str | None = None,
     scorer: str | None = None,
     average: Averaging | None = None,
+    leave_out: Sequence[str] = (),
     lower_is_better: bool | None = None,
 ) -> Evaluations:
     """Read which method got which item right, or how well.
@@ -438,14 +444,20 @@ def read_evaluations(
     *paths : paths, pandas or polars DataFrames
         Of one format, recognised by the content: tables (CSV, TSV, Excel, Parquet) with a column
         per method of 0 and 1, of numbers, or of predicted classes beside one called ground_truth;
-        samples of lm-evaluation-harness; logs of inspect_ai; per-instance statistics of HELM. Text
-        may be gzipped or zipped. Several files are joined on the item.
+        samples of Every Eval Ever and of lm-evaluation-harness; logs of inspect_ai; per-instance
+        statistics of HELM. Text may be gzipped or zipped. Several files are joined on the item; a
+        folder is all logs in it.
     metric : str, optional
-        Which of several metrics is the outcome, for lm-evaluation-harness (also "metric,filter"),
-        HELM and scorers of inspect_ai that give several. Default: the usual one, see ``notes``.
-    task_column, cluster_column, run_column, item_column : str, optional
-        Columns of a table with the task of each item, with what it belongs to (a patient), with the
-        run of each row, and with the name of the item.
+        Which of several metrics is the outcome: of lm-evaluation-harness (also "metric,filter"), of
+        HELM, of Every Eval Ever (an ``evaluation_result_id``, "score" or "is_correct"), of
+        inspect_ai a scorer, one of its numbers, or "scorer.number". Default: the usual one, see
+        ``notes``.
+    task_column, cluster_column : str, optional
+        What says the task of each item (its subject), and what it belongs to (a passage, a
+        patient): a column of a table, or a key of what a log says of the item (``metadata`` of
+        inspect_ai and Every Eval Ever, ``doc`` of lm-evaluation-harness).
+    run_column, item_column : str, optional
+        Columns of a table with the run of each row, and with the name of the item.
     run_separator : str, optional
         What stands between method and run in the names of columns: with "@", "resnet@1" and
         "resnet@2" are two runs of resnet.
@@ -453,6 +465,8 @@ def read_evaluations(
         Which of several scorers of inspect_ai.
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score over several tasks. Default: every task.
+    leave_out : sequence of str
+        Names of methods and tasks to leave out, such as a method without answers to some task.
     lower_is_better : bool, optional
         Whether outcomes are errors or losses. Default: if their metric is called so (perplexity).
 
@@ -478,148 +492,134 @@ def read_evaluations(
     >>> found.methods, found.outcomes.correct.tolist()
     (('tree', 'forest'), [[1, 0], [0, 1]])
     """
-    files = [
-        Path(path if isinstance(path, str | os.PathLike) else f"data frame {number}")
-        for number, path in enumerate(paths, 1)
-    ]
     choices = Choices(
-        metric, task_column, cluster_column, run_column, item_column, run_separator, scorer
-    )
-    if not files:
-        raise InputError(f"name at least one file: {_ACCEPTED}")
+        metric, task_column, cluster_column, run_column, item_column, run_separator, scorer,
+        _names_to_leave_out(leave_out),
+    )  # fmt: skip
+    sources = _sources(paths)
+    files = list(sources)
     names = file_names(files)
-    opened: dict[Path, tuple[str, Any]] = {}
-    for source, path in zip(paths, files, strict=True):
-        if path.resolve() in opened:
-            raise InputError(f"{shown_path(path)} is named twice")
-        opened[path.resolve()] = _opened(source, path, names[path], choices)
-    kind = _only_kind([found for found, _ in opened.values()], files)
+    opened = [open_outcomes(sources[path], path, names[path], choices) for path in files]
+    kind = only_kind([found for found, _ in opened], files)
     for option, value in vars(choices).items():
-        if value is not None and option not in _OPTIONS[kind]:
+        if value not in (None, ()) and option not in {"leave_out", *OPTIONS[kind]}:
             raise InputError(f"{option} is not for this format ({kind})")
-    contents = [content for _, content in opened.values()]
     source = counted(len(files), kind)
     name = names[files[0]] if len(files) == 1 else source
+    where = shown_path(files[0]) if len(files) == 1 else source
     groups = ItemGroups(None, None, None)
-    if kind == _TABLE:
-        parts, groups, truth = parts_of_tables(dict(zip(files, contents, strict=True)), choices)
+    if kind == TABLE:
+        tables = dict(zip(files, (cast(Table, content) for _, content in opened), strict=True))
+        parts, groups, truth = parts_of_tables(tables, choices)
         source += f", truth in column {shown(truth)}" if truth else ""
     else:
-        parts = [part for content in contents for part in content]
+        of_files = [part for _, content in opened for part in cast(list[Part], content)]
+        parts = _without(of_files, choices.leave_out)
     joined = join_parts(parts)
+    notes = [*_notes_on_logs(kind, joined, choices), *joined.notes]
     losses = sorted({part.metric for part in parts if is_loss(part.metric)})
     lower = bool(losses) if lower_is_better is None else lower_is_better
-    outcomes = _outcomes(joined, groups, kind == _TABLE, name, lower, average)
-    notes = joined.notes
     if losses and lower_is_better is None:
-        notes += (f"of {shown(losses[0])} the lowest is the best (lower_is_better)",)
-    return Evaluations(outcomes, joined.methods, source, notes)
+        notes.append(f"of {shown(losses[0])} the lowest is the best (lower_is_better)")
+    if kind == TABLE:
+        joined = _joined_table(joined, groups, choices.leave_out)
+    with located(where):
+        outcomes = _outcomes(joined, name, lower, average, notes)
+    return Evaluations(outcomes, joined.methods, source, tuple(notes))
 
 
-def _opened(source: Any, path: Path, name: str, choices: Choices) -> tuple[str, list[Part] | Table]:
-    """Format of a source and what it holds; frames have a path that only names them."""
-    is_file = isinstance(source, str | os.PathLike)
-    if is_file and item_logs.is_log_archive(path):
-        return _INSPECT, item_logs.parts_of_archive(path, choices)
-    found = open_source(source)
-    if isinstance(found, Content):
-        return _opened_json(found, path, name, choices)
-    table = replace(found, stem=name, where=found.where if is_file else name)
-    if len(table.header) < 2:
-        raise InputError(f"{table.where}: is none of the formats that are read: {_ACCEPTED}")
-    return _TABLE, table
+def _names_to_leave_out(names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise InputError(f"leave_out is a list of names: [{names!r}]")
+    return tuple(names)
 
 
-def _opened_json(
-    content: Content, path: Path, name: str, choices: Choices
-) -> tuple[str, list[Part] | Table]:
-    where, text = content.where, content.text()
-    if not text.strip():
-        raise InputError(f"{where}: the file is empty")
-    first, _, rest = text.lstrip().partition("\n")
-    value = try_json(first)
-    if is_sample(value):
-        return _LM, [part_of_samples(json_lines(text, where), path, name, choices)]
-    if value is None:
-        value = parse_json(text, where)
-    elif rest.strip():
-        raise _unrecognised(value, where)
-    if item_logs.is_log(value):
-        return _INSPECT, item_logs.parts_of_log(value, path, choices)
-    if isinstance(value, dict) and {"names", "correct"} <= set(value):
-        return _TABLE, _matrix(value, where, name)
-    if isinstance(value, list) and value and item_logs.is_instance(value[0]):
-        return _HELM, item_logs.parts_of_instances(value, path, name, choices)
-    if isinstance(value, list) and value and is_sample(value[0]):
-        samples = ((f"{where}, entry {number}", entry) for number, entry in enumerate(value, 1))
-        return _LM, [part_of_samples(samples, path, name, choices)]
-    raise _unrecognised(value, where)
+def _sources(paths: Sequence[Any]) -> dict[Path, Any]:
+    """What is read, by a path that names it; folders are the logs in them."""
+    found: dict[Path, Any] = {}
+    seen: set[Path] = set()
+    for number, given in enumerate(paths, 1):
+        is_path = isinstance(given, str | os.PathLike)
+        path = Path(given if is_path else f"data frame {number}")
+        files = files_in(path) if is_path and path.is_dir() else [path]
+        for file in files:
+            if file.resolve() in seen:
+                raise InputError(f"{shown_path(file)} is named twice")
+            seen.add(file.resolve())
+            found[file] = file if is_path else given
+    if not found:
+        raise InputError(f"name at least one file: {ACCEPTED}")
+    return found
 
 
-def _unrecognised(value: object, where: str) -> InputError:
-    first = value[0] if isinstance(value, list) and value else value
-    keys = set(first) if isinstance(first, dict) else set()
-    if {"results", "versions"} <= keys or {"results", "configs"} <= keys:
-        return InputError(
-            f"{where}: has the results of lm-evaluation-harness, not the outcome of each item; "
-            "that is in samples_*.jsonl (--log_samples)"
-        )
-    if isinstance(value, list) and {"name", "mean"} <= keys:
-        return InputError(
-            f"{where}: has the statistics of HELM over all instances; those of each are in "
-            "per_instance_stats.json"
-        )
-    return InputError(f"{where}: is none of the formats that are read: {_ACCEPTED}")
+def _without(parts: list[Part], leave_out: Sequence[str]) -> list[Part]:
+    """Parts of logs without some methods and tasks."""
+    check_left_out(leave_out, (part.method for part in parts), (part.task for part in parts))
+    kept = [part for part in parts if part.method not in leave_out and part.task not in leave_out]
+    if not kept:
+        raise InputError("everything is left out (leave_out)")
+    return kept
 
 
-def _matrix(value: dict[str, Any], where: str, name: str) -> Table:
-    """Table of a response matrix in JSON."""
-    responses = responses_of_json(value, where, name)
-    answers = responses.correct.T.tolist()
-    columns = [[None if a == MISSING else a for a in column] for column in answers]
-    header, cells = ["item", *responses.names], [responses.items, *columns]
-    if responses.clusters is not None:
-        header.append("clusters")
-        cells.append(responses.clusters)
-    places = [f"row {number}" for number in range(1, responses.n_items + 1)]
-    return Table(tuple(header), tuple(cells), places, where, name)
+def _notes_on_logs(kind: str, joined: Joined, choices: Choices) -> Iterator[str]:
+    """Where tasks, clusters and runs of logs come from."""
+    if kind == TABLE:
+        return
+    tasks, runs = TASKS_AND_RUNS[kind]
+    if joined.tasks is not None:
+        key = choices.task_column
+        yield f"tasks are taken from {tasks if key is None else f'the key {shown(key)}'}"
+    if joined.clusters is not None:
+        yield f"clusters are taken from the key {shown(choices.cluster_column or '')}"
+    if joined.n_runs is not None:
+        yield f"runs are taken from {runs}"
 
 
-def _only_kind(kinds: Sequence[str], files: Sequence[Path]) -> str:
-    for path, other in zip(files, kinds, strict=True):
-        if other != kinds[0]:
-            raise InputError(
-                f"files of one format can be joined; these are of two: {shown_path(files[0])} "
-                f"({kinds[0]}) and {shown_path(path)} ({other})"
-            )
-    return kinds[0]
+def _joined_table(joined: Joined, groups: ItemGroups, leave_out: Sequence[str]) -> Joined:
+    """Outcomes of tables with the tasks, clusters and runs of their items."""
+    tasks, clusters = (
+        _groups_of(of, joined.items, what)
+        for of, what in ((groups.tasks, "task"), (groups.clusters, "cluster"))
+    )
+    values, rows, columns = kept_answers(joined.values, joined.names, tasks, leave_out)
+    if np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all():
+        values = np.where(values == MISSING, np.nan, values)
+    right_or_wrong = bool(np.isin(values[~np.isnan(values)], (0, 1)).all())
+    return replace(
+        joined,
+        names=tuple(joined.names[j] for j in columns),
+        methods=tuple(joined.methods[j] for j in columns),
+        items=tuple(joined.items[i] for i in rows) if leave_out else joined.items,
+        values=values,
+        n_runs=groups.n_runs,
+        are_answers=groups.n_runs is not None or right_or_wrong,
+        tasks=None if tasks is None else tuple(tasks[i] for i in rows),
+        clusters=None if clusters is None else tuple(clusters[i] for i in rows),
+    )
 
 
 def _outcomes(
     joined: Joined,
-    groups: ItemGroups,
-    is_table: bool,
     name: str,
     lower_is_better: bool,
     average: Averaging | None,
+    notes: Sequence[str],
 ) -> Responses | ItemScores:
     """Right and wrong answers where there is nothing else, else numbers."""
     values = joined.values
-    if is_table and np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all():
-        values = np.where(values == MISSING, np.nan, values)
     labels: dict[str, Any] = {
-        "names": joined.names, "items": joined.items, "name": name,
-        "clusters": _groups_of(groups.clusters, joined.items, "cluster"),
+        "names": joined.names, "items": joined.items, "clusters": joined.clusters, "name": name,
     }  # fmt: skip
-    tasks: Sequence[str] | None = joined.tasks or _groups_of(groups.tasks, joined.items, "task")
-    missing = np.isnan(values)
-    if groups.n_runs is not None or np.isin(values[~missing], (0, 1)).all():
+    if joined.are_answers:
         if lower_is_better:
             raise InputError(
                 "lower_is_better is for numbers, but every outcome is 0 or 1: write 1 for right "
                 "and 0 for wrong"
             )
-        return Responses(values, tasks=tasks, average=average, n_runs=groups.n_runs, **labels)
+        return Responses(
+            values, tasks=joined.tasks, average=average, n_runs=joined.n_runs, notes=notes, **labels
+        )
+    missing = np.isnan(values)
     if missing.any():
         row, column = np.argwhere(missing)[0]
         raise InputError(
@@ -627,7 +627,7 @@ def _outcomes(
             "write what a failure counts, or take the item out"
         )
     labels |= {"metric": "mean", "lower_is_better": lower_is_better}
-    return ItemScores(values, tasks=tasks, average=average, **labels)
+    return ItemScores(values, tasks=joined.tasks, average=average, **labels)
 
 
 def _groups_of(

@@ -101,6 +101,10 @@ class ResponseCorrelation:
             self.loadings[rank], self.residual[pairs], self.family[rank], order[self.order],
         )  # fmt: skip
 
+    def factor(self, entries: IntArray) -> FloatArray:
+        """Cholesky factor of the residual correlation of some classifiers, (U, U)."""
+        return np.linalg.cholesky(self.residual[np.ix_(entries, entries)])
+
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:
         """Members of each family of two or more."""

@@ -1,7 +1,6 @@
-"""``bayes-sota sota``, ``board`` and ``models``, and how commands read boards."""
+"""``bayes-sota sota``, ``board`` and ``models``."""
 
-from collections.abc import Callable
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,6 @@ import click
 from bayes_sota.core.arguments import (
     CORRELATION,
     COUNT,
-    DECIMALS,
     DRAWS,
     NUMBER,
     POSITIVE,
@@ -24,7 +22,6 @@ from bayes_sota.core.command import (
     OutputFile,
     Reported,
     Shown,
-    check_positives,
     chosen_seed,
     command,
     domain_option,
@@ -40,9 +37,21 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.data.command import group_options, missing_option, parse_average, parse_passes
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.leaderboard.command_reading import (
+    GROUPS,
+    OWN_SIZES,
+    field_options,
+    parse_submissions,
+    read_file,
+    reading_options,
+    refuse,
+    rounding_options,
+    size_of_board,
+    submissions_option,
+    together,
+    whole_number,
+)
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
@@ -55,12 +64,9 @@ if TYPE_CHECKING:
     from bayes_sota.data.responses import Responses
     from bayes_sota.leaderboard.specification import ModelSpecification
 
-type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-_FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
 _COLUMNS = (
     "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column",
-    *(_GROUPS := ("task_column", "cluster_column", "run_column", "average", "new")),
+    *GROUPS, *OWN_SIZES, "task_columns",
 )  # fmt: skip
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
@@ -72,92 +78,7 @@ _OF_DRAWS = (
 )  # fmt: skip
 
 
-def _together(*options: Decorator) -> Decorator:
-    """Several options as one decorator; the last stands first in ``--help``."""
-    return lambda command: reduce(lambda found, option: option(found), options, command)
-
-
-def _choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
-    """An option of which the first choice is the default."""
-    return click.option(
-        *names, type=click.Choice(choices), default=choices[0], show_default=True, help=text
-    )
-
-
-class _Metric(click.Choice[str]):
-    """A few words, or pass@K and pass^K."""
-
-    def __init__(self) -> None:
-        super().__init__(["accuracy", "auc", "score", "pass@K", "pass^K"])
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The word itself, K a whole number."""
-        return (
-            value
-            if parse_passes(value)
-            else click.Choice(self.choices[:3]).convert(value, param, ctx)
-        )
-
-
-reading_options = _together(
-    number_option(POSITIVE, "--standard-error", help="Error of one score."),
-    click.option(
-        "--metric", type=_Metric(),
-        help="accuracy is right answers / items (default, unless the column of scores is called "
-        "otherwise); auc needs --n-positive; score anything else, with --standard-error; pass@K or "
-        "pass^K of answers in several runs.",
-    ),
-    number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
-    click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
-    click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
-    missing_option,
-    click.option("--name-column", help="Column of the names."),
-    click.option("--score-column", help="Column of the scores."),
-    _choice(
-        ("--format", "file_format"), _FORMATS,
-        "Format of a leaderboard; responses is a matrix of right and wrong answers, item-scores "
-        "one of numbers, with a label column for AUC.",
-    ),
-    click.option(
-        "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
-        help="What item scores are made into; default auc with labels, else mean.",
-    ),
-    click.option("--label-column", help="Column of 0 and 1, of item scores."),
-    group_options,
-)  # fmt: skip
-"""Options of a file: its format, columns, metric."""
-
-_rounding_options = _together(
-    number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
-    _choice(
-        ("--rounding",), ["auto", "nearest", "floor", "exact"],
-        "How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
-        "nearest for a typed number.",
-    ),
-)  # fmt: skip
-
-submissions_option = click.option(
-    "--submissions",
-    help="Submissions behind each entry, of which it shows the best: column, number or range A:B; "
-    "default the column of a Kaggle download of a public board.",
-)
-"""Submissions behind each entry."""
-
-field_options = _together(
-    number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
-    number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
-    domain_option,
-    model_option,
-    submissions_option,
-    click.option("--classifiers", help="Number or range A:B; default those in FILE."),
-    _rounding_options,
-    reading_options,
-    click.option("--n-test", help="Number of test items, or infer."),
-)
-"""Options of a whole leaderboard: how FILE is read, and what is assumed of its field."""
-
-
-question_options = _together(
+question_options = together(
     number_option(
         POSITIVE, "--gap",
         help="Probability that a classifier that is truly better than the best by this much "
@@ -173,125 +94,16 @@ question_options = _together(
 """What is asked of the best skill and of a newcomer."""
 
 
-def read_file(
-    file: Path,
-    file_format: str,
-    *,
-    item_metric: Any = None,
-    label_column: str | None = None,
-    **options: Any,
-) -> "Leaderboard | Responses | ItemScores":
-    """Leaderboard, response matrix or item scores of a file, recognised by its content.
-
-    ``options`` are those of ``field_options``, as typed on the command line.
-    """
-    from bayes_sota.data import read_outcomes
-    from bayes_sota.data.read_boards import read_entries, read_leaderboard
-
-    groups = {name: options.pop(name, None) for name in _GROUPS}
-    auto = file_format == "auto"
-    numbers = item_metric or label_column or file_format == "item-scores"
-    if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
-        lower = options.pop("lower_is_better") or None
-        _refuse_for_matrix(options, "item scores")
-        _refuse("item scores", groups, ("run_column",))
-        numbers = read_outcomes.read_item_scores(
-            file, metric=item_metric, label_column=label_column, lower_is_better=lower,
-            cluster_column=groups["cluster_column"], task_column=groups["task_column"],
-            average=parse_average(groups["average"]),
-        )  # fmt: skip
-        return numbers.about(groups["new"] or "items")
-    passes = parse_passes(options["metric"])
-    named = any(groups[name] for name in _GROUPS[:3])
-    if file_format == "responses" or (auto and (named or read_outcomes.looks_like_responses(file))):
-        if passes is not None:
-            options.pop("metric")
-        _refuse_for_matrix(options, "a response matrix")
-        groups["average"] = parse_average(groups["average"])
-        new = groups.pop("new")
-        answers = read_outcomes.read_responses(file, **groups)
-        return answers.about(new or "items", passes=passes) if new or passes else answers
-    _refuse("a leaderboard", groups, _GROUPS)
-    if passes is not None:
-        raise InputError(f"--metric {options['metric']} is for answers in several runs")
-    tries, metric = options.pop("classifiers", None), options["metric"]
-    form: Any = file_format
-    if options["n_test"] is None and metric != "score":  # without scores, that is what is wrong
-        read_entries(file, score_column=options["score_column"], format=form)
-    size = _size_of_board(options.pop("n_test"), metric, options["n_positive"])
-    known = None if tries is None else parse_tries(tries)
-    options["submissions"] = parse_submissions(options["submissions"])
-    return read_leaderboard(file, format=form, n_test=size, n_classifiers=known, **options)
-
-
-def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
-    """A number, a range ``A:B``, or the name of a column.
-
-    Examples
-    --------
-    >>> parse_submissions("12"), parse_submissions("1:100"), parse_submissions("Entries")
-    (12, (1, 100), 'Entries')
-    """
-    parts = [] if text is None else text.split(":")
-    numbers = [number for part in parts if (number := parse_number(part)) is not None]
-    if text is None or len(numbers) < len(parts):
-        return text
-    whole = [int(number) for number in numbers if number == number.to_integral_value()]
-    if len(parts) > 2 or len(whole) < len(parts):
-        raise InputError(
-            f"--submissions takes a column, a whole number or a range A:B, got {text!r}"
-        )
-    return whole[0] if len(whole) == 1 else (whole[0], whole[1])
-
-
-def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
-    """Options that a matrix has no use for would be ignored silently."""
-    defaults = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
-    for name, value in options.items():
-        if value != defaults.get(name):
-            raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def _refuse(what: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
-    refuse_unused(what, {_option(name): options[name] for name in names})
-
-
-def _size_of_board(text: str | None, metric: str | None, n_positive: int | None) -> Any:
-    """Number of test items as typed: needed for accuracies and AUCs; infer for accuracies."""
-    if text is None and metric in (None, "accuracy"):
-        raise InputError(
-            "--n-test is missing: the number of test items, or infer; scores in several rounds or "
-            "data sets are for bayes-sota epp"
-        )
-    if metric == "auc" and text in (None, "infer"):
-        raise InputError("--n-test is missing: AUCs do not tell the number of items")
-    size: Any = text if text is None or text == "infer" else _whole(text)
-    if metric == "auc":
-        check_positives(n_positive, size)
-    return size
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text.replace(",", "").replace("_", ""))
-    except ValueError:
-        raise InputError(f"--n-test takes a whole number or infer, got {text!r}") from None
-
-
 @command(
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
 )
-@click.argument("file", required=False, type=InputFile())
+@click.argument("file", required=False, type=InputFile(folders=True))
 @click.option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @click.option("--n-test", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", multiple=True, help="Number or range A:B, per board.")
 @submissions_option
-@_rounding_options
+@rounding_options
 @click.option(
     "--method", type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
     help="auto is exact; shrink and crop are the paper's point estimates.",
@@ -340,8 +152,8 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     """Posterior of the best classifier's true skill.
 
     FILE is a leaderboard (one row per entry; --n-test N or infer), answers (one row per item, one
-    column per classifier; or a row for each model, item and run, with tasks and clusters) or item
-    scores (the same with numbers, and labels for AUC).
+    column per classifier; or a row for each model, item and run, with tasks and clusters), item
+    scores (the same with numbers, and labels for AUC), or an evaluation log or a folder of logs.
     Without FILE, --maximum gives the best score alone.
     Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
     the distribution of skill and the correlation.
@@ -409,7 +221,7 @@ def _estimate(
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_sota import report_sota
 
-    _refuse("any method but shrink and crop", options, _OF_POINTS)
+    refuse("any method but shrink and crop", options, _OF_POINTS)
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
     names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_QUESTIONS)
@@ -418,7 +230,7 @@ def _estimate(
         "sensitivity": sensitivity and not options["no_sensitivity"],
     }  # fmt: skip
     if file is None:
-        _refuse("--maximum", options, ("learn_rho", "drop_above"))
+        refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(
             options["model"], "observed_maximum", correlation=rho, domain=options["domain"]
         )
@@ -427,12 +239,12 @@ def _estimate(
         best = boards[0].maximum if len(boards) == 1 else None
         settings |= {"correlation": _correlation_of(options, rho, best)}
         return report_sota(boards, model=spec, **settings)
-    _refuse("FILE", options, _OF_MAXIMA)
+    refuse("FILE", options, _OF_MAXIMA)
     data = _read(file, options)
     if options["method"] == "abc":
         raise InputError(_maximum_of(data))
     if not isinstance(data, Leaderboard):
-        _refuse("answers and item scores, which have none", options, ("no_sensitivity",))
+        refuse("answers and item scores, which have none", options, ("no_sensitivity",))
     settings |= {name: options[name] for name in ("model", "domain", "learn_rho", "groups")}
     best = data.maximum if isinstance(data, Leaderboard) else None
     settings |= {"correlation": _correlation_of(options, rho, best)}
@@ -481,7 +293,7 @@ def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | Ite
 def _maximum_of(data: "Leaderboard | Responses | ItemScores") -> str:
     """Why ABC takes no FILE, and the options that give it the best score of this one."""
     why = "--method abc reads the best score alone and would drop all others in FILE"
-    if not isinstance(data, Leaderboard):
+    if not isinstance(data, Leaderboard) or data.has_own_errors:
         return f"{why}: leave it out"
     best = repr(data.maximum) if data.decimals is None else f"{data.maximum:.{data.decimals}f}"
     size = "" if data.n_test is None else f" --n-test {data.n_test}"
@@ -500,7 +312,7 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
         return (spec.data.leaderboard(),)
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
-    _refuse("--maximum", options, _COLUMNS)
+    refuse("--maximum", options, _COLUMNS)
     others = {
         "--format": options["file_format"] != "auto",
         "--missing": options["missing"] == "drop",
@@ -518,7 +330,7 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
     shared["submissions"] = _submissions_of_maxima(options["submissions"])
     boards = []
     for number, (maximum, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
-        n, name = _size_of_board(size or None, metric, options["n_positive"]), f"board {number}"
+        n, name = size_of_board(size or None, metric, options["n_positive"]), f"board {number}"
         known = parse_tries(m)
         boards.append(BestScore(maximum, n_test=n, n_classifiers=known, name=name, **shared))
     return tuple(boards)
@@ -536,7 +348,7 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
     from bayes_sota.leaderboard.summary_sota import report_point_estimate
 
     method, sizes, n_classes = (options[name] for name in ("method", "n_test", "n_classes"))
-    _refuse(f"--method {method}", options, (*_OF_MAXIMA, *_OF_DRAWS))
+    refuse(f"--method {method}", options, (*_OF_MAXIMA, *_OF_DRAWS))
     if len(sizes) > 1:
         raise InputError("one FILE takes one --n-test")
     if file is None:
@@ -557,7 +369,7 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
     if not auc and n_classes < 2:
         raise InputError(f"--n-classes must be at least 2, got {n_classes}")
     if method != "shrink":
-        _refuse(f"--method {method}", options, ("fixed_field",))
+        refuse(f"--method {method}", options, ("fixed_field",))
     board, n, notes = _read_scores(file, size, options)
     highest = options["drop_above"]
     scores = () if board.scores is None else board.scores
@@ -591,14 +403,16 @@ def _read_scores(
         board = read_file(file, n_test=None, **loose | {"standard_error": 1.0})
         if not isinstance(board, Leaderboard) or board.maximum > 1:
             raise
-        n, notes = _whole(size), (f"scores are taken as they are: {error}",)
-    if not isinstance(board, Leaderboard):
-        raise InputError("shrinking and cropping take the scores of a leaderboard")
+        n, notes = whole_number(size), (f"scores are taken as they are: {error}",)
+    if not isinstance(board, Leaderboard) or board.has_own_errors:
+        raise InputError(
+            "shrinking and cropping take the scores of a leaderboard, all on the same test items"
+        )
     return board, n, notes
 
 
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
-@click.argument("file", type=InputFile())
+@click.argument("file", type=InputFile(folders=True))
 @field_options
 @number_option(
     COUNT, "--new-n-test",
@@ -613,8 +427,9 @@ def _read_scores(
 def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
-    FILE is a leaderboard (one row per entry), or answers (one row per item, one column per
-    classifier; or a row for each model, item and run), which are recognised. Tied with the best are
+    FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
+    or a row for each model, item and run), or an evaluation log or a folder of logs, which are
+    recognised. Tied with the best are
     all entries that the data do not tell from the one with the best score.
     """
     from bayes_sota.leaderboard.specification import chosen_model

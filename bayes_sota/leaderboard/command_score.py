@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @command(epilog="Example: bayes-sota score --right 48 --n-test 50")
-@click.argument("files", nargs=-1, type=InputFile())
+@click.argument("files", nargs=-1, type=InputFile(folders=True))
 @number_option(COUNT, "--n-test", help="Items, with --right.")
 @number_option(COUNT_OR_NONE, "--right", help="Number of right answers, instead of FILES.")
 @group_options
@@ -55,9 +55,9 @@ def score(
     """How good one classifier is, by itself: its skill, with an interval.
 
     FILES have answers, as for claim responses: a row per item and a column per classifier, or a row
-    for each model, item and run with tasks and clusters, or evaluation logs. The interval holds at
-    0 of n and n of n, for few items, clusters, tasks and runs. Of several classifiers each is by
-    itself.
+    for each model, item and run with tasks and clusters, or evaluation logs and folders of logs.
+    The interval holds at 0 of n and n of n, for few items, clusters, tasks and runs. Of several
+    classifiers each is by itself.
     """
     from bayes_sota.items.score import skill_of_counts, skills_alone
     from bayes_sota.leaderboard.summary_score import describe_skills

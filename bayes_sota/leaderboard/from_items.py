@@ -28,6 +28,7 @@ is in docs/measured/responses.md and docs/measured/calibration.md.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -70,6 +71,33 @@ _LEAST_MISTAKES = 5
 _MOST_CLASSIFIERS = 2_500  # whose correlations fit into 2 GiB
 
 
+class Loadings(Protocol):
+    """How far the errors of scores are shared: a ``ResponseCorrelation``, or what is assumed."""
+
+    @property
+    def rho(self) -> float:
+        """Typical correlation with what all share."""
+
+    @property
+    def loadings(self) -> FloatArray:
+        """That of each classifier, (m,)."""
+
+    @property
+    def relative(self) -> FloatArray:
+        """The same in units of rho, (m,)."""
+
+    @property
+    def weights(self) -> FloatArray:
+        """What each classifier adds to the field, (m,)."""
+
+    @property
+    def order(self) -> IntArray:
+        """Classifiers, worst score first, (m,)."""
+
+    def factor(self, entries: IntArray) -> FloatArray:
+        """Cholesky factor of the correlation of what is left of these classifiers' errors."""
+
+
 @dataclass(frozen=True, eq=False)
 class JointPosterior(LeaderboardPosterior):
     """Draws from the posterior of classifiers that were compared item by item.
@@ -82,18 +110,19 @@ class JointPosterior(LeaderboardPosterior):
         Skill of each classifier, jointly; negative where a lower score is better.
     psi : ndarray, shape (D, modelled classifiers)
         Board-conditional skills, in the order of ``JointKernel.entries``.
-    correlation : ResponseCorrelation
+    correlation : Loadings
     """
 
     scores: FloatArray
     skill: FloatArray
     psi: FloatArray
-    correlation: ResponseCorrelation
+    correlation: Loadings
 
     @property
     def learns_rho(self) -> bool:
-        """Whether the items told rho; errors of new runs have none to tell."""
-        return bool(self.correlation.loadings.any())
+        """Whether the items told rho; errors of new runs have none to tell, scores alone do not."""
+        found = self.correlation
+        return isinstance(found, ResponseCorrelation) and bool(found.loadings.any())
 
     @cached_property
     def p_best(self) -> FloatArray:
@@ -197,10 +226,7 @@ def items_posterior(
     fit = fit_field(kernel, learnt, rng, merge_spikes=False)
     sampler = JointSampler(kernel, fit, found)
     values, skill, psi, parameters = sampler.draw(draws, rng)
-    size = new_n_test or data.n_items
-    leader, normal = kernel.board.order[:1], rng.standard_normal(draws)
-    values["winner_new_score"] = kernel.new_scores(values["winner_skill"], normal, leader, size)
-    values["best_new_score"] = sampler.best_new_score(skill, size, rng)
+    values |= sampler.new_scores(values["winner_skill"], skill, new_n_test or data.n_items, rng)
     reasons = (*few_points(fit), *_reasons(data, found))
     notes = tuple(_notes(data, kernel, found))
     return JointPosterior(values, fit, reasons, notes, parameters, data.scores, skill, psi, found)
@@ -255,31 +281,35 @@ class JointKernel(ScoreKernel):
         board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False)
         base = ScoreKernel.of(board.with_scores(data.scores))
         ratio, new_ratio = np.sqrt(n / effective), np.sqrt(data.totals / effective)
-        return cls._of(base, data.scores, found, ratio, new_ratio, data.totals.astype(float))
+        values, answers = data.scores * base.law.unit, data.totals.astype(float)
+        return cls.of_scores(base, data.scores, values, found, ratio, new_ratio, answers)
 
     @classmethod
     def of_items(cls, data: ItemScores, found: ResponseCorrelation) -> "JointKernel":
         """Kernel of the modelled classifiers, whose items show their standard errors."""
         base = ScoreKernel.of(data.leaderboard())
         ratio = _ratios(data, base.law)
-        return cls._of(base, data.scores, found, ratio, ratio)
+        values = data.scores * base.law.unit
+        return cls.of_scores(base, data.scores, values, found, ratio, ratio)
 
     @classmethod
-    def _of(
+    def of_scores(
         cls,
         base: ScoreKernel,
         scores: FloatArray,
-        found: ResponseCorrelation,
+        values: FloatArray,
+        found: Loadings,
         ratio: FloatArray,
         new_ratio: FloatArray,
         answers: FloatArray | None = None,
     ) -> "JointKernel":
+        """Kernel of scores (m,), in the law's unit ``values``, on the grid of another kernel."""
         entries = found.order[base.modelled[found.order]][-_JOINT:]
         kinds = np.zeros(scores.size, np.int64)
         kinds[entries] = np.arange(entries.size)
         return cls(
             board=base.board, modelled=np.isin(np.arange(scores.size), entries),
-            values=scores[entries] * base.law.unit, copies=found.weights[entries],
+            values=values[entries], copies=found.weights[entries],
             value_of_entry=np.argsort(entries), y=base.y, law=base.law,
             kind=np.arange(entries.size), kinds=kinds, entries=entries,
             relative=found.relative[entries], given=scores, ratio=ratio,
@@ -368,15 +398,14 @@ def _design_effect(data: Responses, found: ResponseCorrelation) -> float:
 class JointSampler:
     """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""
 
-    def __init__(self, kernel: JointKernel, fit: FieldFit, found: ResponseCorrelation) -> None:
+    def __init__(self, kernel: JointKernel, fit: FieldFit, found: Loadings) -> None:
         """Factor the residual correlation."""
         self.kernel, self.fit, self.found = kernel, fit, found
-        pairs = np.ix_(kernel.entries, kernel.entries)
-        self.factor = np.linalg.cholesky(found.residual[pairs])
+        self.factor = found.factor(kernel.entries)
 
     @classmethod
-    def of(cls, fit: FieldFit, found: ResponseCorrelation) -> "JointSampler":
-        """Sampler of a fit to answers or item scores."""
+    def of(cls, fit: FieldFit, found: Loadings) -> "JointSampler":
+        """Sampler of a fit to answers, item scores, or scores with errors of their own."""
         assert isinstance(fit.kernel, JointKernel)
         return cls(fit.kernel, fit, found)
 
@@ -461,6 +490,16 @@ class JointSampler:
             "winner_skill": winner,
             "n_above_sota": count_above(kernel.given, theta),
             "n_classifiers": np.full(len(skill), float(kernel.modelled.size)),
+        }
+
+    def new_scores(
+        self, winner: FloatArray, skill: FloatArray, n_test: int, rng: np.random.Generator
+    ) -> dict[str, FloatArray]:
+        """Scores of the winner and of the best on fresh items, given skills (D,) and (D, m)."""
+        leader, normal = self.kernel.board.order[:1], rng.standard_normal(winner.size)
+        return {
+            "winner_new_score": self.kernel.new_scores(winner, normal, leader, n_test),
+            "best_new_score": self.best_new_score(skill, n_test, rng),
         }
 
     def best_new_score(

@@ -20,14 +20,9 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.from_items import JointSampler, items_posterior
-from bayes_sota.leaderboard.posterior import (
-    BoardCheck,
-    LeaderboardPosterior,
-    check_board,
-    compare_families,
-    leaderboard_posterior,
-)
+from bayes_sota.leaderboard.from_items import JointPosterior, JointSampler
+from bayes_sota.leaderboard.from_own_errors import board_posterior
+from bayes_sota.leaderboard.posterior import BoardCheck, check_board, compare_families
 from bayes_sota.leaderboard.sample_groups import Drawn, checking_groups, parameter_values
 
 _POSTERIOR = (
@@ -85,16 +80,13 @@ def sample_with_fit(
     """
     rng, seed = resolve_seed(random_seed)
     drawn: Any = {"draws": draws * chains, "random_seed": rng, "new_n_test": new_n_test}
-    result: LeaderboardPosterior
     shape, skill = (chains, draws), dict[str, FloatArray]()
     joint, psi, learns = None, None, learn_rho
-    if isinstance(data, Leaderboard):
-        result = leaderboard_posterior(data, priors, learn_rho=learn_rho, **drawn)
-    else:
-        result = found = items_posterior(data, priors, **drawn)
-        skill["skill"] = found.skill.reshape(*shape, -1)
-        joint, psi = JointSampler.of(found.fit, found.correlation), found.psi
-        learns = found.learns_rho
+    result = board_posterior(data, priors, learn_rho=learn_rho, **drawn)
+    if isinstance(result, JointPosterior):
+        skill["skill"] = result.skill.reshape(*shape, -1)
+        joint, psi = JointSampler.of(result.fit, result.correlation), result.psi
+        learns = learn_rho or result.learns_rho
     shaped = skill | {name: values.reshape(shape) for name, values in result.draws.items()}
     provenance = describe_provenance(
         (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -41,6 +42,11 @@ def kernel_of(board: Leaderboard) -> ScoreKernel:
     >>> kernel_of(board).has_luck, kernel_of(board.with_submissions(1)).has_luck
     (True, False)
     """
+    if isinstance(board, Leaderboard) and board.has_own_errors:
+        raise InputError(
+            "entries have standard errors of their own, which only the exact route takes: "
+            "bs.estimate_sota(board) and bs.board_table(board), without NUTS or a model"
+        )
     return SubmissionKernel.of(board) if board.has_submissions else ScoreKernel.of(board)
 
 

@@ -33,10 +33,12 @@ from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.responses import ABOUT, New, Responses
+from bayes_sota.data.task_scores import COUNTS
 from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
-from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.leaderboard.from_items import JointPosterior
+from bayes_sota.leaderboard.from_own_errors import board_posterior
+from bayes_sota.leaderboard.posterior import LeaderboardPosterior
 from bayes_sota.leaderboard.specification import (
     Model,
     ModelSpecification,
@@ -56,6 +58,8 @@ COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
     "p_best", "p_best_mcse", "tied_with_best",
 )  # fmt: skip
+_OWN = {"n_effective": "worth items", "standard_error": "error"}
+"""Columns of entries with errors of their own, and what tables call them."""
 _DRAWS = 4000  # of theta_sota
 _FEW = 100  # draws of the entries
 _MOST_NUMBERS = 40_000_000  # draws times entries
@@ -124,6 +128,7 @@ def describe_entries(
         What else a report has: notes, reasons, what was measured.
     """
     first, (shown, d), m = frame.iloc[0], decimals, len(frame)
+    own = [_OWN[key] for key in _OWN if key in frame]
     tied, sure = int(frame["tied_with_best"].sum()), f"{ci_prob:.0%} interval"
     p_best = chance(first["p_best"], first["p_best_mcse"])
     leads = f"{_leads(frame, name, shown)}{on_items(n_test, n_test_source)}{_sharing(frame)}"
@@ -149,7 +154,8 @@ def describe_entries(
         make_frame=lambda: frame,
         tables=[
             Table(
-                ["rank", "name", "score", "skill", sure, "rank interval", "P(best)", "may be best"],
+                ["rank", "name", "score", *own, "skill", sure, "rank interval", "P(best)",
+                 "may be best"],
                 [_cells(row, decimals) for row in frame.itertuples(index=False)],
                 f"{name}: {m:,} entries",
             )
@@ -201,7 +207,10 @@ def _estimate(found: dict[str, Any], d: int, interval: str) -> str:
 def _cells(row: Any, decimals: tuple[int, int]) -> list[str]:
     shown, d = decimals
     return [
-        str(row.rank), str(row.name), f"{row.score:z.{shown}f}", f"{row.skill:z.{d}f}",
+        str(row.rank), str(row.name), f"{row.score:z.{shown}f}",
+        *([f"{row.n_effective:,.0f}"] if hasattr(row, "n_effective") else []),
+        *([f"{row.standard_error:.2g}"] if hasattr(row, "standard_error") else []),
+        f"{row.skill:z.{d}f}",
         f"{row.skill_lower:z.{d}f} to {row.skill_upper:z.{d}f}",
         f"{row.rank_lower} to {row.rank_upper}", chance(row.p_best, row.p_best_mcse),
         "yes" if row.tied_with_best else "",
@@ -288,22 +297,23 @@ def board_table(
     questions = Questions(above, new_score, gap, new_n_test)
     questions.check_used("the table of a board")
     board, items = _as_board(board_or_responses, n_test)
-    source = board if items is None else items
-    check_luck(priors, board if items is None else items)
+    data = board if items is None else items
+    check_luck(priors, data)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
-    posterior: LeaderboardPosterior
-    if items is None:
-        posterior = leaderboard_posterior(board, known, draws=_DRAWS, random_seed=rng)
+    joint = items is not None or board.has_own_errors
+    count = min(max(draws, _DRAWS), most) if joint else _DRAWS
+    posterior = board_posterior(data, known, draws=count, random_seed=rng)
+    learnt = False
+    if isinstance(posterior, JointPosterior):
+        entries, learnt = posterior.entries, posterior.learns_rho
+    else:
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
+    rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": learnt}
+    if items is None:
         tied, compared_by = entries.tied_with_best(ci_prob), "scores"
-        rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": False}
         remarks = [_assumed(rho, spec)]
     else:
-        count = min(max(draws, _DRAWS), most)
-        posterior = joint = items_posterior(items, known, draws=count, random_seed=rng)
-        entries = joint.entries
-        rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": joint.learns_rho}
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
         answers = isinstance(items, Responses)
         compared_by = "answers, compared item by item," if answers else "item scores"
@@ -312,8 +322,9 @@ def board_table(
     if questions:
         newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
         told = questions.answers(newcomer)
-    leads = None if items is not None else (posterior.fit.kernel.leads, winner)
+    leads = None if joint else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, tied, ci_prob)
+    frame = frame.assign(**_own_errors(board))
     remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
     if len(entries.skill) < _FEW:
         few = counted(len(entries.skill), "draw")
@@ -323,18 +334,18 @@ def board_table(
         theta_sota=_summary_of(posterior, "theta_sota", ci_prob),
         rho=rho,
         name=board.name,
-        n_test=board.n_test if items is None else items.n_items,
-        n_test_source=board.n_test_source if items is None else items_behind(items)[0],
-        facts={} if items is None else items_behind(items)[1],
+        n_test=size_of(data)[0],
+        n_test_source=size_of(data)[1],
+        facts=facts_of(data),
         ci_prob=ci_prob,
-        decimals=(score_decimals(source), decimals_for(winner["sd"], winner["mcse"])),
+        decimals=(score_decimals(data), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
         reasons=(*posterior.reasons, *reasons_of_answers(told)),
         answers=told,
         seed=int(seed) if seed.isdigit() else None,
         draws=entries.skill.shape[0],
-        measured=measured_of(source),
+        measured=measured_of(data),
         metric="accuracy" if isinstance(items, Responses) else board.metric,
     )
 
@@ -424,6 +435,16 @@ def _frame(
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
+def _own_errors(board: Leaderboard) -> dict[str, Any]:
+    """Items that each score is worth, or its standard error, where entries have their own."""
+    ratios, order = board.error_ratios, board.order
+    if ratios is None:
+        return {}
+    if board.metric == "accuracy":
+        return {"n_effective": board.sizes[order]}
+    return {"standard_error": (board.standard_error or 0.0) * ratios[order]}
+
+
 def _moved(frame: pd.DataFrame, board: Leaderboard) -> list[str]:
     """That the order by skill is another than by score, where entries had several submissions."""
     skill = board.sign * frame["skill"].to_numpy()
@@ -468,7 +489,7 @@ def score_decimals(data: Leaderboard | Responses | ItemScores) -> int:
     if board.decimals is not None and board.decimals < 12:
         return board.decimals
     if board.metric == "accuracy":
-        return int(np.ceil(np.log10(board.n_test)))
+        return max(int(np.ceil(np.log10(board.n_test))), 3 if board.has_own_errors else 1)
     return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
 
 
@@ -550,12 +571,7 @@ def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
     n_clusters = None if data.clusters is None else len(set(data.clusters))
     words = [] if n_clusters is None else [f"{n_clusters:,} clusters"]
     n_tasks, average = len(data.task_weights), data.averaging
-    how = {
-        "items": "whose items count the same",
-        "tasks": "that count the same",
-        "weights": "with weights of their own",
-    }[average]
-    words = [f"{n_tasks:,} tasks {how}"] * (n_tasks > 0) + words
+    words = [f"{n_tasks:,} tasks {COUNTS[average]}"] * (n_tasks > 0) + words
     facts: dict[str, Any] = {
         "n_items": data.n_items, "n_clusters": n_clusters, "new": data.new, "average": average,
         "n_tasks": n_tasks or None,
@@ -567,11 +583,32 @@ def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
     return ", ".join(words) or "rows of the matrix", facts
 
 
+def size_of(data: Leaderboard | Responses | ItemScores) -> tuple[int | None, str]:
+    """Number of test items, None where it is not known, and where it comes from."""
+    if not isinstance(data, Leaderboard):
+        return data.n_items, items_behind(data)[0]
+    tasks = data.task_scores
+    return (data.n_test if tasks is None else tasks.n_items), data.n_test_source
+
+
+def facts_of(data: BestScore | Responses | ItemScores) -> dict[str, Any]:
+    """What JSON says of the items behind scores; nothing of a plain board."""
+    if not isinstance(data, BestScore):
+        return items_behind(data)[1]
+    if not isinstance(data, Leaderboard) or data.task_scores is None:
+        return {}
+    tasks = data.task_scores
+    known = {"average": tasks.averaging, "n_tasks": len(tasks.tasks), "n_items": tasks.n_items}
+    return known | {"new": data.new}
+
+
 def _entry(row: Any) -> dict[str, Any]:
+    own = {key: float(getattr(row, key)) for key in _OWN if hasattr(row, key)}
     return {
         "name": str(row.name),
         "rank": int(row.rank),
         "score": float(row.score),
+        **own,
         "skill": {"mean": float(row.skill), "interval": [row.skill_lower, row.skill_upper]},
         "rank_interval": [int(row.rank_lower), int(row.rank_upper)],
         "p_best": float(row.p_best),

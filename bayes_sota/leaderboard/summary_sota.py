@@ -46,11 +46,12 @@ from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_
 from bayes_sota.leaderboard.summary_entries import (
     CITED,
     expectation,
-    items_behind,
+    facts_of,
     measured_of,
     on_items,
     said_decimals,
     score_decimals,
+    size_of,
     skill_is_about,
 )
 from bayes_sota.leaderboard.summary_newcomers import (
@@ -317,19 +318,18 @@ def _elsewhere(rows: list[dict[str, Any]], content: dict[str, Any]) -> list[str]
 def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) -> dict[str, Any]:
     """What is said of one board."""
     estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
-    facts, whole = dict[str, Any](), is_whole(data)
+    facts = dict[str, Any]()
+    size: int | None
     tries: Any = data.n_classifiers
-    if is_whole(data):
-        facts["winner"] = _winner(data)
-    if not isinstance(data, BestScore):
-        source, items = items_behind(data)
-        size, facts = data.n_items, facts | items
-    elif whole:
-        size, source, tries = data.n_test, data.n_test_source, tries or data.typical_tries
-    else:
+    whole = is_whole(data)
+    if isinstance(data, BestScore) and not isinstance(data, Leaderboard):
         size, source = data.n_test, "given"
         tries = tries or estimand_summary(tree, "n_classifiers", ci_prob, index)
         facts["n_right"] = list(data.counts) if data.metric == "accuracy" else None
+    else:
+        size, source = size_of(data)
+        facts = {"winner": _winner(data)} | facts_of(data)
+        tries = data.typical_tries if isinstance(data, Leaderboard) and not tries else tries
     return {
         "n_test": size,
         "n_test_source": source,

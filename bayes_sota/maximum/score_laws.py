@@ -527,7 +527,9 @@ def score_law(board: BestScore) -> ScoreLaw:
     if board.metric == "accuracy":
         alike = 1.0
         if isinstance(board, Leaderboard) and board.count_bounds is not None:
-            alike += float(np.median(np.diff(board.count_bounds, axis=1)))
+            # counts are of each entry's own items, those of the law of typical ones
+            more = np.diff(board.count_bounds, axis=1).ravel() * board.n_test / board.sizes
+            alike += float(np.median(more))
         return AccuracyLaw(best, size, alike)
     if board.metric == "auc":
         assert board.n_positive is not None
@@ -541,12 +543,16 @@ def score_law(board: BestScore) -> ScoreLaw:
 
 
 def entry_values(board: Leaderboard) -> FloatArray:
-    """Scores times the unit of the law, (m,): of counts the middle of those that print alike."""
+    """Scores times the unit of the law, (m,): of counts the middle of those that print alike.
+
+    Of counts of own items as many of the law's as are the same share.
+    """
     if not isinstance(board, Leaderboard):
         raise InputError("only the maximum of this leaderboard is known; all scores are needed")
     if board.count_bounds is None:
-        return board.scores
-    return np.asarray(board.count_bounds.mean(axis=1))
+        return board.scores * (board.n_test if board.metric == "accuracy" else 1)
+    middle = board.count_bounds.mean(axis=1)
+    return np.asarray(middle * board.n_test / board.sizes if board.has_own_errors else middle)
 
 
 def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:

@@ -22,12 +22,8 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import missing_option
-from bayes_sota.leaderboard.command import (
-    draw_best_skill,
-    parse_submissions,
-    question_options,
-    submissions_option,
-)
+from bayes_sota.leaderboard.command import draw_best_skill, question_options
+from bayes_sota.leaderboard.command_reading import parse_submissions, submissions_option
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")

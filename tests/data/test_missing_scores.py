@@ -32,7 +32,7 @@ def test_commands_name_the_entries_and_go_on_where_asked(
         f"board.csv: line 3, column 'score': 2 entries have no score, {NAMED}; write what is "
         in err
     )
-    assert "or --missing drop goes on without\n" in err
+    assert "or --missing drop goes on without; bayes-sota inspect " in err
     code, out, err = run(capsys, *arguments, "--missing", "drop", "--json")
     assert code in (0, 1), err
     assert f"dropped 2 entries without a score: {NAMED}" in json.loads(out)["notes"]

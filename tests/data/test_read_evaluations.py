@@ -266,14 +266,22 @@ def test_tasks_and_repeated_runs(tmp_path: Path) -> None:
         for hour in (2, 1)
     ]
     found = read_evaluations(*paths)
-    assert found.outcomes.names == ("llama@1", "llama@2", "mistral@1", "mistral@2")
-    assert found.methods == ("llama", "llama", "mistral", "mistral")
+    assert found.methods == found.outcomes.names == ("llama", "mistral")
+    assert (found.outcomes.n_runs, found.outcomes.task_weights) == (2, {"arc": 0.5, "wino": 0.5})
     assert sorted(found.outcomes.items) == sorted(
         f"{t}/{i}" for t in ("arc", "wino") for i in "012"
     )
-    assert table_of(found)["llama@1"]["arc/0"] == 1  # of the earlier hour
-    assert table_of(found)["llama@2"]["arc/0"] == 0
-    assert "not as many runs of every task: 1 of 'arc', 2 of 'wino'" in refused(*paths[1:])
+    assert (found.outcomes.values == 0.5).all()  # right in one of two hours
+    assert found.notes == (
+        "tasks are taken from the names of the files",
+        "runs are taken from the times in the names of the files",
+    )
+    fewer = read_evaluations(*paths[1:])
+    assert (
+        fewer.outcomes.n_runs,
+        fewer.outcomes.values[fewer.outcomes.items.index("arc/0")][0],
+    ) == (1, 1)
+    assert fewer.notes[2] == "items have 1 to 2 runs; a score is the mean of their means"
     copy = written(tmp_path, paths[0].read_bytes(), f"copy/llama/{paths[0].name}")
     assert "of 'llama' for task 'arc' are given twice" in refused(*paths, copy)
     with pytest.raises(InputError, match="got only runs of 'llama'; bayes-sota score says"):
@@ -360,8 +368,8 @@ def test_items_that_do_not_match(tmp_path: Path) -> None:
     assert "and 1 is in all" in refused(one, single)
     other = [sample(i, 1, doc_hash="another" if i > 7 else f"hash {i}") for i in range(10)]
     message = refused(one, written(tmp_path, lines(*other), "e.jsonl"))
-    assert "different documents (doc_hash)" in message
-    assert "2 of 10, the first is doc_id '8'" in message
+    assert "different documents under the same number, by their hashes" in message
+    assert "2 of 10, the first is '8'" in message
 
 
 def test_real_samples(tmp_path: Path, data_directory: Path) -> None:
@@ -425,15 +433,15 @@ def test_epochs_and_logs_are_runs(tmp_path: Path) -> None:
         logs[model] = log | {"samples": second + log["samples"]}
     paths = [written(tmp_path, log, f"{model}.json") for model, log in logs.items()]
     found = read_evaluations(*paths)
-    assert found.outcomes.names == ("a@1", "a@2", "b@1", "b@2")
-    assert found.outcomes.correct[:, :2].T.tolist() == [[1, 0, 1], [0, 0, 0]]
+    assert found.outcomes.values.T.tolist() == [[0.5, 0, 0.5]] * 2
+    assert found.notes == ("runs are taken from epochs, and logs of the same task",)
     copy = written(tmp_path, logs["a"], "copy.json")
     assert "of 'a' for task 'quiz' are given twice" in refused(*paths, copy)
     later = log_of("a", "C", "C", "C")
     later["eval"]["created"] = "2025-01-01T00:00:00"
     found = read_evaluations(*paths, written(tmp_path, later, "later.json"))
-    assert found.outcomes.names == ("a@1", "a@2", "a@3", "b@1", "b@2")
-    assert found.outcomes.correct[:, 2].tolist() == [1, 1, 1]
+    assert found.outcomes.values.round(3).T.tolist() == [[0.667, 0.333, 0.667], [0.5, 0, 0.5]]
+    assert found.outcomes.n_runs == 2  # the fewest
 
 
 def test_scorers_and_values_of_several_numbers(tmp_path: Path) -> None:
@@ -591,9 +599,12 @@ def test_trials_scenarios_and_metrics_of_helm(tmp_path: Path) -> None:
     rows = [instance(f"id{i}", float(i == t), t) for i in range(3) for t in (1, 0)]
     paths = [helm_file(tmp_path, m, rows, s) for m in "ab" for s in ("boolq:", "mmlu:subject=law")]
     found = read_evaluations(*paths)
-    assert found.outcomes.names == ("a@1", "a@2", "b@1", "b@2")
-    assert table_of(found)["a@1"]["boolq:,method=joint/id0"] == 1
-    assert table_of(found)["a@2"]["mmlu:subject=law,method=joint/id0"] == 0
+    assert (found.outcomes.names, found.outcomes.n_runs) == (("a", "b"), 2)
+    by_task = dict(zip(found.outcomes.items, found.outcomes.values[:, 0].tolist(), strict=True))
+    assert by_task == {
+        f"{task},method=joint/id{i}": (0.5, 0.5, 0.0)[i]
+        for task in ("boolq:", "mmlu:subject=law") for i in range(3)
+    }  # fmt: skip
     quasi = [{"instance_id": f"id{i}", "stats": [statistic("f1_score", i / 2),
               statistic("quasi_exact_match", i % 2)]} for i in range(3)]  # fmt: skip
     named = [written(tmp_path, quasi, f"{m}_per_instance_stats.json") for m in ("x", "y")]
@@ -602,12 +613,10 @@ def test_trials_scenarios_and_metrics_of_helm(tmp_path: Path) -> None:
     assert found.outcomes.correct[:, 0].tolist() == [0, 1, 0]
     assert "also holds 'f1_score'" in found.notes[0]
     assert table_of(read_evaluations(*named, metric="f1_score"))["x"]["id1"] == 0.5
-    assert (
-        table_of(read_evaluations(*paths, metric="num_references"))["a@1"][
-            "boolq:,method=joint/id0"
-        ]
-        == 4
-    )
+    counted = {"metric": "num_references"}
+    assert len(set(read_evaluations(*paths, **counted).outcomes.tasks or ())) == 2
+    numbers = table_of(read_evaluations(*paths, **counted, average="items"))
+    assert numbers["a"]["boolq:,method=joint/id0"] == 4
     assert "no metric 'bleu'; it holds 'f1_score', 'quasi_" in refused(*named, metric="bleu")
     two = [{"instance_id": "id1", "stats": [statistic("bleu_1", 0.5), statistic("rouge_l", 0.5)]}]
     assert "choose one metric of 'bleu_1', 'rouge_l'" in refused(helm_file(tmp_path, "c", two))
@@ -646,7 +655,7 @@ def test_paths_and_options(tmp_path: Path) -> None:
     assert "f.json (inspect_ai log)" in message
     for path, options in (
         (table, {"metric": "acc"}), (table, {"scorer": "match"}), (rows, {"scorer": "match"}),
-        (rows, {"item_column": "x"}), (log, {"cluster_column": "x"}), (log, {"run_separator": "@"}),
+        (rows, {"item_column": "x"}), (log, {"run_column": "x"}), (log, {"run_separator": "@"}),
     ):  # fmt: skip
         assert f"{next(iter(options))} is not for this format (" in refused(path, **options)
     assert "no column 'x' (item_column)" in refused(table, item_column="x")

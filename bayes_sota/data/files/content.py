@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, cast
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.core.files import check_file
 from bayes_sota.core.text import plain_text, shown, shown_path
 from bayes_sota.data.files import tables
@@ -82,17 +82,17 @@ def read_content(path: Path, head: int | None = None) -> Content:
     check_file(path)
     where = shown_path(path)
     if path.suffix.lower() in _OTHER_WORKBOOKS:
-        raise InputError(
+        raise UnreadableFileError(
             f"{where}: is a workbook by its name, of a kind that is not read; save it as .xlsx"
         )
     try:
         with _unpacked(path) as (stream, member):
             inside = f"{where}/{plain_text(member)}" if member else where
             data = read_bounded(stream, inside, head)
-    except InputError:
-        raise
+    except InputError as error:
+        raise UnreadableFileError(str(error)) from None
     except UNPACKING_ERRORS as error:
-        raise InputError(
+        raise UnreadableFileError(
             f"{where}: cannot be read or unpacked ({plain_text(error, 200)})"
         ) from None
     name = path.name
@@ -110,9 +110,9 @@ def read_bounded(stream: IO[bytes], where: str, head: int | None = None) -> byte
 
 
 def check_text(data: bytes, where: str) -> None:
-    """Raise ``InputError`` unless bytes are UTF-8 text, by line and byte."""
+    """Raise ``UnreadableFileError`` unless bytes are UTF-8 text, by line and byte."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{where}: UTF-16 text; save it as UTF-8")
+        raise UnreadableFileError(f"{where}: UTF-16 text; save it as UTF-8")
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(data) + 1, _CHUNK):  # whole, a single emoji costs four times as much
         chunk = data[start : start + _CHUNK]
@@ -122,13 +122,13 @@ def check_text(data: bytes, where: str) -> None:
         except UnicodeDecodeError as error:
             place = start - pending + error.start
             line = data.count(b"\n", 0, place) + 1
-            raise InputError(
+            raise UnreadableFileError(
                 f"{where}: not UTF-8 text (line {line}, byte {data[place]:#04x}); save it as UTF-8"
             ) from None
     nul = data.find(b"\0")
     if nul >= 0:
         line = data.count(b"\n", 0, nul) + 1
-        raise InputError(
+        raise UnreadableFileError(
             f"{where}: a NUL byte in line {line}: not text, or UTF-16; save it as UTF-8"
         )
 

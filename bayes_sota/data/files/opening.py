@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bayes_sota.core.arguments import check_choice, refuse_unused
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.core.text import plain_text
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import Content, read_content
@@ -174,7 +174,7 @@ def open_source(source: Any, file_format: str = "auto") -> Table | Content:
         )
     content = read_content(Path(source))
     if not content.data:
-        raise InputError(f"{content.where}: the file is empty")
+        raise UnreadableFileError(f"{content.where}: the file is empty")
     if content.kind == "workbook":
         refuse_unused("an Excel workbook", {"format": is_chosen})
         return parse_workbook(content.data, content.where, content.stem)

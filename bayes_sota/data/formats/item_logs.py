@@ -1,9 +1,9 @@
 """Logs that say what a model got for every item: of inspect_ai, and of HELM.
 
 inspect_ai writes JSON, or the archive ``.eval`` with one JSON file per sample. "C" counts 1, "P"
-one half, "I" and "N" (no answer) 0, as its ``value_to_float`` does by default; epochs are repeated
-runs. HELM writes ``<scenario>:...,model=<model>/per_instance_stats.json``: perturbed copies of an
-instance are left out, trials are repeated runs (``tests/data/test_read_evaluations.py``).
+one half, "I" and "N" (no answer) 0, as its ``value_to_float`` does by default; epochs are runs.
+HELM writes ``<scenario>:...,model=<model>/per_instance_stats.json``: perturbed copies of an
+instance are left out, trials are runs (``tests/data/test_read_evaluations.py``).
 """
 
 import zipfile
@@ -18,12 +18,21 @@ from bayes_sota.data.columns import number_of, several
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import UNPACKING_ERRORS, Content, read_bounded
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.parts import Choices, Part, add_once, choose, item_name, outcome_of
+from bayes_sota.data.parts import (
+    Choices,
+    ItemLabels,
+    Part,
+    add_once,
+    choose,
+    item_name,
+    outcome_of,
+)
 
 _LARGEST_ARCHIVE = 10 * tables.MAX_BYTES  # of all samples, which are read one at a time
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-Sample = tuple[str, str, int, Mapping[str, object]]  # place, item, epoch, value of each scorer
+type Sample = tuple[str, str, int, Mapping[str, object], object]
+# place, item, epoch, value of each scorer, what else is said of the item
 _FILE = "per_instance_stats.json"
 _PREFERRED = ("exact_match", "quasi_exact_match")
 # What HELM counts besides: of the request, not of the answer.
@@ -108,7 +117,7 @@ def _sample(value: object, place: str) -> Sample:
             raise InputError(f"{place}: the score of {shown(scorer)} has no value")
         if not _is_unscored(score["value"]):
             values[scorer] = score["value"]
-    return place, item_name(value["id"], f"{place}, id"), epoch, values
+    return place, item_name(value["id"], f"{place}, id"), epoch, values, value.get("metadata")
 
 
 def _number_of_run(value: Mapping[str, Any], key: str, default: int, place: str) -> int:
@@ -132,18 +141,21 @@ def _parts(
     for key in ("model", "task"):
         if not isinstance(about.get(key), str) or not about[key]:
             raise InputError(f"{where}: eval.{key} must be a name, got {shown(about.get(key))}")
-    scorers = sorted({scorer for _, _, _, values in samples for scorer in values})
-    scorer = choose(scorers, choices.scorer, (), where, "scorer")
-    metric = _metric((values[scorer] for *_, values in samples if scorer in values), where, choices)
+    scorer, wanted = _scorer({scorer for sample in samples for scorer in sample[3]}, where, choices)
+    metric = _metric(
+        (sample[3][scorer] for sample in samples if scorer in sample[3]), where, wanted
+    )
     epochs: dict[int, dict[str, float | None]] = {}
-    for place, item, epoch, values in samples:
+    labels = ItemLabels(choices)
+    for place, item, epoch, values, rest in samples:
         found = epochs.setdefault(epoch, {})
         value = values.get(scorer)
         outcome = None if value is None else _number(value, metric, place)
         add_once(found, item, outcome, f"{place}: of epoch {epoch}, sample")
+        labels.add(item, rest, f"{place}, metadata")
     status = log.get("status", "success")
     told = (f"{where}: the evaluation ended with status {shown(status)}",)
-    return [
+    parts = (
         Part.of(
             where,
             about["model"],
@@ -155,20 +167,32 @@ def _parts(
             notes=() if status in (None, "success") else told,
         )
         for epoch in sorted(epochs)
-    ]
+    )
+    return [one for part in parts for one in labels.split(part)]
 
 
-def _metric(values: Iterable[object], where: str, choices: Choices) -> str:
+def _scorer(scorers: set[str], where: str, choices: Choices) -> tuple[str, str | None]:
+    """Scorer whose outcomes count, and which of its numbers; a metric may name the scorer."""
+    scorer, metric = choices.scorer, choices.metric
+    first, _, rest = (metric or "").partition(".")
+    if scorer is None and metric in scorers:
+        scorer, metric = metric, None
+    elif scorer is None and first in scorers:
+        scorer, metric = first, rest
+    return choose(sorted(scorers), scorer, (), where, "scorer"), metric
+
+
+def _metric(values: Iterable[object], where: str, wanted: str | None) -> str:
     """Which of several numbers of one scorer counts; nothing where it gives one number."""
     kinds = {tuple(sorted(value)) if isinstance(value, Mapping) else () for value in values}
     if kinds == {()}:
-        if choices.metric is not None:
+        if wanted is not None:
             raise InputError(
-                f"{where}: the scorer gives one number, there is no metric {shown(choices.metric)}"
+                f"{where}: the scorer gives one number, there is no metric {shown(wanted)}"
             )
         return ""
     names = sorted({name for kind in kinds for name in kind})
-    return choose(names, choices.metric, (), where, "metric")
+    return choose(names, wanted, (), where, "metric")
 
 
 def _number(value: object, metric: str, place: str) -> float | None:

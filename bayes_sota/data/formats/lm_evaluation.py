@@ -8,7 +8,7 @@ score}}``; of a group of tasks and its members only the members count
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,25 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown, shown_path
+from bayes_sota.core.text import nearest, shown, shown_path
 from bayes_sota.data.columns import several
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions
-from bayes_sota.data.parts import Choices, Part, add_once, choose, file_names, item_name, outcome_of
+from bayes_sota.data.metric_names import is_other_metric
+from bayes_sota.data.parts import (
+    Choices,
+    ItemLabels,
+    Part,
+    add_once,
+    choose,
+    file_names,
+    item_name,
+    outcome_of,
+)
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.task_scores import TaskScores
 
 _FILE = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(\.\d+)?)\.jsonl?(\.gz|\.zip)?"
@@ -42,10 +53,10 @@ def is_sample(value: object) -> bool:
     return isinstance(value, dict) and "doc_id" in value
 
 
-def part_of_samples(
+def parts_of_samples(
     samples: Iterable[tuple[str, dict[str, Any]]], path: Path, name: str, choices: Choices
-) -> Part:
-    """Outcomes of one file.
+) -> list[Part]:
+    """Outcomes of one file; keys of ``doc`` may say the task and the cluster of an item.
 
     Parameters
     ----------
@@ -63,6 +74,7 @@ def part_of_samples(
     metric, others = "", []
     filters: dict[str, dict[str, float]] = {}
     hashes: dict[str, str] = {}
+    labels = ItemLabels(choices)
     for place, sample in samples:
         if not is_sample(sample):
             raise InputError(f"{place}: a sample has a doc_id, this has {several(list(sample))}")
@@ -76,12 +88,13 @@ def part_of_samples(
         outcomes = filters.setdefault(str(sample.get("filter", "none")), {})
         outcome = outcome_of(sample[metric], place, metric)
         add_once(outcomes, item, outcome, f"{place}: doc_id")
+        labels.add(item, sample.get("doc"), f"{place}, doc")
         mark = sample.get("doc_hash")
         if mark is not None and hashes.setdefault(item, str(mark)) != str(mark):
             raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
     found = _FILE.fullmatch(path.name)
     told = f"the outcome is {shown(metric)}; the files also hold {several(others)} (metric)"
-    return Part.of(
+    part = Part.of(
         where,
         path.resolve().parent.name if found else name,
         _filtered(filters, chosen_filter, metric, where),
@@ -91,6 +104,7 @@ def part_of_samples(
         hashes=hashes,
         notes=(told,) if others and choices.metric is None else (),
     )
+    return labels.split(part)
 
 
 def _metrics(sample: Mapping[str, Any]) -> list[str]:
@@ -124,12 +138,18 @@ def _filtered(
 
 @dataclass(frozen=True)
 class _Model:
-    """Scores of one model: {task: {metric: score}}, and whether larger is better."""
+    """Scores of one model: {task: {metric: score}}, and whether larger is better.
+
+    With standard errors by the same keys, the number of items of each task, and members of groups.
+    """
 
     name: str
     where: str
     tasks: Mapping[str, Mapping[str, float]]
     lower: frozenset[tuple[str, str]]  # (task, metric without its filter)
+    errors: Mapping[str, Mapping[str, float]]
+    sizes: Mapping[str, int]
+    groups: Mapping[str, Sequence[str]]
 
 
 def is_lm_eval(value: object) -> bool:
@@ -157,23 +177,10 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
         raise InputError(
             f"{shown_path(paths[0])}: results of one model: name the files of at least 2"
         )
-    models = [_model(path, name) for path, name in file_names(paths).items()]
-    seen: dict[str, str] = {}
-    for model in models:
-        if seen.setdefault(model.name, model.where) != model.where:
-            raise InputError(
-                f"{seen[model.name]} and {model.where} are both of the model {shown(model.name)}"
-            )
+    models = _models(paths)
     tasks = list(dict.fromkeys(task for model in models for task in model.tasks))
     metrics = {task: _metric(task, models, options.score_column) for task in tasks}
-    if options.score_column is not None and not any(
-        metric.partition(",")[0] == options.score_column.partition(",")[0]
-        for metric in metrics.values()
-    ):
-        raise InputError(
-            f"no task has the metric {shown(options.score_column)}; there are "
-            f"{several(sorted(set(metrics.values())))} (score_column)"
-        )
+    _check_metric(options.score_column, metrics.values())
     scores = [
         [model.tasks.get(task, {}).get(metric, np.nan) for model in models]
         for task, metric in metrics.items()
@@ -196,6 +203,125 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
     return NotedScores(found, "lm_eval", (f"the scores are {several(used)} (score_column)",))
 
 
+def _models(paths: Sequence[Path]) -> list[_Model]:
+    """Models of files, each of another one."""
+    models = [_model(path, name) for path, name in file_names(paths).items()]
+    seen: dict[str, str] = {}
+    for model in models:
+        if seen.setdefault(model.name, model.where) != model.where:
+            raise InputError(
+                f"{seen[model.name]} and {model.where} are both of the model {shown(model.name)}"
+            )
+    return models
+
+
+def result_files(path: Path) -> list[Path] | None:
+    """Files of results in a folder, or one such file; None where it is something else."""
+    if path.is_dir():
+        files = sorted(path.rglob("*.json")) + sorted(path.rglob("*.json.gz"))
+        found = [file for file in files if not file.name.startswith("samples_")]
+        if not found:
+            raise InputError(
+                f"{shown_path(path)}: a folder without results of lm-evaluation-harness (.json)"
+            )
+        return found
+    content = read_content(path, 1 << 26)
+    if content.kind != "json" or not content.data.lstrip().startswith(b"{"):
+        return None
+    try:
+        value = parse_json(content.text(), content.where)
+    except InputError:
+        return None
+    return [path] if is_lm_eval(value) else None
+
+
+def read_lm_eval_tasks(
+    paths: Sequence[Path],
+    *,
+    metric: str | None = None,
+    tasks: Sequence[str] | None = None,
+    n_test: Any = None,
+    average: Any = None,
+) -> TaskScores:
+    """Scores of several models in the tasks of their results, with items or errors behind each.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        A file for each model.
+    metric : str, optional
+        As "acc_norm" or "exact_match,strict-match". Default: the usual one of each task.
+    tasks : sequence of str, optional
+        Of these only; a group stands for its members. Default: all.
+    n_test, average
+        As in ``TaskScores``; ``n_test`` where the files do not say how many items there are.
+
+    Raises
+    ------
+    InputError
+        One model, a model without one of the tasks, tasks of which lower and higher is better.
+    """
+    if len(paths) < 2:
+        raise InputError(
+            f"{shown_path(paths[0])}: results of one model: give the folder with the files of at "
+            "least 2"
+        )
+    models = _models(paths)
+    groups = {name: members for model in models for name, members in model.groups.items()}
+    names = _tasks_of_all(models, groups, tasks)
+    keys = {task: _metric(task, models, metric) for task in names}
+    _check_metric(metric, keys.values())
+    lower = {(t, keys[t].partition(",")[0]) in model.lower for t in names for model in models}
+    if len(lower) > 1:
+        raise InputError("tasks of which higher and lower is better have no average: task_columns")
+    accuracies = not any(lower) and not any(map(is_other_metric, keys.values()))
+    sizes = np.array([[model.sizes.get(task, np.nan) for task in names] for model in models])
+    if n_test is None and not np.isnan(sizes).any():
+        n_test = sizes.astype(np.int64)
+    errors = [[m.errors[task].get(keys[task], np.nan) for task in names] for m in models]
+    used = [name for name, members in groups.items() if set(members) & set(names)]
+    notes = [f"the scores are {several(sorted(set(keys.values())))} (score_column)"]
+    notes += [f"averages of {several(used)} in the files are not used, their tasks are"] * bool(
+        used
+    )
+    with located(f"{len(paths)} files"):
+        return TaskScores(
+            [[model.tasks[task][keys[task]] for task in names] for model in models],
+            n_test=n_test, tasks=names, names=[model.name for model in models],
+            standard_errors=errors if n_test is None or not accuracies else None,
+            average=average, metric="accuracy" if accuracies else "score",
+            lower_is_better=any(lower), name="lm-evaluation-harness", notes=notes,
+        )  # fmt: skip
+
+
+def _check_metric(wanted: str | None, used: Collection[str]) -> None:
+    """Raise ``InputError`` where no task has the metric that is asked for."""
+    names = {metric.partition(",")[0] for metric in used}
+    if wanted is not None and wanted.partition(",")[0] not in names:
+        raise InputError(
+            f"no task has the metric {shown(wanted)}; there are {several(sorted(set(used)))} "
+            "(score_column)"
+        )
+
+
+def _tasks_of_all(
+    models: Sequence[_Model], groups: Mapping[str, Sequence[str]], wanted: Sequence[str] | None
+) -> list[str]:
+    """Tasks that are asked for, groups as their members, or all; every model must have them."""
+    names = list(dict.fromkeys(task for model in models for task in model.tasks))
+    if wanted is not None:
+        names = list(dict.fromkeys(t for task in wanted for t in groups.get(task, (task,))))
+    for model in models:
+        lacking = [task for task in names if task not in model.tasks]
+        if lacking:
+            raise InputError(
+                f"{model.where}: the model {shown(model.name)} has no task {shown(lacking[0])}"
+                f"{nearest(lacking[0], model.tasks)}; task_columns chooses tasks that all models "
+                "have"
+            )
+    return names
+
+
 def _model(path: Path, name: str) -> _Model:
     content = read_content(path)
     where = content.where
@@ -204,7 +330,9 @@ def _model(path: Path, name: str) -> _Model:
         raise InputError(f"{where}: is not a results file of lm-evaluation-harness")
     section = value.get("results", value)
     groups = _groups(value, section)
-    higher = value.get("higher_is_better")
+    higher, listed = value.get("higher_is_better"), value.get("group_subtasks")
+    of_group = listed if isinstance(listed, Mapping) else {}
+    tasks = [task for task in section if task not in groups]
     return _Model(
         name=str(value.get("model_name") or name),
         where=where,
@@ -212,6 +340,12 @@ def _model(path: Path, name: str) -> _Model:
             task: scores
             for task, entry in section.items()
             if task not in groups and (scores := _scores(entry, f"{where}, task {shown(task)}"))
+        },
+        errors={task: _errors(section[task]) for task in tasks},
+        sizes=_sizes(value),
+        groups={
+            group: [str(member) for member in of_group.get(group, tasks) if str(member) in tasks]
+            for group in groups
         },
         lower=frozenset(
             (task, metric)
@@ -247,6 +381,27 @@ def _scores(entry: Mapping[str, Any], where: str) -> dict[str, float]:
         key: outcome_of(score, where, key)
         for key, score in entry.items()
         if "," in key and "_stderr" not in key and score not in ("N/A", None)
+    }
+
+
+def _errors(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Standard errors of a task by the metrics that they are of."""
+    return {
+        key.replace("_stderr", ""): float(error)
+        for key, error in entry.items()
+        if "_stderr" in key and isinstance(error, int | float) and not isinstance(error, bool)
+    }
+
+
+def _sizes(value: Mapping[str, Any]) -> dict[str, int]:
+    """Number of items of each task that a file tells."""
+    found = value.get("n-samples")
+    if not isinstance(found, Mapping):
+        return {}
+    return {
+        str(task): of["effective"]
+        for task, of in found.items()
+        if isinstance(of, Mapping) and type(of.get("effective")) is int
     }
 
 

@@ -1,0 +1,275 @@
+r"""Scores of which each has its own number of items, or its own standard error.
+
+An accuracy x with the standard error s is worth
+
+.. math:: n = x (1 - x) / s^2 + 1
+
+items, because ``s^2 = x (1 - x) / (n - 1)`` is the usual estimate. Near 0 and 1 an estimated error
+says little, at 0 and 1 nothing: there the number of items counts.
+``tests/data/test_own_errors.py`` holds what is refused, ``tests/leaderboard/test_own_errors.py``
+the posterior against that of answers.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data import checks
+from bayes_sota.data.printed_scores import (
+    PrintedScores,
+    Rounding,
+    count_bounds,
+    parse_number,
+    plain_list,
+)
+
+_LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
+OWN = "typical of the best, every entry has its own"
+_BY_ERROR = "by the standard errors, typical of the best"
+
+type Subject = Callable[[int], str]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreErrors:
+    """What is behind the scores of a board: a typical size or error, and how entries differ.
+
+    Attributes
+    ----------
+    n_test : int or None
+        Items behind a typical score.
+    standard_error : float or None
+        Of a typical score that is no accuracy.
+    ratios : ndarray, shape (m,), or None
+        Standard error of each score over the typical one's, at the same score; None where all have
+        the same.
+    source : str
+        Where the number of items comes from.
+    """
+
+    n_test: int | None
+    standard_error: float | None
+    ratios: FloatArray | None = None
+    source: str = checks.GIVEN
+
+    @classmethod
+    def of_sizes(cls, sizes: FloatArray, scores: FloatArray, source: str = OWN) -> "ScoreErrors":
+        """Of numbers of items, which need not be whole, (m,)."""
+        typical = max(2, round(float(np.median(sizes[leaders(scores)]))))
+        return cls(typical, None, np.sqrt(typical / sizes), source)
+
+    @classmethod
+    def of_errors(cls, errors: FloatArray, scores: FloatArray, n_test: int | None) -> "ScoreErrors":
+        """Of standard errors of scores that are no accuracies, (m,); larger scores are better."""
+        typical = float(np.median(errors[leaders(scores)]))
+        return cls(n_test, typical, errors / typical)
+
+    def check_alone(self, submissions: object, n_classifiers: Any, m: int) -> None:
+        """Raise ``InputError`` where more is asked of scores with own errors than they can say."""
+        if self.ratios is None:
+            return
+        if submissions is not None:
+            raise InputError(
+                "submissions behind entries need one n_test or standard_error for all: the luck of "
+                "choosing depends on it"
+            )
+        if n_classifiers is not None and n_classifiers != m:
+            raise InputError(
+                f"entries have errors of their own, and of classifiers beyond the {m:,} entries "
+                "nothing says theirs: leave n_classifiers out"
+            )
+
+
+def find_errors(
+    parsed: Mapping[Rounding, PrintedScores],
+    n_test: Any,
+    standard_error: Any,
+    metric: checks.Metric,
+    lower_is_better: bool,
+    subject: Subject,
+) -> tuple[Rounding, IntArray | None, tuple[str, ...], ScoreErrors]:
+    """Rounding of the scores, right answers behind each accuracy, remarks, and errors.
+
+    Parameters are those of ``Leaderboard``, with the scores as each rounding reads them.
+    """
+    chosen, printed = next(iter(parsed.items()))
+    remarks: tuple[str, ...] = ()
+    if not (is_listed(n_test) or is_listed(standard_error)):
+        size, source = checks.find_test_size(n_test, parsed, metric != "score")
+        error = None if standard_error is None else float(standard_error)
+        errors = ScoreErrors(size, error, source=source)
+        if metric != "accuracy":
+            return chosen, None, remarks, errors
+        chosen, bounds, remarks = checks.find_rounding(parsed, size)
+        checks.check_attainable(parsed[chosen], bounds, size, chosen, subject)
+        return chosen, bounds, remarks, errors
+    m = printed.values.size
+    if metric == "accuracy" and standard_error is not None:
+        unit = 0.01 if printed.in_percent else 1.0
+        sizes = sizes_of_accuracies(printed.values, standard_error, n_test, subject, unit)
+        return chosen, None, remarks, ScoreErrors.of_sizes(sizes, printed.values, _BY_ERROR)
+    if metric == "accuracy":
+        whole = checked_sizes(n_test, m, subject)
+        chosen, bounds = bounds_of_each(parsed, whole, subject)
+        sizes = whole.astype(np.float64)
+        return chosen, bounds, remarks, ScoreErrors.of_sizes(sizes, printed.values)
+    if is_listed(n_test):
+        fix = "give standard_error for each" if metric == "score" else "give one for all"
+        raise InputError(f'n_test of each entry is for accuracies, but metric is "{metric}"; {fix}')
+    size, _ = checks.find_test_size(n_test, parsed, is_needed=False)
+    values = -printed.values if lower_is_better else printed.values
+    own = errors_of_scores(standard_error, m, subject)
+    return chosen, None, remarks, ScoreErrors.of_errors(own, values, size)
+
+
+def leaders(scores: FloatArray) -> IntArray:
+    """Entries that say what is typical: the best ``max(5, 2 sqrt(m))``, best first.
+
+    Examples
+    --------
+    >>> leaders(np.array([0.1, 0.9, 0.5, 0.8, 0.7, 0.6])).tolist()
+    [1, 3, 4, 5, 2]
+    """
+    count = max(_LEADERS, int(np.ceil(_PER_ROOT * np.sqrt(scores.size))))
+    return np.argsort(-scores, kind="stable")[:count]
+
+
+def is_listed(value: object) -> bool:
+    """Whether an argument has one number for each entry.
+
+    Examples
+    --------
+    >>> is_listed([0.1, 0.2]), is_listed(0.1), is_listed("infer"), is_listed(None)
+    (True, False, False, False)
+    """
+    return value is not None and not isinstance(value, str) and np.ndim(value) > 0  # type: ignore[arg-type]
+
+
+def checked_sizes(n_test: Any, m: int, subject: Subject) -> IntArray:
+    """Number of items behind each of m scores: one number for all, or one for each."""
+    if not is_listed(n_test):
+        return np.full(m, checks.whole_number(n_test, "n_test", checks.TEST_ITEMS))
+    return np.array([
+        checks.whole_number(value, "n_test", f"the number of test items behind {subject(j)}")
+        for j, value in enumerate(_one_each(n_test, m, "n_test"))
+    ])  # fmt: skip
+
+
+def sizes_of_accuracies(
+    scores: FloatArray, standard_error: Any, n_test: Any, subject: Subject, unit: float = 1.0
+) -> FloatArray:
+    """Items that accuracies are worth by their standard errors, (m,).
+
+    Entries whose error is 0 or missing have ``n_test`` items; ``unit`` is that of the errors, such
+    as a hundredth.
+
+    Raises
+    ------
+    InputError
+        An error that is 0 or missing without ``n_test``, or one that no number of items gives.
+
+    Examples
+    --------
+    >>> sizes_of_accuracies(np.array([0.9, 1.0]), [0.03, 0.0], 101, "entry {}".format).round(1)
+    array([101., 101.])
+    """
+    errors = unit * _checked_errors(standard_error, scores.size, subject)
+    known = errors > 0
+    inside = (scores > 0) & (scores < 1)
+    odd = np.flatnonzero((errors == 0) & inside if n_test is None else known & ~inside)
+    if odd.size:
+        j = int(odd[0])
+        raise InputError(
+            f"a standard error of {errors[j]:g} beside {subject(j)}, {scores[j]:g}, cannot be: it "
+            "is 0 where the score is 0 or 1, and only there"
+        )
+    if not known.all() and n_test is None:
+        j = int(np.argmin(known))
+        what = "no standard error" if np.isnan(errors[j]) else "a standard error of 0"
+        raise InputError(
+            f"{subject(j)}, {scores[j]:g}, has {what}, which does not tell how sure it is: give "
+            "n_test, the number of test items, for such entries"
+        )
+    sizes = np.zeros(scores.size) if n_test is None else checked_sizes(n_test, scores.size, subject)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_error = scores * (1 - scores) / errors**2 + 1
+    return np.asarray(np.where(known, by_error, sizes), np.float64)
+
+
+def errors_of_scores(standard_error: Any, m: int, subject: Subject) -> FloatArray:
+    """Standard errors of scores that are no accuracies, (m,), all positive."""
+    errors = _checked_errors(standard_error, m, subject)
+    bad = np.flatnonzero(~(errors > 0))
+    if bad.size:
+        j = int(bad[0])
+        what = "is missing" if np.isnan(errors[j]) else "is 0"
+        raise InputError(
+            f"the standard error beside {subject(j)} {what}: write the error that it has, or "
+            'leave the entry out; accuracies (metric="accuracy") can have n_test instead'
+        )
+    return errors
+
+
+def _checked_errors(values: Any, m: int, subject: Subject) -> FloatArray:
+    """Standard errors as numbers, NaN where one is missing."""
+    errors = np.empty(m)
+    for j, value in enumerate(_one_each(values, m, "standard_error")):
+        number = parse_number(value)
+        if _is_missing(value):
+            errors[j] = np.nan
+        elif number is None or number < 0:
+            raise InputError(
+                f"the standard error beside {subject(j)} must be a number of at least 0, in the "
+                f"units of the scores, got {value!r:.80}"
+            )
+        else:
+            errors[j] = float(number)
+    return errors
+
+
+def _one_each(values: Any, m: int, what: str) -> list[Any]:
+    if not is_listed(values):
+        return [values] * m
+    listed = plain_list(values, what)
+    if len(listed) != m:
+        raise InputError(f"there are {len(listed):,} values of {what} for {m:,} scores")
+    return listed
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def bounds_of_each(
+    parsed: Mapping[Rounding, PrintedScores], sizes: IntArray, subject: Subject
+) -> tuple[Rounding, IntArray]:
+    """Rounding of all scores, and right answers that print as each on its own items, (m, 2).
+
+    The first rounding with which every score can be; with an error of the first where there is
+    none.
+    """
+    found: dict[Rounding, IntArray] = {}
+    for how, printed in parsed.items():
+        found[how] = np.empty((sizes.size, 2), np.int64)
+        for n, rows in _rows_of(sizes):
+            found[how][rows] = count_bounds(_only(printed, rows), n, how)
+        if np.all(found[how][:, 0] <= found[how][:, 1]):
+            return how, found[how]
+    first = next(iter(parsed))
+    for n, rows in _rows_of(sizes):
+        printed, names = _only(parsed[first], rows), [subject(int(row)) for row in rows]
+        checks.check_attainable(printed, found[first][rows], n, first, names.__getitem__)
+    return first, found[first]
+
+
+def _rows_of(sizes: IntArray) -> list[tuple[int, IntArray]]:
+    return [(int(n), np.flatnonzero(sizes == n)) for n in np.unique(sizes)]
+
+
+def _only(printed: PrintedScores, rows: IntArray) -> PrintedScores:
+    scaled = None if printed.scaled is None else printed.scaled[rows]
+    return PrintedScores(printed.values[rows], scaled, printed.decimals, printed.in_percent)

@@ -1,0 +1,214 @@
+"""What evaluations are opened as: logs of tools, or tables; and folders of logs.
+
+The format is recognised by the content. ``tests/data/test_read_evaluations.py`` and
+``test_read_logs.py`` have every format.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown, shown_path
+from bayes_sota.data.files.content import Content, read_content
+from bayes_sota.data.files.json import json_lines, parse_json, try_json
+from bayes_sota.data.files.opening import open_source
+from bayes_sota.data.files.tables import Table
+from bayes_sota.data.formats import every_eval_ever, item_logs
+from bayes_sota.data.formats.lm_evaluation import is_sample, parts_of_samples
+from bayes_sota.data.parts import Choices, Part
+from bayes_sota.data.read_boards import located
+from bayes_sota.data.responses import MISSING, Responses
+
+ACCEPTED = (
+    "a CSV, TSV, Excel or Parquet table with one row per item, samples of Every Eval Ever "
+    "(*_samples.jsonl) or lm-evaluation-harness (samples_*.jsonl), logs of inspect_ai (.json, "
+    ".eval), or HELM's per_instance_stats.json"
+)
+TABLE = "table"
+EEE, LM, INSPECT, HELM = (
+    "Every Eval Ever file",
+    "lm-evaluation-harness sample file",
+    "inspect_ai log",
+    "HELM per-instance file",
+)
+_LABELS = {"task_column", "cluster_column"}
+# Options that a format has a use for; elsewhere they would be ignored in silence.
+OPTIONS = {
+    EEE: {"metric", *_LABELS},
+    LM: {"metric", *_LABELS},
+    INSPECT: {"metric", "scorer", *_LABELS},
+    HELM: {"metric"},
+    TABLE: {*_LABELS, "run_column", "item_column", "run_separator"},
+}
+# Where tasks and runs stand in logs, for notes.
+TASKS_AND_RUNS = {
+    EEE: ("evaluation_name", "epochs, or records that repeat a sample"),
+    LM: ("the names of the files", "the times in the names of the files"),
+    INSPECT: ("eval.task", "epochs, and logs of the same task"),
+    HELM: ("the names of the folders", "train_trial_index"),
+}
+_PATTERNS = (
+    "samples_*.jsonl*", "*_samples.jsonl*", "per_instance_stats.json*", "*.eval", "*.json"
+)  # fmt: skip
+_HEAD = 1_000_000
+_MARKS = (
+    (b'"doc_id"',), (b'"sample_id"', b'"evaluation_name"'), (b'"instance_id"', b'"stats"'),
+    (b'"eval"', b'"version"'),
+)  # fmt: skip
+_KEYS = ("names", "items", "clusters")
+type Opened = list[Part] | Table
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Logs in a folder and the folders in it.
+
+    Raises
+    ------
+    InputError
+        There are none, or of several tools.
+    """
+    of_pattern = {pattern: sorted(folder.rglob(pattern)) for pattern in _PATTERNS}
+    found = {pattern: paths for pattern, paths in of_pattern.items() if paths}
+    if len(found) > 1:  # tools write other JSON beside
+        found.pop("*.json", None)
+    if len(found) != 1:
+        what = "with logs of several tools" if found else "without logs"
+        listed = ", ".join(shown_path(paths[0]) for paths in found.values())
+        raise InputError(
+            f"{shown_path(folder)}: is a directory {what}{listed and f' ({listed})'}; name the "
+            f"files: {ACCEPTED}"
+        )
+    return next(iter(found.values()))
+
+
+def looks_like_logs(path: Path) -> bool:
+    """Whether a path is a folder, or a file that an evaluation tool wrote, by its beginning.
+
+    Examples
+    --------
+    >>> looks_like_logs(Path("no-such-file.jsonl"))
+    False
+    """
+    if path.is_dir():
+        return True
+    try:
+        if item_logs.is_log_archive(path):
+            return True
+        head = read_content(path, _HEAD)
+    except InputError:
+        return False
+    return head.kind == "json" and any(all(key in head.data for key in keys) for keys in _MARKS)
+
+
+def open_outcomes(source: Any, path: Path, name: str, choices: Choices) -> tuple[str, Opened]:
+    """Format of a source and what it holds; frames have a path that only names them."""
+    is_file = isinstance(source, str | os.PathLike)
+    if is_file and item_logs.is_log_archive(path):
+        return INSPECT, item_logs.parts_of_archive(path, choices)
+    found = open_source(source)
+    if isinstance(found, Content):
+        return _opened_json(found, path, name, choices)
+    table = replace(found, stem=name, where=found.where if is_file else name)
+    if len(table.header) < 2:
+        raise InputError(f"{table.where}: is none of the formats that are read: {ACCEPTED}")
+    return TABLE, table
+
+
+def _opened_json(content: Content, path: Path, name: str, choices: Choices) -> tuple[str, Opened]:
+    where, text = content.where, content.text()
+    if not text.strip():
+        raise InputError(f"{where}: the file is empty")
+    first, _, rest = text.lstrip().partition("\n")
+    value = try_json(first)
+    if is_sample(value):
+        return LM, parts_of_samples(json_lines(text, where), path, name, choices)
+    if every_eval_ever.is_record(value):
+        return EEE, every_eval_ever.parts_of_records(json_lines(text, where), where, choices)
+    if value is None:
+        value = parse_json(text, where)
+    elif rest.strip():
+        raise _unrecognised(value, where)
+    if item_logs.is_log(value):
+        return INSPECT, item_logs.parts_of_log(value, path, choices)
+    if isinstance(value, dict) and {"names", "correct"} <= set(value):
+        return TABLE, _matrix(value, where, name)
+    if isinstance(value, list) and value and item_logs.is_instance(value[0]):
+        return HELM, item_logs.parts_of_instances(value, path, name, choices)
+    if isinstance(value, list) and value and is_sample(value[0]):
+        samples = ((f"{where}, entry {number}", entry) for number, entry in enumerate(value, 1))
+        return LM, parts_of_samples(samples, path, name, choices)
+    raise _unrecognised(value, where)
+
+
+def _unrecognised(value: object, where: str) -> InputError:
+    first = value[0] if isinstance(value, list) and value else value
+    keys = set(first) if isinstance(first, dict) else set()
+    if {"results", "versions"} <= keys or {"results", "configs"} <= keys:
+        return InputError(
+            f"{where}: has the results of lm-evaluation-harness, not the outcome of each item; "
+            "that is in samples_*.jsonl (--log_samples)"
+        )
+    if {"evaluation_id", "evaluation_results"} <= keys:
+        return InputError(
+            f"{where}: has the scores of Every Eval Ever, not the outcome of each sample; that is "
+            "in *_samples.jsonl beside it"
+        )
+    if isinstance(value, list) and {"name", "mean"} <= keys:
+        return InputError(
+            f"{where}: has the statistics of HELM over all instances; those of each are in "
+            "per_instance_stats.json"
+        )
+    return InputError(f"{where}: is none of the formats that are read: {ACCEPTED}")
+
+
+def responses_of_json(value: Any, where: str, name: str) -> Responses:
+    """Response matrix of a JSON value."""
+    form = 'write {"names": [...], "correct": [[...], ...]}'
+    if not isinstance(value, dict) or not {"names", "correct"} <= set(value):
+        raise InputError(f"{where}: is not a response matrix; {form}")
+    unknown = sorted(set(value) - {"correct", *_KEYS})
+    if unknown:
+        raise InputError(f"{where}: the key {shown(unknown[0])} is unknown; {form}")
+    labels = {key: value.get(key) for key in _KEYS}
+    for key, texts in labels.items():
+        is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+        if texts is not None and not is_list:
+            raise InputError(f"{where}: {key!r} must be a list of strings")
+    rows = value["correct"]
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise InputError(f"{where}: 'correct' must be a list of lists, one for each item")
+    with located(where):
+        return Responses(rows, **cast("dict[str, Any]", labels), name=name)
+
+
+def _matrix(value: dict[str, Any], where: str, name: str) -> Table:
+    """Table of a response matrix in JSON."""
+    responses = responses_of_json(value, where, name)
+    answers = responses.correct.T.tolist()
+    columns = [[None if a == MISSING else a for a in column] for column in answers]
+    header, cells = ["item", *responses.names], [responses.items, *columns]
+    if responses.clusters is not None:
+        header.append("clusters")
+        cells.append(responses.clusters)
+    places = [f"row {number}" for number in range(1, responses.n_items + 1)]
+    return Table(tuple(header), tuple(cells), places, where, name)
+
+
+def only_kind(kinds: Sequence[str], files: Sequence[Path]) -> str:
+    """The format of all files.
+
+    Raises
+    ------
+    InputError
+        They have several.
+    """
+    for path, other in zip(files, kinds, strict=True):
+        if other != kinds[0]:
+            raise InputError(
+                f"files of one format can be joined; these are of two: {shown_path(files[0])} "
+                f"({kinds[0]}) and {shown_path(path)} ({other})"
+            )
+    return kinds[0]

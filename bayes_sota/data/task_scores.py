@@ -1,0 +1,331 @@
+"""Scores of the same entries in several tasks: averages with the right error, and new tasks.
+
+A table of scores with a column for each task (subjects of an exam, benchmarks of a leaderboard,
+data sets) says more than its average: how many items a task has, or the error of each score, give
+the error of the average on new items of these tasks, whatever the tasks have in common; and how
+scores differ from task to task says what would happen on new tasks.
+``tests/data/test_task_scores.py`` compares with answers, closed forms and simulation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import checked_labels, counted, digest_of, nearest, shown
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data import checks
+from bayes_sota.data.averages import averaged_shares, korn_graubard
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.observed import Observed
+from bayes_sota.data.own_errors import errors_of_scores, sizes_of_accuracies
+from bayes_sota.data.printed_scores import check_finite, plain_matrix
+
+COUNTS = {
+    "items": "whose items count the same",
+    "tasks": "that count the same",
+    "weights": "with weights of their own",
+}
+"""What counts equally in an average, in words."""
+_MEANING = "scores are a matrix of numbers, entries x tasks"
+_FEWEST = 3  # tasks that tell how tasks differ
+_LEAST = 1e-12  # variance of tasks that agree exactly
+
+New = Literal["items", "tasks"]
+"""What a skill is about: new items of these tasks, or new tasks like these."""
+type Average = Literal["items", "tasks"] | Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class TaskScores(Observed):
+    """Scores of m entries in T tasks.
+
+    Parameters
+    ----------
+    scores : array-like, shape (m, T)
+        Accuracies in [0, 1], or anything else with ``metric="score"``. None may be missing.
+    n_test : int, mapping of str to int, or array-like of int, shape (T,) or (m, T), optional
+        Items of every task: one number for all, one for each task, or one for each score. Not
+        needed where only new tasks are asked for, nor where accuracies have standard errors.
+    standard_errors : array-like, shape (m, T), optional
+        Of the scores; of accuracies those that are 0 or NaN need ``n_test``.
+    tasks, names : sequence of str, optional
+        Default: the columns and the index of a frame, or "1", "2", ...
+    average : {"tasks", "items"} or mapping of str to float, optional
+        What counts equally in an average: every task (default), every item, or tasks by these
+        weights.
+    metric : {"accuracy", "score"}
+    lower_is_better : bool
+        Errors and losses, for the metric "score" only.
+    name, notes
+        Label and what a reader should know.
+
+    Attributes
+    ----------
+    scores, sizes, errors : ndarray, shape (m, T)
+        Scores as given; number of items and standard error behind each, None where not known.
+    weights : ndarray, shape (m, T)
+        Of the tasks in the average of each entry; each row sums to 1.
+    tasks, names, averaging, metric, lower_is_better, name, notes
+
+    Raises
+    ------
+    InputError
+        Numbers of items or weights of other tasks, accuracies outside [0, 1].
+
+    Examples
+    --------
+    >>> exam = TaskScores([[0.9, 0.5], [0.8, 0.7]], n_test={"law": 50, "art": 50},
+    ...                   tasks=["law", "art"], names=["a", "b"])
+    >>> board = exam.leaderboard()
+    >>> board.scores.tolist(), board.sizes.round(1).tolist()
+    ([0.7, 0.75], [119.5, 100.3])
+    """
+
+    scores: FloatArray
+    sizes: FloatArray | None
+    errors: FloatArray | None
+    weights: FloatArray
+    tasks: tuple[str, ...]
+    names: tuple[str, ...]
+    averaging: Literal["items", "tasks", "weights"]
+    metric: checks.Metric
+    lower_is_better: bool
+    name: str
+    notes: tuple[str, ...]
+
+    def __init__(
+        self,
+        scores: ArrayLike | Any,
+        *,
+        n_test: Any = None,
+        standard_errors: ArrayLike | Any = None,
+        tasks: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
+        average: Average | None = None,
+        metric: checks.Metric = "accuracy",
+        lower_is_better: bool = False,
+        name: str = "board",
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Check everything once."""
+        columns, index = getattr(scores, "columns", None), getattr(scores, "index", None)
+        numbers = plain_matrix(scores, _MEANING)
+        m, count = numbers.shape
+        listed = None if index is None or callable(index) else index.to_list()
+        labels = checked_labels(columns if tasks is None else tasks, count, "task")
+        entries = checked_labels(listed if names is None else names, m, "entry")
+        if metric not in ("accuracy", "score"):
+            raise InputError(f"averages over tasks are of accuracies or scores, got {metric!r}")
+        check_finite(numbers, (("entry", entries), ("task", labels)), may_miss=False)
+        if metric == "accuracy":
+            _check_shares(numbers, entries, labels)
+        sizes = None if n_test is None else _sizes_of_tasks(n_test, labels, m)
+        errors = None
+        if standard_errors is not None:
+            errors = plain_matrix(standard_errors, "standard_errors" + _MEANING[6:])
+            sizes, errors = _by_errors(numbers, errors, sizes, metric, entries, labels)
+        weights, averaging = _weights(average, labels, sizes, m)
+        self._set(
+            scores=numbers, sizes=sizes, errors=errors, weights=weights, tasks=labels,
+            names=entries, averaging=averaging, metric=metric,
+            lower_is_better=bool(lower_is_better), name=str(name), notes=tuple(notes),
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        """Size."""
+        return f"<TaskScores {self.name!r}: {len(self.names):,} entries x {len(self.tasks)} tasks>"
+
+    @property
+    def n_items(self) -> int | None:
+        """Items of all tasks together, of the typical entry; None where they are not known."""
+        return None if self.sizes is None else round(float(np.median(self.sizes.sum(axis=1))))
+
+    @property
+    def described(self) -> str:
+        """What the tasks are, in words."""
+        return f"{counted(len(self.tasks), 'task')} {COUNTS[self.averaging]}"
+
+    def leaderboard(self, new: New = "items") -> Leaderboard:
+        r"""Averages, each with its own error on new items of these tasks, or on new tasks.
+
+        Parameters
+        ----------
+        new : {"items", "tasks"}
+            Of new tasks like these the variance of an average is
+            :math:`\sum_t w_t (x_t - s)^2 \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half
+            the mean over entries, with as many degrees of freedom as there are tasks but one.
+
+        Raises
+        ------
+        InputError
+            Neither the number of items of the tasks nor errors are known, or fewer than three
+            tasks where they are new.
+        """
+        check_choice("new", new, New)
+        errors = self._errors_on_new_tasks() if new == "tasks" else None
+        average = np.sum(self.weights * self.scores, axis=1)
+        about: dict[str, Any] = {"names": self.names, "name": self.name, "notes": self.notes}
+        about |= {"metric": "score", "lower_is_better": self.lower_is_better}
+        if self.metric == "score":
+            errors = self._errors_on_new_items() if errors is None else errors
+            board = Leaderboard(average, standard_error=errors.tolist(), **about)
+            return board.of_tasks(self, new)
+        board = Leaderboard(average, standard_error=1.0, **about)
+        if errors is None:
+            _, worth = averaged_shares(self.scores.T, self._known_sizes().T, self.weights.T)
+        else:
+            middle = np.clip(average, 0.5 / len(self.tasks), 1 - 0.5 / len(self.tasks))
+            worth = middle * (1 - middle) / errors**2 + 1
+        return board.worth(worth, self.described).of_tasks(self, new)
+
+    def _known_sizes(self) -> FloatArray:
+        if self.sizes is None:
+            raise InputError(
+                "n_test is missing: the number of items of every task, or of each, such as "
+                f"{self.tasks[0]}:100,{self.tasks[1]}:200; new tasks do without"
+            )
+        return self.sizes
+
+    def _errors_on_new_items(self) -> FloatArray:
+        if self.errors is None:
+            raise InputError(
+                "averages of scores that are no accuracies need the standard error of every score; "
+                "new tasks do without"
+            )
+        return np.sqrt(np.sum((self.weights * self.errors) ** 2, axis=1))
+
+    def _errors_on_new_tasks(self) -> FloatArray:
+        """Standard error of each average where tasks are new, (m,): wider where they are few."""
+        self._check_enough()
+        w = self.weights
+        squares = np.sum(w**2, axis=1)
+        away = self.scores - np.sum(w * self.scores, axis=1, keepdims=True)
+        own = np.sum(w * away**2, axis=1) / (1 - squares) * squares
+        variance = np.maximum((own + own.mean()) / 2, _LEAST)
+        return np.sqrt(variance / korn_graubard(len(self.tasks) - 1))
+
+    def new_tasks(self) -> ItemScores:
+        """The tasks as the sample: a row for each, a column for each entry.
+
+        Raises
+        ------
+        InputError
+            Fewer than three tasks, or averages in which tasks do not count the same.
+        """
+        self._check_enough()
+        if self.averaging != "tasks":
+            raise InputError("tasks that are the sample count the same: leave average out")
+        return ItemScores(
+            self.scores.T, metric="mean", names=self.names, items=self.tasks, name=self.name,
+            lower_is_better=self.lower_is_better,
+        )  # fmt: skip
+
+    def _check_enough(self) -> None:
+        if len(self.tasks) < _FEWEST:
+            raise InputError(
+                f"new tasks need {_FEWEST} tasks at least to tell how tasks differ, got "
+                f"{len(self.tasks)}"
+            )
+
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed, its first 16 digits."""
+        numbers = [x for x in (self.scores, self.sizes, self.errors, self.weights) if x is not None]
+        rest = (self.tasks, self.names, self.averaging, self.metric, self.lower_is_better)
+        return digest_of(self.scores.shape, *numbers, rest, self.name)
+
+
+def _check_shares(scores: FloatArray, names: Sequence[str], tasks: Sequence[str]) -> None:
+    outside = np.argwhere((scores < 0) | (scores > 1))
+    if outside.size:
+        j, t = outside[0]
+        raise InputError(
+            f"entry {names[j]!r}, task {tasks[t]!r}: an accuracy lies in [0, 1], got "
+            f"{scores[j, t]:g}"
+        )
+
+
+def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], m: int) -> FloatArray:
+    """Number of items behind each score, (m, T)."""
+    if isinstance(n_test, Mapping):
+        _check_tasks({str(task) for task in n_test}, tasks, "n_test", "a number of items")
+        n_test = [n_test[task] for task in tasks]
+    rows = np.asarray(n_test, object)
+    if rows.ndim == 1 and rows.size != len(tasks):
+        raise InputError(
+            f"n_test has {counted(rows.size, 'number')} of items for {len(tasks)} tasks: one for "
+            f"all, or one for each of {', '.join(map(shown, tasks[:8]))}"
+        )
+    if rows.ndim == 2 and rows.shape != (m, len(tasks)):
+        raise InputError(f"n_test is {rows.shape}, scores are {(m, len(tasks))}")
+    checked = np.vectorize(_size, otypes=[np.float64])(rows)
+    return np.array(np.broadcast_to(checked, (m, len(tasks))))
+
+
+def _size(value: Any) -> float:
+    if value is None or value != value:
+        return np.nan
+    return checks.whole_number(value, "n_test", "the number of items of a task")
+
+
+def _check_tasks(given: set[str], tasks: Sequence[str], what: str, one: str) -> None:
+    """Raise ``InputError`` unless something is given for every task and no other."""
+    unknown = sorted(given - set(tasks))
+    if unknown:
+        hint = nearest(unknown[0], tasks)
+        raise InputError(f"{what} names a task {shown(unknown[0])} that is not there{hint}")
+    missing = [task for task in tasks if task not in given]
+    if missing:
+        raise InputError(f"{what} has no {one.removeprefix('a ')} of task {shown(missing[0])}")
+
+
+def _by_errors(
+    scores: FloatArray,
+    errors: FloatArray,
+    sizes: FloatArray | None,
+    metric: str,
+    names: Sequence[str],
+    tasks: Sequence[str],
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Items that accuracies are worth by their errors; or errors of other scores, checked."""
+    if errors.shape != scores.shape:
+        raise InputError(f"standard_errors are {errors.shape}, scores are {scores.shape}")
+
+    def subject(task: str, j: int) -> str:
+        return f"the score of {names[j]!r:.80} in task {task!r:.80}"
+
+    found = np.empty(scores.shape)
+    for t, task in enumerate(tasks):
+        of = partial(subject, task)
+        if metric == "score":
+            found[:, t] = errors_of_scores(errors[:, t], len(scores), of)
+            continue
+        known = None if sizes is None or np.isnan(sizes[:, t]).any() else sizes[:, t]
+        found[:, t] = sizes_of_accuracies(scores[:, t], errors[:, t], known, of)
+    return (sizes, found) if metric == "score" else (found, None)
+
+
+def _weights(
+    average: Average | None, tasks: Sequence[str], sizes: FloatArray | None, m: int
+) -> tuple[FloatArray, Literal["items", "tasks", "weights"]]:
+    """Weights of the tasks in the average of each entry, (m, T), and what counts equally."""
+    if isinstance(average, Mapping):
+        given = {str(task): float(weight) for task, weight in average.items()}
+        _check_tasks(set(given), tasks, "average", "a weight")
+        weights = np.array([given[task] for task in tasks])
+        if not (np.all((weights >= 0) & (weights < np.inf)) and weights.sum() > 0):
+            raise InputError("the weights of tasks are numbers of at least 0 with a positive sum")
+        return np.tile(weights / weights.sum(), (m, 1)), "weights"
+    if average == "items":
+        if sizes is None:
+            raise InputError('average="items" needs n_test, the number of items of each task')
+        return sizes / sizes.sum(axis=1, keepdims=True), "items"
+    if average not in (None, "tasks"):
+        raise InputError(f"average must be items, tasks or weights by task, got {average!r:.80}")
+    return np.full((m, len(tasks)), 1 / len(tasks)), "tasks"

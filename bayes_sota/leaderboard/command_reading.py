@@ -1,0 +1,383 @@
+"""Options of commands that read a leaderboard, answers or item scores, and what they read."""
+
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.core.arguments import (
+    CORRELATION,
+    COUNT,
+    DECIMALS,
+    POSITIVE,
+    refuse_unused,
+)
+from bayes_sota.core.command import (
+    check_positives,
+    domain_option,
+    model_option,
+    number_option,
+    parse_tries,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown_path
+from bayes_sota.data.command import group_options, missing_option, parse_average, parse_passes
+from bayes_sota.data.printed_scores import parse_number
+
+if TYPE_CHECKING:
+    from bayes_sota.data.item_scores import ItemScores
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.data.responses import Responses
+
+type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+_METRICS = ["accuracy", "auc", "score"]
+_FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
+GROUPS = ("task_column", "cluster_column", "run_column", "average", "leave_out", "new")
+"""Options of items in groups."""
+_OF_ITEMS = ("task_column", "cluster_column", "run_column", "leave_out")
+OWN_SIZES = ("stderr_column", "n_test_column")
+"""Options of entries with their own error or number of items."""
+_DEFAULTS = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
+
+
+def together(*options: Decorator) -> Decorator:
+    """Several options as one decorator; the last stands first in ``--help``."""
+    return lambda command: reduce(lambda found, option: option(found), options, command)
+
+
+def choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
+    """An option of which the first choice is the default."""
+    return click.option(
+        *names, type=click.Choice(choices), default=choices[0], show_default=True, help=text
+    )
+
+
+class _Metric(click.Choice[str]):
+    """Metrics of a leaderboard; a log has others, which only its reader knows."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return value
+
+
+reading_options = together(
+    click.option(
+        "--task-columns", metavar="A,B,...",
+        help="Columns of the tasks of which the scores are averages (--average); --n-test is one "
+        "number, one for each (100,200 or A:100,B:200), or --n-test-column A_n,B_n.",
+    ),
+    click.option("--n-test-column", help="Column of the number of test items of each entry."),
+    click.option(
+        "--stderr-column",
+        help="Column of the standard error of each score; default one called so beside the scores, "
+        "where --n-test is not given.",
+    ),
+    number_option(POSITIVE, "--standard-error", help="Error of one score."),
+    click.option(
+        "--metric", type=_Metric([*_METRICS, "pass@K", "pass^K"]), metavar="NAME",
+        help="accuracy is right answers / items (default, unless the column of scores is called "
+        "otherwise); auc needs --n-positive; score anything else, with --standard-error; pass@K or "
+        "pass^K of answers in several runs; or a metric or scorer of an evaluation log.",
+    ),
+    number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
+    click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
+    click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
+    missing_option,
+    click.option("--name-column", help="Column of the names."),
+    click.option("--score-column", help="Column of the scores."),
+    choice(
+        ("--format", "file_format"), _FORMATS,
+        "Format of a leaderboard; responses is a matrix of right and wrong answers, item-scores "
+        "one of numbers, with a label column for AUC.",
+    ),
+    click.option(
+        "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
+        help="What item scores are made into; default auc with labels, else mean.",
+    ),
+    click.option("--label-column", help="Column of 0 and 1, of item scores."),
+    group_options,
+)  # fmt: skip
+"""Options of a file: its format, columns, metric."""
+
+rounding_options = together(
+    number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
+    choice(
+        ("--rounding",), ["auto", "nearest", "floor", "exact"],
+        "How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
+        "nearest for a typed number.",
+    ),
+)  # fmt: skip
+
+submissions_option = click.option(
+    "--submissions",
+    help="Submissions behind each entry, of which it shows the best: column, number or range A:B; "
+    "default the column of a Kaggle download of a public board.",
+)
+"""Submissions behind each entry."""
+
+field_options = together(
+    number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
+    number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
+    domain_option,
+    model_option,
+    submissions_option,
+    click.option("--classifiers", help="Number or range A:B; default those in FILE."),
+    rounding_options,
+    reading_options,
+    click.option("--n-test", help="Number of test items, or infer."),
+)
+"""Options of a whole leaderboard: how FILE is read, and what is assumed of its field."""
+
+
+def read_file(
+    file: Path,
+    file_format: str,
+    *,
+    item_metric: Any = None,
+    label_column: str | None = None,
+    **options: Any,
+) -> "Leaderboard | Responses | ItemScores":
+    """Leaderboard, answers or item scores of a file or a folder of logs, by the content.
+
+    ``options`` are those of ``field_options``, as typed on the command line.
+    """
+    from bayes_sota.data import read_outcomes
+    from bayes_sota.data.formats.lm_evaluation import result_files
+    from bayes_sota.data.read_logs import looks_like_logs
+
+    groups = {name: options.pop(name, None) for name in GROUPS}
+    groups["leave_out"] = groups["leave_out"] or ()
+    task_columns, auto = _split(options.pop("task_columns")), file_format == "auto"
+    of_items = {"item_metric": item_metric, "label_column": label_column}
+    results = result_files(file) if auto else None
+    if results or task_columns:
+        refuse("averages over tasks", of_items | groups, (*of_items, *_OF_ITEMS))
+        if results:
+            return _read_results(results, task_columns, groups, **options)
+        return _read_tasks(file, file_format, task_columns or [], groups, **options)
+    if auto and looks_like_logs(file):
+        refuse("an evaluation log", of_items, tuple(of_items))
+        return _read_logs(file, options, groups)
+    passes = parse_passes(options["metric"])
+    if options["metric"] not in (None, *_METRICS) and passes is None:
+        raise InputError(
+            f"--metric is {', '.join(_METRICS)}, pass@K or pass^K, or a metric of an evaluation "
+            f"log; {shown_path(file)} is none, got {options['metric']!r}"
+        )
+    numbers = any(of_items.values()) or file_format == "item-scores"
+    if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
+        return _read_numbers(file, of_items, options, groups)
+    named = any(groups[name] for name in GROUPS[:3])
+    if file_format == "responses" or (auto and (named or read_outcomes.looks_like_responses(file))):
+        options["metric"] = None if passes else options["metric"]
+        _refuse_for_matrix(options, "a response matrix")
+        answers = read_outcomes.read_responses(file, **_choices_of_items(groups))
+        asked = groups["new"] or passes
+        return answers.about(groups["new"] or "items", passes=passes) if asked else answers
+    refuse("a leaderboard", groups, GROUPS)
+    if passes is not None:
+        raise InputError(f"--metric {options['metric']} is for answers in several runs")
+    return _read_entries(file, file_format, **options)
+
+
+def _read_entries(
+    file: Path,
+    file_format: Any,
+    *,
+    n_test: str | None,
+    classifiers: str | None = None,
+    submissions: str | None,
+    **options: Any,
+) -> "Leaderboard":
+    """A row per entry."""
+    from bayes_sota.data.read_boards import read_entries, read_leaderboard
+
+    metric, own = options["metric"], False
+    if n_test is None and metric != "score":  # without scores, that is what is wrong
+        of = {name: options[name] for name in ("score_column", *OWN_SIZES)}
+        found = read_entries(file, format=file_format, **of)
+        own = metric != "auc" and (found.errors or found.sizes) is not None
+    size = None if own else size_of_board(n_test, metric, options["n_positive"])
+    return read_leaderboard(
+        file, format=file_format, n_test=size, submissions=parse_submissions(submissions),
+        n_classifiers=None if classifiers is None else parse_tries(classifiers), **options,
+    )  # fmt: skip
+
+
+def _read_numbers(
+    file: Path, of_items: dict[str, Any], options: dict[str, Any], groups: dict[str, Any]
+) -> "ItemScores":
+    """Numbers of items."""
+    from bayes_sota.data.read_outcomes import read_item_scores
+
+    lower = options.pop("lower_is_better") or None
+    _refuse_for_matrix(options, "item scores")
+    refuse("item scores", groups, ("run_column", "leave_out"))
+    found = read_item_scores(
+        file, metric=of_items["item_metric"], label_column=of_items["label_column"],
+        lower_is_better=lower, cluster_column=groups["cluster_column"],
+        task_column=groups["task_column"], average=parse_average(groups["average"]),
+    )  # fmt: skip
+    return found.about(groups["new"] or "items")
+
+
+def _read_logs(
+    file: Path, options: dict[str, Any], groups: dict[str, Any]
+) -> "Responses | ItemScores":
+    """Answers of a log, or of all logs in a folder."""
+    from bayes_sota.data.read_outcomes import read_evaluations
+
+    metric, lower = options.pop("metric"), options.pop("lower_is_better") or None
+    _refuse_for_matrix(options, "an evaluation log")
+    passes = parse_passes(metric)
+    found = read_evaluations(
+        file, metric=None if passes else metric, lower_is_better=lower, **_choices_of_items(groups)
+    )
+    asked = groups["new"] or passes
+    return (found.about(groups["new"] or "items", passes) if asked else found).outcomes
+
+
+def _choices_of_items(groups: dict[str, Any]) -> dict[str, Any]:
+    """What readers of answers take: all but what skill is about."""
+    kept = {name: value for name, value in groups.items() if name != "new"}
+    return kept | {"average": parse_average(groups["average"])}
+
+
+def _read_tasks(
+    file: Path,
+    file_format: Any,
+    task_columns: list[str],
+    groups: dict[str, Any],
+    *,
+    n_test: str | None,
+    stderr_column: str | None,
+    n_test_column: str | None,
+    **options: Any,
+) -> "Leaderboard":
+    """Averages over columns of tasks."""
+    from bayes_sota.data.read_task_scores import read_task_scores
+
+    used = ("name_column", "metric", "lower_is_better", "percent", "missing")
+    _refuse_for_tasks(options, used)
+    found = read_task_scores(
+        file, task_columns=task_columns, n_test=_sizes_of_tasks(n_test),
+        n_test_columns=_split(n_test_column), stderr_columns=_split(stderr_column),
+        average=parse_average(groups["average"]), format=file_format,
+        **{name: options[name] for name in used},
+    )  # fmt: skip
+    return found.leaderboard(groups["new"] or "items")
+
+
+def _read_results(
+    files: list[Path],
+    tasks: list[str] | None,
+    groups: dict[str, Any],
+    *,
+    n_test: str | None,
+    score_column: str | None,
+    **options: Any,
+) -> "Leaderboard":
+    """Averages over the tasks in results of lm-evaluation-harness, a file for each model."""
+    from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks
+
+    _refuse_for_tasks(options, ())
+    found = read_lm_eval_tasks(
+        files,
+        metric=score_column,
+        tasks=tasks,
+        n_test=_sizes_of_tasks(n_test),
+        average=parse_average(groups["average"]),
+    )
+    return found.leaderboard(groups["new"] or "items")
+
+
+def _refuse_for_tasks(options: dict[str, Any], used: tuple[str, ...]) -> None:
+    """Options that averages over tasks have no use for would be ignored silently."""
+    given = {n: v for n, v in options.items() if v != _DEFAULTS.get(n) and n not in used}
+    refuse("averages over tasks", given, tuple(given))
+
+
+def _split(text: str | None) -> list[str] | None:
+    """Names between commas."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def _sizes_of_tasks(text: str | None) -> int | list[int] | dict[str, int] | None:
+    """Items of tasks: one number, one for each, or by the names of the tasks.
+
+    Examples
+    --------
+    >>> _sizes_of_tasks("100"), _sizes_of_tasks("100,200"), _sizes_of_tasks("law:100,art:50")
+    (100, [100, 200], {'law': 100, 'art': 50})
+    """
+    if text is None:
+        return None
+    parts = [part.rpartition(":") for part in text.split(",")]
+    named = [bool(colon) for _, colon, _ in parts]
+    if any(named) != all(named):
+        raise InputError(f"--n-test has a number for each task as 100,200 or A:100,B:200: {text!r}")
+    sizes = [whole_number(size) for _, _, size in parts]
+    if all(named):
+        return dict(zip((name.strip() for name, _, _ in parts), sizes, strict=True))
+    return sizes if len(sizes) > 1 else sizes[0]
+
+
+def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
+    """A number, a range ``A:B``, or the name of a column.
+
+    Examples
+    --------
+    >>> parse_submissions("12"), parse_submissions("1:100"), parse_submissions("Entries")
+    (12, (1, 100), 'Entries')
+    """
+    parts = [] if text is None else text.split(":")
+    numbers = [number for part in parts if (number := parse_number(part)) is not None]
+    if text is None or len(numbers) < len(parts):
+        return text
+    whole = [int(number) for number in numbers if number == number.to_integral_value()]
+    if len(parts) > 2 or len(whole) < len(parts):
+        raise InputError(
+            f"--submissions takes a column, a whole number or a range A:B, got {text!r}"
+        )
+    return whole[0] if len(whole) == 1 else (whole[0], whole[1])
+
+
+def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
+    """Options that a matrix has no use for would be ignored silently."""
+    for name, value in options.items():
+        if value != _DEFAULTS.get(name):
+            raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def refuse(what: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Raise ``InputError`` if some options were given, which have no effect on ``what``."""
+    refuse_unused(what, {_option(name): options[name] for name in names})
+
+
+def size_of_board(text: str | None, metric: str | None, n_positive: int | None) -> Any:
+    """Number of test items as typed: needed for accuracies and AUCs; infer for accuracies."""
+    if text is None and metric in (None, "accuracy"):
+        raise InputError(
+            "--n-test is missing: the number of test items, or infer; scores in several rounds or "
+            "data sets are for bayes-sota epp"
+        )
+    if metric == "auc" and text in (None, "infer"):
+        raise InputError("--n-test is missing: AUCs do not tell the number of items")
+    size: Any = text if text is None or text == "infer" else whole_number(text)
+    if metric == "auc":
+        check_positives(n_positive, size)
+    return size
+
+
+def whole_number(text: str) -> int:
+    """Number of test items as typed."""
+    try:
+        return int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        raise InputError(f"--n-test takes a whole number or infer, got {text!r}") from None

@@ -1,0 +1,232 @@
+r"""Posterior of the true state of the art from scores of which each has an error of its own.
+
+The model and the joint draws of ``leaderboard.from_items``, but nothing tells how far the entries
+share the luck of the items: rho keeps its prior and is the same for all, as for a plain board, and
+what is left of the errors is independent. An entry on few items, or an average that is worth few,
+has a wide error and is shrunk more.
+
+``tests/leaderboard/test_own_errors.py`` compares with a plain board where all errors are the same,
+and with the posterior of the answers that a table of scores was made from.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
+from bayes_sota.core.priors import BoardPriors, CorrelationPrior, Priors, board_priors
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.own_errors import leaders
+from bayes_sota.data.responses import Responses
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.from_items import (
+    JointKernel,
+    JointPosterior,
+    JointSampler,
+    items_posterior,
+)
+from bayes_sota.leaderboard.posterior import (
+    LeaderboardPosterior,
+    few_points,
+    leaderboard_posterior,
+)
+from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
+
+_LEAST_MODELLED, _PER_ROOT, _REACH = 10, 3.0, 4.0  # as of a plain board
+_MOST_NODES = 2000
+_LEAST_RHO = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class AssumedCorrelation:
+    """Correlation of errors where only a prior of rho is known.
+
+    Attributes
+    ----------
+    rho : float
+        Typical value.
+    loadings, weights : ndarray, shape (m,)
+        Rho, and 1, for each entry.
+    order, leaders : ndarray of int
+        Entries, worst first, and those that say what is typical, best first.
+    """
+
+    rho: float
+    loadings: FloatArray
+    weights: FloatArray
+    order: IntArray
+    leaders: IntArray
+
+    @classmethod
+    def of(cls, values: FloatArray, prior: CorrelationPrior) -> "AssumedCorrelation":
+        """Of a board with these values, (m,)."""
+        rho = max(float(prior.quantile(0.5)), _LEAST_RHO)
+        order = np.argsort(values, kind="stable")
+        every = np.ones(values.size)
+        return cls(rho, rho * every, every, order, leaders(values))
+
+    @property
+    def relative(self) -> FloatArray:
+        """Loadings in units of rho: the same for all, (m,)."""
+        return self.weights
+
+    def factor(self, entries: IntArray) -> FloatArray:
+        """What makes normals of what is left of the errors: they are independent, (U, U)."""
+        return np.eye(entries.size)
+
+
+def board_posterior(
+    data: Leaderboard | Responses | ItemScores,
+    priors: Priors | BoardPriors | None = None,
+    *,
+    learn_rho: bool = False,
+    **settings: Any,
+) -> LeaderboardPosterior:
+    """Posterior of all entries by what is known of them: scores, own errors too, or answers.
+
+    Parameters
+    ----------
+    data : Leaderboard, Responses or ItemScores
+    priors : Priors, optional
+    learn_rho : bool
+        Of scores: as in ``leaderboard_posterior``. Answers always tell rho.
+    **settings
+        ``draws``, ``random_seed`` and ``new_n_test``.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.95], n_test=[1000, 1000, 40])
+    >>> posterior = board_posterior(board, random_seed=0, draws=500)
+    >>> bool(posterior.draws["winner_skill"].mean() < 0.94)
+    True
+    """
+    if not isinstance(data, Leaderboard):
+        return items_posterior(data, priors, **settings)
+    if not data.has_own_errors:
+        return leaderboard_posterior(data, priors, learn_rho=learn_rho, **settings)
+    return own_errors_posterior(data, priors, learn_rho=learn_rho, **settings)
+
+
+def own_errors_posterior(
+    board: Leaderboard,
+    priors: Priors | BoardPriors | None = None,
+    *,
+    draws: int = 4000,
+    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
+    new_n_test: int | None = None,
+    learn_rho: bool = False,
+) -> JointPosterior:
+    """Posterior of a board whose entries have errors of their own.
+
+    Parameters are those of ``board_posterior``.
+    """
+    DRAWS.check(draws, "draws")
+    rng = generator_of(random_seed)
+    priors = board_priors(priors)
+    found = AssumedCorrelation.of(entry_values(board), priors.correlation)
+    kernel = kernel_of_own_errors(board, found)
+    fit = fit_field(kernel, priors, rng, merge_spikes=False)
+    if learn_rho:
+        fit = fit.learning("rho")
+    sampler = JointSampler(kernel, fit, found)
+    values, skill, psi, parameters = sampler.draw(draws, rng)
+    values |= sampler.new_scores(values["winner_skill"], skill, new_n_test or board.n_test, rng)
+    notes = (*board.notes, *_of_tasks(board), *_notes(kernel))
+    return JointPosterior(
+        values, fit, tuple(few_points(fit)), notes, parameters, board.scores, skill, psi, found
+    )
+
+
+def kernel_of_own_errors(board: Leaderboard, found: AssumedCorrelation) -> JointKernel:
+    """Kernel of the modelled entries, each with its own error."""
+    ratio = board.error_ratios
+    assert ratio is not None
+    law, values = score_law(board), entry_values(board)
+    modelled = _modelled(law, board.scores, ratio)
+    law = law.fitted_to(values[modelled])
+    y = _grid(law, values[modelled], ratio[modelled], complete=bool(modelled.all()))
+    unused = np.zeros(0)
+    base = ScoreKernel(
+        board, modelled, unused, unused, np.zeros(0, np.int64), y, law,
+        np.zeros(0, np.int64), np.zeros(0, np.int64),
+    )  # fmt: skip
+    fresh = ratio if board.metric == "score" else np.ones(ratio.size)
+    return JointKernel.of_scores(base, board.scores, values, found, ratio, fresh)
+
+
+def _modelled(law: ScoreLaw, scores: FloatArray, ratio: FloatArray) -> NDArray[np.bool_]:
+    """Entries that may be among the best by their own errors, and all with a higher score."""
+    own = np.sqrt((ratio**2 + ratio[np.argmax(scores)] ** 2) / 2)
+    near = law.depth(scores) <= _REACH * own
+    least = min(scores.size, max(_LEAST_MODELLED, int(np.ceil(_PER_ROOT * scores.size**0.5))))
+    return np.asarray(scores >= min(scores[near].min(), np.sort(scores)[-least]))
+
+
+def _grid(law: ScoreLaw, values: FloatArray, ratio: FloatArray, *, complete: bool) -> FloatArray:
+    """Grid that holds the skills behind every value, a sixth of the leaders' least error apart."""
+    places, errors = law.places(values)
+    errors = errors * ratio
+    low = np.min(places - (4 if complete else 6) * np.minimum(errors, 1.0))
+    high = np.max(places + 5 * np.minimum(errors, 1.2))
+    step = errors[leaders(values)].min() / 6
+    return np.linspace(low, high, int(np.clip((high - low) / step, 60, _MOST_NODES)))
+
+
+def _of_tasks(board: Leaderboard) -> Iterator[str]:
+    """What averages over tasks are about."""
+    tasks = board.task_scores
+    if tasks is None:
+        return
+    if board.new == "tasks":
+        yield (
+            f"the {len(tasks.tasks)} tasks are the sample: errors are those of new tasks like "
+            "them, and P(best) is too cautious (claim responses compares pairs on these tasks)"
+        )
+    else:
+        yield f"scores are averages of {tasks.described}, with errors of new items of these tasks"
+
+
+def _notes(kernel: JointKernel) -> Iterator[str]:
+    if kernel.entries.size < kernel.modelled.size:
+        yield (
+            f"P(theta) is fitted to the best {kernel.entries.size} of {kernel.modelled.size} "
+            "entries; the others are too far below to be the best"
+        )
+    typical = kernel.ratio[kernel.entries]
+    low, high = typical.min(), typical.max()
+    if high > 1.1 * low:
+        yield (
+            f"entries have errors of their own, {low:.2g} to {high:.2g} times the typical one at "
+            "the same score"
+        )
+
+
+type Row = tuple[str, float | str, Callable[[], FloatArray]]
+
+
+def assumption_rows(fit: FieldFit, draws: int, seed: int) -> Iterator[Row]:
+    """Assumption, value and what draws theta_sota, as of ``sample_estimate.board_rows``.
+
+    All rows share the fit of the result and their random numbers.
+    """
+    board = fit.kernel.board
+    found = AssumedCorrelation.of(entry_values(board), fit.priors.correlation)
+
+    def theta(fit: FieldFit) -> FloatArray:
+        rng = np.random.default_rng(seed)
+        return board.sign * JointSampler.of(fit, found).draw(draws, rng)[0]["theta_sota"]
+
+    if fit.rho.size > 1:
+        for r, rho in enumerate(fit.rho):
+            yield "rho", float(rho), partial(theta, fit.at_node(r))
+        learnt = fit.learning("rho")
+        value = float(learnt.node_weights @ fit.rho)
+        yield "rho learnt from the scores", value, partial(theta, learnt)
+    for family in fit.families if len(fit.families) > 1 else ():
+        yield "family", family, partial(theta, fit.of_family(family))
