@@ -154,8 +154,10 @@ def averages() -> pd.DataFrame:
     digits = load_parts()
     chosen = [EXAMPLE.held_out.names.index(name) for name in example_names()]
     right = pd.DataFrame(EXAMPLE.held_out.correct[:, chosen], columns=example_names())
-    table = right.groupby([f"digit {k}" for k in digits.digits[digits.held_out]]).mean().T
+    by_digit = right.groupby([f"digit {k}" for k in digits.digits[digits.held_out]])
+    table, error = by_digit.mean().T, by_digit.sem().pow(2).sum().pow(0.5) / 10
     table.insert(0, "average", table.mean(axis=1))
+    table.insert(1, "average_stderr", error)
     return table.round(4).rename_axis("model").reset_index()
 
 
@@ -195,13 +197,14 @@ def data_sets() -> pd.DataFrame:
         "logistic": LogisticRegression(), "knn": KNeighborsClassifier(), "bayes": GaussianNB(),
         "svm": SVC(), "forest": RandomForestClassifier(random_state=1),
     }  # fmt: skip
-    return pd.DataFrame([
+    by_data_set = pd.DataFrame([
         {"dataset": name} | {
             method: cross_val_score(make_pipeline(StandardScaler(), model), x, y, cv=5).mean()
             for method, model in methods.items()
         }
         for name, (x, y) in tables.items()
-    ]).round(4)  # fmt: skip
+    ])  # fmt: skip
+    return by_data_set.set_index("dataset").T.round(4).rename_axis("method").reset_index()
 
 
 def manifest() -> pd.DataFrame:
