@@ -214,7 +214,7 @@ def write_examples(directory: str | Path) -> list[Path]:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     len([path.name for path in write_examples(folder) if path.suffix == ".csv"])
-    12
+    16
     """
     sources = sorted(Path(__file__).with_name("example_files").iterdir())
     targets = [Path(directory) / source.name for source in sources]
