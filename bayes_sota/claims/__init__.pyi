@@ -13,8 +13,6 @@ from .models import second_accuracy_logp as second_accuracy_logp
 from .models_means import build_case_differences as build_case_differences
 from .models_means import build_metric_differences as build_metric_differences
 from .models_means import case_difference_logp as case_difference_logp
-from .pilot import Pilot as Pilot
-from .pilot import plan_from_pilot as plan_from_pilot
 from .planning import GapOfAccuracies as GapOfAccuracies
 from .planning import GapOfMeans as GapOfMeans
 from .planning import assured_size as assured_size
@@ -44,6 +42,8 @@ from .summary_methods import report_methods as report_methods
 from .summary_numbers import describe_plan as describe_plan
 from .summary_numbers import describe_selection as describe_selection
 from .summary_pairs import report_pairs as report_pairs
+from .summary_pilot import Pilot as Pilot
+from .summary_pilot import plan_from_pilot as plan_from_pilot
 from .summary_review import claims_table as claims_table
 from .summary_review import read_claims as read_claims
 from .summary_tasks import report_tasks as report_tasks

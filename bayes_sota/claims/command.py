@@ -481,7 +481,7 @@ def _as_options(given: dict[str, Any], *but: str) -> dict[str, Any]:
 def _plan_from_pilot(
     file: Path, gap: float | None, level: float, power: float, shown: Reported, of: dict[str, Any]
 ) -> int:
-    from bayes_sota.claims.pilot import plan_from_pilot
+    from bayes_sota.claims.summary_pilot import plan_from_pilot
     from bayes_sota.data.read_outcomes import read_evaluations
 
     if gap is None:

@@ -7,6 +7,7 @@ a command would not do (``tests/cli/test_inspect.py``). Imports no PyMC.
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -321,6 +322,7 @@ def _fold_scores(file: Path) -> Finding:
 
 def _rounds(file: Path) -> Finding:
     from bayes_sota.data.matches import Matches
+    from bayes_sota.data.read_outcomes import read_evaluations
     from bayes_sota.data.read_scores import read_scores
 
     found = read_scores(file)
@@ -336,4 +338,7 @@ def _rounds(file: Path) -> Finding:
     said = (
         f"{file.name} has scores of {len(found.players):,} players in {len(found.rounds):,} rounds."
     )
+    with suppress(InputError):
+        read_evaluations(file)
+        commands.append(("Whose mean is the best on new rounds, or items?", "claim responses {}"))
     return Finding("rounds", said, {"n_classifiers": len(found.players)}, commands)

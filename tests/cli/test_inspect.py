@@ -15,6 +15,7 @@ KINDS = {
     "answers.csv": "answers", "exam.csv": "answers", "auc.csv": "item scores",
     "battles.csv": "battles", "claims.csv": "claims", "cross_validation.csv": "cross-validation",
     "items.csv": "data", "leaderboard.csv": "leaderboard", "manifest.csv": "manifest",
+    "averages.csv": "rounds", "datasets.csv": "rounds", "dice.csv": "rounds", "seeds.csv": "rounds",
     "public_private.csv": "two boards", "rounds.csv": "rounds", "submissions.csv": "leaderboard",
 }  # fmt: skip
 TYPED = {" N": " 1000", " M": " 1000", " S": " 0.02"}  # what people fill in

@@ -8,7 +8,7 @@ of items and runs, of the same tasks and clusters, have the variance
 
 (Miller 2024, arXiv 2411.00640, power analysis, for independent items), and a gap g is claimed with
 the power 1 - b, at a probability of at most a that it is false, from :math:`V(n', R') = g^2 /
-(z_{1-a} + z_{1-b})^2` on. ``tests/claims/test_pilot.py`` compares with simulation,
+(z_{1-a} + z_{1-b})^2` on. ``tests/claims/test_summary_pilot.py`` compares with simulation,
 ``tests/calibration/pilots.py`` with real answers.
 """
 
