@@ -424,9 +424,11 @@ class JointSampler:
             rho_node = float(self.fit.rho[r])
             table, reach = kernel.table(rho_node), kernel.reach_or_one(rho_node)
             for start in range(0, len(points), _BLOCK):
-                density = self.fit.density(self.fit.families[f], points[start : start + _BLOCK])
+                block, family = points[start : start + _BLOCK], self.fit.families[f]
+                shape = self.fit.density(family, block, strangers=False)  # of a fresh field
+                density = self.fit.strangers.join(shape)
                 psi.append(self.draw_conditional(density, table, rng))
-                best = expected_best(density * reach, kernel.copies.sum(), kernel.psi)
+                best = expected_best(shape * reach, kernel.copies.sum(), kernel.psi)
                 expected.append(np.repeat(best, _REPEATS))
                 rho.append(self.fit.nodes.draw_rho(np.full(len(psi[-1]), r), rng))
         order = rng.permutation(sets * _REPEATS)[:draws]

@@ -1,0 +1,115 @@
+"""Boards whose entries have their own error: plain boards, answers, importance sampling."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import binom
+
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
+from bayes_sota.data.task_scores import TaskScores
+from bayes_sota.leaderboard.from_own_errors import board_posterior
+from bayes_sota.leaderboard.posterior import leaderboard_posterior
+
+SAME = ("theta_sota", "winner_skill", "expected_sota")
+
+
+def scores_of(m, n, seed=0):
+    rng = np.random.default_rng(seed)
+    skills = expit(1.5 + 0.3 * rng.standard_normal(m))
+    return [f"{x:.4f}" for x in rng.binomial(n, skills) / n]
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 200), (20, 500), (60, 1000)])
+def test_a_board_of_which_all_errors_are_the_same_is_a_plain_board(m, n):
+    scores = scores_of(m, n)
+    plain = leaderboard_posterior(Leaderboard(scores, n_test=n), random_seed=0).draws
+    own = board_posterior(Leaderboard(scores, n_test=[n] * m), random_seed=0).draws
+    for name in SAME:
+        sd = plain[name].std()
+        assert own[name].mean() == pytest.approx(plain[name].mean(), abs=0.1 * sd), name
+        assert own[name].std() == pytest.approx(sd, rel=0.1), name
+
+
+def test_errors_of_scores_that_are_the_same_are_a_plain_board():
+    scores = np.random.default_rng(1).normal(3, 1, 15)
+    about = {"metric": "score", "lower_is_better": True}
+    plain = Leaderboard(scores, standard_error=0.3, **about)
+    own = Leaderboard(scores, standard_error=[0.3] * 15, **about)
+    assert own.has_own_errors
+    first = leaderboard_posterior(plain, random_seed=0).draws
+    other = board_posterior(own, random_seed=0).draws
+    for name in SAME:
+        sd = first[name].std()
+        assert other[name].mean() == pytest.approx(first[name].mean(), abs=0.1 * sd), name
+        assert other[name].std() == pytest.approx(sd, rel=0.1), name
+
+
+COUNTS, SIZES = np.array([86, 160, 29]), np.array([100, 200, 30])
+PRIORS = BoardPriors(correlation=FixedCorrelation(0.0), families=("normal",))
+SMALL = Leaderboard(COUNTS / SIZES, n_test=SIZES.tolist(), rounding="exact")
+
+
+def test_agrees_with_likelihood_weighting():
+    """Places, spreads and skills from their priors, weighted by binomial counts of own sizes."""
+    rng, size = np.random.default_rng(8), 400_000
+    (location, location_sd), (log_spread, spread_sd) = PRIORS.location, PRIORS.log_spread
+    t = rng.standard_normal((2, size))
+    y = location + location_sd * t[0]
+    y = y + np.exp(log_spread + spread_sd * t[1]) * rng.standard_normal((3, size))
+    stranger = rng.random((3, size)) < 0.5 / 3
+    y = np.where(stranger, location + location_sd * rng.standard_normal((3, size)), y)
+    theta = expit(y)
+    fit = binom.logpmf(COUNTS[:, None], SIZES[:, None], theta).sum(axis=0)
+    weights = np.exp(fit - fit.max())
+    weights /= weights.sum()
+    assert 1 / np.sum(weights**2) > 1000
+    best = theta.max(axis=0)
+    found = board_posterior(SMALL, PRIORS, draws=20_000, random_seed=1)
+    sd = np.sqrt(weights @ (best - weights @ best) ** 2)
+    assert found.draws["theta_sota"].mean() == pytest.approx(weights @ best, abs=0.1 * sd)
+    assert found.draws["theta_sota"].std() == pytest.approx(sd, rel=0.1)
+    means = theta @ weights
+    spread = np.sqrt((theta - means[:, None]) ** 2 @ weights)
+    np.testing.assert_array_less(np.abs(found.skill.mean(axis=0) - means), 0.1 * spread)
+    np.testing.assert_allclose(found.skill.std(axis=0), spread, rtol=0.1)
+    share = np.bincount(theta.argmax(axis=0), weights)
+    np.testing.assert_allclose(found.p_best, share, atol=0.04)
+
+
+def test_table_of_scores_agrees_with_the_answers_that_it_was_made_from():
+    """Independent answers: rho is known to be 0."""
+    rng = np.random.default_rng(3)
+    tasks = np.repeat(["law", "art"], [60, 240])
+    answers = (rng.random((300, 6)) < np.linspace(0.7, 0.82, 6)).astype(int)
+    shares = [[answers[tasks == t, j].mean() for t in ("law", "art")] for j in range(6)]
+    table = TaskScores(shares, n_test=[60, 240], tasks=["law", "art"])
+    own = board_posterior(table.leaderboard(), PRIORS, random_seed=0)
+    of_answers = board_posterior(
+        Responses(answers, tasks=tasks), BoardPriors(families=("normal",)), random_seed=0
+    )
+    sd = of_answers.draws["theta_sota"].std()
+    difference = own.draws["theta_sota"].mean() - of_answers.draws["theta_sota"].mean()
+    assert abs(difference) < 0.25 * sd  # correlation of answers is estimated there
+    assert own.draws["theta_sota"].std() == pytest.approx(sd, rel=0.15)
+
+
+def test_order_of_entries_does_not_matter():
+    turned = Leaderboard((COUNTS / SIZES)[::-1], n_test=SIZES[::-1].tolist(), rounding="exact")
+    first = board_posterior(SMALL, PRIORS, draws=20_000, random_seed=0)
+    other = board_posterior(turned, PRIORS, draws=20_000, random_seed=1)
+    np.testing.assert_allclose(first.skill.mean(axis=0), other.skill.mean(axis=0)[::-1], atol=3e-3)
+    np.testing.assert_allclose(first.p_best, other.p_best[::-1], atol=0.02)
+
+
+def test_a_wide_error_is_shrunk_more():
+    scores = ["0.800", "0.810", "0.790", "0.805", "0.795", "0.900"]
+    means = []
+    for size in (1000, 100, 20):
+        board = Leaderboard(scores, n_test=[1000] * 5 + [size])
+        found = board_posterior(board, random_seed=0)
+        means.append(found.draws["winner_skill"].mean())
+        assert np.abs(found.skill[:, :5].mean(axis=0) - np.array(scores[:5], float)).max() < 0.01
+    assert means[0] > means[1] > means[2]
+    assert means[2] < 0.9 - 0.02
