@@ -204,7 +204,7 @@ def test_a_page_explains_its_words_and_says_how_right_it_is() -> None:
     words = Page(page_of(table)).words
     assert "The skill of the best classifier: the true state of the art." in words
     assert "What EPP calls a model." not in words
-    assert any("95.4 % of the 95 % intervals held theta_sota" in word for word in words)
+    assert any("95.5 % of the 95 % intervals held theta_sota" in word for word in words)
     assert Page(report_page(table)).words.count("This command gives it again:") == 0
 
 
