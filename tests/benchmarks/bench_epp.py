@@ -108,7 +108,7 @@ def opponents() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
 def compared(table: ScoreTable, kind: Any) -> Iterator[list[str]]:
     """Ours, then theirs: from ready inputs, and from the scores, for which they get our counts."""
     fit = fit_epp(table, kind)
-    totals, n_matches = fit.counts.totals, float(fit.counts.n_matches)
+    totals, n_matches = fit.counts.totals, fit.counts.n_matches
     counting = seconds(lambda: count_matches(table, kind))
     own = seconds(lambda: solve(totals, n_matches)), seconds(lambda: fit_epp(table, kind))
 
