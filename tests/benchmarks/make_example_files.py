@@ -150,7 +150,7 @@ def seeds() -> pd.DataFrame:
 
 
 def averages() -> pd.DataFrame:
-    """Accuracy of seven good classifiers on the images of each digit, and the average of the ten."""
+    """Accuracy of seven classifiers on the images of each digit, and the average of the ten."""
     digits = load_parts()
     names = example_names()[:7]
     chosen = [EXAMPLE.held_out.names.index(name) for name in names]
