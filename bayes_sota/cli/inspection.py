@@ -24,6 +24,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
+from bayes_sota.data.responses import FEWEST_TASKS
 
 _PLACE = re.compile(r"line (?P<line>\d+)(?:, column '(?P<column>[^']*)')?(?:: '(?P<value>[^']*)')?")
 
@@ -101,14 +102,19 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
     from bayes_sota.data.files.content import Content
     from bayes_sota.data.files.opening import open_source
     from bayes_sota.data.formats.item_logs import is_log_archive
+    from bayes_sota.data.formats.lm_evaluation import result_files
     from bayes_sota.epp.command import epp
     from bayes_sota.leaderboard.command import sota
 
-    is_json = is_log_archive(file) or isinstance(open_source(file), Content)
+    results = result_files(file)
+    if results is not None:
+        return _results(results), []
+    is_folder = file.is_dir()
+    is_json = is_folder or is_log_archive(file) or isinstance(open_source(file), Content)
     kinds: list[Callable[[Path], Finding]] = [
         _manifest, _fold_scores, _paired, _claims, _leaderboard, _rounds, _numbers, _data
     ]  # fmt: skip
-    if read_outcomes.looks_like_responses(file):
+    if is_folder or read_outcomes.looks_like_responses(file):
         kinds = [_answers]
     elif is_json:
         kinds = [_answers, _rounds]
@@ -257,6 +263,24 @@ def _leaderboard(file: Path) -> Finding:
     ]
     facts |= {"metric": "accuracy", "n_items": fit.n_test if fit.is_identified else None}
     return Finding("leaderboard", f"{said}{size}.", facts, commands, missing, list(entries.notes))
+
+
+def _results(files: list[Path]) -> Finding:
+    """Results of lm-evaluation-harness, a file for each model."""
+    from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks
+
+    found = read_lm_eval_tasks(files)
+    facts: dict[str, Any] = {"n_classifiers": len(found.names), "n_tasks": len(found.tasks)}
+    facts |= {"n_items": found.n_items, "metric": found.metric}
+    said = (
+        f"These are results of {counted(len(found.names), 'model')} in "
+        f"{counted(len(found.tasks), 'task')}."
+    )
+    commands = [("How good is the best?", "sota {}"), ("Who may be the best?", "board {}")]
+    if len(found.tasks) > FEWEST_TASKS:
+        commands.append(("Who may be the best in new tasks?", "board {} --new tasks"))
+    missing = [("which of two models is better", "the answers of each to each item (samples)")]
+    return Finding("leaderboard", said, facts, commands, missing, list(found.notes))
 
 
 def _paired(file: Path) -> Finding:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data.files import written
+from data.files import run, written
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import tables
@@ -659,3 +659,27 @@ def test_paths_and_options(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert f"{next(iter(options))} is not for this format (" in refused(path, **options)
     assert "no column 'x' (item_column)" in refused(table, item_column="x")
+
+
+def test_folders_of_logs_are_read_by_commands(tmp_path: Path, capsys: Any) -> None:
+    """Of every tool; what else lies in a folder of samples does not matter."""
+    scores = {"a": (1, 0, 1, 1), "b": (1, 1, 0, 0)}
+    helm, inspect, lm = (tmp_path / name for name in ("helm", "inspect", "lm"))
+    for model, right in scores.items():
+        helm_file(helm, model, [instance(f"id{i}", float(x)) for i, x in enumerate(right)])
+        written(inspect, log_of(model, *right), f"{model}.json")
+        samples(lm, model, "quiz", 1, *(sample(i, float(x)) for i, x in enumerate(right)))
+        found = {"results": {"quiz": {"acc,none": 0.5}}, "versions": {}}
+        written(lm, found, f"{model}/results.json")
+    for folder in (helm, inspect, lm):
+        code, out, err = run(capsys, "board", str(folder), "--json", "--draws", "100")
+        assert code in (0, 1), err
+        entries = {one["name"]: one["score"] for one in json.loads(out)["entries"]}
+        assert entries == {"a": 0.75, "b": 0.5}
+        code, out, err = run(capsys, "inspect", str(folder), "--json")
+        seen = json.loads(out)
+        assert (code, seen["kind"], seen["n_items"]) == (0, "answers", 4), err
+    (tmp_path / "empty").mkdir()
+    code, _, err = run(capsys, "board", str(tmp_path / "empty"))
+    assert code == 2
+    assert "is a directory without logs" in err

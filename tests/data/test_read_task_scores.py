@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from data.files import run, written
 
+from bayes_sota.cli.inspection import inspected
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks, result_files
 from bayes_sota.data.read_task_scores import read_task_scores
@@ -205,6 +206,9 @@ def test_results_say_scores_and_items(tmp_path):
     assert any("'exam'" in note for note in found.notes)  # the group is no task of its own
     assert result_files(tmp_path) == sorted(paths)
     assert result_files(paths[0]) == [paths[0]]
+    seen, problems = inspected(tmp_path)
+    assert (seen.kind, seen.facts["n_tasks"], seen.facts["n_items"]) == ("leaderboard", 2, 130)
+    assert problems == []
 
 
 def test_results_without_items_have_standard_errors(tmp_path):

@@ -216,23 +216,26 @@ def _models(paths: Sequence[Path]) -> list[_Model]:
 
 
 def result_files(path: Path) -> list[Path] | None:
-    """Files of results in a folder, or one such file; None where it is something else."""
-    if path.is_dir():
-        files = sorted(path.rglob("*.json")) + sorted(path.rglob("*.json.gz"))
-        found = [file for file in files if not file.name.startswith("samples_")]
-        if not found:
-            raise InputError(
-                f"{shown_path(path)}: a folder without results of lm-evaluation-harness (.json)"
-            )
-        return found
+    """Files of results in a folder, or one such file; None where it is something else.
+
+    A folder that has samples as well is one of logs: they say more.
+    """
+    if not path.is_dir():
+        return [path] if _is_results(path) else None
+    if any(path.rglob("samples_*.jsonl*")):
+        return None
+    files = sorted(path.rglob("*.json")) + sorted(path.rglob("*.json.gz"))
+    return [file for file in files if _is_results(file)] or None
+
+
+def _is_results(path: Path) -> bool:
     content = read_content(path, 1 << 26)
     if content.kind != "json" or not content.data.lstrip().startswith(b"{"):
-        return None
+        return False
     try:
-        value = parse_json(content.text(), content.where)
+        return is_lm_eval(parse_json(content.text(), content.where))
     except InputError:
-        return None
-    return [path] if is_lm_eval(value) else None
+        return False
 
 
 def read_lm_eval_tasks(
