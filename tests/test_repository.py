@@ -129,7 +129,7 @@ def test_a_person_reads_the_readme_to_its_end() -> None:
 def test_the_examples_of_the_readme_run(tmp_path: Path) -> None:
     shell = [block for block in readme_blocks("sh") if "pip install" not in block]
     python = readme_blocks("python")
-    assert (len(shell), len(python)) == (5, 1)
+    assert (len(shell), len(python)) == (6, 1)
     for line in shell:
         command = "import sys; from bayes_sota.cli import main; sys.exit(main(sys.argv[1:]))"
         assert run_in(tmp_path, command, *shlex.split(line)[3:]) == 0

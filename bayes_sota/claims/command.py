@@ -310,7 +310,7 @@ def responses(
     if by:
         from bayes_sota.claims.summary_tasks import report_tasks
 
-        refuse_unused("--by task", {"--rope": rope})
+        refuse_unused("--by task", {"--rope": rope, "--average": reading.get("average")})
         report = report_tasks(**_read_outcomes(files, **reading), pair=pair, **asked)
     elif what is not None:
         from bayes_sota.claims.summary_pairs import report_pairs

@@ -22,7 +22,7 @@ from bayes_sota.core.command import (
     name_options,
     report_options,
 )
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.core.text import counted
 from bayes_sota.data.responses import FEWEST_TASKS
 
@@ -348,6 +348,7 @@ def _rounds(file: Path) -> Finding:
     from bayes_sota.data.matches import Matches
     from bayes_sota.data.read_outcomes import read_evaluations
     from bayes_sota.data.read_scores import read_scores
+    from bayes_sota.epp.fit import fit_epp
 
     found = read_scores(file)
     commands = [
@@ -362,6 +363,10 @@ def _rounds(file: Path) -> Finding:
     said = (
         f"{file.name} has scores of {len(found.players):,} players in {len(found.rounds):,} rounds."
     )
+    try:
+        fit_epp(found)
+    except InfiniteEstimateError:
+        commands = [(question, f"{words} --penalty 0.5") for question, words in commands]
     with suppress(InputError):
         read_evaluations(file)
         commands.append(("Whose mean is the best on new rounds, or items?", "claim responses {}"))
