@@ -111,7 +111,7 @@ def test_nuts_agrees_with_the_exact_route(monkeypatch: pytest.MonkeyPatch) -> No
     fit = posterior.fit_pairs
 
     def finely(likelihood: PairedLikelihood, rng: np.random.Generator, _: int) -> PairedFit:
-        return fit(likelihood, rng, 60_000, families=(family,))
+        return fit(likelihood, rng, 180_000, families=(family,))
 
     monkeypatch.setattr(posterior, "fit_pairs", finely)
     exact = bs.estimate_paired(boards, draws=4000, public_alone=False, random_seed=0)
