@@ -325,22 +325,23 @@ def _check_normal(name: str, value: tuple[float, float]) -> None:
 
 def item_priors(given: Priors | ItemPriors | None) -> ItemPriors:
     """Priors of answers to items: the given ones, of which the field counts, or the default."""
-    if isinstance(given, ItemPriors):
-        return given
-    priors = checked_priors(given)
-    unused = {"correlation": priors.correlation, "families": priors.families}
-    refuse_unused("a model with loadings: ItemPriors has their priors", unused)
-    return ItemPriors(**priors.of_field())
+    return _with_field(given, ItemPriors, "a model with loadings: ItemPriors has their priors")
 
 
 def evaluation_priors(given: Priors | EvaluationPriors | None) -> EvaluationPriors:
     """Priors of tasks, clusters and runs: the given ones, of which the field counts."""
-    if isinstance(given, EvaluationPriors):
+    what = "a model of tasks, clusters and runs: items make the correlation"
+    return _with_field(given, EvaluationPriors, what)
+
+
+def _with_field[T: FieldPriors](given: Priors | T | None, kind: type[T], what: str) -> T:
+    """Priors of a kind: the given ones, or those of the field, of which nothing else counts."""
+    if isinstance(given, kind):
         return given
     priors = checked_priors(given)
     unused = {"correlation": priors.correlation, "families": priors.families}
-    refuse_unused("a model of tasks, clusters and runs: items make the correlation", unused)
-    return EvaluationPriors(**priors.of_field())
+    refuse_unused(what, unused)
+    return kind(**priors.of_field())
 
 
 def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:

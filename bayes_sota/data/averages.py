@@ -111,13 +111,13 @@ def averaged(
     influence = summed * (weights * np.sqrt(correction) / sizes)[of_task][:, None]
     squares = _sums(away**2, tasks) / sizes[:, None]
     kish = float(1 / np.sum(weights**2 / sizes))
-    variance, middle = _smoothed(scores, means, squares, sizes[:, None], weights[:, None], kish)
+    variance = _smoothed(scores, means, squares, sizes[:, None], weights[:, None], kish)
     if clusters is not None:
         effect = _design_effect(influence, squares, sizes, weights)
         if scores.size == 1:
             effect = _effect_alone(effect, values, n / counts.sum())
         variance = variance * effect
-    effective = middle * (1 - middle) / variance + 1
+    effective = _chance(scores, kish) / variance + 1
     if clusters is not None:
         effective = effective * korn_graubard(freedom)
     return Average(scores, effective, kish, freedom, influence)
@@ -269,23 +269,26 @@ def averaged_over_tasks(
     """
     within = averaged(values, tasks, clusters, weights)
     means = _sums(values, tasks) / np.bincount(tasks)[:, None]
-    influence = task_influence(means, weights)
-    own = np.sum(influence**2, axis=0)
-    variance = np.maximum((own + own.mean()) / 2, _LEAST_OF_TASKS)
+    influence, variance = of_new_tasks(means, weights[:, None])
     freedom = weights.size - 1.0
     between = (_chance(within.scores, within.kish) / variance + 1) * korn_graubard(freedom)
     effective = np.minimum(between, within.effective)
     return Average(within.scores, effective, within.kish, freedom, influence)
 
 
-def task_influence(means: FloatArray, weights: FloatArray) -> FloatArray:
-    """Influence of each of T tasks with means (T, m) on averages of new tasks, (T, m)."""
-    squares = np.sum(weights**2)
-    factor = np.sqrt(weights * squares / (1 - squares))
-    return np.asarray((means - weights @ means) * factor[:, None])
+def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Influence of T tasks on averages of new tasks, (T, m), and variance of these, (m,).
+
+    Means are (T, m); weights are (T, 1), or (T, m) where entries differ in them.
+    """
+    squares = np.sum(weights**2, axis=0)
+    away = means - np.sum(weights * means, axis=0)
+    influence = away * np.sqrt(weights * squares / (1 - squares))
+    own = np.sum(influence**2, axis=0)
+    return influence, np.maximum((own + own.mean()) / 2, _LEAST_OF_TASKS)
 
 
-def _chance(scores: FloatArray, kish: float) -> FloatArray:
+def _chance(scores: FloatArray, kish: float | FloatArray) -> FloatArray:
     """Variance of one answer, with half an answer of each kind more."""
     middle = (kish * scores + 0.5) / (kish + 1)
     return np.asarray(middle * (1 - middle))
@@ -298,8 +301,8 @@ def _smoothed(
     n: FloatArray,
     w: FloatArray,
     kish: float | FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Variance of each score, never 0, and the score with half an answer of each kind more.
+) -> FloatArray:
+    """Variance of each score, never 0: with half an answer of each kind more.
 
     Sizes and weights of tasks are (T, 1), or (T, m) where classifiers differ in them.
     """
@@ -309,7 +312,7 @@ def _smoothed(
     spread = (kish * squares + 0.25) / (kish + 1) + kish * (means - 0.5) ** 2 / (kish + 1) ** 2
     whole = np.sum(w * (spread + (of_task - middle) ** 2), axis=0)
     shrunk = (n * spread + a * whole) / (n + a) + n * a * (of_task - middle) ** 2 / (n + a) ** 2
-    return np.sum(w**2 * shrunk / (n * (1 - n / (n + a) ** 2)), axis=0), middle
+    return np.asarray(np.sum(w**2 * shrunk / (n * (1 - n / (n + a) ** 2)), axis=0))
 
 
 def averaged_shares(
@@ -341,8 +344,8 @@ def averaged_shares(
     kish = 1 / np.sum(weights**2 / sizes, axis=0)
     scores = np.sum(weights * shares, axis=0)
     squares = shares * (1 - shares)
-    variance, middle = _smoothed(scores, shares, squares, sizes, weights, kish)
-    return scores, middle * (1 - middle) / variance + 1
+    variance = _smoothed(scores, shares, squares, sizes, weights, kish)
+    return scores, _chance(scores, kish) / variance + 1
 
 
 def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray) -> FloatArray:

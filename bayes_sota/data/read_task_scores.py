@@ -103,10 +103,8 @@ def read_task_scores(
     rows, dropped = scored_rows(table, at, named, every, missing)
     scores, in_percent = _shares(table, at, rows, percent, bounded=measured != "score")
     errors, told = None, list[str]()
-    if n_test is None and n_test_columns is None:
+    if stderr_columns is not None or (n_test is None and n_test_columns is None):
         errors, told = _errors(table, at, rows, stderr_columns)
-    elif stderr_columns is not None:
-        errors, _ = _errors(table, at, rows, stderr_columns)
     if in_percent:
         told.append("scores in percent were divided by 100")
         errors = None if errors is None else errors / 100

@@ -20,12 +20,13 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted, digest_of, nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import checks
-from bayes_sota.data.averages import averaged_shares, korn_graubard
+from bayes_sota.data.averages import averaged_shares, korn_graubard, of_new_tasks
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.own_errors import errors_of_scores, sizes_of_accuracies
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
+from bayes_sota.data.responses import FEWEST_TASKS
 
 COUNTS = {
     "items": "whose items count the same",
@@ -34,8 +35,6 @@ COUNTS = {
 }
 """What counts equally in an average, in words."""
 _MEANING = "scores are a matrix of numbers, entries x tasks"
-_FEWEST = 3  # tasks that tell how tasks differ
-_LEAST = 1e-12  # variance of tasks that agree exactly
 
 New = Literal["items", "tasks"]
 """What a skill is about: new items of these tasks, or new tasks like these."""
@@ -207,11 +206,7 @@ class TaskScores(Observed):
     def _errors_on_new_tasks(self) -> FloatArray:
         """Standard error of each average where tasks are new, (m,): wider where they are few."""
         self._check_enough()
-        w = self.weights
-        squares = np.sum(w**2, axis=1)
-        away = self.scores - np.sum(w * self.scores, axis=1, keepdims=True)
-        own = np.sum(w * away**2, axis=1) / (1 - squares) * squares
-        variance = np.maximum((own + own.mean()) / 2, _LEAST)
+        _, variance = of_new_tasks(self.scores.T, self.weights.T)
         return np.sqrt(variance / korn_graubard(len(self.tasks) - 1))
 
     def new_tasks(self) -> ItemScores:
@@ -231,9 +226,9 @@ class TaskScores(Observed):
         )  # fmt: skip
 
     def _check_enough(self) -> None:
-        if len(self.tasks) < _FEWEST:
+        if len(self.tasks) < FEWEST_TASKS:
             raise InputError(
-                f"new tasks need {_FEWEST} tasks at least to tell how tasks differ, got "
+                f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got "
                 f"{len(self.tasks)}"
             )
 

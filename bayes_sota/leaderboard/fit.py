@@ -39,17 +39,20 @@ def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
     says little about the upper edge: failed and abandoned entries follow other laws. So the model
     conditions on the entries within four standard errors of the best score, but always on the
     best ``max(10, 3 sqrt(m))``, the intermediate order statistics that inform an upper tail.
+    Where entries have errors of their own, the four are of an entry's and the best's error, and
+    all with a higher score belong to the model too.
 
     Returns
     -------
     ndarray of bool, shape (m,)
     """
-    scores = board.scores
+    scores, ratio = board.scores, board.error_ratios
     least = int(max(_LEAST, np.ceil(_PER_ROOT * np.sqrt(scores.size))))
     if least >= scores.size:
         return np.ones(scores.size, bool)
-    near = law.depth(scores) <= _STANDARD_ERRORS
-    return np.asarray(near | (scores >= np.sort(scores)[-least]))
+    own = 1.0 if ratio is None else np.sqrt((ratio**2 + ratio[np.argmax(scores)] ** 2) / 2)
+    near = law.depth(scores) <= _STANDARD_ERRORS * own
+    return np.asarray(scores >= min(scores[near].min(), np.sort(scores)[-least]))
 
 
 @dataclass(frozen=True, eq=False)

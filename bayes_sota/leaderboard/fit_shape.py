@@ -1,7 +1,7 @@
 """The exact fit of one shape of P(psi), named or one's own: what a model of PyMC stands on.
 
 ``fit_shape`` takes a shape from the fit of all families where it is in there, and fits it otherwise
-(``tests/leaderboard/test_fit_shape.py``).
+(``tests/leaderboard/test_models.py``).
 """
 
 from dataclasses import dataclass, fields, replace

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.priors import BoardPriors, CorrelationPrior, Priors, board_priors
@@ -24,7 +23,7 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.own_errors import leaders
 from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field, modelled_entries
 from bayes_sota.leaderboard.from_items import (
     JointKernel,
     JointPosterior,
@@ -38,7 +37,6 @@ from bayes_sota.leaderboard.posterior import (
 )
 from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 
-_LEAST_MODELLED, _PER_ROOT, _REACH = 10, 3.0, 4.0  # as of a plain board
 _MOST_NODES = 2000
 _LEAST_RHO = 1e-6
 
@@ -53,15 +51,14 @@ class AssumedCorrelation:
         Typical value.
     loadings, weights : ndarray, shape (m,)
         Rho, and 1, for each entry.
-    order, leaders : ndarray of int
-        Entries, worst first, and those that say what is typical, best first.
+    order : ndarray of int
+        Entries, worst first.
     """
 
     rho: float
     loadings: FloatArray
     weights: FloatArray
     order: IntArray
-    leaders: IntArray
 
     @classmethod
     def of(cls, values: FloatArray, prior: CorrelationPrior) -> "AssumedCorrelation":
@@ -69,7 +66,7 @@ class AssumedCorrelation:
         rho = max(float(prior.quantile(0.5)), _LEAST_RHO)
         order = np.argsort(values, kind="stable")
         every = np.ones(values.size)
-        return cls(rho, rho * every, every, order, leaders(values))
+        return cls(rho, rho * every, every, order)
 
     @property
     def relative(self) -> FloatArray:
@@ -148,7 +145,7 @@ def kernel_of_own_errors(board: Leaderboard, found: AssumedCorrelation) -> Joint
     ratio = board.error_ratios
     assert ratio is not None
     law, values = score_law(board), entry_values(board)
-    modelled = _modelled(law, board.scores, ratio)
+    modelled = modelled_entries(law, board)
     law = law.fitted_to(values[modelled])
     y = _grid(law, values[modelled], ratio[modelled], complete=bool(modelled.all()))
     unused = np.zeros(0)
@@ -158,14 +155,6 @@ def kernel_of_own_errors(board: Leaderboard, found: AssumedCorrelation) -> Joint
     )  # fmt: skip
     fresh = ratio if board.metric == "score" else np.ones(ratio.size)
     return JointKernel.of_scores(base, board.scores, values, found, ratio, fresh)
-
-
-def _modelled(law: ScoreLaw, scores: FloatArray, ratio: FloatArray) -> NDArray[np.bool_]:
-    """Entries that may be among the best by their own errors, and all with a higher score."""
-    own = np.sqrt((ratio**2 + ratio[np.argmax(scores)] ** 2) / 2)
-    near = law.depth(scores) <= _REACH * own
-    least = min(scores.size, max(_LEAST_MODELLED, int(np.ceil(_PER_ROOT * scores.size**0.5))))
-    return np.asarray(scores >= min(scores[near].min(), np.sort(scores)[-least]))
 
 
 def _grid(law: ScoreLaw, values: FloatArray, ratio: FloatArray, *, complete: bool) -> FloatArray:

@@ -36,6 +36,7 @@ from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.data.task_scores import TaskScores
 
+_HEAD = 1_000  # bytes that tell JSON from tables
 _FILE = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(\.\d+)?)\.jsonl?(\.gz|\.zip)?"
 )
@@ -229,9 +230,10 @@ def result_files(path: Path) -> list[Path] | None:
 
 
 def _is_results(path: Path) -> bool:
-    content = read_content(path, 1 << 26)
-    if content.kind != "json" or not content.data.lstrip().startswith(b"{"):
+    head = read_content(path, _HEAD)  # of a table, and of a log with lines, that is enough
+    if head.kind != "json" or not head.data.lstrip().startswith(b"{"):
         return False
+    content = read_content(path, 1 << 26)
     try:
         return is_lm_eval(parse_json(content.text(), content.where))
     except InputError:
