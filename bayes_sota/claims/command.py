@@ -40,7 +40,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import group_options, parse_average, parse_passes
-from bayes_sota.leaderboard.command_reading import field_options, read_file
+from bayes_sota.leaderboard.command_reading import field_options, read_file, refuse, split_names
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
@@ -399,11 +399,11 @@ def _read_data_sets(
     """Scores of methods on data sets, which are the sample."""
     from bayes_sota.data.read_task_scores import read_task_scores
 
-    refuse_unused("--task-columns", {f"--{k.replace('_', '-')}": v for k, v in others.items()})
+    refuse("--task-columns", others, tuple(others))
     if len(files) > 1 or item_metric not in (None, "mean"):
         raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
     found = read_task_scores(
-        files[0], task_columns=[name.strip() for name in columns.split(",")],
+        files[0], task_columns=split_names(columns) or [],
         metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
     )  # fmt: skip
     note = (
@@ -454,11 +454,11 @@ def plan(
     """
     of_pilot = {"pair": pair, "cost_per_item": cost_per_item, "cost_per_run": cost_per_run}
     if pilot is not None:
-        refuse_unused(
-            "--pilot", _as_options(given | {"n_test": n_test, "assurance": assurance}, "gap")
-        )
+        unused = {name: value for name, value in given.items() if name != "gap"}
+        unused |= {"n_test": n_test, "assurance": assurance}
+        refuse("--pilot", unused, tuple(unused))
         return _plan_from_pilot(pilot, given["gap"], level, power or 0.8, shown, of_pilot)
-    refuse_unused("a plan without --pilot", _as_options(of_pilot))
+    refuse("a plan without --pilot", of_pilot, tuple(of_pilot))
     from bayes_sota.claims.planning import plan_claim
     from bayes_sota.claims.summary_numbers import describe_plan
 
@@ -470,12 +470,6 @@ def plan(
         _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
     )
     return shown.deliver(describe_plan(found), draw=partial(_plan_figure, found, level, n_test))
-
-
-def _as_options(given: dict[str, Any], *but: str) -> dict[str, Any]:
-    return {
-        f"--{name.replace('_', '-')}": value for name, value in given.items() if name not in but
-    }
 
 
 def _plan_from_pilot(

@@ -149,7 +149,7 @@ def read_file(
 
     groups = {name: options.pop(name, None) for name in GROUPS}
     groups["leave_out"] = groups["leave_out"] or ()
-    task_columns, auto = _split(options.pop("task_columns")), file_format == "auto"
+    task_columns, auto = split_names(options.pop("task_columns")), file_format == "auto"
     of_items = {"item_metric": item_metric, "label_column": label_column}
     results = result_files(file) if auto else None
     if results or task_columns:
@@ -263,7 +263,7 @@ def _read_tasks(
     _refuse_for_tasks(options, used)
     found = read_task_scores(
         file, task_columns=task_columns, n_test=_sizes_of_tasks(n_test),
-        n_test_columns=_split(n_test_column), stderr_columns=_split(stderr_column),
+        n_test_columns=split_names(n_test_column), stderr_columns=split_names(stderr_column),
         average=parse_average(groups["average"]), format=file_format,
         **{name: options[name] for name in used},
     )  # fmt: skip
@@ -299,7 +299,7 @@ def _refuse_for_tasks(options: dict[str, Any], used: tuple[str, ...]) -> None:
     refuse("averages over tasks", given, tuple(given))
 
 
-def _split(text: str | None) -> list[str] | None:
+def split_names(text: str | None) -> list[str] | None:
     """Names between commas."""
     return None if text is None else [name.strip() for name in text.split(",")]
 
