@@ -95,9 +95,9 @@ def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
     names = [name for j, name in enumerate(data.names) if tree["constant_data"]["modelled"][j]]
     assert found["classifier"].values.tolist() == names
     assert len(names) < data.n_classifiers
-    fit = bs.leaderboard.sample.items_posterior(data, random_seed=0, draws=100).fit
+    fit = items_posterior(data, random_seed=0, draws=100).fit
     assert fit.copies.min() < 0.8  # near-clones
-    again = bs.leaderboard.sample.items_posterior(data, random_seed=0, draws=100).parameters
+    again = items_posterior(data, random_seed=0, draws=100).parameters
     points = again.points(fit, np.array([0]))
     expected = fit.likelihoods[again.node[0]](*fit.field_of(fit.families[again.family[0]], points))
     assert float(found[0, 0].sum()) == pytest.approx(expected.item(), abs=1e-6)
