@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -515,6 +516,7 @@ def _family(priors: MaximumPriors | BoardPriors | str) -> str:
     return "+".join(priors.families) if isinstance(priors, BoardPriors) else priors.skill.family
 
 
+@cache
 def _installed(name: str) -> str:
     try:
         return version(name)
