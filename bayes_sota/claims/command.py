@@ -84,8 +84,7 @@ def _draw_claim(claim: "ReportedClaim") -> "PlotCollection":
 
     return plot_claim_sensitivity(
         claim.curve_frame(), p_false=claim.p_false, assumed=claim.assumed.get("value"),
-        level=claim.level, independent=claim.independent, needed=claim.needed,
-        unknown=claim.unknown, title=claim.what,
+        level=claim.level, needed=claim.needed, unknown=claim.claim.unknown, title=claim.what,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import crossing_of
+from bayes_sota.claims.means import crossing_of
 from bayes_sota.claims.summary import rounded_up
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (

@@ -41,10 +41,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtri, ndtr, ndtri
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import Congruence, RelativeCongruence, congruence_nodes
-from bayes_sota.claims.means import ReportedMeans
+from bayes_sota.claims.means import ReportedMeans, correlation_nodes
 from bayes_sota.core.arguments import DEFAULT_SEED, TRIES, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
@@ -123,15 +124,11 @@ def best_try_probability_of_means(claim: ReportedMeans, tries: float) -> float:
     if known is not None:
         return _best_mean(gap, n, known**2 / 2, known**2, tries)
     first, second = claim.spreads
-    x, w = np.polynomial.legendre.leggauss(_NODES)
-    low, high = claim.correlation_range
-    nodes, weights = (low + high) / 2 + (high - low) / 2 * x, w / 2
-    if claim.correlation is not None:
-        nodes, weights = np.array([claim.correlation]), np.ones(1)
-    own = [(1 - max(r, 0.0)) * first**2 for r in nodes]
-    total = [first**2 + second**2 - 2 * r * first * second for r in nodes]
-    found = [_best_mean(gap, n, *each, tries) for each in zip(own, total, strict=True)]
-    return float(weights @ found)
+    p = 0.0
+    for r, weight in correlation_nodes(claim.correlation, claim.correlation_range):
+        own, both = max(float(r), 0.0), 2 * float(r) * first * second
+        p += weight * _best_mean(gap, n, (1 - own) * first**2, first**2 + second**2 - both, tries)
+    return p
 
 
 def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
@@ -172,8 +169,6 @@ def _phi(a: FloatArray, b: FloatArray, p11: FloatArray) -> float:
 
 def _best_mean(gap: float, n: int, own: float, total: float, tries: float) -> float:
     """P(A <= B) from variances of one case: A's own, and of the difference."""
-    from scipy.special import chdtri, ndtr, ndtri
-
     x, w = np.polynomial.legendre.leggauss(_NODES)
     levels, weights = (x + 1) / 2, w / 2
     scale = np.sqrt((n - 1) / chdtri(n - 1, levels))[:, None] / np.sqrt(n)

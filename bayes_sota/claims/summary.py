@@ -6,25 +6,15 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import (
-    congruence_needed,
-    crossing_of,
-    false_claim_probability,
-    false_claim_rope,
-    sensitivity_to_congruence,
-)
-from bayes_sota.claims.congruence import (
-    Congruence,
-    CongruencePrior,
-    congruence_at,
-    congruence_bounds,
-)
-from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
+from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_rope
+from bayes_sota.claims.congruence import Congruence, CongruencePrior, congruence_at
+from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.printed_accuracies import reported_claim
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
@@ -37,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-_POINTS = 9  # of the sensitivity in a table
+_FINE, _COARSE = 201, 9  # points of the sensitivity in a figure and in a table
 _SET = {
     "congruence": "congruence: the share of items that both got right",
     "correlation": "correlation of both methods' cases",
@@ -49,103 +39,123 @@ SOURCE = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReportedClaim:
-    """Claim from two reported numbers, and what it would be at other values of the unreported one.
+class Claim(Protocol):
+    """That A outperforms B, from two reported numbers, of which something is not reported.
 
     Attributes
     ----------
     unknown : str
         What is hardly ever reported: "congruence" (of accuracies) or "correlation" (of means).
-    assumed : dict
-        ``value`` or ``range`` of it that the answer is for, and ``assumption``.
-    p_false : float
-        Probability that B is at least as good as A.
-    needed : float or None
-        Least congruence or correlation at which that is ``level`` at most.
-    level : float
-        Probability of a false claim that is accepted.
     n_test : int
-        Items; where a range was given the middle of what is probable.
-    what : str
-        What is compared.
-    curve : ndarray, shape (k, 2)
-        Congruences or correlations and probabilities, fine enough for a figure; empty where the
-        standard deviation of the differences is known.
-    sensitivity : list of [place, probability]
-        Some points of it.
-    numbers : dict
-        What else ``to_dict`` has of this kind of claim.
-    drawn_from : dict
-        Arguments of ``claim_tree`` or ``claim_tree_of_means``.
-    notes : list of str
-        What a reader should know.
-    independent : float, optional
-        Congruence of independent mistakes.
+        Items or cases.
     """
 
-    unknown: Literal["congruence", "correlation"]
-    assumed: dict[str, Any]
-    p_false: float
-    needed: float | None
+    @property
+    def unknown(self) -> Literal["congruence", "correlation"]: ...
+
+    @property
+    def n_test(self) -> int: ...
+
+    def p_false(self, **changes: Any) -> Any:
+        """Probability that B is at least as good as A, also where something else is known."""
+
+    def curve(self, points: int) -> FloatArray:
+        """What is not reported and ``p_false``, (points, 2); none where the answer needs none."""
+
+    def needed(self, level: float) -> float | None:
+        """Least congruence or correlation at which ``p_false`` is ``level`` at most."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReportedClaim:
+    """A claim, and what was said of it.
+
+    Attributes
+    ----------
+    claim : Claim
+        Of the middle of what is probable where a range of items was given.
+    level : float
+        Probability of a false claim that is accepted.
+    p_false : float
+        Probability that B is at least as good as A.
+    assumed : dict
+        ``value`` or ``range`` of what is unknown that the answer is for, and ``assumption``.
+    what : str
+        What is compared.
+    numbers : dict
+        What else ``to_dict`` has of this kind of claim.
+    notes : list of str
+        What a reader should know.
+    """
+
+    claim: Claim
     level: float
-    n_test: int
+    p_false: float
+    assumed: dict[str, Any]
     what: str
-    curve: FloatArray
-    sensitivity: list[list[float]]
     numbers: dict[str, Any]
     notes: list[str]
-    drawn_from: dict[str, Any]
-    independent: float | None = None
+
+    @cached_property
+    def curve(self) -> FloatArray:
+        """The sensitivity, fine enough for a figure."""
+        return self.claim.curve(_FINE)
+
+    @cached_property
+    def sensitivity(self) -> list[list[float]]:
+        """Some points of it."""
+        return [[*point] for point in self.claim.curve(_COARSE).tolist()]
+
+    @cached_property
+    def needed(self) -> float | None:
+        """What the level asks of the congruence or correlation."""
+        return self.claim.needed(self.level)
 
     def curve_frame(self) -> "pd.DataFrame":
         """The curve, columns congruence or correlation and p_false."""
         import pandas as pd
 
-        return pd.DataFrame(self.curve, columns=[self.unknown, "p_false"])
+        return pd.DataFrame(self.curve, columns=[self.claim.unknown, "p_false"])
 
     def to_datatree(self, random_seed: Seed = DEFAULT_SEED) -> "xr.DataTree":
         """Posterior draws in the one schema."""
         from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means
 
-        draw: Any = claim_tree if self.unknown == "congruence" else claim_tree_of_means
-        return draw(**self.drawn_from, random_seed=random_seed)
+        if isinstance(self.claim, ReportedMeans):
+            return claim_tree_of_means(self.claim, random_seed=random_seed)
+        return claim_tree(**vars(self.claim), random_seed=random_seed)
 
 
-def describe_claim(claim: ReportedClaim) -> Report:
-    """Report of a claim from two reported numbers; ``about`` is the claim."""
-    if claim.unknown == "correlation":
-        said, more, how = [*_about_means(claim)], [], "Student t of the paired means"
+def describe_claim(report: ReportedClaim) -> Report:
+    """Report of a claim from two reported numbers; ``about`` is what was given."""
+    unknown, alpha = report.claim.unknown, report.numbers.get("alpha", 1)
+    if unknown == "correlation":
+        said, more, how = [*_about_means(report)], [], "Student t of the paired means"
     else:
-        said, more = [*_about_accuracies(claim)], [*_details_of_accuracies(claim)]
-        alpha = claim.numbers["alpha"]
+        said, more = [*_about_accuracies(report)], [*_details_of_accuracies(report)]
         prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
         how = f"Dirichlet posterior of the paired outcomes, {prior}"
     asked = ["Please report how many items both got right, or the results per item."]
-    steps = tuple(
-        f"With {x:.3f} the claim is false with probability {chance(p)}."
-        for x, p in claim.sensitivity
-    )
-    slider = Slider(
-        f"If the {claim.unknown} were known", _SET[claim.unknown], steps, len(steps) // 2
-    )
-    cells = [[f"{x:.4f}", chance(p)] for x, p in claim.sensitivity]
-    another = f"What it would be at another {claim.unknown}"
+    points = [(x, chance(p)) for x, p in report.sensitivity]
+    steps = tuple(f"With {x:.3f} the claim is false with probability {p}." for x, p in points)
+    cells = [[f"{x:.4f}", p] for x, p in points]
     return Report(
         content={
-            "p_false": claim.p_false, "level": claim.level, "n_test": claim.n_test,
-            "sensitivity": claim.sensitivity, "notes": claim.notes,
-            claim.unknown: claim.assumed, f"{claim.unknown}_needed": claim.needed, **claim.numbers,
+            "p_false": report.p_false, "level": report.level, "n_test": report.claim.n_test,
+            "sensitivity": report.sensitivity, "notes": report.notes,
+            unknown: report.assumed, f"{unknown}_needed": report.needed, **report.numbers,
         },
-        make_frame=claim.curve_frame,
-        tables=[Table([claim.unknown, "P(false)"], cells, another)],
+        make_frame=report.curve_frame,
+        tables=[Table([unknown, "P(false)"], cells, f"What it would be at another {unknown}")],
         sentences=[*said, *more],
-        paragraph=[*said, *asked * ("range" in claim.assumed), *as_sentences(claim.notes)],
-        notes=claim.notes,
+        paragraph=[*said, *asked * ("range" in report.assumed), *as_sentences(report.notes)],
+        notes=report.notes,
         basis=[how, SOURCE],
-        sliders=[slider] * (len(steps) > 2),
+        sliders=[
+            Slider(f"If the {unknown} were known", _SET[unknown], steps, len(steps) // 2)
+        ] * (len(steps) > 2),
         measured="claims",
-        about=claim,
+        about=report,
     )  # fmt: skip
 
 
@@ -191,37 +201,29 @@ def report_accuracies(
     >>> print(report_accuracies("0.90", "0.88", 500).sentences[2])
     It is at most 0.05 only if both got at least 85.4 % of the items right.
     """
-    printed, a, b = (str(accuracy_a), str(accuracy_b)), float(accuracy_a), float(accuracy_b)
+    a, b = float(accuracy_a), float(accuracy_b)
     sizes = n_test if isinstance(n_test, tuple) else (n_test, n_test)
-    p = float(false_claim_probability(a, b, sizes[1], congruence, alpha=alpha))
-    found, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
+    ReportedAccuracies(a, b, sizes[1], congruence, alpha).p_false()  # refuses what no claim can be
+    printed = (str(accuracy_a), str(accuracy_b))
+    rounded, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
+    claim = ReportedAccuracies(a, b, n, congruence, alpha)
     numbers: dict[str, Any] = {
-        "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": found,
+        "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": rounded,
     }  # fmt: skip
     if congruence is None:
-        numbers["alpha_sensitivity"] = [
-            [x, false_claim_probability(a, b, n, alpha=x)] for x in sorted({*_ALPHAS, alpha})
-        ]
+        alphas = sorted({*_ALPHAS, alpha})
+        numbers["alpha_sensitivity"] = [[x, claim.p_false(alpha=x)] for x in alphas]
     if rope is not None:
         region = false_claim_rope(a, b, n, rope, congruence, alpha=alpha)
         numbers["rope"] = {"half_width": rope, **asdict(region)}
-    if best_of is not None:
-        if alpha != 1:
-            raise InputError(f"best_of is for the flat prior: leave out alpha={alpha:g}")
-        from bayes_sota.claims.selection import best_try_probability
-
-        plain = float(false_claim_probability(a, b, n, congruence))
-        best = best_try_probability(a, b, n, best_of, congruence)
-        numbers["selection"] = _selection(best_of, best, plain)
-    claim: dict[str, Any] = {"accuracy_a": a, "accuracy_b": b, "n_test": n, "alpha": alpha}
+    if best_of is not None and alpha != 1:
+        raise InputError(f"best_of is for the flat prior: leave out alpha={alpha:g}")
+    is_range = rounded is not None and sizes[0] < sizes[1]
     return describe_claim(ReportedClaim(
-        unknown="congruence", assumed=_described(congruence, a, b),
-        p_false=found["p_false"] if found is not None and sizes[0] < sizes[1] else p,
-        needed=congruence_needed(**claim, level=level), level=level, n_test=n,
+        claim=claim, level=level, assumed=_described(claim),
+        p_false=rounded["p_false"] if rounded and is_range else claim.p_false(),
         what=f"{a:g} against {b:g} on {counted(n, 'item')}",
-        curve=sensitivity_to_congruence(**claim),
-        sensitivity=sensitivity_to_congruence(**claim, points=_POINTS).tolist(),
-        numbers=numbers, notes=notes, drawn_from={**claim, "congruence": congruence},
+        numbers=numbers | _selection(claim, best_of), notes=notes,
     ))  # fmt: skip
 
 
@@ -251,38 +253,23 @@ def report_means(
     """
     (low, high), known = claim.correlation_range, claim.sd_difference is not None
     a, b, n, p = claim.mean_a, claim.mean_b, claim.n_test, float(claim.p_false())
-
-    def curve(points: int) -> FloatArray:
-        if known:
-            return np.empty((0, 2))
-        last = min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high
-        grid = np.linspace(low, last, points)
-        return np.column_stack([grid, claim.p_false(correlation=grid)])
-
     numbers: dict[str, Any] = {
         "mean": [a, b], "correlation_range": [low, high], "sd_difference": claim.sd_difference,
         "sd": None if known else claim.spreads,
         "sd_imputed": claim.imputed or any(callable(of) or np.ndim(of) for of in claim.sd or ()),
-        "sd_sensitivity": _other_spreads(claim),
+        "sd_sensitivity": _other_spreads(claim), **_selection(claim, best_of),
     }  # fmt: skip
-    assumption, notes, fine = f"averaged from {low:g} to {high:g}", [], curve(201)
+    assumption = f"averaged from {low:g} to {high:g}"
     if claim.correlation is not None:
         assumption = "given"
     if known:
         assumption = "not needed: the differences are known"
-    if best_of is not None:
-        from bayes_sota.claims.selection import best_try_probability_of_means
-
-        best = best_try_probability_of_means(claim, best_of)
-        numbers["selection"] = _selection(best_of, best, p)
-        if known:
-            notes = ["for the tries half of the variance of the differences is taken to be A's own"]
+    halved = "for the tries half of the variance of the differences is taken to be A's own"
     return describe_claim(ReportedClaim(
-        unknown="correlation", assumed={"value": claim.correlation, "assumption": assumption},
-        p_false=p, needed=None if known else crossing_of(fine, level), level=level, n_test=n,
-        what=f"{a:g} against {b:g} on {counted(n, 'case')}", curve=fine,
-        sensitivity=curve(_POINTS).tolist(), numbers=numbers, notes=notes,
-        drawn_from={"claim": claim},
+        claim=claim, level=level, p_false=p,
+        assumed={"value": claim.correlation, "assumption": assumption},
+        what=f"{a:g} against {b:g} on {counted(n, 'case')}",
+        numbers=numbers, notes=[halved] * (known and best_of is not None),
     ))  # fmt: skip
 
 
@@ -294,21 +281,30 @@ def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
     return [[x, float(claim.p_false(sd=(x * first, x * second)))] for x in (0.5, 2.0)]
 
 
-def _selection(tries: float, corrected: float, plain: float) -> dict[str, float]:
-    return {
-        "tries": tries, "p_false_selected": corrected, "p_false": plain,
-        "difference": corrected - plain,
-    }  # fmt: skip
+def _selection(claim: ReportedAccuracies | ReportedMeans, tries: float | None) -> dict[str, Any]:
+    """The claim if A is the best of several tries."""
+    if tries is None:
+        return {}
+    from bayes_sota.claims.selection import best_try_probability, best_try_probability_of_means
+
+    if isinstance(claim, ReportedMeans):
+        best = best_try_probability_of_means(claim, tries)
+    else:
+        pair, n = (claim.accuracy_a, claim.accuracy_b), claim.n_test
+        best = best_try_probability(*pair, n, tries, claim.congruence)
+    plain = float(claim.p_false())
+    of = {"tries": tries, "p_false_selected": best, "p_false": plain, "difference": best - plain}
+    return {"selection": of}
 
 
-def _described(chosen: Congruence, a: float, b: float) -> dict[str, Any]:
+def _described(claim: ReportedAccuracies) -> dict[str, Any]:
+    chosen = claim.congruence
     if chosen is None:
-        low, high = (float(x) for x in congruence_bounds(a, b))
-        return {"range": [low, high], "assumption": "averaged over what the accuracies allow"}
+        return {"range": [*claim.ends], "assumption": "averaged over what the accuracies allow"}
     if isinstance(chosen, CongruencePrior):
         return {"value": None, "assumption": str(chosen)}
-    value = float(congruence_at(np.asarray(a), np.asarray(b), chosen))
-    return {"value": value, "assumption": chosen if isinstance(chosen, str) else "given"}
+    value = congruence_at(np.asarray(claim.accuracy_a), np.asarray(claim.accuracy_b), chosen)
+    return {"value": float(value), "assumption": chosen if isinstance(chosen, str) else "given"}
 
 
 def _as_printed(
@@ -416,7 +412,8 @@ def _about_means(report: ReportedClaim) -> Iterator[str]:
     found, known = report.numbers, report.assumed["value"]
     yield (
         f"The claim that A (mean {found['mean'][0]:g}) outperforms B ({found['mean'][1]:g}) on "
-        f"{counted(report.n_test, 'case')} is false with probability {chance(report.p_false)}."
+        f"{counted(report.claim.n_test, 'case')} is false with probability "
+        f"{chance(report.p_false)}."
     )
     if found["sd"] is None:
         yield f"The differences of cases have the SD {found['sd_difference']:g}."

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.claims.accuracies import (
-    false_claim_probability,
-    sensitivity_to_congruence,
-)
+from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import NUMBERS, SelectedClaim, claim_of_best_entry
 from bayes_sota.claims.summary import SOURCE
@@ -140,13 +137,13 @@ def _reported_alone(of: MethodComparison, outcomes: Responses | ItemScores) -> d
     """What a paper that reports the two best accuracies only would leave open."""
     if not isinstance(outcomes, Responses) or not outcomes.is_plain or max(of.n_runs) > 1:
         return {"congruence": None, "sensitivity": []}
-    a, b = float(of.scores[of.winner]), float(of.scores[of.runner_up])
-    kept = outcomes.complete().correct
+    pair = float(of.scores[of.winner]), float(of.scores[of.runner_up])
+    alone, kept = ReportedAccuracies(*pair, of.n_items), outcomes.complete().correct
     both = float((kept[:, of.winner] * kept[:, of.runner_up]).mean())
     return {
         "congruence": {"value": both, "assumption": "counted"},
-        "sensitivity": sensitivity_to_congruence(a, b, of.n_items, points=9).tolist(),
-        "p_false_without_items": false_claim_probability(a, b, of.n_items),
+        "sensitivity": alone.curve(9).tolist(),
+        "p_false_without_items": alone.p_false(),
     }
 
 
