@@ -307,12 +307,12 @@ def responses(
         unused: dict[str, Any] = {"--no-selection": no_selection, "--level": level}
         refuse_unused(what, unused | {"--pairs": pairs and what != "--pairs"})
     if by:
-        from bayes_sota.claims.summary_tasks import report_tasks
+        from bayes_sota.claims.summary_differences import report_tasks
 
         refuse_unused("--by task", {"--rope": rope, "--average": reading.get("average")})
         report = report_tasks(**_read_outcomes(files, **reading), pair=pair, **asked)
     elif what is not None:
-        from bayes_sota.claims.summary_pairs import report_pairs
+        from bayes_sota.claims.summary_differences import report_pairs
 
         report = report_pairs(**_read_outcomes(files, **reading), pair=pair, rope=rope, **asked)
     else:

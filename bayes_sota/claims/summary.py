@@ -4,7 +4,7 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 ``tests/cli/test_one_fact.py`` compares all forms of one report.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import ceil
@@ -126,6 +126,19 @@ class ReportedClaim:
         return claim_tree(**vars(self.claim), random_seed=random_seed)
 
 
+def claim_report(content: dict[str, Any], said: Sequence[str], how: str, **parts: Any) -> Report:
+    """Report of claims, given what is said of them, and how they were computed."""
+    notes = content["notes"]
+    return Report(
+        content=content,
+        sentences=said,
+        notes=notes,
+        basis=[how, SOURCE],
+        measured="claims",
+        **{"paragraph": [*said, *as_sentences(notes)]} | parts,
+    )
+
+
 def describe_claim(report: ReportedClaim) -> Report:
     """Report of a claim from two reported numbers; ``about`` is what was given."""
     unknown, alpha = report.claim.unknown, report.numbers.get("alpha", 1)
@@ -139,22 +152,19 @@ def describe_claim(report: ReportedClaim) -> Report:
     points = [(x, chance(p)) for x, p in report.sensitivity]
     steps = tuple(f"With {x:.3f} the claim is false with probability {p}." for x, p in points)
     cells = [[f"{x:.4f}", p] for x, p in points]
-    return Report(
-        content={
+    slider = Slider(f"If the {unknown} were known", _SET[unknown], steps, len(steps) // 2)
+    return claim_report(
+        {
             "p_false": report.p_false, "level": report.level, "n_test": report.claim.n_test,
             "sensitivity": report.sensitivity, "notes": report.notes,
             unknown: report.assumed, f"{unknown}_needed": report.needed, **report.numbers,
         },
+        [*said, *more],
+        how,
         make_frame=report.curve_frame,
         tables=[Table([unknown, "P(false)"], cells, f"What it would be at another {unknown}")],
-        sentences=[*said, *more],
         paragraph=[*said, *asked * ("range" in report.assumed), *as_sentences(report.notes)],
-        notes=report.notes,
-        basis=[how, SOURCE],
-        sliders=[
-            Slider(f"If the {unknown} were known", _SET[unknown], steps, len(steps) // 2)
-        ] * (len(steps) > 2),
-        measured="claims",
+        sliders=[slider] * (len(steps) > 2),
         about=report,
     )  # fmt: skip
 

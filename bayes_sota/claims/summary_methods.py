@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import NUMBERS, SelectedClaim, claim_of_best_entry
-from bayes_sota.claims.summary import SOURCE
+from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
@@ -73,25 +73,24 @@ def describe_methods(
         content["selection"] = {name: getattr(selected, name) for name in NUMBERS}
         content["p_best"] = dict(zip(of.methods, selected.p_best, strict=True))
     unit = "independent" if of.n_clusters == of.n_items else "clusters"
-    draws = f"{counted(len(of.draws), 'draw')}, seed {seed}"
     picked = "" if selected is None else "; P(best) allows for the winner's having been picked"
-    tree = partial(comparison_tree, of, outcomes, selected=selected, seed=seed)
-    return Report(
-        content=content,
+    title = f"{source}: {size}, {len(methods)} methods"
+    return claim_report(
+        content,
+        [*answer, *_without_items(of, alone)],
+        f"Paired posterior, items as {unit}, {counted(len(of.draws), 'draw')}, seed {seed}",
         make_frame=partial(_frame, methods),
-        tables=[_table(of, methods, ci_prob, f"{source}: {size}, {len(methods)} methods")],
-        sentences=[*answer, *_without_items(of, alone)],
+        tables=[Table.of([_cells(of, method, ci_prob) for method in methods], title)],
         paragraph=[*answer, *as_sentences(notes)],
         legend=[
             "may be best: cannot be told from the winner, P(>= winner) is at least "
             f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
             "beforehand"
         ],
-        basis=[f"Paired posterior, items as {unit}, {draws}", SOURCE],
-        notes=notes,
         reasons=() if selected is None else selected.reasons,
-        measured="claims",
-        about=MethodsClaim(of, selected, tree),
+        about=MethodsClaim(
+            of, selected, partial(comparison_tree, of, outcomes, selected=selected, seed=seed)
+        ),
     )
 
 
@@ -199,29 +198,25 @@ def _frame(methods: list[dict[str, Any]]) -> "pd.DataFrame":
     return frame.assign(lower=lower, upper=upper)
 
 
-def _table(
-    of: MethodComparison, methods: list[dict[str, Any]], ci_prob: float, title: str
-) -> Table:
-    """Methods with their intervals and probabilities; the others where they were asked for."""
-    corrected, region = methods[0]["p_best"] is not None, "rope" in methods[0]
-    header = [
-        "method", "score", f"{ci_prob:.0%} interval", *["P(best)"] * corrected, "uncorrected",
-        "P(>= winner)", "may be best", *["P(equivalent)"] * region,
-    ]  # fmt: skip
-    rows, draws = list[list[str]](), len(of.draws)
-    for method in methods:
-        low, high = method["interval"]
-        d = decimals_for((high - low) / 4, (high - low) / 4 / draws**0.5)
-        own, uncorrected = method["name"] == of.methods[of.winner], method["p_best_uncorrected"]
-        rows.append([
-            method["name"], f"{method['score']:.{d + 1}f}", f"{low:.{d}f} to {high:.{d}f}",
-            *([chance(method["p_best"], method["p_best_mcse"])] if corrected else []),
-            chance(uncorrected, share_mcse(uncorrected, draws)),
-            "" if own else chance(method["p_not_below_winner"]),
-            "yes" if method["tied_with_best"] else "",
-            *([chance(method["rope"]["equivalent"])] if region else []),
-        ])  # fmt: skip
-    return Table(header, rows, title)
+def _cells(of: MethodComparison, method: dict[str, Any], ci_prob: float) -> dict[str, str]:
+    """A method with its interval and probabilities; the others where they were asked for."""
+    (low, high), draws = method["interval"], len(of.draws)
+    d = decimals_for((high - low) / 4, (high - low) / 4 / draws**0.5)
+    own, uncorrected = method["name"] == of.methods[of.winner], method["p_best_uncorrected"]
+    cells = {
+        "method": method["name"], "score": f"{method['score']:.{d + 1}f}",
+        f"{ci_prob:.0%} interval": f"{low:.{d}f} to {high:.{d}f}",
+    }  # fmt: skip
+    if method["p_best"] is not None:
+        cells["P(best)"] = chance(method["p_best"], method["p_best_mcse"])
+    cells |= {
+        "uncorrected": chance(uncorrected, share_mcse(uncorrected, draws)),
+        "P(>= winner)": "" if own else chance(method["p_not_below_winner"]),
+        "may be best": "yes" * method["tied_with_best"],
+    }
+    if "rope" in method:
+        cells["P(equivalent)"] = chance(method["rope"]["equivalent"])
+    return cells
 
 
 def report_methods(

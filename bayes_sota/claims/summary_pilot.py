@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.summary_pairs import chosen_pair
+from bayes_sota.claims.summary_differences import chosen_pair
 from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, POSITIVE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report, Table
