@@ -7,6 +7,8 @@ Draws curves and computes nothing but where they cross a level or a size;
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayes_sota.claims.means import crossing_of
 from bayes_sota.claims.summary import rounded_up
@@ -25,7 +27,6 @@ from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
-    import pandas as pd
     from arviz_plots import PlotCollection
 
 Lines = dict[str, tuple[FloatArray, FloatArray]]
@@ -107,7 +108,6 @@ def plot_claim_sensitivity(
     >>> figure.viz["figure_title"].item()["string"]
     'The claim holds at 5% only if both get at least 85.4% of the items right'
     """
-    import xarray as xr
     from arviz_plots import visuals
 
     if unknown not in _XLABELS:
@@ -205,7 +205,7 @@ def _needed_sentence(x: FloatArray, needed: float | None, level: float, unknown:
 
 
 def plot_required_size(
-    table: "pd.DataFrame",
+    table: pd.DataFrame,
     *,
     level: float = 0.05,
     n_test: int | None = None,
@@ -264,7 +264,6 @@ def plot_required_size(
     >>> figure.viz["figure_title"].item()["string"]
     '1,000 items support a claim at 5% from a gap of 0.02'
     """
-    import xarray as xr
     from arviz_plots import visuals
 
     if n_needed is not None and (n_test is not None or gap is None):
@@ -302,7 +301,7 @@ def plot_required_size(
     return panel.collection
 
 
-def _checked_sizes(table: "pd.DataFrame") -> Lines:
+def _checked_sizes(table: pd.DataFrame) -> Lines:
     """Gaps and decimal logarithms of the sizes, by assumption."""
     missing = [name for name in ("gap", "assumption", "n_needed") if name not in table]
     if missing:
