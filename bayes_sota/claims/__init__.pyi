@@ -40,10 +40,10 @@ from .summary import report_accuracies as report_accuracies
 from .summary import report_means as report_means
 from .summary_differences import report_pairs as report_pairs
 from .summary_differences import report_tasks as report_tasks
+from .summary_methods import describe_selection as describe_selection
 from .summary_methods import report_methods as report_methods
-from .summary_numbers import describe_plan as describe_plan
-from .summary_numbers import describe_selection as describe_selection
-from .summary_pilot import Pilot as Pilot
-from .summary_pilot import plan_from_pilot as plan_from_pilot
+from .summary_plans import Pilot as Pilot
+from .summary_plans import describe_plan as describe_plan
+from .summary_plans import plan_from_pilot as plan_from_pilot
 from .summary_review import claims_table as claims_table
 from .summary_review import read_claims as read_claims

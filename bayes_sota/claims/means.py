@@ -119,7 +119,7 @@ def false_claim_probability_of_means(
     _check_spreads(a, first, n, bounds)
     _check_spreads(b, second, n, bounds)
     nodes = correlation_nodes(correlation, correlation_range)
-    each = (w * _probability(b - a, n, _spread(first, second, r)) for r, w in nodes)
+    each = (w * _probability(b - a, n, spread_of_differences(first, second, r)) for r, w in nodes)
     return _plain(sum(each))
 
 
@@ -202,7 +202,7 @@ class ReportedMeans:
         if given is None:
             known, ends = self.correlation, self.correlation_range
             r = rng.uniform(*ends, draws) if known is None else np.full(draws, known)
-            given = _spread(*map(np.asarray, (*self.spreads, r)))
+            given = spread_of_differences(*map(np.asarray, (*self.spreads, r)))
         spread = np.broadcast_to(np.asarray(given, np.float64), (draws,))
         t = rng.standard_t(n - 1, draws)
         # given t the variance of the cases is inverse Gamma: together they are normal-inverse-Gamma
@@ -280,7 +280,7 @@ class DrawnMeans:
         return np.asarray(self.difference + self.sd_difference * noise)
 
 
-def _spread(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
+def spread_of_differences(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
     """Standard deviation of the differences of cases."""
     return np.sqrt(np.maximum(first**2 + second**2 - 2 * r * first * second, 0.0))
 

@@ -125,7 +125,7 @@ def reported_claim(
             "A is the reported winner, but its accuracy is below that of B: exchange the two"
         )
     every = np.arange(low, high + 1)
-    ends = [_counts(one, every, how) for one in printed]
+    ends = [counts_printed_so(one, every, how) for one in printed]
     possible = (ends[0][0] <= ends[0][1]) & (ends[1][0] <= ends[1][1])
     if not possible.any():
         problem = _impossible(accuracy_a, accuracy_b, ends, low, high)
@@ -170,13 +170,13 @@ def _size_range(n_test: Any) -> tuple[int, int]:
     return int(ends[0]), int(ends[1])
 
 
-def _counts(
+def counts_printed_so(
     printed: PrintedScores, sizes: NDArray[np.int64], rounding: Rounding
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Fewest and most right answers that print so, at every size."""
+    """Fewest and most right answers that print so: one score at every size, or each at its own."""
     if printed.scaled is None:
-        return exact_ends(printed.values[0], sizes)
-    low, high = lattice_ends(int(printed.scaled[0]), sizes, 10**printed.decimals, rounding)
+        return exact_ends(printed.values, sizes)
+    low, high = lattice_ends(printed.scaled, sizes, 10**printed.decimals, rounding)
     return np.maximum(low, 0).astype(np.int64), np.minimum(high, sizes).astype(np.int64)
 
 
@@ -270,7 +270,7 @@ def _attainable(
     right = float(wrong.values[0]) * low
     below, above = np.floor(right) / low, np.ceil(right) / low
     other: Rounding = "floor" if rounding == "nearest" else "nearest"
-    found = [_counts(one, np.array([low]), other) for one in printed]
+    found = [counts_printed_so(one, np.array([low]), other) for one in printed]
     possible = all(fewest[0] <= most[0] for fewest, most in found)
     cut = f'; with rounding="{other}" both are attainable' if possible else ""
     return f": the nearest attainable ones are {below:.8g} and {above:.8g}{cut}"

@@ -6,7 +6,10 @@ the diagnostics are those of draws that depend on each other.
 ``tests/claims/test_sample.py`` compares with closed forms.
 """
 
-from typing import TYPE_CHECKING
+import arviz as az
+import pandas as pd
+import pymc as pm
+import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
@@ -25,16 +28,11 @@ from bayes_sota.core.sample import (
 from bayes_sota.core.types import Seed
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pymc as pm
-    import xarray as xr
-
 _KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
 
 
 def sample_claim(
-    model: "pm.Model",
+    model: pm.Model,
     *,
     specification: Model = None,
     draws: int | None = None,
@@ -45,7 +43,7 @@ def sample_claim(
     random_seed: Seed = DEFAULT_SEED,
     predictive: bool = True,
     progressbar: bool = False,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Posterior of a claim by NUTS (nutpie), with the probability that it is false.
 
     Parameters
@@ -96,12 +94,12 @@ def sample_claim(
 
 
 def complete(
-    trace: "xr.DataTree",
-    model: "pm.Model | None" = None,
+    trace: xr.DataTree,
+    model: pm.Model | None = None,
     *,
     random_seed: Seed = DEFAULT_SEED,
     predictive: bool = True,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Complete result from any trace of a model of claims, extended or not.
 
     Parameters
@@ -157,14 +155,14 @@ def complete(
     return result_tree(groups, {**described, **sampler, **describe_nuts(trace)})
 
 
-def _no_model() -> "pm.Model":
+def _no_model() -> pm.Model:
     raise InputError(
         "which model is the trace of? give model=, such as bs.claims.build_model(...), or call "
         "this in its with block"
     )
 
 
-def _check_model(model: "pm.Model") -> None:
+def _check_model(model: pm.Model) -> None:
     if "difference" not in model.named_vars or not model.observed_RVs:
         raise InputError(
             "the model needs observed data and a deterministic 'difference' (A minus B); it has "
@@ -172,7 +170,7 @@ def _check_model(model: "pm.Model") -> None:
         )
 
 
-def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
+def summarize_claim(tree: xr.DataTree, ci_prob: float = 0.95) -> pd.DataFrame:
     """Table of the claims of a result, one row each.
 
     Parameters
@@ -198,8 +196,6 @@ def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame
     >>> summarize_claim(xr.DataTree.from_dict(groups)).round(2).to_dict("records")
     [{'mean': 0.02, 'sd': 0.01, 'lower': 0.0, 'upper': 0.04, 'p_false': 0.02, 'p_false_mcse': 0.0}]
     """
-    import xarray as xr
-
     OPEN_SHARE.check(ci_prob, "ci_prob")
     difference, over = tree["posterior"]["difference"], ("chain", "draw")
     ends = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
@@ -214,11 +210,8 @@ def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame
     return (table if table.dims else table.expand_dims(claim=["1"])).to_dataframe()
 
 
-def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
+def _probabilities(difference: xr.DataArray) -> xr.Dataset:
     """P(difference <= 0) of each claim, its Monte Carlo error, and the joint ones of metrics."""
-    import arviz as az
-    import xarray as xr
-
     over, false = ("chain", "draw"), difference <= 0
     share = false.astype(float)
     p, size = share.mean(over), share.sizes["chain"] * share.sizes["draw"]

@@ -6,9 +6,10 @@ forms and PyMC.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from bayes_sota.claims.accuracies import Alpha, false_claim_probability
 from bayes_sota.claims.cells import (
@@ -29,9 +30,6 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 _CHAINS = 4  # of independent draws
 _CLAIM, _METHOD = ("claim",), ("classifier",)
 _Group = dict[str, tuple[tuple[str, ...], Any]]  # dimensions beside chain and draw, and values
@@ -47,7 +45,7 @@ def claim_tree(
     names: tuple[str, str] = ("A", "B"),
     draws: int = 1000,
     random_seed: Seed = DEFAULT_SEED,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of two accuracies on the same items, as a DataTree.
 
     Parameters
@@ -118,7 +116,7 @@ def _fresh_accuracies(p: FloatArray, n_test: int, rng: np.random.Generator) -> F
 
 def claim_tree_of_means(
     claim: ReportedMeans, *, draws: int = 1000, random_seed: Seed = DEFAULT_SEED
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of the difference of two means of the same cases, as a DataTree.
 
     The priors are flat, and no probability distributions: there is nothing to draw from them.
@@ -183,7 +181,7 @@ def comparison_tree(
     *,
     selected: SelectedClaim | None = None,
     seed: str = "unknown",
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of several methods on the same items, as a DataTree.
 
     The law is one of the methods' scores, not of single items: no likelihood of items, and no
@@ -242,7 +240,7 @@ def comparison_tree(
 
 def tasks_tree(
     comparison: TaskComparison, outcomes: Responses, first: str, *, seed: str = "unknown"
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of the methods' differences in every task, as a DataTree.
 
     Parameters
@@ -283,9 +281,8 @@ def _exact_tree(
     priors: str,
     seed: str,
     **more: str,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Result of groups of independent draws, which become four chains, and of plain numbers."""
-    import xarray as xr
 
     def dataset(group: _Group, chains: bool) -> xr.Dataset:
         used = {dim for dims, _ in group.values() for dim in dims}

@@ -126,17 +126,13 @@ class ReportedClaim:
         return claim_tree(**vars(self.claim), random_seed=random_seed)
 
 
-def claim_report(content: dict[str, Any], said: Sequence[str], how: str, **parts: Any) -> Report:
-    """Report of claims, given what is said of them, and how they were computed."""
-    notes = content["notes"]
-    return Report(
-        content=content,
-        sentences=said,
-        notes=notes,
-        basis=[how, SOURCE],
-        measured="claims",
-        **{"paragraph": [*said, *as_sentences(notes)]} | parts,
-    )
+def claim_report(
+    content: dict[str, Any], said: Sequence[str], how: str, after: str = SOURCE, **parts: Any
+) -> Report:
+    """Report of claims: what is said of them, how they were computed, and after whom."""
+    notes = content.get("notes", [])
+    parts = {"paragraph": [*said, *as_sentences(notes)], "notes": notes} | parts
+    return Report(content=content, sentences=said, basis=[how, after], measured="claims", **parts)
 
 
 def describe_claim(report: ReportedClaim) -> Report:

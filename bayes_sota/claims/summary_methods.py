@@ -14,12 +14,14 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.tables import Report, Table
+from bayes_sota.core.summary import numbers_report
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
 from bayes_sota.core.types import Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison, compare_methods
+from bayes_sota.leaderboard.summary_entries import CITED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -294,3 +296,37 @@ def runs_hint(methods: Sequence[str] | None) -> list[str]:
                 "one, give --run-separator"
             ]
     return []
+
+
+def describe_selection(found: SelectedClaim, seed: int | None = None) -> Report:
+    """Describe the claim of a winner that was picked.
+
+    Parameters
+    ----------
+    found : SelectedClaim
+    seed : int, optional
+        Of its draws.
+    """
+    false, not_best = found.corrected
+    rows = (
+        ("P(false), corrected for the selection", found.p_false_selected, false),
+        ("P(false) as if both had been given", found.p_false, chance(found.p_false)),
+        ("P(another entry is the best)", found.p_not_best, not_best),
+        ("rho", found.rho, f"{found.rho:.2f}"),
+    )
+    said = (
+        f"That {found.winner}, the best of {counted(len(found.p_best), 'entry', 'entries')} by "
+        f"score, is better than the runner-up is false with probability {false}.",
+        f"That allows for its having been picked by its score; as if it and the runner-up, "
+        f"{found.runner_up}, had been given beforehand, it is {chance(found.p_false)}.",
+        f"Another entry is the best with probability {not_best}. The mean "
+        f"correlation of an entry with what all share (rho) is {found.rho:.2f}.",
+    )
+    return numbers_report(
+        rows,
+        content=found.to_dict() | ({} if seed is None else {"seed": seed}),
+        sentences=said,
+        notes=found.notes,
+        reasons=found.reasons,
+        basis=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
+    )

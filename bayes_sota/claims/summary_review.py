@@ -21,7 +21,7 @@ from bayes_sota.claims.review import (
     review_probabilities,
     share_interval,
 )
-from bayes_sota.claims.summary import SOURCE
+from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
@@ -72,19 +72,20 @@ def describe_claims(
     results = frame[list(RESULTS)].to_dict("records")
     said, legend = _finding(by_group[""], level), _legend(level)
     summaries = [_as_dict(group, shares) for group, shares in by_group.items()]
-    return Report(
-        content={
+    every = list(zip(names, groups, results, strict=True))
+    claims = [
+        {"row": row, "name": name, "group": group}
+        | {k: None if v != v else v for k, v in result.items()}
+        for row, (name, group, result) in enumerate(every, 1)
+    ]
+    return claim_report(
+        {
             "level": level, "finding": " ".join(said), "all": summaries[0],
-            "groups": summaries[1:],
-            "claims": [
-                {"row": row, "name": name, "group": group}
-                | {k: None if v != v else v for k, v in result.items()}
-                for row, (name, group, result) in enumerate(
-                    zip(names, groups, results, strict=True), 1
-                )
-            ],
+            "groups": summaries[1:], "claims": claims,
             "diagnostics": {"ok": not reasons, "reasons": list(reasons)},
         },
+        said,
+        "Dirichlet posteriors of paired outcomes, Student t of paired means",
         make_frame=lambda: frame,
         tables=[
             ShownTable(
@@ -94,16 +95,13 @@ def describe_claims(
             ),
             ShownTable(
                 ["claim", "group", "P(false)", "range", "verdict"],
-                [_claim_cells(*row) for row in zip(names, groups, results, strict=True)],
+                [_claim_cells(*row) for row in every],
                 "The claims",
             ),
         ],
-        sentences=said,
         paragraph=[*said, *legend],
         legend=legend,
         reasons=reasons,
-        basis=["Dirichlet posteriors of paired outcomes, Student t of paired means", SOURCE],
-        measured="claims",
         about=summary,
     )  # fmt: skip
 
