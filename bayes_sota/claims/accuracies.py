@@ -35,12 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
-from bayes_sota.claims.congruence import (
-    SLACK,
-    Congruence,
-    congruence_bounds,
-    congruence_nodes,
-)
+from bayes_sota.claims.congruence import SLACK, Congruence, congruence_bounds, congruence_nodes
 from bayes_sota.core.arguments import ALPHA
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray

@@ -233,8 +233,7 @@ def segmentation(
     help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
 )
 @click.option(
-    "--metric",
-    help="pass@K or pass^K of several runs; or which metric or scorer of a log.",
+    "--metric", help="pass@K or pass^K of several runs; or which metric or scorer of a log."
 )
 @click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @click.option(
@@ -544,13 +543,7 @@ def selection(
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
 @estimate_options
-def batch(
-    file: Path,
-    any_accuracy: bool,
-    top: int,
-    shown: Reported,
-    **given: Any,
-) -> int:
+def batch(file: Path, any_accuracy: bool, top: int, shown: Reported, **given: Any) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
 
     FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
