@@ -368,12 +368,6 @@ class ClaimPlan:
         found = {name: getattr(self, name) for name in names}
         return {**found, **self.gap.describe(), "notes": list(self.notes())}
 
-    @property
-    def n_assured_rounded(self) -> int:
-        """``n_assured`` with two digits, which is what it supports."""
-        assert self.n_assured is not None
-        return round(self.n_assured, 2 - len(str(self.n_assured)))
-
     def notes(self) -> Iterator[str]:
         """What is missing and why, and what is assumed."""
         if self.n_for_power is None:

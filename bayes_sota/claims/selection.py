@@ -36,8 +36,7 @@ beforehand: from scores with the same correlation, from answers and item scores 
 posterior, so that there the difference holds what the two models differ in as well.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -307,10 +306,12 @@ def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator
     pairs = zip(nodes.rho, nodes.luck, strict=True)
     at = [(kernel.with_luck(float(luck)), 1 - rho**2) for rho, luck in pairs]
     given = float(np.mean([not_below(lucky, variance, 1.0) for lucky, variance in at]))
-    chances = float(drawn.p_not_below_leader[second]), given
-    tied = bool(posterior.fit.kernel.leads[second])
-    error = float(drawn.p_not_below_mcse[second])
-    return _selected(posterior, board.names, (first, second), tied, chances, error, drawn)
+    claim = _selected(
+        posterior, drawn, board.names, (first, second),
+        p_false_selected=float(drawn.p_not_below_leader[second]), p_false=given,
+        p_false_selected_mcse=float(drawn.p_not_below_mcse[second]), notes=posterior.notes,
+    )  # fmt: skip
+    return _toss_up(claim) if posterior.fit.kernel.leads[second] else claim
 
 
 def _of_items(
@@ -331,35 +332,30 @@ def _of_items(
     if given is None:
         given = compare_methods(items, draws=_DRAWS, random_seed=rng)
     first, second = given.winner, given.runner_up
-    drawn = posterior.entries
-    skill = drawn.skill
+    drawn, skill = posterior.entries, posterior.entries.skill
     below = skill[:, [first]] <= skill[:, [second]]
-    chances, error = (float(below.mean()), given.p_false), posterior.parameters.share_mcse(below)
-    tied = given.scores[first] == given.scores[second]
-    return _selected(
-        posterior, given.methods, (first, second), tied, chances, float(error[0]), drawn, notes
-    )
+    claim = _selected(
+        posterior, drawn, given.methods, (first, second),
+        p_false_selected=float(below.mean()), p_false=given.p_false,
+        p_false_selected_mcse=float(posterior.parameters.share_mcse(below)[0]),
+        notes=(*notes, *posterior.notes),
+    )  # fmt: skip
+    return _toss_up(claim) if given.scores[first] == given.scores[second] else claim
 
 
 def _selected(
-    posterior: Any,
-    names: tuple[str, ...],
-    pair: tuple[int, int],
-    tied: bool,
-    chances: tuple[float, float],
-    error: float,
-    drawn: EntryDraws,
-    notes: Sequence[str] = (),
+    posterior: Any, drawn: EntryDraws, names: tuple[str, ...], pair: tuple[int, int], **chances: Any
 ) -> SelectedClaim:
-    """The claim about two entries, corrected and not; of equal scores both are a toss-up."""
+    """The claim that the first of two entries is better than the second, and the best of all."""
     first, second = pair
-    corrected, given = (0.5, 0.5) if tied else chances
     return SelectedClaim(
-        winner=names[first], runner_up=names[second], p_false_selected=corrected, p_false=given,
-        p_not_best=float(1 - drawn.p_best[first]), p_best=tuple(drawn.p_best.tolist()),
-        p_best_mcse=tuple(drawn.p_best_mcse.tolist()),
-        p_false_selected_mcse=0.0 if tied else error,
+        winner=names[first], runner_up=names[second], p_not_best=float(1 - drawn.p_best[first]),
+        p_best=tuple(drawn.p_best.tolist()), p_best_mcse=tuple(drawn.p_best_mcse.tolist()),
         p_not_best_mcse=float(drawn.p_best_mcse[first]),
-        rho=float(posterior.draws["rho"].mean()), notes=(*notes, *posterior.notes),
-        reasons=posterior.reasons,
+        rho=float(posterior.draws["rho"].mean()), reasons=posterior.reasons, **chances,
     )  # fmt: skip
+
+
+def _toss_up(claim: SelectedClaim) -> SelectedClaim:
+    """The same of equal scores."""
+    return replace(claim, p_false_selected=0.5, p_false=0.5, p_false_selected_mcse=0.0)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import NUMBERS, SelectedClaim, claim_of_best_entry
@@ -28,43 +30,59 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def describe_methods(
-    of: MethodComparison,
+def report_methods(
     outcomes: Responses | ItemScores,
-    selected: SelectedClaim | None = None,
+    methods: Sequence[str] | None = None,
     *,
+    draws: int = 10_000,
     ci_prob: float = 0.95,
     rope: float | None = None,
     level: float = 0.05,
+    selection: bool = True,
     source: str = "",
     notes: Sequence[str] = (),
-    seed: str = "",
+    random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
-    """Report of which of several methods is the best, from what each got for the same items.
+    """Report of several methods on the same items: who is the best, and who is as good.
 
     Parameters
     ----------
-    of : MethodComparison
-    outcomes : Responses or ItemScores
-    selected : SelectedClaim, optional
-        The winner's claim, corrected for its having been picked.
-    ci_prob, rope, level, source
-        As in ``report_methods``.
-    notes : sequence of str
-        What a reader should know.
-    seed : str
+    outcomes, methods, draws
+        As in ``compare_methods``.
+    ci_prob : float
+        Probability of the intervals, and of the comparison with the winner.
+    rope : float, optional
+        Half-width of practical equivalence.
+    level : float
+        Probability of a false claim that is accepted.
+    selection : bool
+        Whether to correct for picking the winner (``claim_of_best_entry``).
+    source, notes : str, sequence of str
+        Repeated in the report.
+    random_seed : int, SeedSequence, Generator or None
+
+    Examples
+    --------
+    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> report_methods(answers, selection=False, random_seed=0).content["tied_with_best"]
+    ['1', '2']
     """
-    methods = _methods(of, selected, ci_prob, rope)
-    tied = [method["name"] for method in methods if method["tied_with_best"]]
-    alone = _reported_alone(of, outcomes)
-    clusters = f" in {of.n_clusters:,} clusters" if of.n_clusters != of.n_items else ""
-    size = f"{counted(of.n_items, 'item')}{clusters}"
+    rng, seed = resolve_seed(random_seed)
+    of = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
+    selected, told = None, list[str]()
+    if selection:
+        selected, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
+    rows = _methods(of, selected, ci_prob, rope)
+    remarks = [*notes, *of.notes, *told]
+    tied = [row["name"] for row in rows if row["tied_with_best"]]
+    alone, in_clusters = _reported_alone(of, outcomes), of.n_clusters != of.n_items
+    size = counted(of.n_items, "item") + f" in {of.n_clusters:,} clusters" * in_clusters
     answer = _answer(of, selected, tied, size)
     content: dict[str, Any] = {
         "p_false": of.p_false, "winner": of.methods[of.winner],
         "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten, "tied_with_best": tied,
-        "methods": methods, "n_items": of.n_items, "n_clusters": of.n_clusters, "prob": ci_prob,
-        "p_best": None, "selection": None, "source": source, "level": level, "notes": list(notes),
+        "methods": rows, "n_items": of.n_items, "n_clusters": of.n_clusters, "prob": ci_prob,
+        "p_best": None, "selection": None, "source": source, "level": level, "notes": remarks,
         "seed": int(seed) if seed.isdigit() else seed, **alone,
     }  # fmt: skip
     if rope is not None:
@@ -74,25 +92,40 @@ def describe_methods(
     if selected is not None:
         content["selection"] = {name: getattr(selected, name) for name in NUMBERS}
         content["p_best"] = dict(zip(of.methods, selected.p_best, strict=True))
-    unit = "independent" if of.n_clusters == of.n_items else "clusters"
-    picked = "" if selected is None else "; P(best) allows for the winner's having been picked"
-    title = f"{source}: {size}, {len(methods)} methods"
+    unit, title = "clusters" if in_clusters else "independent", f"{source}: {size}, {len(rows)}"
+    tree = partial(comparison_tree, of, outcomes, selected=selected, seed=seed)
     return claim_report(
         content,
         [*answer, *_without_items(of, alone)],
         f"Paired posterior, items as {unit}, {counted(len(of.draws), 'draw')}, seed {seed}",
-        make_frame=partial(_frame, methods),
-        tables=[Table.of([_cells(of, method, ci_prob) for method in methods], title)],
-        paragraph=[*answer, *as_sentences(notes)],
-        legend=[
-            "may be best: cannot be told from the winner, P(>= winner) is at least "
-            f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
-            "beforehand"
-        ],
+        make_frame=partial(_frame, rows),
+        tables=[Table.of([_cells(of, row, ci_prob) for row in rows], f"{title} methods")],
+        paragraph=[*answer, *as_sentences(remarks)],
+        legend=[_legend(ci_prob, selected)],
         reasons=() if selected is None else selected.reasons,
-        about=MethodsClaim(
-            of, selected, partial(comparison_tree, of, outcomes, selected=selected, seed=seed)
-        ),
+        about=MethodsClaim(of, selected, tree),
+    )
+
+
+def _corrected(
+    of: MethodComparison, outcomes: Responses | ItemScores, seed: int | np.random.Generator
+) -> tuple[SelectedClaim | None, list[str]]:
+    """The winner's claim, corrected for its having been picked, and what is to be said of that."""
+    if max(of.n_runs) > 1:
+        return None, ["picking the winner is not corrected for where methods have several runs"]
+    try:
+        found = claim_of_best_entry(outcomes, given=of, random_seed=seed)
+    except InputError as error:
+        return None, [f"picking the winner is not corrected for: {error}"]
+    return found, [f"not to be trusted: {reason}" for reason in found.reasons]
+
+
+def _legend(ci_prob: float, selected: SelectedClaim | None) -> str:
+    picked = "" if selected is None else "; P(best) allows for the winner's having been picked"
+    return (
+        f"may be best: cannot be told from the winner, P(>= winner) is at least "
+        f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
+        "beforehand"
     )
 
 
@@ -219,63 +252,6 @@ def _cells(of: MethodComparison, method: dict[str, Any], ci_prob: float) -> dict
     if "rope" in method:
         cells["P(equivalent)"] = chance(method["rope"]["equivalent"])
     return cells
-
-
-def report_methods(
-    outcomes: Responses | ItemScores,
-    methods: Sequence[str] | None = None,
-    *,
-    draws: int = 10_000,
-    ci_prob: float = 0.95,
-    rope: float | None = None,
-    level: float = 0.05,
-    selection: bool = True,
-    source: str = "",
-    notes: Sequence[str] = (),
-    random_seed: Seed = DEFAULT_SEED,
-) -> Report:
-    """Report of several methods on the same items: who is the best, and who is as good.
-
-    Parameters
-    ----------
-    outcomes, methods, draws
-        As in ``compare_methods``.
-    ci_prob : float
-        Probability of the intervals, and of the comparison with the winner.
-    rope : float, optional
-        Half-width of practical equivalence.
-    level : float
-        Probability of a false claim that is accepted.
-    selection : bool
-        Whether to correct for picking the winner (``claim_of_best_entry``).
-    source, notes : str, sequence of str
-        Repeated in the report.
-    random_seed : int, SeedSequence, Generator or None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
-    >>> report_methods(answers, selection=False, random_seed=0).content["tied_with_best"]
-    ['1', '2']
-    """
-    rng, seed = resolve_seed(random_seed)
-    found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    selected, remarks = None, [*notes, *found.notes]
-    if selection and max(found.n_runs) > 1:
-        remarks.append("picking the winner is not corrected for where methods have several runs")
-    elif selection:
-        try:
-            same = int(seed) if seed.isdigit() else rng
-            selected = claim_of_best_entry(outcomes, given=found, random_seed=same)
-        except InputError as error:
-            remarks.append(f"picking the winner is not corrected for: {error}")
-    reasons = () if selected is None else selected.reasons
-    remarks += [f"not to be trusted: {reason}" for reason in reasons]
-    return describe_methods(
-        found, outcomes, selected, ci_prob=ci_prob, rope=rope, level=level, source=source,
-        notes=remarks, seed=seed,
-    )  # fmt: skip
 
 
 def runs_hint(methods: Sequence[str] | None) -> list[str]:

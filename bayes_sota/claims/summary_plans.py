@@ -299,7 +299,7 @@ def _about_plan(plan: ClaimPlan) -> Iterator[str]:
             f"probability {plan.power:g}."
         )
     if plan.n_test is not None and plan.n_assured is not None:
-        fresh = plan.n_assured_rounded
+        fresh = round(plan.n_assured, 2 - len(str(plan.n_assured)))  # two digits, as it supports
         yield (
             f"After {counted(plan.n_test, 'item')} with this gap about "
             f"{counted(fresh, 'fresh item leads', 'fresh items lead')} to the "
