@@ -5,21 +5,18 @@ Draws tables and results, and computes nothing but counts and intervals;
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from arviz_plots import PlotCollection
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
 from bayes_sota.core.text import counted, plain_text
 from bayes_sota.core.types import FloatArray
-
-if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
-
 
 _COLUMNS = ("p_false", "p_false_lowest", "p_false_highest")
 _MOST_NAMED = 60  # claims; more are not labelled one by one
@@ -56,9 +53,9 @@ def plot_claims(
     level: float = 0.05,
     title: str | None = None,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw every claim of a review: P(false) as a dot, its range as a bar, one row each.
 
     Rows are sorted by P(false), within groups where there are any. Up to 60 claims are named; of
@@ -163,15 +160,14 @@ def _arranged(frame: pd.DataFrame, level: float) -> _Rows:
 
 def _draw_claims(panel: Panel, rows: _Rows) -> None:
     """Bars of each verdict as one artist, and dots on all of them."""
-    from arviz_plots import visuals
-
     drawn = {kind: rows.kinds == kind for kind in _KINDS if (rows.kinds == kind).any()}
     look = {"width": 2.0} if rows.is_named else {"width": 0.8, "alpha": 0.5}
     for kind, here in drawn.items():
         x = np.insert(rows.values[here, 1:], 2, np.nan, axis=1).ravel()  # NaN between the bars
-        y = np.repeat(rows.heights[here], 3)
-        points = xr.DataArray([x, y], dims=("plot_axis", "point"), coords={"plot_axis": ["x", "y"]})
-        panel.draw(visuals.line_xy, f"range_{kind}", points, color=_KINDS[kind][1], **look)
+        bars, heights = (
+            xr.DataArray(v, dims="point") for v in (x, np.repeat(rows.heights[here], 3))
+        )
+        panel.line(f"range_{kind}", bars, heights, _KINDS[kind][1], **look)
     for kind, here in drawn.items():
         centres = xr.DataArray(rows.values[here, 0], dims="point")
         size = 30 if rows.is_named else 6
@@ -205,9 +201,9 @@ def plot_methods(
     *,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw mean and interval of every method's skill, best score first.
 
     Methods that cannot be told from the winner have its colour: those whose ``p_false`` is at
@@ -305,9 +301,9 @@ def plot_tasks(
     xlabel: str = "difference",
     title: str = "",
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw a difference in every task with its interval, those that stand in colour.
 
     Parameters

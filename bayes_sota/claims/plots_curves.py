@@ -4,11 +4,12 @@ Draws curves and computes nothing but where they cross a level or a size;
 ``tests/claims/test_claim_figures.py`` reads the artists back.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from arviz_plots import PlotCollection, visuals
 
 from bayes_sota.claims.means import crossing_of
 from bayes_sota.claims.summary import rounded_up
@@ -25,9 +26,6 @@ from bayes_sota.core.plots import (
 )
 from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray
-
-if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
 
 Lines = dict[str, tuple[FloatArray, FloatArray]]
 _XLABELS = {
@@ -51,9 +49,9 @@ def plot_claim_sensitivity(
     unknown: Literal["congruence", "correlation"] = "congruence",
     title: str | None = None,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw the probability that a claim is false over all congruences that are possible.
 
     The title says what the claim needs to hold at ``level``: ``needed``, or else the point where
@@ -108,8 +106,6 @@ def plot_claim_sensitivity(
     >>> figure.viz["figure_title"].item()["string"]
     'The claim holds at 5% only if both get at least 85.4% of the items right'
     """
-    from arviz_plots import visuals
-
     if unknown not in _XLABELS:
         raise InputError(f"unknown must be congruence or correlation, got {unknown!r}")
     x, p = _checked_curve(curve, unknown)
@@ -186,8 +182,6 @@ def _marks(
 
 
 def _label_height(panel: Panel, text: str, height: float) -> None:
-    from arviz_plots import visuals
-
     shown = plain_text(text, panel.collection.backend)
     panel.draw(visuals.labelled_y, "ylabel", height, text=shown, size=10)
 
@@ -213,9 +207,9 @@ def plot_required_size(
     n_needed: int | None = None,
     title: str | None = None,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw how many test items a claim needs, by gap, one line per assumption.
 
     Parameters
@@ -264,8 +258,6 @@ def plot_required_size(
     >>> figure.viz["figure_title"].item()["string"]
     '1,000 items support a claim at 5% from a gap of 0.02'
     """
-    from arviz_plots import visuals
-
     if n_needed is not None and (n_test is not None or gap is None):
         raise InputError("n_needed is what a planned gap needs: give gap, and no n_test")
     lines = _checked_sizes(table)

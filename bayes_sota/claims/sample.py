@@ -6,9 +6,9 @@ the diagnostics are those of draws that depend on each other.
 ``tests/claims/test_sample.py`` compares with closed forms.
 """
 
-import arviz as az
+from typing import TYPE_CHECKING
+
 import pandas as pd
-import pymc as pm
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
@@ -28,11 +28,14 @@ from bayes_sota.core.sample import (
 from bayes_sota.core.types import Seed
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
+if TYPE_CHECKING:
+    import pymc as pm
+
 _KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
 
 
 def sample_claim(
-    model: pm.Model,
+    model: "pm.Model",
     *,
     specification: Model = None,
     draws: int | None = None,
@@ -95,7 +98,7 @@ def sample_claim(
 
 def complete(
     trace: xr.DataTree,
-    model: pm.Model | None = None,
+    model: "pm.Model | None" = None,
     *,
     random_seed: Seed = DEFAULT_SEED,
     predictive: bool = True,
@@ -155,14 +158,14 @@ def complete(
     return result_tree(groups, {**described, **sampler, **describe_nuts(trace)})
 
 
-def _no_model() -> pm.Model:
+def _no_model() -> "pm.Model":
     raise InputError(
         "which model is the trace of? give model=, such as bs.claims.build_model(...), or call "
         "this in its with block"
     )
 
 
-def _check_model(model: pm.Model) -> None:
+def _check_model(model: "pm.Model") -> None:
     if "difference" not in model.named_vars or not model.observed_RVs:
         raise InputError(
             "the model needs observed data and a deterministic 'difference' (A minus B); it has "
@@ -212,6 +215,8 @@ def summarize_claim(tree: xr.DataTree, ci_prob: float = 0.95) -> pd.DataFrame:
 
 def _probabilities(difference: xr.DataArray) -> xr.Dataset:
     """P(difference <= 0) of each claim, its Monte Carlo error, and the joint ones of metrics."""
+    import arviz as az
+
     over, false = ("chain", "draw"), difference <= 0
     share = false.astype(float)
     p, size = share.mean(over), share.sizes["chain"] * share.sizes["draw"]
