@@ -255,6 +255,14 @@ def checked_claim(
     return a, b, n, cells
 
 
+def check_winner(a: Any, b: Any, what: str = "accuracy") -> None:
+    """Raise ``InputError`` where A does not win."""
+    if np.any(a < b):
+        raise InputError(
+            f"A is the reported winner, but its {what} is below that of B: exchange the two"
+        )
+
+
 def checked_pair(
     of_a: ArrayLike,
     of_b: ArrayLike,
@@ -271,10 +279,7 @@ def checked_pair(
         if wrong.size:
             hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
             raise InputError(f"{limits}, got {wrong[0]:g}{hint}")
-    if np.any(a < b):
-        raise InputError(
-            f"A is the reported winner, but its {what} is below that of B: exchange the two"
-        )
+    check_winner(a, b, what)
     if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
         raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
     return a, b, n

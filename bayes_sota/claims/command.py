@@ -81,9 +81,10 @@ class _Output(Reported):
 
 
 def _draw_claim(of: Any) -> "PlotCollection":
+    content, unknown = of.content, of.claim.unknown
     return claims.plot_claim_sensitivity(
-        of.curve_frame(), p_false=of.p_false, assumed=of.assumed.get("value"), level=of.level,
-        needed=of.needed, unknown=of.claim.unknown, title=of.what,
+        of.curve_frame(), p_false=content["p_false"], assumed=content[unknown].get("value"),
+        level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown, title=of.what,
     )  # fmt: skip
 
 
@@ -152,8 +153,8 @@ def classification(
     a, b, told = _printed(accuracy)
     sizes = parse_tries(n_test, "--n-test")
     report = claims.report_accuracies(a, b, sizes, *chosen, level=shown.level, **given)
-    notes = [*told, *report.notes]
-    return shown.deliver_claim(describe_claim(replace(report.about, notes=notes)))
+    content = report.content | {"notes": [*told, *report.notes]}
+    return shown.deliver_claim(describe_claim(replace(report.about, content=content)))
 
 
 def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:

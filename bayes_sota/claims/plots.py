@@ -14,7 +14,14 @@ from arviz_plots import PlotCollection
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
+from bayes_sota.core.plots import (
+    COLORS,
+    Panel,
+    check_columns,
+    make_bounds,
+    make_collection,
+    title_figure,
+)
 from bayes_sota.core.text import counted, plain_text
 from bayes_sota.core.types import FloatArray
 
@@ -123,9 +130,7 @@ def plot_claims(
 
 def _arranged(frame: pd.DataFrame, level: float) -> _Rows:
     """Rows from the top down: groups in their order, then by P(false)."""
-    missing = [name for name in _COLUMNS if name not in frame]
-    if missing:
-        raise InputError(f"the table of claims lacks the column {', '.join(missing)}")
+    check_columns(frame, _COLUMNS, "the table of claims")
     there = np.isfinite(frame[list(_COLUMNS)].to_numpy(np.float64)).all(axis=1)
     if not there.any():
         raise InputError("no claim can be drawn: none has a probability")

@@ -17,6 +17,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
+    check_columns,
     make_bounds,
     make_collection,
     make_ticks,
@@ -143,9 +144,7 @@ def plot_claim_sensitivity(
 
 def _checked_curve(curve: Any, unknown: str) -> tuple[FloatArray, FloatArray]:
     if hasattr(curve, "columns"):
-        missing = [name for name in (unknown, "p_false") if name not in curve]
-        if missing:
-            raise InputError(f"the curve lacks the column {', '.join(missing)}")
+        check_columns(curve, (unknown, "p_false"), "the curve")
         curve = curve[[unknown, "p_false"]]
     points = np.asarray(curve, np.float64)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
@@ -295,9 +294,7 @@ def plot_required_size(
 
 def _checked_sizes(table: pd.DataFrame) -> Lines:
     """Gaps and decimal logarithms of the sizes, by assumption."""
-    missing = [name for name in ("gap", "assumption", "n_needed") if name not in table]
-    if missing:
-        raise InputError(f"the table of sizes lacks the column {', '.join(missing)}")
+    check_columns(table, ("gap", "assumption", "n_needed"), "the table of sizes")
     kept = table[np.isfinite(table[["gap", "n_needed"]].astype(float)).all(axis=1)]
     if not len(kept):
         raise InputError("the table of sizes has no row with a number")

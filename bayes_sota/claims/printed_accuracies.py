@@ -16,8 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
 
-from bayes_sota.claims.accuracies import Alpha, false_claim_probability, table_weights
+from bayes_sota.claims.accuracies import (
+    Alpha,
+    check_winner,
+    false_claim_probability,
+    table_weights,
+)
 from bayes_sota.claims.congruence import Congruence
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.types import FloatArray
@@ -120,10 +126,7 @@ def reported_claim(
         parse_scores([value], rounding=how, percent=False, subject=who)
         for who, value in ((lambda _: "A", accuracy_a), (lambda _: "B", accuracy_b))
     ]
-    if printed[0].values[0] < printed[1].values[0]:
-        raise InputError(
-            "A is the reported winner, but its accuracy is below that of B: exchange the two"
-        )
+    check_winner(printed[0].values, printed[1].values)
     every = np.arange(low, high + 1)
     ends = [counts_printed_so(one, every, how) for one in printed]
     possible = (ends[0][0] <= ends[0][1]) & (ends[1][0] <= ends[1][1])
@@ -146,15 +149,10 @@ def reported_claim(
     weights /= weights.sum()
     counts_a, counts_b = runs[int(sizes[int(np.argmax(weights))])]
     return PrintedClaim(
-        p_false=float(weights @ p),
-        lowest=float(least.min()),
-        highest=float(most.max()),
-        n_test=sizes,
-        probability=weights,
-        counts_a=counts_a,
-        counts_b=counts_b,
+        p_false=float(weights @ p), lowest=float(least.min()), highest=float(most.max()),
+        n_test=sizes, probability=weights, counts_a=counts_a, counts_b=counts_b,
         n_impossible=int((~possible).sum()),
-    )
+    )  # fmt: skip
 
 
 def _size_range(n_test: Any) -> tuple[int, int]:
@@ -233,8 +231,6 @@ def _evidence(
     """Log of a unit, and in it the probability of pairs of counts beforehand."""
     if np.all(cells == 1):
         return 0.0, (np.minimum(x_b, n - x_a) + 1) / ((n + 1.0) * (n + 2) * (n + 3))
-    from scipy.special import gammaln, logsumexp
-
     pairs = zip(x_a.tolist(), x_b.tolist(), strict=True)
     found = np.array([logsumexp(table_weights(a, b, float(n), cells)[1]) for a, b in pairs])
     unit = float(found.max())

@@ -32,6 +32,10 @@ _SET = {
     "congruence": "congruence: the share of items that both got right",
     "correlation": "correlation of both methods' cases",
 }
+LAWS = {
+    "congruence": "Dirichlet posterior of the paired outcomes",
+    "correlation": "Student t of the paired means",
+}
 _ALPHAS = (0.25, 0.5, 1.0, 2.0)
 SOURCE = (
     f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
@@ -66,7 +70,7 @@ class Claim(Protocol):
         """Least congruence or correlation at which ``p_false`` is ``level`` at most."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class ReportedClaim:
     """A claim, and what was said of it.
 
@@ -74,42 +78,20 @@ class ReportedClaim:
     ----------
     claim : Claim
         Of the middle of what is probable where a range of items was given.
-    level : float
-        Probability of a false claim that is accepted.
-    p_false : float
-        Probability that B is at least as good as A.
-    assumed : dict
-        ``value`` or ``range`` of what is unknown that the answer is for, and ``assumption``.
     what : str
         What is compared.
-    numbers : dict
-        What else ``to_dict`` has of this kind of claim.
-    notes : list of str
-        What a reader should know.
+    content : dict
+        Everything as plain Python objects.
     """
 
     claim: Claim
-    level: float
-    p_false: float
-    assumed: dict[str, Any]
     what: str
-    numbers: dict[str, Any]
-    notes: list[str]
+    content: dict[str, Any]
 
     @cached_property
     def curve(self) -> FloatArray:
-        """The sensitivity, fine enough for a figure."""
+        """What is not reported and probabilities, fine enough for a figure."""
         return self.claim.curve(_FINE)
-
-    @cached_property
-    def sensitivity(self) -> list[list[float]]:
-        """Some points of it."""
-        return [[*point] for point in self.claim.curve(_COARSE).tolist()]
-
-    @cached_property
-    def needed(self) -> float | None:
-        """What the level asks of the congruence or correlation."""
-        return self.claim.needed(self.level)
 
     def curve_frame(self) -> "pd.DataFrame":
         """The curve, columns congruence or correlation and p_false."""
@@ -135,34 +117,42 @@ def claim_report(
     return Report(content=content, sentences=said, basis=[how, after], measured="claims", **parts)
 
 
-def describe_claim(report: ReportedClaim) -> Report:
-    """Report of a claim from two reported numbers; ``about`` is what was given."""
-    unknown, alpha = report.claim.unknown, report.numbers.get("alpha", 1)
+def describe_claim(about: ReportedClaim) -> Report:
+    """Report of a claim from two reported numbers, which ``about`` is."""
+    unknown, content = about.claim.unknown, about.content
     if unknown == "correlation":
-        said, more, how = [*_about_means(report)], [], "Student t of the paired means"
+        said, more, prior = [*_about_means(content)], [], ""
     else:
-        said, more = [*_about_accuracies(report)], [*_details_of_accuracies(report)]
-        prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
-        how = f"Dirichlet posterior of the paired outcomes, {prior}"
+        said, more = [*_about_accuracies(content)], [*_details_of_accuracies(content)]
+        alpha = content["alpha"]
+        prior = ", flat prior" if alpha == 1 else f", prior Dirichlet({alpha:g})"
     asked = ["Please report how many items both got right, or the results per item."]
-    points = [(x, chance(p)) for x, p in report.sensitivity]
+    points = [(x, chance(p)) for x, p in content["sensitivity"]]
     steps = tuple(f"With {x:.3f} the claim is false with probability {p}." for x, p in points)
     cells = [[f"{x:.4f}", p] for x, p in points]
     slider = Slider(f"If the {unknown} were known", _SET[unknown], steps, len(steps) // 2)
+    told = as_sentences(content["notes"])
     return claim_report(
-        {
-            "p_false": report.p_false, "level": report.level, "n_test": report.claim.n_test,
-            "sensitivity": report.sensitivity, "notes": report.notes,
-            unknown: report.assumed, f"{unknown}_needed": report.needed, **report.numbers,
-        },
+        content,
         [*said, *more],
-        how,
-        make_frame=report.curve_frame,
+        LAWS[unknown] + prior,
+        make_frame=about.curve_frame,
         tables=[Table([unknown, "P(false)"], cells, f"What it would be at another {unknown}")],
-        paragraph=[*said, *asked * ("range" in report.assumed), *as_sentences(report.notes)],
+        paragraph=[*said, *asked * ("range" in content[unknown]), *told],
         sliders=[slider] * (len(steps) > 2),
-        about=report,
-    )  # fmt: skip
+        about=about,
+    )
+
+
+def _content(
+    claim: Claim, level: float, assumed: dict[str, Any], notes: list[str], **numbers: Any
+) -> dict[str, Any]:
+    """What every claim has, and the numbers of one kind."""
+    unknown = claim.unknown
+    found = {"p_false": float(claim.p_false()), "level": level, "n_test": claim.n_test}
+    points = claim.curve(_COARSE).tolist()
+    known = {unknown: assumed, f"{unknown}_needed": claim.needed(level)}
+    return {**found, "sensitivity": points, "notes": notes, **known, **numbers}
 
 
 def report_accuracies(
@@ -224,13 +214,12 @@ def report_accuracies(
         numbers["rope"] = {"half_width": rope, **asdict(region)}
     if best_of is not None and alpha != 1:
         raise InputError(f"best_of is for the flat prior: leave out alpha={alpha:g}")
-    is_range = rounded is not None and sizes[0] < sizes[1]
-    return describe_claim(ReportedClaim(
-        claim=claim, level=level, assumed=_described(claim),
-        p_false=rounded["p_false"] if rounded and is_range else claim.p_false(),
-        what=f"{a:g} against {b:g} on {counted(n, 'item')}",
-        numbers=numbers | _selection(claim, best_of), notes=notes,
-    ))  # fmt: skip
+    numbers |= _selection(claim, best_of)
+    if rounded is not None and sizes[0] < sizes[1]:
+        numbers["p_false"] = rounded["p_false"]
+    what = f"{a:g} against {b:g} on {counted(n, 'item')}"
+    content = _content(claim, level, _described(claim), notes, **numbers)
+    return describe_claim(ReportedClaim(claim, what, content))
 
 
 def report_means(
@@ -254,14 +243,14 @@ def report_means(
     Examples
     --------
     >>> report = report_means(ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1)))
-    >>> round(report.about.p_false, 3), round(report.about.needed, 3)
+    >>> round(report.content["p_false"], 3), round(report.content["correlation_needed"], 3)
     (0.141, 0.819)
     """
     (low, high), known = claim.correlation_range, claim.sd_difference is not None
-    a, b, n, p = claim.mean_a, claim.mean_b, claim.n_test, float(claim.p_false())
+    claim.p_false()  # refuses what no claim can be
     numbers: dict[str, Any] = {
-        "mean": [a, b], "correlation_range": [low, high], "sd_difference": claim.sd_difference,
-        "sd": None if known else claim.spreads,
+        "mean": [claim.mean_a, claim.mean_b], "correlation_range": [low, high],
+        "sd_difference": claim.sd_difference, "sd": None if known else claim.spreads,
         "sd_imputed": claim.imputed or any(callable(of) or np.ndim(of) for of in claim.sd or ()),
         "sd_sensitivity": _other_spreads(claim), **_selection(claim, best_of),
     }  # fmt: skip
@@ -271,12 +260,11 @@ def report_means(
     if known:
         assumption = "not needed: the differences are known"
     halved = "for the tries half of the variance of the differences is taken to be A's own"
-    return describe_claim(ReportedClaim(
-        claim=claim, level=level, p_false=p,
-        assumed={"value": claim.correlation, "assumption": assumption},
-        what=f"{a:g} against {b:g} on {counted(n, 'case')}",
-        numbers=numbers, notes=[halved] * (known and best_of is not None),
-    ))  # fmt: skip
+    notes = [halved] * (known and best_of is not None)
+    assumed = {"value": claim.correlation, "assumption": assumption}
+    what = f"{claim.mean_a:g} against {claim.mean_b:g} on {counted(claim.n_test, 'case')}"
+    content = _content(claim, level, assumed, notes, **numbers)
+    return describe_claim(ReportedClaim(claim, what, content))
 
 
 def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
@@ -348,12 +336,11 @@ def _as_printed(
     return rounded, [text for text, holds in remarks.items() if holds], n
 
 
-def _about_accuracies(report: ReportedClaim) -> Iterator[str]:
+def _about_accuracies(content: dict[str, Any]) -> Iterator[str]:
     """Sentences of the paragraph: the claim, what is not reported, rounding, tries."""
-    found, assumed = report.numbers, report.assumed
-    (low, most), (high, least) = report.sensitivity[0], report.sensitivity[-1]
-    a, b = found["accuracy"]
-    *few, n = dict.fromkeys(found["n_test_range"])
+    (low, most), *_, (high, least) = content["sensitivity"]
+    (a, b), assumed = content["accuracy"], content["congruence"]
+    *few, n = dict.fromkeys(content["n_test_range"])
     items = " to ".join([*(f"{size:,}" for size in few), counted(n, "test item")])
     assumption = assumed["assumption"]
     if "range" in assumed:
@@ -362,7 +349,7 @@ def _about_accuracies(report: ReportedClaim) -> Iterator[str]:
         assumption = f"{assumed['value']:.4g} of the items right by both, {assumption}"
     yield (
         f"The claim that A (accuracy {a:g}) outperforms B ({b:g}) on {items} is false "
-        f"with probability {chance(report.p_false)} ({assumption})."
+        f"with probability {chance(content['p_false'])} ({assumption})."
     )
     if "range" in assumed:
         yield (
@@ -370,18 +357,18 @@ def _about_accuracies(report: ReportedClaim) -> Iterator[str]:
             f"{low:.3f} to {high:.3f}, and the probability ranges from {chance(least)} to "
             f"{chance(most)}."
         )
-        yield _needed(report)
-    rounded = _left_open(found)
-    if rounded and rounded["p_false"] != report.p_false:
+        yield _needed(content)
+    rounded = _left_open(content)
+    if rounded and rounded["p_false"] != content["p_false"]:
         yield f"With the rounding of the printed accuracies it is {chance(rounded['p_false'])}."
-    yield from _about_tries(found)
+    yield from _about_tries(content)
 
 
-def _details_of_accuracies(report: ReportedClaim) -> Iterator[str]:
+def _details_of_accuracies(content: dict[str, Any]) -> Iterator[str]:
     """What the screen has beside the paragraph."""
-    rounded, rope = _left_open(report.numbers), report.numbers.get("rope")
-    if "range" not in report.assumed:
-        yield _needed(report)
+    rounded, rope = _left_open(content), content.get("rope")
+    if "range" not in content["congruence"]:
+        yield _needed(content)
     if rounded:
         ends = (sorted({*rounded[name]}) for name in ("counts_a", "counts_b"))
         a, b = (" to ".join(f"{x:,}" for x in pair) for pair in ends)
@@ -392,42 +379,43 @@ def _details_of_accuracies(report: ReportedClaim) -> Iterator[str]:
             f"A better by more than {rope['half_width']:g}: {chance(rope['a_better'])}; "
             f"equivalent: {chance(rope['equivalent'])}; B better: {chance(rope['b_better'])}"
         )
-    if "alpha_sensitivity" in report.numbers:
-        others = (f"{chance(p)} ({x:g})" for x, p in report.numbers["alpha_sensitivity"])
+    if "alpha_sensitivity" in content:
+        others = (f"{chance(p)} ({x:g})" for x, p in content["alpha_sensitivity"])
         yield f"With other priors of the four cells (alpha): {', '.join(others)}"
 
 
-def _left_open(numbers: dict[str, Any]) -> dict[str, Any] | None:
+def _left_open(content: dict[str, Any]) -> dict[str, Any] | None:
     """What the printed digits leave open; None where they fit one pair of counts, or none."""
-    rounded: dict[str, Any] | None = numbers["rounding"]
+    rounded: dict[str, Any] | None = content["rounding"]
     return rounded if rounded and rounded["lowest"] < rounded["highest"] else None
 
 
-def _needed(report: ReportedClaim) -> str:
+def _needed(content: dict[str, Any]) -> str:
     """What the level asks of the congruence."""
-    if report.needed is None:
-        return f"At no share does it fall to {report.level:g}."
-    share = rounded_up(100 * report.needed, 1)
-    always = report.needed <= report.sensitivity[0][0]
+    needed, level = content["congruence_needed"], content["level"]
+    if needed is None:
+        return f"At no share does it fall to {level:g}."
+    share = rounded_up(100 * needed, 1)
+    always = needed <= content["sensitivity"][0][0]
     only = f"only if both got at least {share} % of the items right"
-    return f"It is at most {report.level:g} {'whatever that share is' if always else only}."
+    return f"It is at most {level:g} {'whatever that share is' if always else only}."
 
 
-def _about_means(report: ReportedClaim) -> Iterator[str]:
+def _about_means(content: dict[str, Any]) -> Iterator[str]:
     """Sentences of the paragraph: the claim, spreads, correlation, tries."""
-    found, known = report.numbers, report.assumed["value"]
+    known = content["correlation"]["value"]
     yield (
-        f"The claim that A (mean {found['mean'][0]:g}) outperforms B ({found['mean'][1]:g}) on "
-        f"{counted(report.claim.n_test, 'case')} is false with probability "
-        f"{chance(report.p_false)}."
+        f"The claim that A (mean {content['mean'][0]:g}) outperforms B ({content['mean'][1]:g}) on "
+        f"{counted(content['n_test'], 'case')} is false with probability "
+        f"{chance(content['p_false'])}."
     )
-    if found["sd"] is None:
-        yield f"The differences of cases have the SD {found['sd_difference']:g}."
+    if content["sd"] is None:
+        yield f"The differences of cases have the SD {content['sd_difference']:g}."
     else:
-        how = " imputed from the means" if found["sd_imputed"] else ""
-        yield f"The SDs of cases are {' and '.join(f'{x:.3g}' for x in found['sd'])}{how}."
-        if found["sd_sensitivity"]:
-            (_, half), (_, twice) = found["sd_sensitivity"]
+        how = " imputed from the means" if content["sd_imputed"] else ""
+        yield f"The SDs of cases are {' and '.join(f'{x:.3g}' for x in content['sd'])}{how}."
+        if content["sd_sensitivity"]:
+            (_, half), (_, twice) = content["sd_sensitivity"]
             yield (
                 "They were not reported: a rule of thumb for Dice, 2/3 mean (1 - mean), stands for "
                 f"them; with half of them the probability is {chance(half)}, with twice "
@@ -436,20 +424,20 @@ def _about_means(report: ReportedClaim) -> Iterator[str]:
         if known is not None:
             yield f"Their correlation is {known:g}."
         else:
-            (low, most), (high, least) = report.sensitivity[0], report.sensitivity[-1]
-            start, end = found["correlation_range"]
+            (low, most), *_, (high, least) = content["sensitivity"]
+            start, end = content["correlation_range"]
             yield (
                 "The correlation of the two methods' cases was not reported and is averaged, "
                 f"uniform from {start:g} to {end:g}; the probability is {chance(most)} at {low:g} "
                 f"and {chance(least)} at {high:g}. Please report the standard deviation of the "
                 "differences, or the results per case."
             )
-    yield from _about_tries(found)
+    yield from _about_tries(content)
 
 
-def _about_tries(numbers: dict[str, Any]) -> Iterator[str]:
-    if "selection" in numbers:
-        of = numbers["selection"]
+def _about_tries(content: dict[str, Any]) -> Iterator[str]:
+    if "selection" in content:
+        of = content["selection"]
         yield (
             f"If A is the best of {of['tries']:g} {'try' if of['tries'] == 1 else 'tries'} of "
             f"equal skill, the probability is {chance(of['p_false_selected'])} instead of "

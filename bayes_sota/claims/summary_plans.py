@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from bayes_sota.claims.planning import ClaimPlan, GapOfMeans
-from bayes_sota.claims.summary import SOURCE, claim_report
+from bayes_sota.claims.planning import ClaimPlan
+from bayes_sota.claims.summary import LAWS, SOURCE, claim_report
 from bayes_sota.claims.summary_differences import chosen_pair
 from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, POSITIVE
 from bayes_sota.core.errors import InputError
@@ -177,10 +177,13 @@ def plan_from_pilot(
     asked = cost_per_item is not None or cost_per_run is not None
     costs = (cost_per_item or 0.0, cost_per_run or 0.0) if asked else None
     pilot = Pilot.of(outcomes, pair)
-    designs = [
-        _design(pilot, runs, pilot.needed(gap, runs, level=level, power=power), costs)
-        for runs in _numbers_of_runs(pilot, costs)
-    ]
+    designs = list[dict[str, Any]]()
+    for runs in _numbers_of_runs(pilot, costs):
+        items = pilot.needed(gap, runs, level=level, power=power)
+        error, answers = pilot.standard_error(items, runs), 2 * items * runs
+        price = {} if costs is None else {"cost": items * (costs[0] + runs * costs[1])}
+        sizes = {"n_runs": runs, "n_items": items, "n_answers": answers}
+        designs.append(sizes | {"standard_error": error} | price)
     best = min(designs, key=lambda one: one.get("cost", one["n_items"] * one["n_runs"]))
     content = {
         "pair": list(pilot.pair), "gap": gap, "level": level, "power": power,
@@ -209,16 +212,6 @@ def _numbers_of_runs(pilot: Pilot, costs: tuple[float, float] | None) -> list[in
         runs.add(int(np.clip(round((costs[0] * pilot.of_runs / costs[1] / pilot.of_items) ** 0.5),
                              1, 1000)))  # fmt: skip
     return sorted(runs)
-
-
-def _design(
-    pilot: Pilot, runs: int, items: int, costs: tuple[float, float] | None
-) -> dict[str, Any]:
-    cost = {} if costs is None else {"cost": items * (costs[0] + runs * costs[1])}
-    return {
-        "n_runs": runs, "n_items": items, "n_answers": 2 * items * runs,
-        "standard_error": pilot.standard_error(items, runs), **cost,
-    }  # fmt: skip
 
 
 def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
@@ -272,21 +265,18 @@ def describe_plan(plan: ClaimPlan) -> Report:
         (f"items for a claim with probability {plan.power:g}", plan.n_for_power),
         (f"fresh items for a claim with probability {plan.assurance}", plan.n_assured),
     ]
-    basis = "Dirichlet posterior of the paired outcomes"
-    if isinstance(plan.gap, GapOfMeans):
-        basis = "Student t of the paired means"
+    unknown = next(name for name in LAWS if name in plan.gap.describe())
     return numbers_report(
         [(name, size, f"{size:,}") for name, size in sizes if size is not None],
         content=plan.to_dict(),
-        sentences=list(_about_plan(plan)),
-        basis=(basis, SOURCE),
+        sentences=list(_about_plan(plan, unknown)),
+        basis=(LAWS[unknown], SOURCE),
         notes=list(plan.notes()),
     )
 
 
-def _about_plan(plan: ClaimPlan) -> Iterator[str]:
+def _about_plan(plan: ClaimPlan, unknown: str) -> Iterator[str]:
     of = plan.gap.describe()
-    unknown = "congruence" if "congruence" in of else "correlation"
     yield (
         f"A claim that A outperforms B needs {counted(plan.n_needed, 'test item')} to be false "
         f"with probability {plan.level:g} at most, where exactly a gap of {of['gap']:.4g} is "

@@ -96,6 +96,13 @@ def make_collection(
     return PlotCollection.grid(data, backend=chosen, **given)
 
 
+def check_columns(table: Any, names: Sequence[str], what: str) -> None:
+    """Raise ``InputError`` where a table lacks some columns."""
+    missing = [name for name in names if name not in table]
+    if missing:
+        raise InputError(f"{what} lacks the column {', '.join(missing)}")
+
+
 def _checked_backend(backend: str | None) -> str:
     from arviz_base import rcParams
 
