@@ -22,7 +22,13 @@ from bayes_sota.claims.congruence import Congruence
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.sample import Numbers, describe_provenance, resolve_seed, result_tree
+from bayes_sota.core.sample import (
+    Numbers,
+    describe_provenance,
+    lay_out,
+    resolve_seed,
+    result_tree,
+)
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_outcomes import Evaluations
@@ -283,21 +289,15 @@ def _exact_tree(
     **more: str,
 ) -> xr.DataTree:
     """Result of groups of independent draws, which become four chains, and of plain numbers."""
-
-    def dataset(group: _Group, chains: bool) -> xr.Dataset:
-        used = {dim for dims, _ in group.values() for dim in dims}
-        found = xr.Dataset(coords={d: list(labels) for d, labels in coords.items() if d in used})
-        for name, (dims, values) in group.items():
-            if chains:
-                whole = np.reshape(values, (_CHAINS, -1, *np.shape(values)[1:]))
-                found[name] = (("chain", "draw", *dims), whole)
-            else:
-                found[name] = (dims, values)
-        numbered = ("chain", "draw") if chains else ()
-        return found.assign_coords({d: np.arange(found.sizes[d]) for d in numbered})
-
-    groups = {name: dataset(group, True) for name, group in drawn.items()}
-    groups |= {name: dataset(group, False) for name, group in fixed.items()}
+    labels = {dim: list(names) for dim, names in coords.items()}
+    groups = {}
+    for name, group in drawn.items():
+        values = {key: np.asarray(of) for key, (_, of) in group.items()}
+        dims = {key: of for key, (of, _) in group.items()}
+        groups[name] = lay_out(values, _CHAINS, dims, labels)
+    for name, group in fixed.items():
+        found = xr.Dataset(dict(group))
+        groups[name] = found.assign_coords({dim: labels[str(dim)] for dim in found.dims})
     provenance = describe_provenance((data,), priors, method="exact", seed=seed)
     exact = {"draws_are_independent": 1, "diagnostics_reasons": ""}
     return result_tree(groups, {**provenance, **exact, **more})
