@@ -99,14 +99,14 @@ def false_claim_probability(
     """
     a, b, n, cells = checked_claim(accuracy_a, accuracy_b, n_test, alpha)
     if congruence is None:
-        found = averaged(a * n, b * n, n, cells)
+        p = averaged(a * n, b * n, n, cells)
     else:
         nodes = congruence_nodes(a, b, congruence)
         each = (w * at_most_half(n * (a - p11), n * (b - p11), cells) for p11, w in nodes)
-        found = np.asarray(sum(each))
+        p = np.asarray(sum(each))
     if cells[1] == cells[2]:
-        found = np.minimum(found, 0.5)  # what equal accuracies have, but for rounding
-    return float(found) if np.ndim(found) == 0 else found
+        p = np.minimum(p, 0.5)  # what equal accuracies have, but for rounding
+    return float(p) if np.ndim(p) == 0 else p
 
 
 @dataclass(frozen=True)

@@ -344,12 +344,12 @@ def _read_outcomes(
         passes = parse_passes(reading["metric"])
         if passes is not None:
             reading["metric"] = None
-        found = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
+        answers = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
         if new or passes:
-            found = found.about(new or "items", passes)
+            answers = answers.about(new or "items", passes)
         return {
-            "outcomes": found.outcomes, "methods": found.methods, "source": found.source,
-            "notes": [*found.notes, *runs_hint(found.methods)],
+            "outcomes": answers.outcomes, "methods": answers.methods, "source": answers.source,
+            "notes": [*answers.notes, *runs_hint(answers.methods)],
         }  # fmt: skip
     from bayes_sota.data.read_outcomes import read_item_scores
 
@@ -379,15 +379,15 @@ def _read_data_sets(
     refuse("--task-columns", others, tuple(others))
     if len(files) > 1 or item_metric not in (None, "mean"):
         raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
-    found = read_task_scores(
+    scores = read_task_scores(
         files[0], task_columns=split_names(columns) or [],
         metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
     )  # fmt: skip
     note = (
-        f"the {len(found.tasks)} data sets are the sample: skills are those on new ones like them"
+        f"the {len(scores.tasks)} data sets are the sample: skills are those on new ones like them"
     )
-    notes = [note, *found.notes]
-    return {"outcomes": found.new_tasks(), "source": "1 table of data sets", "notes": notes}
+    notes = [note, *scores.notes]
+    return {"outcomes": scores.new_tasks(), "source": "1 table of data sets", "notes": notes}
 
 
 @command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
@@ -440,10 +440,10 @@ def plan(
         raise InputError("--assurance needs --n-test, the items observed so far")
     if given["sd"] is not None and given["pairwise_correlation"] is None:
         refuse_unused("means without --pairwise-correlation", {"--power": power})
-    found = claims.plan_claim(
+    sizes = claims.plan_claim(
         _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
     )
-    return shown.deliver(claims.describe_plan(found), draw=partial(_plan_figure, found))
+    return shown.deliver(claims.describe_plan(sizes), draw=partial(_plan_figure, sizes))
 
 
 def _plan_from_pilot(file: Path, gap: float | None, shown: Reported, **asked: Any) -> int:
@@ -451,9 +451,9 @@ def _plan_from_pilot(file: Path, gap: float | None, shown: Reported, **asked: An
 
     if gap is None:
         raise InputError("--pilot needs --gap, the true difference that is to be found")
-    found = read_evaluations(file)
-    asked |= {"source": found.source, "notes": found.notes}
-    return shown.deliver(claims.plan_from_pilot(found.outcomes, gap, **asked))
+    answers = read_evaluations(file)
+    asked |= {"source": answers.source, "notes": answers.notes}
+    return shown.deliver(claims.plan_from_pilot(answers.outcomes, gap, **asked))
 
 
 def _plan_figure(plan: Any) -> "PlotCollection":
@@ -521,7 +521,7 @@ def selection(
     spec = chosen_model(model, "leaderboard", correlation=rho, domain=domain)
     used_seed = chosen_seed(seed)
     entries = read_file(file, file_format, **reading)
-    found = claims.claim_of_best_entry(entries, model=spec, random_seed=used_seed)
+    picked = claims.claim_of_best_entry(entries, model=spec, random_seed=used_seed)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries
@@ -529,7 +529,7 @@ def selection(
 
         return plot_entries(board_table(entries, model=spec, random_seed=used_seed))
 
-    return shown.deliver(claims.describe_selection(found, used_seed), draw=draw)
+    return shown.deliver(claims.describe_selection(picked, used_seed), draw=draw)
 
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
@@ -553,11 +553,11 @@ def batch(file: Path, any_accuracy: bool, top: int, shown: Reported, **given: An
     all that is possible, and a verdict. Rows that cannot be used are an error; --skip-problems
     leaves them out, with the reason beside them.
     """
-    found = claims.claims_table(file, check_counts=not any_accuracy, **given)
-    shown.show(found, top, partial(_draw_claims, found))
-    for reason in found.reasons:
+    review = claims.claims_table(file, check_counts=not any_accuracy, **given)
+    shown.show(review, top, partial(_draw_claims, review))
+    for reason in review.reasons:
         echo_problem("warning", f"left out: {reason}")
-    return 1 if found.reasons else 0
+    return 1 if review.reasons else 0
 
 
 def _draw_claims(found: "Report") -> "PlotCollection":

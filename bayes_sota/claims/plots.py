@@ -109,8 +109,8 @@ def plot_claims(
     rows = _arranged(frame, level)
     right = 1.04 * max(float(rows.values.max()), 1.5 * level)
     limits = make_bounds(-0.015 * right, right)
-    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    collection = make_collection({"p_false": limits}, figsize=(7.4, rows.inches + 2.2), **given)
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    collection = make_collection({"p_false": limits}, figsize=(7.4, rows.inches + 2.2), **where)
     panel = Panel(collection, "p_false")
     line = 0.18 * (1 - rows.bottom) / rows.inches  # of text, in rows
     ends = xr.DataArray([[level, level], [rows.bottom, 1.0]], dims=("axis", "point"))

@@ -112,8 +112,8 @@ def plot_claim_sensitivity(
     x, p = _checked_curve(curve, unknown)
     margin = 0.03 * float(x[-1] - x[0]) or 0.01
     limits = make_bounds(float(x[0]) - margin, float(x[-1]) + margin)
-    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = Panel(make_collection({"p_false": limits}, figsize=(7.4, 4.2), **given), "p_false")
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"p_false": limits}, figsize=(7.4, 4.2), **where), "p_false")
     main, accent = COLORS["theta_sota"], COLORS["winner_skill"]
     lines = {"level": (level, f"level {level:.3g}", "black")}
     if assumed is None and p_false is not None:
@@ -269,8 +269,8 @@ def plot_required_size(
     reach = float(gaps.max() - gaps.min()) or float(gaps.max())
     left = max(0.0, float(gaps.min()) - 0.06 * reach)
     limits = make_bounds(left, float(gaps.max()) + _ROOM * reach)
-    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = Panel(make_collection({"n_needed": limits}, figsize=(7.4, 4.2), **given), "n_needed")
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"n_needed": limits}, figsize=(7.4, 4.2), **where), "n_needed")
     for index, (x, y) in enumerate(lines.values()):
         points = xr.DataArray(x, dims="point"), xr.DataArray(y, dims="point")
         panel.line(f"line_{index}", *points, COLORS[_PALETTE[index]])

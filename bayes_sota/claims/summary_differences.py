@@ -102,18 +102,18 @@ def report_pairs(
     rng, seed = resolve_seed(random_seed)
     if pair is not None:
         outcomes, methods = chosen_pair(outcomes, methods, pair)
-    found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    places = _pairs(found, pair)
+    compared = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
+    places = _pairs(compared, pair)
     first, second = zip(*places, strict=True)
-    differences = found.sign * (found.draws[:, first] - found.draws[:, second])
+    differences = compared.sign * (compared.draws[:, first] - compared.draws[:, second])
     rows = [
-        _row_of_pair(found, *place, difference, ci_prob, rope)
+        _row_of_pair(compared, *place, difference, ci_prob, rope)
         for place, difference in zip(places, differences.T, strict=True)
     ]
     if pair is None:
         for row, p in zip(rows, adjusted_chances(differences).tolist(), strict=True):
             row |= {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
-    remarks, items = [*notes, *found.notes], counted(found.n_items, "item")
+    remarks, items = [*notes, *compared.notes], counted(compared.n_items, "item")
     apart = sum(row.get("told_apart", False) for row in rows)
     said = [
         f"On the same {items} {apart:,} of {counted(len(rows), 'pair')} of methods are told apart, "
@@ -122,15 +122,15 @@ def report_pairs(
     return claim_report(
         {
             "pairs": rows, "n_pairs": len(rows), "n_told_apart": None if pair else apart,
-            "n_items": found.n_items, "n_clusters": found.n_clusters, "prob": ci_prob,
+            "n_items": compared.n_items, "n_clusters": compared.n_clusters, "prob": ci_prob,
             "source": source, "notes": remarks, "seed": int(seed) if seed.isdigit() else seed,
         },
-        _pair_said(rows[0], items, ci_prob, found) if pair else said,
-        f"Paired posterior, {counted(len(found.draws), 'draw')}, seed {seed}",
+        _pair_said(rows[0], items, ci_prob, compared) if pair else said,
+        f"Paired posterior, {counted(len(compared.draws), 'draw')}, seed {seed}",
         make_frame=lambda: frame_of([_flat(row) | row.get("rope", {}) for row in rows]),
-        tables=[Table.of([_cells_of_pair(row, found, ci_prob) for row in rows])],
+        tables=[Table.of([_cells_of_pair(row, compared, ci_prob) for row in rows])],
         legend=[_ONE_PAIR if pair else _ALL_PAIRS],
-        about=MethodsClaim(found, None, partial(comparison_tree, found, outcomes, seed=seed)),
+        about=MethodsClaim(compared, None, partial(comparison_tree, compared, outcomes, seed=seed)),
     )  # fmt: skip
 
 
@@ -171,19 +171,19 @@ def chosen_pair[T: Responses | ItemScores](
     return cast("T", outcomes.subset(kept)), tuple(labels[j] for j in kept)
 
 
-def _pairs(found: MethodComparison, pair: tuple[str, str] | None) -> list[tuple[int, int]]:
+def _pairs(compared: MethodComparison, pair: tuple[str, str] | None) -> list[tuple[int, int]]:
     """Places of the first and the second of each pair: as named, or the better one first."""
     if pair is not None:
-        return [(found.methods.index(pair[0]), found.methods.index(pair[1]))]
-    m = len(found.methods)
+        return [(compared.methods.index(pair[0]), compared.methods.index(pair[1]))]
+    m = len(compared.methods)
     if m * (m - 1) // 2 > _MOST_PAIRS:
         raise InputError(f"{m:,} methods have too many pairs; name two of them")
-    order = np.argsort(-found.scores, kind="stable").tolist()
+    order = np.argsort(-compared.scores, kind="stable").tolist()
     return [(a, b) for k, a in enumerate(order) for b in order[k + 1 :]]
 
 
 def _row_of_pair(
-    found: MethodComparison,
+    compared: MethodComparison,
     a: int,
     b: int,
     difference: FloatArray,
@@ -191,15 +191,15 @@ def _row_of_pair(
     rope: float | None,
 ) -> Row:
     """Numbers of one pair, given draws of the first minus the second."""
-    scores, gain = found.sign * found.scores, found.sign * difference
+    scores, gain = compared.sign * compared.scores, compared.sign * difference
     p_false = float(np.mean(gain <= 0))
     mcse = share_mcse(p_false, len(gain))
-    if found.winner in (a, b):  # exact
-        other = float(found.p_not_below[b if a == found.winner else a])
-        p_false, mcse = (other if a == found.winner else 1 - other), 0.0
+    if compared.winner in (a, b):  # exact
+        other = float(compared.p_not_below[b if a == compared.winner else a])
+        p_false, mcse = (other if a == compared.winner else 1 - other), 0.0
     observed = {"observed": float(scores[a] - scores[b])}
     return {
-        "a": found.methods[a], "b": found.methods[b],
+        "a": compared.methods[a], "b": compared.methods[b],
         "score_a": float(scores[a]), "score_b": float(scores[b]),
         "difference": observed | _moments(difference, ci_prob),
         "p_false": p_false, "p_false_mcse": mcse,
@@ -227,9 +227,9 @@ def _regions(gain: FloatArray, rope: float) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _units(found: MethodComparison) -> tuple[float, str]:
+def _units(compared: MethodComparison) -> tuple[float, str]:
     """What differences are multiplied by, and what they are then."""
-    shares = found.bounds == (0.0, 1.0)
+    shares = compared.bounds == (0.0, 1.0)
     return (100.0, "points") if shares else (1.0, "")
 
 
@@ -241,12 +241,12 @@ def points_of(difference: Row, unit: float) -> tuple[str, str, str, str]:
     return observed, mean, low, high
 
 
-def _pair_said(row: Row, items: str, ci_prob: float, found: MethodComparison) -> list[str]:
-    factor, unit = _units(found)
+def _pair_said(row: Row, items: str, ci_prob: float, compared: MethodComparison) -> list[str]:
+    factor, unit = _units(compared)
     observed, _, low, high = points_of(row["difference"], factor)
     way = "lower" if observed.startswith("-") else "higher"
     unit += " " * bool(unit)
-    better = "better" if found.sign > 0 else "better (lower)"
+    better = "better" if compared.sign > 0 else "better (lower)"
     said = [
         f"On the same {items} {row['a']} scores {observed[1:]} {unit}{way} than {row['b']} "
         f"({ci_prob:.0%} interval of the difference {low} to {high}); that it is {better} is false "
@@ -256,13 +256,13 @@ def _pair_said(row: Row, items: str, ci_prob: float, found: MethodComparison) ->
         rope = row["rope"]
         said.append(
             f"Both are equivalent, within {rope['half_width']:g}, with probability "
-            f"{chance(rope['equivalent'], share_mcse(rope['equivalent'], len(found.draws)))}."
+            f"{chance(rope['equivalent'], share_mcse(rope['equivalent'], len(compared.draws)))}."
         )
     return said
 
 
-def _cells_of_pair(row: Row, found: MethodComparison, ci_prob: float) -> dict[str, str]:
-    factor, unit = _units(found)
+def _cells_of_pair(row: Row, compared: MethodComparison, ci_prob: float) -> dict[str, str]:
+    factor, unit = _units(compared)
     observed, _, low, high = points_of(row["difference"], factor)
     cells = {
         "first": row["a"], "second": row["b"], f"difference{f' ({unit})' * bool(unit)}": observed,
@@ -271,7 +271,7 @@ def _cells_of_pair(row: Row, found: MethodComparison, ci_prob: float) -> dict[st
     }  # fmt: skip
     if "p_adjusted" in row:
         p = row["p_adjusted"]
-        cells["adjusted"] = chance(p, share_mcse(p, len(found.draws)))
+        cells["adjusted"] = chance(p, share_mcse(p, len(compared.draws)))
         cells["told apart"] = "yes" * row["told_apart"]
     if "rope" in row:
         cells["P(equivalent)"] = chance(row["rope"]["equivalent"])
@@ -321,18 +321,18 @@ def report_tasks(
     answers: Responses = outcomes
     if pair is not None:
         answers, methods = chosen_pair(answers, methods, pair)
-    found = compare_by_task(answers, methods, draws=draws, random_seed=rng)
-    tasks = [_row_of_task(found, t, pair, ci_prob) for t in range(len(found.tasks))]
+    compared = compare_by_task(answers, methods, draws=draws, random_seed=rng)
+    tasks = [_row_of_task(compared, t, pair, ci_prob) for t in range(len(compared.tasks))]
     stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)
     rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
     rows.sort(key=lambda row: -row["difference"]["mean"] if pair else -row["p"])
-    count = {m: sum(r["stands"] and r["best"] == m for r in rows) for m in pair or found.methods}
-    remarks, say = [*notes, *found.notes], _pair_in_tasks if pair else _best_in_tasks
-    first = pair[0] if pair else found.methods[int(found.average.mean(axis=0).argmax())]
+    count = {m: sum(r["stands"] and r["best"] == m for r in rows) for m in pair or compared.methods}
+    remarks, say = [*notes, *compared.notes], _pair_in_tasks if pair else _best_in_tasks
+    first = pair[0] if pair else compared.methods[int(compared.average.mean(axis=0).argmax())]
     return claim_report(
         {
             "tasks": rows, "n_tasks": len(rows), "n_stand": count, "prob": ci_prob,
-            "sd_between_tasks": _moments(np.sqrt(2) * found.spread, ci_prob), "source": source,
+            "sd_between_tasks": _moments(np.sqrt(2) * compared.spread, ci_prob), "source": source,
             "notes": remarks, "seed": int(seed) if seed.isdigit() else seed,
         },
         list(say(rows, count, ci_prob)),
@@ -340,7 +340,7 @@ def report_tasks(
         make_frame=lambda: frame_of([_flat(row) | _of_methods(row) for row in rows]),
         tables=[Table.of([_cells_of_task(row, bool(pair), ci_prob, draws) for row in rows])],
         legend=[f"{_TASKS} {ci_prob:g}"],
-        about=MethodsClaim(None, None, partial(tasks_tree, found, answers, first, seed=seed)),
+        about=MethodsClaim(None, None, partial(tasks_tree, compared, answers, first, seed=seed)),
     )  # fmt: skip
 
 
@@ -369,29 +369,29 @@ def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
 
 
 def _row_of_task(
-    found: TaskComparison, task: int, pair: tuple[str, str] | None, ci_prob: float
+    compared: TaskComparison, task: int, pair: tuple[str, str] | None, ci_prob: float
 ) -> tuple[Row, FloatArray]:
     """Numbers of a task, and draws of how far its verdict is true.
 
     The difference is that of the pair, or of the most probable best one to the best other.
     """
-    drawn, scores = found.draws_of(task), found.errors.scores[task]
+    drawn, scores = compared.draws_of(task), compared.errors.scores[task]
     p_best = np.bincount(drawn.argmax(axis=1), minlength=len(scores)) / len(drawn)
     best = int(p_best.argmax())
     others = [j for j in range(len(scores)) if j != best]
     lead = drawn[:, best] - drawn[:, others].max(axis=1)
-    sign = -1 if pair and found.methods.index(pair[0]) != best else 1
+    sign = -1 if pair and compared.methods.index(pair[0]) != best else 1
     observed = {"observed": float(sign * (scores[best] - scores[others].max()))}
     row = {
-        "task": found.tasks[task], "n_items": int(found.errors.n_items[task]),
-        "n_clusters": int(found.errors.n_clusters[task]),
-        "scores": dict(zip(found.methods, scores.tolist(), strict=True)),
+        "task": compared.tasks[task], "n_items": int(compared.errors.n_items[task]),
+        "n_clusters": int(compared.errors.n_clusters[task]),
+        "scores": dict(zip(compared.methods, scores.tolist(), strict=True)),
         "difference": observed | _moments(sign * lead, ci_prob),
-        "best": found.methods[best], "p": float(p_best[best]),
+        "best": compared.methods[best], "p": float(p_best[best]),
     }  # fmt: skip
     if pair:
         return row | {"p_false": float(np.mean(sign * lead <= 0))}, lead
-    return row | {"p_best": dict(zip(found.methods, p_best.tolist(), strict=True))}, lead
+    return row | {"p_best": dict(zip(compared.methods, p_best.tolist(), strict=True))}, lead
 
 
 def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> Iterator[str]:
