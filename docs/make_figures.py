@@ -11,7 +11,7 @@ from typing import Any
 import arviz as az
 
 import bayes_sota as bs
-from bayes_sota.claims.accuracies import sensitivity_to_congruence
+from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.core.plots import save_figure
 from bayes_sota.data.examples import load_responses_example
 
@@ -79,7 +79,7 @@ def board_figures() -> Iterator[tuple[str, Figure]]:
 
 def claim() -> Any:
     """What the congruence, which nobody reports, does to a claim."""
-    curve = sensitivity_to_congruence(0.90, 0.88, 500)
+    curve = ReportedAccuracies(0.90, 0.88, 500).curve(201)
     averaged = bs.false_claim_probability(0.90, 0.88, 500)
     return bs.claims.plot_claim_sensitivity(
         curve, p_false=averaged, independent=0.90 * 0.88, backend="matplotlib"

@@ -26,18 +26,16 @@ and thousands of tables are an integral.
 tables, and with McNemar's mid-p value.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from itertools import repeat
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betainc, betaincinv, betaln, gammaln
 
-from bayes_sota.claims.congruence import (
-    SLACK,
-    Congruence,
-    congruence_bounds,
-    congruence_nodes,
-)
+from bayes_sota.claims.congruence import SLACK, Congruence, congruence_bounds, congruence_nodes
 from bayes_sota.core.arguments import ALPHA
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
@@ -101,81 +99,72 @@ def false_claim_probability(
     """
     a, b, n, cells = checked_claim(accuracy_a, accuracy_b, n_test, alpha)
     if congruence is None:
-        found = averaged(a * n, b * n, n, cells)
+        p = averaged(a * n, b * n, n, cells)
     else:
         nodes = congruence_nodes(a, b, congruence)
         each = (w * at_most_half(n * (a - p11), n * (b - p11), cells) for p11, w in nodes)
-        found = np.asarray(sum(each))
+        p = np.asarray(sum(each))
     if cells[1] == cells[2]:
-        found = np.minimum(found, 0.5)  # what equal accuracies have, but for rounding
-    return float(found) if np.ndim(found) == 0 else found
+        p = np.minimum(p, 0.5)  # what equal accuracies have, but for rounding
+    return float(p) if np.ndim(p) == 0 else p
 
 
-def sensitivity_to_congruence(
-    accuracy_a: float, accuracy_b: float, n_test: int, *, alpha: Alpha = 1.0, points: int = 201
-) -> FloatArray:
-    """Probability of a false claim over all congruences that are possible: for a figure or table.
+@dataclass(frozen=True)
+class ReportedAccuracies:
+    """Two reported accuracies on the same items, and what is assumed of their congruence.
 
     Parameters
     ----------
-    accuracy_a, accuracy_b, n_test, alpha
-        As in ``false_claim_probability``, one claim.
-    points : int
-
-    Returns
-    -------
-    ndarray, shape (points, 2)
-        Congruences, equally spaced from the least to the largest, and probabilities.
+    accuracy_a, accuracy_b, n_test, congruence, alpha
+        As in ``false_claim_probability``, which checks them; one claim.
 
     Examples
     --------
-    >>> sensitivity_to_congruence(0.90, 0.88, 500, points=2).round(4).tolist()
-    [[0.78, 0.1713], [0.88, 0.0005]]
+    >>> claim = ReportedAccuracies(0.90, 0.88, 500)
+    >>> round(claim.p_false(), 3), round(claim.p_false(congruence="independent"), 3)
+    (0.093, 0.157)
+    >>> claim.curve(2).round(4).tolist(), round(claim.needed(0.05), 4)
+    ([[0.78, 0.1713], [0.88, 0.0005]], 0.8538)
     """
-    low, high = (float(x) for x in congruence_bounds(accuracy_a, accuracy_b))
-    shared = np.linspace(low, high, points)
-    p = false_claim_probability(accuracy_a, accuracy_b, n_test, shared, alpha=alpha)
-    return np.column_stack([shared, p])
 
+    accuracy_a: float
+    accuracy_b: float
+    n_test: int
+    congruence: Congruence = None
+    alpha: Alpha = 1.0
 
-def congruence_needed(
-    accuracy_a: float, accuracy_b: float, n_test: int, *, level: float = 0.05, alpha: Alpha = 1.0
-) -> float | None:
-    """Least congruence at which the claim is false with probability ``level`` at most.
+    unknown: ClassVar[Literal["congruence"]] = "congruence"
 
-    It is the lower bound of the congruence where the claim always holds; None where it never does.
+    def p_false(self, **changes: Any) -> Any:
+        """Probability that B is at least as good as A, also where something else is known."""
+        return false_claim_probability(**{**vars(self), **changes})
 
-    Examples
-    --------
-    >>> round(congruence_needed(0.90, 0.88, 500), 4)
-    0.8538
-    """
-    from scipy.optimize import brentq
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Least and largest congruence that is possible."""
+        low, high = congruence_bounds(self.accuracy_a, self.accuracy_b)
+        return float(low), float(high)
 
-    def above(p11: float) -> float:
-        p = false_claim_probability(accuracy_a, accuracy_b, n_test, p11, alpha=alpha)
-        return float(p) - level
+    def curve(self, points: int) -> FloatArray:
+        """Congruences, equally spaced between their ends, and probabilities, (points, 2)."""
+        shared = np.linspace(*self.ends, points)
+        return np.column_stack([shared, self.p_false(congruence=shared)])
 
-    low, high = (float(x) for x in congruence_bounds(accuracy_a, accuracy_b))
-    if above(low) <= 0:
-        return low
-    return float(brentq(above, low, high, xtol=1e-9)) if above(high) <= 0 else None
+    def needed(self, level: float) -> float | None:
+        """Least congruence at which the claim is false with probability ``level`` at most.
 
+        It is the lower bound of the congruence where the claim always holds; None where it never
+        does.
+        """
+        from scipy.optimize import brentq
 
-def crossing_of(curve: FloatArray, level: float) -> float | None:
-    """Place from which a falling curve (places, probabilities) is at most ``level``, interpolated.
+        def above(shared: float) -> float:
+            return float(self.p_false(congruence=shared)) - level
 
-    It is the first place where the curve is never above; None where its end is.
-    """
-    x, p = curve.T
-    above = np.flatnonzero(p > level)
-    if not above.size:
-        return float(x[0])
-    last = int(above[-1])
-    if last == len(p) - 1:
-        return None
-    share = (p[last] - level) / (p[last] - p[last + 1])
-    return float(x[last] + share * (x[last + 1] - x[last]))
+        low, high = self.ends
+        if above(low) <= 0:
+            return low
+        return float(brentq(above, low, high, xtol=1e-9)) if above(high) <= 0 else None
 
 
 @dataclass(frozen=True)
@@ -239,8 +228,6 @@ def _difference_at_most(
     q: float, x1: FloatArray, x2: FloatArray, n: FloatArray, cells: FloatArray
 ) -> FloatArray:
     """P(p1 - p2 <= q) for each pair of counts, by quadrature over p1 + p2."""
-    from scipy.special import betainc, betaincinv
-
     first, second = np.maximum(x1, 0) + cells[1], np.maximum(x2, 0) + cells[2]
     rest = np.maximum(n - x1 - x2, 0) + cells[0] + cells[3]
     kink = betainc(first + second, rest, abs(q))  # where the argument starts to be clipped
@@ -257,18 +244,8 @@ def checked_claim(
     accuracy_a: ArrayLike, accuracy_b: ArrayLike, n_test: ArrayLike, alpha: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Accuracies, number of items and Dirichlet parameters as arrays, or an error."""
-    a, b, n = (np.asarray(x, np.float64) for x in (accuracy_a, accuracy_b, n_test))
-    for value in (a, b):
-        wrong = value[~((value >= 0) & (value <= 1))]
-        if wrong.size:
-            hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
-            raise InputError(f"an accuracy lies in [0, 1], got {wrong[0]:g}{hint}")
-    if np.any(a < b):
-        raise InputError(
-            "A is the reported winner, but its accuracy is below that of B: exchange the two"
-        )
-    if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
-        raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
+    limits = "an accuracy lies in [0, 1]"
+    a, b, n = checked_pair(accuracy_a, accuracy_b, n_test, "accuracy", (0.0, 1.0), limits)
     cells = np.asarray(alpha, np.float64)
     cells = np.full(4, float(cells)) if cells.ndim == 0 else cells
     if cells.shape != (4,):
@@ -278,13 +255,38 @@ def checked_claim(
     return a, b, n, cells
 
 
+def check_winner(a: Any, b: Any, what: str = "accuracy") -> None:
+    """Raise ``InputError`` where A does not win."""
+    if np.any(a < b):
+        raise InputError(
+            f"A is the reported winner, but its {what} is below that of B: exchange the two"
+        )
+
+
+def checked_pair(
+    of_a: ArrayLike,
+    of_b: ArrayLike,
+    n_test: ArrayLike,
+    what: str,
+    bounds: tuple[float, float],
+    limits: str,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Numbers of the winner and of the other, and of items, as arrays; or an error."""
+    a, b, n = (np.asarray(x, np.float64) for x in (of_a, of_b, n_test))
+    low, high = bounds
+    for value in (a, b):
+        wrong = value[~((value >= low) & (value <= high) & np.isfinite(value))]
+        if wrong.size:
+            hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
+            raise InputError(f"{limits}, got {wrong[0]:g}{hint}")
+    check_winner(a, b, what)
+    if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
+        raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
+    return a, b, n
+
+
 def at_most_half(x1: FloatArray, x2: FloatArray, cells: FloatArray) -> FloatArray:
     """P(p1 <= p2) of tables with ``x1`` and ``x2`` items that one alone got right."""
-    from concurrent.futures import ThreadPoolExecutor
-    from itertools import repeat
-
-    from scipy.special import betainc
-
     first, second = np.broadcast_arrays(np.maximum(x1, 0) + cells[1], np.maximum(x2, 0) + cells[2])
     if first.size < _MANY:
         return np.asarray(betainc(first, second, 0.5))
@@ -328,8 +330,6 @@ def table_weights(
     x_a: float, x_b: float, n: float, cells: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Numbers of items that both may have right, and the logarithms of their weights."""
-    from scipy.special import gammaln
-
     both = min(x_a, x_b) - np.arange(int(_numbers(x_a, x_b, n)))
     table = np.maximum([both, x_a - both, x_b - both, n - x_a - x_b + both], 0.0)
     weights = np.sum(gammaln(table + cells[:, None]) - gammaln(table + 1), axis=0)
@@ -348,8 +348,6 @@ def _summed(x_a: float, x_b: float, n: float, cells: FloatArray) -> float:
 
 def _stepped(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:
     """Flat prior, many claims: up from the largest congruence, one term per step."""
-    from scipy.special import betainc, betaln
-
     a, b = x_a - x_b + 1, np.ones_like(x_b)
     value = betainc(a, b, 0.5)
     density = np.exp(-(a + b) * np.log(2) - betaln(a, b))

@@ -14,6 +14,7 @@ and with PyMC.
 """
 
 import numpy as np
+from scipy.special import gammaln, logsumexp
 
 from bayes_sota.claims.accuracies import Alpha, checked_claim, table_weights, tables_of
 from bayes_sota.claims.congruence import Congruence, congruence_of_odds_ratio
@@ -77,8 +78,6 @@ def log_likelihood_of_cells(
     >>> log_likelihood_of_cells(np.array([[0.4, 0.3, 0.2, 0.1]]), 0.5, 0.5, 2).round(3).tolist()
     [-1.609]
     """
-    from scipy.special import gammaln, logsumexp
-
     a, b, n, prior = checked_claim(accuracy_a, accuracy_b, n_test, alpha)
     log_p = np.log(np.maximum(cells, _LEAST))
     x_a, x_b, size = float(a * n), float(b * n), float(n)
@@ -100,8 +99,6 @@ def log_likelihood_of_cells(
 
 def _log_sum_of_tables(log_p: FloatArray, x_a: float, x_b: float, n: float) -> FloatArray:
     """Log of the sum over all tables with these margins, (draws,)."""
-    from scipy.special import gammaln, logsumexp
-
     both = table_weights(x_a, x_b, n, np.ones(4))[0]  # from the largest down
     tables = np.maximum([both, x_a - both, x_b - both, n - x_a - x_b + both], 0.0)
     log_ways = gammaln(n + 1) - gammaln(tables + 1).sum(axis=0)
@@ -126,8 +123,6 @@ def log_prior_of_cells(cells: FloatArray, alpha: Alpha = 1.0) -> FloatArray:
     >>> log_prior_of_cells(np.full((1, 4), 0.25)).round(3).tolist()
     [1.792]
     """
-    from scipy.special import gammaln
-
     prior = np.broadcast_to(np.asarray(alpha, np.float64), (4,))
     log_p = np.log(np.maximum(cells, _LEAST))
     return np.asarray(gammaln(prior.sum()) - gammaln(prior).sum() + log_p @ (prior - 1))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota import claims
 from bayes_sota.core.arguments import (
     ALPHA,
     ASSURANCE,
@@ -34,6 +35,7 @@ from bayes_sota.core.command import (
     interval_option,
     number_option,
     packed_options,
+    parse_tries,
     seed_option,
     top_option,
     write_result,
@@ -46,7 +48,6 @@ from bayes_sota.maximum.command import chosen_correlation
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
-    from bayes_sota.claims.summary import ReportedClaim
     from bayes_sota.core.tables import Report
 
 _DRAWS = Range(100, 1_000_000, whole=True)
@@ -79,13 +80,11 @@ class _Output(Reported):
         return self.deliver(report, draw=partial(_draw_claim, claim) if claim.curve.size else None)
 
 
-def _draw_claim(claim: "ReportedClaim") -> "PlotCollection":
-    from bayes_sota.claims.plots_curves import plot_claim_sensitivity
-
-    return plot_claim_sensitivity(
-        claim.curve_frame(), p_false=claim.p_false, assumed=claim.assumed.get("value"),
-        level=claim.level, independent=claim.independent, needed=claim.needed,
-        unknown=claim.unknown, title=claim.what,
+def _draw_claim(of: Any) -> "PlotCollection":
+    content, unknown = of.content, of.claim.unknown
+    return claims.plot_claim_sensitivity(
+        of.curve_frame(), p_false=content["p_false"], assumed=content[unknown].get("value"),
+        level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown, title=of.what,
     )  # fmt: skip
 
 
@@ -104,8 +103,7 @@ def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--level``, ``--figure``, ``--output`` and what every report has, as one."""
     draws = "Posterior draws as a DataTree: FILE.nc."
     output = click.option("--output", type=OutputFile("result"), help=draws)
-    options = (*ESTIMATE_OPTIONS, seed_option, output, _level)
-    return packed_options(function, _Output, options)
+    return packed_options(function, _Output, (*ESTIMATE_OPTIONS, seed_option, output, _level))
 
 
 @command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
@@ -143,20 +141,20 @@ def classification(
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
-    from bayes_sota.claims.congruence import OddsRatioCongruence
-    from bayes_sota.claims.summary import describe_claim, report_accuracies
+    from bayes_sota.claims.summary import describe_claim
 
     shown.check_seed()
-    prior = None if odds_ratio is None else OddsRatioCongruence(*odds_ratio)
+    prior = None if odds_ratio is None else claims.OddsRatioCongruence(*odds_ratio)
     flags = {"min": lowest, "max": highest, "independent": independent}
     chosen: list[Any] = [name for name, flag in flags.items() if flag]
     chosen += [value for value in (congruence, prior) if value is not None]
     if len(chosen) > 1:
         raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
     a, b, told = _printed(accuracy)
-    report = report_accuracies(a, b, _size_range(n_test), *chosen, level=shown.level, **given)
-    notes = [*told, *report.notes]
-    return shown.deliver_claim(describe_claim(replace(report.about, notes=notes)))
+    sizes = parse_tries(n_test, "--n-test")
+    report = claims.report_accuracies(a, b, sizes, *chosen, level=shown.level, **given)
+    content = report.content | {"notes": [*told, *report.notes]}
+    return shown.deliver_claim(describe_claim(replace(report.about, content=content)))
 
 
 def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
@@ -176,16 +174,6 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
     )
     note = f"{typed[0]} and {typed[1]} are read as percent: {first} and {second}"
     return first, second, (note,) if above else ()
-
-
-def _size_range(text: str) -> tuple[int, int]:
-    try:
-        ends = [int(part.replace(",", "").replace("_", "")) for part in text.split(":")]
-    except ValueError:
-        ends = []
-    if len(ends) not in (1, 2) or ends != sorted(ends):
-        raise InputError(f"--n-test takes a whole number or a range A:B, got {text!r}")
-    return ends[0], ends[-1]
 
 
 @command(epilog="Example: bayes-sota claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100")
@@ -221,20 +209,18 @@ def segmentation(
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    from bayes_sota.claims.means import ReportedMeans
-    from bayes_sota.claims.summary import report_means
-
     shown.check_seed()
-    if sum(x is not None for x in (sd, sd_coefficients, given["sd_difference"])) > 1:
+    known = [x for x in (sd, sd_coefficients, given["sd_difference"]) if x is not None]
+    if len(known) > 1:
         raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
-    if unbounded and (sd, sd_coefficients, given["sd_difference"]) == (None, None, None):
+    if unbounded and not known:
         raise InputError(
             "--unbounded needs --sd or --sd-difference: Dice alone has a rule of thumb"
         )
-    if sd_coefficients is not None:
-        sd = (sd_coefficients, sd_coefficients)
-    means = ReportedMeans(*mean, n_test, sd=sd, bounds=None if unbounded else (0.0, 1.0), **given)
-    return shown.deliver_claim(report_means(means, best_of=best_of, level=shown.level))
+    of = sd if sd_coefficients is None else (sd_coefficients, sd_coefficients)
+    bounds = None if unbounded else (0.0, 1.0)
+    means = claims.ReportedMeans(*mean, n_test, sd=of, bounds=bounds, **given)
+    return shown.deliver_claim(claims.report_means(means, best_of=best_of, level=shown.level))
 
 
 @command(
@@ -248,8 +234,7 @@ def segmentation(
     help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
 )
 @click.option(
-    "--metric",
-    help="pass@K or pass^K of several runs; or which metric or scorer of a log.",
+    "--metric", help="pass@K or pass^K of several runs; or which metric or scorer of a log."
 )
 @click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @click.option(
@@ -299,30 +284,24 @@ def responses(
     logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
     statistics of HELM. They are joined on the item.
     """
-    asked: dict[str, Any] = {
-        "draws": draws, "ci_prob": ci_prob, "random_seed": chosen_seed(shown.seed)
-    }  # fmt: skip
     what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else None
+    asked: dict[str, Any] = {"ci_prob": ci_prob, "random_seed": chosen_seed(shown.seed)}
+    asked |= {"pair": pair, "rope": rope}
+    report_of: Callable[..., Report] = claims.report_pairs
     if what is not None:
         level = None if shown.level == _LEVEL else shown.level
         unused: dict[str, Any] = {"--no-selection": no_selection, "--level": level}
         refuse_unused(what, unused | {"--pairs": pairs and what != "--pairs"})
     if by:
-        from bayes_sota.claims.summary_tasks import report_tasks
-
-        refuse_unused("--by task", {"--rope": rope, "--average": reading.get("average")})
-        report = report_tasks(**_read_outcomes(files, **reading), pair=pair, **asked)
-    elif what is not None:
-        from bayes_sota.claims.summary_pairs import report_pairs
-
-        report = report_pairs(**_read_outcomes(files, **reading), pair=pair, rope=rope, **asked)
-    else:
-        from bayes_sota.claims.summary_methods import report_methods
-
-        report = report_methods(
-            **_read_outcomes(files, **reading), level=shown.level, selection=not no_selection,
-            rope=rope, **asked,
-        )  # fmt: skip
+        refuse_unused(
+            "--by task", {"--rope": asked.pop("rope"), "--average": reading.get("average")}
+        )
+        report_of = claims.report_tasks
+    elif what is None:
+        report_of = claims.report_methods
+        del asked["pair"]
+        asked |= {"level": shown.level, "selection": not no_selection}
+    report = report_of(**_read_outcomes(files, **reading), draws=draws, **asked)
     write_result(shown.output, report.about.to_datatree)
     return shown.deliver(report, top, partial(_draw_methods, report, pair, by, ci_prob))
 
@@ -330,12 +309,10 @@ def responses(
 def _draw_methods(
     report: "Report", pair: tuple[str, str] | None, by: str | None, ci_prob: float
 ) -> "PlotCollection":
-    from bayes_sota.claims.plots import plot_methods, plot_tasks
-
     if by is None:
-        return plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
+        return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
     of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
-    return plot_tasks(
+    return claims.plot_tasks(
         report.frame, title=report.sentences[0],
         xlabel=f"{of}, in shares of right answers: mean and {ci_prob:.0%} interval",
     )  # fmt: skip
@@ -367,12 +344,12 @@ def _read_outcomes(
         passes = parse_passes(reading["metric"])
         if passes is not None:
             reading["metric"] = None
-        found = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
+        answers = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
         if new or passes:
-            found = found.about(new or "items", passes)
+            answers = answers.about(new or "items", passes)
         return {
-            "outcomes": found.outcomes, "methods": found.methods, "source": found.source,
-            "notes": [*found.notes, *runs_hint(found.methods)],
+            "outcomes": answers.outcomes, "methods": answers.methods, "source": answers.source,
+            "notes": [*answers.notes, *runs_hint(answers.methods)],
         }  # fmt: skip
     from bayes_sota.data.read_outcomes import read_item_scores
 
@@ -402,15 +379,15 @@ def _read_data_sets(
     refuse("--task-columns", others, tuple(others))
     if len(files) > 1 or item_metric not in (None, "mean"):
         raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
-    found = read_task_scores(
+    scores = read_task_scores(
         files[0], task_columns=split_names(columns) or [],
         metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
     )  # fmt: skip
     note = (
-        f"the {len(found.tasks)} data sets are the sample: skills are those on new ones like them"
+        f"the {len(scores.tasks)} data sets are the sample: skills are those on new ones like them"
     )
-    notes = [note, *found.notes]
-    return {"outcomes": found.new_tasks(), "source": "1 table of data sets", "notes": notes}
+    notes = [note, *scores.notes]
+    return {"outcomes": scores.new_tasks(), "source": "1 table of data sets", "notes": notes}
 
 
 @command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
@@ -454,50 +431,38 @@ def plan(
     """
     of_pilot = {"pair": pair, "cost_per_item": cost_per_item, "cost_per_run": cost_per_run}
     if pilot is not None:
-        unused = {name: value for name, value in given.items() if name != "gap"}
-        unused |= {"n_test": n_test, "assurance": assurance}
+        unused = given | {"n_test": n_test, "assurance": assurance}
+        gap = unused.pop("gap")
         refuse("--pilot", unused, tuple(unused))
-        return _plan_from_pilot(pilot, given["gap"], level, power or 0.8, shown, of_pilot)
+        return _plan_from_pilot(pilot, gap, shown, level=level, power=power or 0.8, **of_pilot)
     refuse("a plan without --pilot", of_pilot, tuple(of_pilot))
-    from bayes_sota.claims.planning import plan_claim
-    from bayes_sota.claims.summary_numbers import describe_plan
-
     if assurance is not None and n_test is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
     if given["sd"] is not None and given["pairwise_correlation"] is None:
         refuse_unused("means without --pairwise-correlation", {"--power": power})
-    found = plan_claim(
+    sizes = claims.plan_claim(
         _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
     )
-    return shown.deliver(describe_plan(found), draw=partial(_plan_figure, found, level, n_test))
+    return shown.deliver(claims.describe_plan(sizes), draw=partial(_plan_figure, sizes))
 
 
-def _plan_from_pilot(
-    file: Path, gap: float | None, level: float, power: float, shown: Reported, of: dict[str, Any]
-) -> int:
-    from bayes_sota.claims.summary_pilot import plan_from_pilot
+def _plan_from_pilot(file: Path, gap: float | None, shown: Reported, **asked: Any) -> int:
     from bayes_sota.data.read_outcomes import read_evaluations
 
     if gap is None:
         raise InputError("--pilot needs --gap, the true difference that is to be found")
-    found = read_evaluations(file)
-    return shown.deliver(
-        plan_from_pilot(
-            found.outcomes, gap, level=level, power=power, source=found.source, notes=found.notes,
-            **of,
-        )
-    )  # fmt: skip
+    answers = read_evaluations(file)
+    asked |= {"source": answers.source, "notes": answers.notes}
+    return shown.deliver(claims.plan_from_pilot(answers.outcomes, gap, **asked))
 
 
-def _plan_figure(found: Any, level: float, n_test: int | None) -> "PlotCollection":
+def _plan_figure(plan: Any) -> "PlotCollection":
     import pandas as pd
 
-    from bayes_sota.claims.plots_curves import plot_required_size
-
-    sizes = pd.DataFrame(found.required(), columns=["gap", "assumption", "n_needed"])
-    return plot_required_size(
-        sizes, level=level, n_test=n_test, gap=found.gap.describe()["gap"],
-        n_needed=found.n_needed if n_test is None else None, title=found.title,
+    return claims.plot_required_size(
+        pd.DataFrame(plan.required(), columns=["gap", "assumption", "n_needed"]),
+        level=plan.level, n_test=plan.n_test, gap=plan.gap.describe()["gap"],
+        n_needed=plan.n_needed if plan.n_test is None else None, title=plan.title,
     )  # fmt: skip
 
 
@@ -511,13 +476,10 @@ def _gap(
     odds_ratio: float | None,
     pairwise_correlation: float | None,
 ) -> Any:
-    from bayes_sota.claims.congruence import OddsRatioCongruence
-    from bayes_sota.claims.planning import GapOfAccuracies, GapOfMeans
-
     if sd is not None:
         if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
             raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
-        return GapOfMeans(gap, 0.0, sd, pairwise_correlation)
+        return claims.GapOfMeans(gap, 0.0, sd, pairwise_correlation)
     if pairwise_correlation is not None:
         raise InputError("--pairwise-correlation is for means; accuracies have --congruence")
     if accuracy is None and gap is not None and winner is not None:
@@ -529,8 +491,8 @@ def _gap(
     if congruence is not None and odds_ratio is not None:
         raise InputError("give one of --congruence and --odds-ratio")
     if odds_ratio is not None:
-        return GapOfAccuracies(*accuracy, OddsRatioCongruence(odds_ratio, 0.0))
-    return GapOfAccuracies(*accuracy, congruence)
+        return claims.GapOfAccuracies(*accuracy, claims.OddsRatioCongruence(odds_ratio, 0.0))
+    return claims.GapOfAccuracies(*accuracy, congruence)
 
 
 @command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
@@ -553,15 +515,13 @@ def selection(
 
     FILE is a leaderboard, or a response matrix, as for bayes-sota board.
     """
-    from bayes_sota.claims.selection import claim_of_best_entry
-    from bayes_sota.claims.summary_numbers import describe_selection
     from bayes_sota.leaderboard.specification import chosen_model
 
     rho = chosen_correlation(correlation, pairwise_correlation)
     spec = chosen_model(model, "leaderboard", correlation=rho, domain=domain)
     used_seed = chosen_seed(seed)
     entries = read_file(file, file_format, **reading)
-    found = claim_of_best_entry(entries, model=spec, random_seed=used_seed)
+    picked = claims.claim_of_best_entry(entries, model=spec, random_seed=used_seed)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries
@@ -569,7 +529,7 @@ def selection(
 
         return plot_entries(board_table(entries, model=spec, random_seed=used_seed))
 
-    return shown.deliver(describe_selection(found, used_seed), draw=draw)
+    return shown.deliver(claims.describe_selection(picked, used_seed), draw=draw)
 
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
@@ -584,13 +544,7 @@ def selection(
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
 @estimate_options
-def batch(
-    file: Path,
-    any_accuracy: bool,
-    top: int,
-    shown: Reported,
-    **given: Any,
-) -> int:
+def batch(file: Path, any_accuracy: bool, top: int, shown: Reported, **given: Any) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
 
     FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
@@ -599,21 +553,17 @@ def batch(
     all that is possible, and a verdict. Rows that cannot be used are an error; --skip-problems
     leaves them out, with the reason beside them.
     """
-    from bayes_sota.claims.summary_review import claims_table
-
-    found = claims_table(file, check_counts=not any_accuracy, **given)
-    shown.show(found, top, partial(_draw_claims, found))
-    for reason in found.reasons:
+    review = claims.claims_table(file, check_counts=not any_accuracy, **given)
+    shown.show(review, top, partial(_draw_claims, review))
+    for reason in review.reasons:
         echo_problem("warning", f"left out: {reason}")
-    return 1 if found.reasons else 0
+    return 1 if review.reasons else 0
 
 
 def _draw_claims(found: "Report") -> "PlotCollection":
-    from bayes_sota.claims.plots import plot_claims
-
-    claims, level = found.content["claims"], found.content["level"]
-    columns = {key: [claim[key] for claim in claims] for key in ("name", "group")}
-    return plot_claims(found.frame.assign(**columns), level=level)
+    rows, level = found.content["claims"], found.content["level"]
+    columns = {key: [row[key] for row in rows] for key in ("name", "group")}
+    return claims.plot_claims(found.frame.assign(**columns), level=level)
 
 
 for _command in (classification, segmentation, responses, selection, plan, batch):

@@ -11,11 +11,13 @@ paired t test and with quadrature.
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtr
 
+from bayes_sota.claims.accuracies import checked_pair
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
@@ -98,45 +100,43 @@ def false_claim_probability_of_means(
     ...     0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)), 3)
     0.1
     """
-    from scipy.special import stdtr
-
-    a, b, n = (np.asarray(x, np.float64) for x in (mean_a, mean_b, n_test))
-    if not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
-        raise InputError(f"means must be finite numbers, got {mean_a!r} and {mean_b!r}")
-    if np.any(a < b):
-        raise InputError("A is the reported winner, but its mean is below that of B: exchange them")
-    if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
-        raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
-    if bounds is not None:
-        _check_means(a, b, bounds)
+    low, high = bounds or (-np.inf, np.inf)
+    limits = f"a mean lies between {low:g} and {high:g}, the range of a case"
+    a, b, n = checked_pair(mean_a, mean_b, n_test, "mean", (low, high), limits)
     if sd_difference is not None:
         known = np.asarray(sd_difference, np.float64)
         if not np.all((known > 0) & np.isfinite(known)):
             raise InputError(f"sd_difference must be positive, got {sd_difference!r}")
         if correlation is not None:
             raise InputError("sd_difference says all: give it, or sd and correlation")
-        return _plain(stdtr(n - 1, np.sqrt(n) * (b - a) / known))
+        return _plain(_probability(b - a, n, known))
     if sd is None and bounds != (0.0, 1.0):
         raise InputError(
             "give sd, the standard deviations of both methods, or sd_difference: they are imputed "
             "for metrics in [0, 1] only"
         )
-    sd = (IMPUTED, IMPUTED) if sd is None else sd
-    first, second = imputed_sd(a, sd[0]), imputed_sd(b, sd[1])
+    first, second = map(imputed_sd, (a, b), sd or (IMPUTED, IMPUTED))
     _check_spreads(a, first, n, bounds)
     _check_spreads(b, second, n, bounds)
+    nodes = correlation_nodes(correlation, correlation_range)
+    each = (w * _probability(b - a, n, spread_of_differences(first, second, r)) for r, w in nodes)
+    return _plain(sum(each))
+
+
+def correlation_nodes(
+    correlation: ArrayLike | None, ends: tuple[float, float]
+) -> list[tuple[FloatArray, float]]:
+    """Correlations that are assumed, and their probabilities: the known one, or between ends."""
     if correlation is not None:
         r = np.asarray(correlation, np.float64)
         if not np.all((r >= -1) & (r <= 1)):
             raise InputError(f"correlation must lie in [-1, 1], got {correlation!r}")
-        return _plain(_probability(b - a, n, first, second, r))
-    low, high = correlation_range
+        return [(r, 1.0)]
+    low, high = ends
     if not -1 <= low < high <= 1:
         raise InputError(f"correlation_range must lie in [-1, 1], increasing, got {(low, high)}")
     x, w = np.polynomial.legendre.leggauss(_NODES)
-    nodes = low + (high - low) * (x + 1) / 2
-    each = [_probability(b - a, n, first, second, np.asarray(r)) for r in nodes]
-    return _plain(np.tensordot(w / 2, np.array(each), 1))
+    return list(zip(low + (high - low) * (x + 1) / 2, (w / 2).tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,8 @@ class ReportedMeans:
     sd_difference: float | None = None
     bounds: tuple[float, float] | None = (0.0, 1.0)
 
+    unknown: ClassVar[Literal["correlation"]] = "correlation"
+
     def p_false(self, **changes: Any) -> Any:
         """Probability that B is at least as good as A, also where something else is known."""
         return false_claim_probability_of_means(**{**vars(self), **changes})
@@ -180,6 +182,19 @@ class ReportedMeans:
         means, of = (self.mean_a, self.mean_b), self.sd or (IMPUTED, IMPUTED)
         return [float(imputed_sd(m, sd)) for m, sd in zip(means, of, strict=True)]
 
+    def curve(self, points: int) -> FloatArray:
+        """Correlations and probabilities, (points, 2); none where nothing is unknown."""
+        if self.sd_difference is not None:
+            return np.empty((0, 2))
+        low, high = self.correlation_range
+        last = min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high
+        grid = np.linspace(low, last, points)
+        return np.column_stack([grid, self.p_false(correlation=grid)])
+
+    def needed(self, level: float) -> float | None:
+        """Least correlation at which the claim is false with probability ``level`` at most."""
+        return None if self.sd_difference is not None else crossing_of(self.curve(201), level)
+
     def draw(self, draws: int, rng: np.random.Generator) -> "DrawnMeans":
         """Posterior draws, and the log likelihood of what was reported."""
         n, r = self.n_test, None
@@ -187,12 +202,28 @@ class ReportedMeans:
         if given is None:
             known, ends = self.correlation, self.correlation_range
             r = rng.uniform(*ends, draws) if known is None else np.full(draws, known)
-            given = _spread(*map(np.asarray, (*self.spreads, r)))
+            given = spread_of_differences(*map(np.asarray, (*self.spreads, r)))
         spread = np.broadcast_to(np.asarray(given, np.float64), (draws,))
         t = rng.standard_t(n - 1, draws)
         # given t the variance of the cases is inverse Gamma: together they are normal-inverse-Gamma
         chi_square = 2 * rng.standard_gamma(n / 2, draws) / (1 + t**2 / (n - 1))
         return DrawnMeans(self, spread * (t / np.sqrt(n)), spread, chi_square, r)
+
+
+def crossing_of(curve: FloatArray, level: float) -> float | None:
+    """Place from which a falling curve (places, probabilities) is at most ``level``, interpolated.
+
+    It is the first place where the curve is never above; None where its end is.
+    """
+    x, p = curve.T
+    above = np.flatnonzero(p > level)
+    if not above.size:
+        return float(x[0])
+    last = int(above[-1])
+    if last == len(p) - 1:
+        return None
+    share = (p[last] - level) / (p[last] - p[last + 1])
+    return float(x[last] + share * (x[last + 1] - x[last]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,18 +280,13 @@ class DrawnMeans:
         return np.asarray(self.difference + self.sd_difference * noise)
 
 
-def _spread(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
+def spread_of_differences(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
     """Standard deviation of the differences of cases."""
     return np.sqrt(np.maximum(first**2 + second**2 - 2 * r * first * second, 0.0))
 
 
-def _probability(
-    gap: FloatArray, n: FloatArray, first: FloatArray, second: FloatArray, r: FloatArray
-) -> FloatArray:
-    """P(A <= B) from the gap, B minus A, and the spreads of both."""
-    from scipy.special import stdtr
-
-    spread = _spread(first, second, r)
+def _probability(gap: FloatArray, n: FloatArray, spread: FloatArray) -> FloatArray:
+    """P(A <= B) from the gap, B minus A, and the standard deviation of the differences."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.sqrt(n) * gap / spread
     # no spread at all: equal means stay a toss-up, others are certain
@@ -270,18 +296,6 @@ def _probability(
 
 def _plain(found: Any) -> Any:
     return float(found) if np.ndim(found) == 0 else np.asarray(found)
-
-
-def _check_means(a: FloatArray, b: FloatArray, bounds: tuple[float, float]) -> None:
-    low, high = bounds
-    for mean in (a, b):
-        wrong = mean[~((mean >= low) & (mean <= high))]
-        if wrong.size:
-            hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
-            raise InputError(
-                f"a mean lies between {low:g} and {high:g}, the range of a case, got "
-                f"{wrong[0]:g}{hint}"
-            )
 
 
 def _check_spreads(mean: FloatArray, spread: FloatArray, n: FloatArray, bounds: Any) -> None:

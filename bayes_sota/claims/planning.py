@@ -4,7 +4,7 @@ At the observed gap: the smallest test set on which the same accuracies, or mean
 probability of a false claim small. At a true gap: the smallest on which that happens with a given
 power. With assurance: the smallest on which it happens with a given probability, when the truth is
 what the observed test set leaves open and fresh items are drawn.
-``summary_numbers`` makes a report of a ``ClaimPlan``;
+``summary_plans`` makes a report of a ``ClaimPlan``;
 ``tests/claims/test_planning.py`` counts.
 """
 
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import betaincinv, chdtri, ndtr, ndtri, stdtrit
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import Congruence, OddsRatioCongruence, congruence_nodes
-from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.claims.means import ReportedMeans, spread_of_differences
 from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import chance
@@ -92,8 +93,6 @@ class GapOfAccuracies:
 
     def left_open(self, n_test: int, levels: FloatArray) -> tuple[float, Truth]:
         """P(A is better) given so many items, and the truth at levels of its posterior."""
-        from scipy.special import betaincinv
-
         both = self.accuracy_a - self._alone()[0]
         x1, x2 = n_test * (self.accuracy_a - both), n_test * (self.accuracy_b - both)
         share = 2 * betaincinv(x1 + 1, x2 + 1, levels)[:, None] - 1
@@ -104,8 +103,6 @@ class GapOfAccuracies:
     @staticmethod
     def made(truth: Truth, n_test: int, level: float) -> FloatArray:
         """Probability that so many fresh items make the claim."""
-        from scipy.special import ndtr, ndtri
-
         gap, total = truth
         centre = np.sqrt(n_test) * gap - ndtri(1 - level) * np.sqrt(total)
         variance = np.maximum(total - gap**2, np.finfo(float).tiny)  # 0 if all differ one way
@@ -139,11 +136,8 @@ class GapOfMeans:
             raise InputError("equal means never make a claim, whatever the size")
 
     def p_false(self, n_test: int) -> float:
-        found = false_claim_probability_of_means(
-            self.mean_a, self.mean_b, n_test, sd=self.sd, correlation=self.pairwise_correlation,
-            bounds=None,
-        )  # fmt: skip
-        return float(found)
+        known: Any = {"sd": self.sd, "correlation": self.pairwise_correlation, "bounds": None}
+        return float(ReportedMeans(self.mean_a, self.mean_b, n_test, **known).p_false())
 
     def describe(self) -> dict[str, Any]:
         value = self.pairwise_correlation
@@ -157,26 +151,22 @@ class GapOfMeans:
         """Standard deviation of the differences of cases."""
         if self.pairwise_correlation is None:
             raise InputError("power and assurance (n_test) of means need pairwise_correlation")
-        first, second, r = *self.sd, self.pairwise_correlation
-        square = first**2 + second**2 - 2 * r * first * second
-        if not square > 0:
+        known = map(np.asarray, (*self.sd, self.pairwise_correlation))
+        spread = float(spread_of_differences(*known))
+        if not spread > 0:
             raise InputError("cases that all differ by the same amount need no planning")
-        return float(np.sqrt(square))
+        return spread
 
     def truth(self) -> Truth:
         return (np.asarray((self.mean_a - self.mean_b) / self._spread()),)
 
     def left_open(self, n_test: int, levels: FloatArray) -> tuple[float, Truth]:
-        from scipy.special import chdtri, ndtri
-
         sigma = self._spread() * np.sqrt((n_test - 1) / chdtri(n_test - 1, levels))[:, None]
         gap = self.mean_a - self.mean_b + sigma / np.sqrt(n_test) * ndtri(levels)[None, :]
         return 1 - self.p_false(n_test), (gap / sigma,)
 
     @staticmethod
     def made(truth: Truth, n_test: int, level: float) -> FloatArray:
-        from scipy.special import ndtr, stdtrit
-
         freedom = n_test - 1
         limit = -stdtrit(freedom, level)
         centre = np.sqrt(n_test) * truth[0] - limit * (1 - 1 / (4 * freedom))
@@ -377,12 +367,6 @@ class ClaimPlan:
         names += ["assurance", "n_assured", "highest_assurance"] * (self.n_test is not None)
         found = {name: getattr(self, name) for name in names}
         return {**found, **self.gap.describe(), "notes": list(self.notes())}
-
-    @property
-    def n_assured_rounded(self) -> int:
-        """``n_assured`` with two digits, which is what it supports."""
-        assert self.n_assured is not None
-        return round(self.n_assured, 2 - len(str(self.n_assured)))
 
     def notes(self) -> Iterator[str]:
         """What is missing and why, and what is assumed."""

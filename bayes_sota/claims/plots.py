@@ -5,21 +5,25 @@ Draws tables and results, and computes nothing but counts and intervals;
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from arviz_plots import PlotCollection
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
+from bayes_sota.core.plots import (
+    COLORS,
+    Panel,
+    check_columns,
+    make_bounds,
+    make_collection,
+    title_figure,
+)
 from bayes_sota.core.text import counted, plain_text
 from bayes_sota.core.types import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
 
 _COLUMNS = ("p_false", "p_false_lowest", "p_false_highest")
 _MOST_NAMED = 60  # claims; more are not labelled one by one
@@ -51,14 +55,14 @@ class _Rows:
 
 
 def plot_claims(
-    frame: "pd.DataFrame",
+    frame: pd.DataFrame,
     *,
     level: float = 0.05,
     title: str | None = None,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw every claim of a review: P(false) as a dot, its range as a bar, one row each.
 
     Rows are sorted by P(false), within groups where there are any. Up to 60 claims are named; of
@@ -102,13 +106,11 @@ def plot_claims(
     >>> figure.viz["p_false_supported"]["p_false"].item()["x"].tolist()
     [0.01]
     """
-    import xarray as xr
-
     rows = _arranged(frame, level)
     right = 1.04 * max(float(rows.values.max()), 1.5 * level)
     limits = make_bounds(-0.015 * right, right)
-    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    collection = make_collection({"p_false": limits}, figsize=(7.4, rows.inches + 2.2), **given)
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    collection = make_collection({"p_false": limits}, figsize=(7.4, rows.inches + 2.2), **where)
     panel = Panel(collection, "p_false")
     line = 0.18 * (1 - rows.bottom) / rows.inches  # of text, in rows
     ends = xr.DataArray([[level, level], [rows.bottom, 1.0]], dims=("axis", "point"))
@@ -126,11 +128,9 @@ def plot_claims(
     return collection
 
 
-def _arranged(frame: "pd.DataFrame", level: float) -> _Rows:
+def _arranged(frame: pd.DataFrame, level: float) -> _Rows:
     """Rows from the top down: groups in their order, then by P(false)."""
-    missing = [name for name in _COLUMNS if name not in frame]
-    if missing:
-        raise InputError(f"the table of claims lacks the column {', '.join(missing)}")
+    check_columns(frame, _COLUMNS, "the table of claims")
     there = np.isfinite(frame[list(_COLUMNS)].to_numpy(np.float64)).all(axis=1)
     if not there.any():
         raise InputError("no claim can be drawn: none has a probability")
@@ -165,16 +165,14 @@ def _arranged(frame: "pd.DataFrame", level: float) -> _Rows:
 
 def _draw_claims(panel: Panel, rows: _Rows) -> None:
     """Bars of each verdict as one artist, and dots on all of them."""
-    import xarray as xr
-    from arviz_plots import visuals
-
     drawn = {kind: rows.kinds == kind for kind in _KINDS if (rows.kinds == kind).any()}
     look = {"width": 2.0} if rows.is_named else {"width": 0.8, "alpha": 0.5}
     for kind, here in drawn.items():
         x = np.insert(rows.values[here, 1:], 2, np.nan, axis=1).ravel()  # NaN between the bars
-        y = np.repeat(rows.heights[here], 3)
-        points = xr.DataArray([x, y], dims=("plot_axis", "point"), coords={"plot_axis": ["x", "y"]})
-        panel.draw(visuals.line_xy, f"range_{kind}", points, color=_KINDS[kind][1], **look)
+        bars, heights = (
+            xr.DataArray(v, dims="point") for v in (x, np.repeat(rows.heights[here], 3))
+        )
+        panel.line(f"range_{kind}", bars, heights, _KINDS[kind][1], **look)
     for kind, here in drawn.items():
         centres = xr.DataArray(rows.values[here, 0], dims="point")
         size = 30 if rows.is_named else 6
@@ -204,13 +202,13 @@ def _finding(rows: _Rows, level: float) -> str:
 
 
 def plot_methods(
-    tree: "xr.DataTree",
+    tree: xr.DataTree,
     *,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw mean and interval of every method's skill, best score first.
 
     Methods that cannot be told from the winner have its colour: those whose ``p_false`` is at
@@ -255,21 +253,9 @@ def plot_methods(
     order = np.argsort(scores if lower_first else -scores, kind="stable")[:_MOST]
     draws = skill.stack(sample=("chain", "draw")).transpose("classifier", "sample").values[order]
     ends = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=1)
-    margin = 0.05 * float(np.ptp(ends)) or 0.01
-    limits = make_bounds(float(ends.min()) - margin, float(ends.max()) + margin)
-    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    collection = make_collection({"skill": limits}, figsize=(7.4, 1.5 + 0.3 * len(order)), **given)
-    panel = Panel(collection, "skill")
     tied = p_false >= (1 - ci_prob) / 2
-    _draw_forest(panel, draws.mean(axis=1), ends.T, tied[order])
     chance = "p_best" if "p_best" in estimate else "p_best_uncorrected"
     labels = [f"{plain_text(names[j], _LONGEST)}  {estimate[chance][j]:.2f}" for j in order]
-    panel.set_axes(
-        limits, xlim=limits, ylim=(-len(order) + 0.4, 0.6),
-        xlabel=f"skill, as if no winner had been picked: mean and {ci_prob:.0%} interval\n"
-        f"(beside the name: {_CHANCES[chance]})",
-        yticks=lambda _: ([-float(row) for row in range(len(order))], labels),
-    )  # fmt: skip
     others = sum(bool(tied[j]) for j in order if j != winner)
     best, rest = plain_text(names[winner], _LONGEST), len(names) - 1
     finding = f"{best} is told from " + ("the other" if rest == 1 else f"all other {rest}")
@@ -277,31 +263,52 @@ def plot_methods(
         finding = f"{others} of the other {rest} methods cannot be told from {best}"
     if len(order) < len(names):
         finding += f"\nthe best {len(order)} are drawn"
-    title_figure(collection, finding)
-    return collection
+    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    xlabel = (
+        f"skill, as if no winner had been picked: mean and {ci_prob:.0%} interval\n"
+        f"(beside the name: {_CHANCES[chance]})"
+    )
+    shown = pd.DataFrame({"mean": draws.mean(axis=1), "lower": ends[0], "upper": ends[1]})
+    panel = _draw_forest("skill", shown.assign(label=labels, marked=tied[order]), xlabel, **where)
+    title_figure(panel.collection, finding)
+    return panel.collection
 
 
-def _draw_forest(
-    panel: Panel, means: FloatArray, ends: FloatArray, marked: NDArray[np.bool_]
-) -> None:
-    """Means and intervals from the top down, those that are marked in colour."""
-    import xarray as xr
+def _draw_forest(name: str, rows: pd.DataFrame, xlabel: str, **where: Any) -> Panel:
+    """Means and intervals from the top down, those that are marked in colour.
 
-    for row, (mean, bounds, mark) in enumerate(zip(means, ends, marked, strict=True)):
-        color = COLORS["theta_sota" if mark else "prior"]
-        panel.bar(f"interval_{row}", make_bounds(*bounds), -float(row), color)
-        panel.dots(f"mean_{row}", xr.DataArray([mean], dims="point"), -float(row), color)
+    ``rows`` have the columns mean, lower, upper, label and marked; ``where`` may have a place that
+    is drawn as a line.
+    """
+    line: list[float] = where.pop("line", [])
+    low, high = min([*rows["lower"], *line]), max([*rows["upper"], *line])
+    margin = 0.05 * (high - low) or 0.01
+    limits = make_bounds(low - margin, high + margin)
+    collection = make_collection({name: limits}, figsize=(7.4, 1.5 + 0.3 * len(rows)), **where)
+    panel = Panel(collection, name)
+    for place in line:
+        panel.vline("zero", place, "black")
+    for index, row in enumerate(rows.itertuples(index=False)):
+        color = COLORS["theta_sota" if row.marked else "prior"]
+        panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), -float(index), color)
+        mean = xr.DataArray([row.mean], dims="point")
+        panel.dots(f"mean_{index}", mean, -float(index), color)
+    panel.set_axes(
+        limits, xlim=limits, ylim=(-len(rows) + 0.4, 0.6), xlabel=xlabel,
+        yticks=lambda _: ([-float(row) for row in range(len(rows))], rows["label"].tolist()),
+    )  # fmt: skip
+    return panel
 
 
 def plot_tasks(
-    frame: "pd.DataFrame",
+    frame: pd.DataFrame,
     *,
     xlabel: str = "difference",
     title: str = "",
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw a difference in every task with its interval, those that stand in colour.
 
     Parameters
@@ -327,22 +334,9 @@ def plot_tasks(
     >>> figure.viz["mean_0"]["difference"].item()["x"].tolist()
     [0.1]
     """
-    rows = frame.head(_MOST)
-    ends = rows[["lower", "upper"]].to_numpy(np.float64)
-    low, high = min(float(ends.min()), 0.0), max(float(ends.max()), 0.0)
-    margin = 0.05 * (high - low) or 0.01
-    limits = make_bounds(low - margin, high + margin)
-    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    size = (7.4, 1.5 + 0.3 * len(rows))
-    collection = make_collection({"difference": limits}, figsize=size, **given)
-    panel = Panel(collection, "difference")
-    panel.vline("zero", 0.0, "black")
-    stands = rows["stands"].to_numpy().astype(bool)
-    _draw_forest(panel, rows["mean"].to_numpy(np.float64), ends, stands)
+    rows = frame.head(_MOST).rename(columns={"stands": "marked"})
     labels = [plain_text(task, _LONGEST) for task in rows["task"]]
-    panel.set_axes(
-        limits, xlim=limits, ylim=(-len(rows) + 0.4, 0.6), xlabel=xlabel,
-        yticks=lambda _: ([-float(row) for row in range(len(labels))], labels),
-    )  # fmt: skip
-    title_figure(collection, title)
-    return collection
+    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = _draw_forest("difference", rows.assign(label=labels), xlabel, line=[0.0], **where)
+    title_figure(panel.collection, title)
+    return panel.collection

@@ -4,16 +4,20 @@ Draws curves and computes nothing but where they cross a level or a size;
 ``tests/claims/test_claim_figures.py`` reads the artists back.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from arviz_plots import PlotCollection, visuals
 
-from bayes_sota.claims.accuracies import crossing_of
+from bayes_sota.claims.means import crossing_of
 from bayes_sota.claims.summary import rounded_up
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
+    check_columns,
     make_bounds,
     make_collection,
     make_ticks,
@@ -23,10 +27,6 @@ from bayes_sota.core.plots import (
 )
 from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from arviz_plots import PlotCollection
 
 Lines = dict[str, tuple[FloatArray, FloatArray]]
 _XLABELS = {
@@ -50,9 +50,9 @@ def plot_claim_sensitivity(
     unknown: Literal["congruence", "correlation"] = "congruence",
     title: str | None = None,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw the probability that a claim is false over all congruences that are possible.
 
     The title says what the claim needs to hold at ``level``: ``needed``, or else the point where
@@ -107,16 +107,13 @@ def plot_claim_sensitivity(
     >>> figure.viz["figure_title"].item()["string"]
     'The claim holds at 5% only if both get at least 85.4% of the items right'
     """
-    import xarray as xr
-    from arviz_plots import visuals
-
     if unknown not in _XLABELS:
         raise InputError(f"unknown must be congruence or correlation, got {unknown!r}")
     x, p = _checked_curve(curve, unknown)
     margin = 0.03 * float(x[-1] - x[0]) or 0.01
     limits = make_bounds(float(x[0]) - margin, float(x[-1]) + margin)
-    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = Panel(make_collection({"p_false": limits}, figsize=(7.4, 4.2), **given), "p_false")
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"p_false": limits}, figsize=(7.4, 4.2), **where), "p_false")
     main, accent = COLORS["theta_sota"], COLORS["winner_skill"]
     lines = {"level": (level, f"level {level:.3g}", "black")}
     if assumed is None and p_false is not None:
@@ -147,9 +144,7 @@ def plot_claim_sensitivity(
 
 def _checked_curve(curve: Any, unknown: str) -> tuple[FloatArray, FloatArray]:
     if hasattr(curve, "columns"):
-        missing = [name for name in (unknown, "p_false") if name not in curve]
-        if missing:
-            raise InputError(f"the curve lacks the column {', '.join(missing)}")
+        check_columns(curve, (unknown, "p_false"), "the curve")
         curve = curve[[unknown, "p_false"]]
     points = np.asarray(curve, np.float64)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
@@ -186,8 +181,6 @@ def _marks(
 
 
 def _label_height(panel: Panel, text: str, height: float) -> None:
-    from arviz_plots import visuals
-
     shown = plain_text(text, panel.collection.backend)
     panel.draw(visuals.labelled_y, "ylabel", height, text=shown, size=10)
 
@@ -205,7 +198,7 @@ def _needed_sentence(x: FloatArray, needed: float | None, level: float, unknown:
 
 
 def plot_required_size(
-    table: "pd.DataFrame",
+    table: pd.DataFrame,
     *,
     level: float = 0.05,
     n_test: int | None = None,
@@ -213,9 +206,9 @@ def plot_required_size(
     n_needed: int | None = None,
     title: str | None = None,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw how many test items a claim needs, by gap, one line per assumption.
 
     Parameters
@@ -264,9 +257,6 @@ def plot_required_size(
     >>> figure.viz["figure_title"].item()["string"]
     '1,000 items support a claim at 5% from a gap of 0.02'
     """
-    import xarray as xr
-    from arviz_plots import visuals
-
     if n_needed is not None and (n_test is not None or gap is None):
         raise InputError("n_needed is what a planned gap needs: give gap, and no n_test")
     lines = _checked_sizes(table)
@@ -279,8 +269,8 @@ def plot_required_size(
     reach = float(gaps.max() - gaps.min()) or float(gaps.max())
     left = max(0.0, float(gaps.min()) - 0.06 * reach)
     limits = make_bounds(left, float(gaps.max()) + _ROOM * reach)
-    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = Panel(make_collection({"n_needed": limits}, figsize=(7.4, 4.2), **given), "n_needed")
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"n_needed": limits}, figsize=(7.4, 4.2), **where), "n_needed")
     for index, (x, y) in enumerate(lines.values()):
         points = xr.DataArray(x, dims="point"), xr.DataArray(y, dims="point")
         panel.line(f"line_{index}", *points, COLORS[_PALETTE[index]])
@@ -302,11 +292,9 @@ def plot_required_size(
     return panel.collection
 
 
-def _checked_sizes(table: "pd.DataFrame") -> Lines:
+def _checked_sizes(table: pd.DataFrame) -> Lines:
     """Gaps and decimal logarithms of the sizes, by assumption."""
-    missing = [name for name in ("gap", "assumption", "n_needed") if name not in table]
-    if missing:
-        raise InputError(f"the table of sizes lacks the column {', '.join(missing)}")
+    check_columns(table, ("gap", "assumption", "n_needed"), "the table of sizes")
     kept = table[np.isfinite(table[["gap", "n_needed"]].astype(float)).all(axis=1)]
     if not len(kept):
         raise InputError("the table of sizes has no row with a number")

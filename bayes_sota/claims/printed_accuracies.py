@@ -16,8 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
 
-from bayes_sota.claims.accuracies import Alpha, false_claim_probability, table_weights
+from bayes_sota.claims.accuracies import (
+    Alpha,
+    check_winner,
+    false_claim_probability,
+    table_weights,
+)
 from bayes_sota.claims.congruence import Congruence
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.types import FloatArray
@@ -120,12 +126,9 @@ def reported_claim(
         parse_scores([value], rounding=how, percent=False, subject=who)
         for who, value in ((lambda _: "A", accuracy_a), (lambda _: "B", accuracy_b))
     ]
-    if printed[0].values[0] < printed[1].values[0]:
-        raise InputError(
-            "A is the reported winner, but its accuracy is below that of B: exchange the two"
-        )
+    check_winner(printed[0].values, printed[1].values)
     every = np.arange(low, high + 1)
-    ends = [_counts(one, every, how) for one in printed]
+    ends = [counts_printed_so(one, every, how) for one in printed]
     possible = (ends[0][0] <= ends[0][1]) & (ends[1][0] <= ends[1][1])
     if not possible.any():
         problem = _impossible(accuracy_a, accuracy_b, ends, low, high)
@@ -146,15 +149,10 @@ def reported_claim(
     weights /= weights.sum()
     counts_a, counts_b = runs[int(sizes[int(np.argmax(weights))])]
     return PrintedClaim(
-        p_false=float(weights @ p),
-        lowest=float(least.min()),
-        highest=float(most.max()),
-        n_test=sizes,
-        probability=weights,
-        counts_a=counts_a,
-        counts_b=counts_b,
+        p_false=float(weights @ p), lowest=float(least.min()), highest=float(most.max()),
+        n_test=sizes, probability=weights, counts_a=counts_a, counts_b=counts_b,
         n_impossible=int((~possible).sum()),
-    )
+    )  # fmt: skip
 
 
 def _size_range(n_test: Any) -> tuple[int, int]:
@@ -170,13 +168,13 @@ def _size_range(n_test: Any) -> tuple[int, int]:
     return int(ends[0]), int(ends[1])
 
 
-def _counts(
+def counts_printed_so(
     printed: PrintedScores, sizes: NDArray[np.int64], rounding: Rounding
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Fewest and most right answers that print so, at every size."""
+    """Fewest and most right answers that print so: one score at every size, or each at its own."""
     if printed.scaled is None:
-        return exact_ends(printed.values[0], sizes)
-    low, high = lattice_ends(int(printed.scaled[0]), sizes, 10**printed.decimals, rounding)
+        return exact_ends(printed.values, sizes)
+    low, high = lattice_ends(printed.scaled, sizes, 10**printed.decimals, rounding)
     return np.maximum(low, 0).astype(np.int64), np.minimum(high, sizes).astype(np.int64)
 
 
@@ -233,8 +231,6 @@ def _evidence(
     """Log of a unit, and in it the probability of pairs of counts beforehand."""
     if np.all(cells == 1):
         return 0.0, (np.minimum(x_b, n - x_a) + 1) / ((n + 1.0) * (n + 2) * (n + 3))
-    from scipy.special import gammaln, logsumexp
-
     pairs = zip(x_a.tolist(), x_b.tolist(), strict=True)
     found = np.array([logsumexp(table_weights(a, b, float(n), cells)[1]) for a, b in pairs])
     unit = float(found.max())
@@ -270,7 +266,7 @@ def _attainable(
     right = float(wrong.values[0]) * low
     below, above = np.floor(right) / low, np.ceil(right) / low
     other: Rounding = "floor" if rounding == "nearest" else "nearest"
-    found = [_counts(one, np.array([low]), other) for one in printed]
+    found = [counts_printed_so(one, np.array([low]), other) for one in printed]
     possible = all(fewest[0] <= most[0] for fewest, most in found)
     cut = f'; with rounding="{other}" both are attainable' if possible else ""
     return f": the nearest attainable ones are {below:.8g} and {above:.8g}{cut}"

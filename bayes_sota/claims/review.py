@@ -13,28 +13,29 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
-from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.congruence import congruence_bounds
-from bayes_sota.claims.means import CORRELATIONS, false_claim_probability_of_means, imputed_sd
+from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
+from bayes_sota.claims.printed_accuracies import counts_printed_so
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
-from bayes_sota.data.columns import find_column
+from bayes_sota.data.columns import find_column, is_missing
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     LARGEST_NUMBER,
+    PrintedScores,
     digits_of,
-    exact_ends,
     has_percent_sign,
-    lattice_ends,
     parse_number,
 )
 
@@ -48,7 +49,6 @@ _METRICS = {
     "segmentation": "dice", "dice": "dice", "dsc": "dice",
     "mean": "mean",
 }  # fmt: skip
-_EMPTY = frozenset(("", "na", "n/a", "nan", "<na>", "null", "none", "-", "–", "—"))
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 _LARGEST = 10_000_000  # items; the average over the congruence sums over up to half of them
 
@@ -152,22 +152,18 @@ def claim_rows(table: Table, *, check_counts: bool = True) -> ClaimRows:
 def _read_column(table: Table, name: str, problems: list[str]) -> tuple[FloatArray, IntArray]:
     """Numbers of a column and their digits after the point; all empty if there is none."""
     size, found = len(table.places), table.find_all(name)
-    values, digits = np.full(size, np.nan), np.zeros(size, np.int64)
-    known: dict[tuple[type, str], tuple[float, int, str]] = {}
-    for row, cell in enumerate(table.columns[found[0]] if found else ()):
-        key = (type(cell), str(cell))
-        if key not in known:
-            known[key] = _read_cell(cell, name)
-        value, places, problem = known[key]
-        values[row], digits[row] = value, places
-        problems[row] = problems[row] or problem
-    return values, digits
+    read = lru_cache(None, typed=True)(partial(_read_cell, name=name))
+    values, digits, told = zip(
+        *map(read, table.columns[found[0]] if found else [None] * size), strict=True
+    )
+    problems[:] = [problem or own for problem, own in zip(problems, told, strict=True)]
+    return np.array(values, np.float64), np.array(digits, np.int64)
 
 
-def _read_cell(cell: Any, name: str) -> tuple[float, int, str]:
+def _read_cell(cell: Any, *, name: str) -> tuple[float, int, str]:
     """Value of a cell (NaN if empty), its digits after the point, and what is wrong with it."""
     text = "" if cell is None else str(cell).strip()
-    if text.lower() in _EMPTY:
+    if is_missing(text):
         return np.nan, 0, ""
     in_percent = has_percent_sign(cell)
     grouped = name == "n_test" and _GROUPED.fullmatch(text) is not None  # 1,500
@@ -191,7 +187,7 @@ def _metrics(table: Table, numbers: dict[str, FloatArray], problems: list[str]) 
     )
     cells = next((table.columns[j] for j in table.find_all("metric")), [None] * len(problems))
     words = ["" if cell is None else str(cell).strip() for cell in cells]
-    named = [word for word in words if word.lower() not in _EMPTY]
+    named = [word for word in words if not is_missing(word)]
     if named and not any(word.lower() in _METRICS for word in words):
         raise InputError(
             f"{table.where}: no metric is one of {', '.join(_METRICS)}; the first is "
@@ -200,7 +196,7 @@ def _metrics(table: Table, numbers: dict[str, FloatArray], problems: list[str]) 
     metric = np.array([_METRICS.get(word.lower(), "") for word in words], dtype="U8")
     for row in np.flatnonzero(metric == "").tolist():
         text = ""
-        if words[row].lower() not in _EMPTY:
+        if not is_missing(words[row]):
             text = f"metric is one of {', '.join(_METRICS)}, got {shown(words[row])}"
         elif accuracy[row] and mean[row]:
             text = "accuracies and means are both filled: say which with metric"
@@ -224,12 +220,12 @@ def _note_impossible(
     wrong = np.zeros(rows.size, bool)
     for decimals in np.unique(digits).tolist():
         here = np.flatnonzero(digits == decimals)
+        scaled = None
         if 0 < decimals < EXACT_DECIMALS:
             scaled = np.rint(values[here] * 10.0**decimals).astype(np.int64)
-            low, high = lattice_ends(scaled, sizes[here], 10**decimals, "nearest")
-        else:
-            low, high = exact_ends(values[here], sizes[here])
-        wrong[here] = np.maximum(low, 0) > np.minimum(high, sizes[here])
+        scores = PrintedScores(values[here], scaled, decimals)
+        low, high = counts_printed_so(scores, sizes[here], "nearest")
+        wrong[here] = low > high
     for place in np.flatnonzero(wrong).tolist():
         printed = f"{values[place]:.{digits[place] or 1}f}"
         problems[rows[place]] = (
@@ -292,8 +288,6 @@ def share_interval(count: int, size: int, ci_prob: float = 0.95) -> tuple[float,
     >>> [round(end, 3) for end in share_interval(41, 347)]
     [0.087, 0.155]
     """
-    from scipy.special import betaincinv
-
     if not size:
         return np.nan, np.nan
     ends = betaincinv(count + 0.5, size - count + 0.5, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
@@ -341,22 +335,25 @@ def _probabilities(rows: ClaimRows, at: Any, sd: Any) -> list[Any]:
     def of(values: Any) -> Any:
         return values[at] if np.ndim(at) else float(values[at])
 
-    a, b = of(rows.a), of(rows.b)
-    given = {name: of(values) for name, values in rows.numbers.items()}
-    unknown = {name: bool(np.isnan(np.ravel(value)[0])) for name, value in given.items()}
+    numbers = {name: of(values) for name, values in rows.numbers.items()}
+    given = {name: None if np.isnan(np.ravel(x)[0]) else x for name, x in numbers.items()}
+    pair: Any = of(rows.a), of(rows.b), given["n_test"]
     metric = str(np.ravel(rows.metric[at])[0])
+    claim: ReportedAccuracies | ReportedMeans
     if metric == "accuracy":
-        p11 = (None, "max", "min") if unknown["congruence"] else (given["congruence"],)
-        return [false_claim_probability(a, b, given["n_test"], end) for end in p11]
-    bounds = None if metric == "mean" else (0.0, 1.0)
-    probability = partial(false_claim_probability_of_means, a, b, given["n_test"], bounds=bounds)
-    if not unknown["sd_difference"]:
-        return [probability(sd_difference=given["sd_difference"])]
-    spreads = given["sd_a"], given["sd_b"]
-    if np.any(of(rows.needs_spread)):
-        if sd is None:
-            raise InputError("sd_a and sd_b, or sd_difference, must be given for means")
-        spreads = imputed_sd(a, sd), imputed_sd(b, sd)
-    r = given["pairwise_correlation"]
-    ends = (None, *CORRELATIONS[::-1]) if unknown["pairwise_correlation"] else (r,)
-    return [probability(sd=spreads, correlation=end) for end in ends]
+        claim, known = ReportedAccuracies(*pair), given["congruence"]
+        ends: tuple[Any, ...] = (None, "max", "min")
+    else:
+        spreads: Any = numbers["sd_a"], numbers["sd_b"]
+        if np.any(of(rows.needs_spread)):
+            if sd is None:
+                raise InputError("sd_a and sd_b, or sd_difference, must be given for means")
+            spreads = sd, sd
+        bounds = None if metric == "mean" else (0.0, 1.0)
+        difference = given["sd_difference"]
+        claim = ReportedMeans(*pair, sd=spreads, sd_difference=difference, bounds=bounds)
+        known, ends = given["pairwise_correlation"], (None, *CORRELATIONS[::-1])
+        if difference is not None:
+            ends = (None,)
+    ends = ends if known is None or len(ends) == 1 else (known,)
+    return [claim.p_false(**{claim.unknown: end}) for end in ends]

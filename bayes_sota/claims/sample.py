@@ -8,6 +8,9 @@ the diagnostics are those of draws that depend on each other.
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+import xarray as xr
+
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
@@ -26,9 +29,7 @@ from bayes_sota.core.types import Seed
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pymc as pm
-    import xarray as xr
 
 _KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
 
@@ -45,7 +46,7 @@ def sample_claim(
     random_seed: Seed = DEFAULT_SEED,
     predictive: bool = True,
     progressbar: bool = False,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Posterior of a claim by NUTS (nutpie), with the probability that it is false.
 
     Parameters
@@ -96,12 +97,12 @@ def sample_claim(
 
 
 def complete(
-    trace: "xr.DataTree",
+    trace: xr.DataTree,
     model: "pm.Model | None" = None,
     *,
     random_seed: Seed = DEFAULT_SEED,
     predictive: bool = True,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Complete result from any trace of a model of claims, extended or not.
 
     Parameters
@@ -172,7 +173,7 @@ def _check_model(model: "pm.Model") -> None:
         )
 
 
-def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
+def summarize_claim(tree: xr.DataTree, ci_prob: float = 0.95) -> pd.DataFrame:
     """Table of the claims of a result, one row each.
 
     Parameters
@@ -198,8 +199,6 @@ def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame
     >>> summarize_claim(xr.DataTree.from_dict(groups)).round(2).to_dict("records")
     [{'mean': 0.02, 'sd': 0.01, 'lower': 0.0, 'upper': 0.04, 'p_false': 0.02, 'p_false_mcse': 0.0}]
     """
-    import xarray as xr
-
     OPEN_SHARE.check(ci_prob, "ci_prob")
     difference, over = tree["posterior"]["difference"], ("chain", "draw")
     ends = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
@@ -214,10 +213,9 @@ def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame
     return (table if table.dims else table.expand_dims(claim=["1"])).to_dataframe()
 
 
-def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
+def _probabilities(difference: xr.DataArray) -> xr.Dataset:
     """P(difference <= 0) of each claim, its Monte Carlo error, and the joint ones of metrics."""
     import arviz as az
-    import xarray as xr
 
     over, false = ("chain", "draw"), difference <= 0
     share = false.astype(float)

@@ -6,9 +6,10 @@ forms and PyMC.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from bayes_sota.claims.accuracies import Alpha, false_claim_probability
 from bayes_sota.claims.cells import (
@@ -21,16 +22,19 @@ from bayes_sota.claims.congruence import Congruence
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.sample import Numbers, describe_provenance, resolve_seed, result_tree
+from bayes_sota.core.sample import (
+    Numbers,
+    describe_provenance,
+    lay_out,
+    resolve_seed,
+    result_tree,
+)
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_outcomes import Evaluations
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 _CHAINS = 4  # of independent draws
 _CLAIM, _METHOD = ("claim",), ("classifier",)
@@ -47,7 +51,7 @@ def claim_tree(
     names: tuple[str, str] = ("A", "B"),
     draws: int = 1000,
     random_seed: Seed = DEFAULT_SEED,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of two accuracies on the same items, as a DataTree.
 
     Parameters
@@ -118,7 +122,7 @@ def _fresh_accuracies(p: FloatArray, n_test: int, rng: np.random.Generator) -> F
 
 def claim_tree_of_means(
     claim: ReportedMeans, *, draws: int = 1000, random_seed: Seed = DEFAULT_SEED
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of the difference of two means of the same cases, as a DataTree.
 
     The priors are flat, and no probability distributions: there is nothing to draw from them.
@@ -183,7 +187,7 @@ def comparison_tree(
     *,
     selected: SelectedClaim | None = None,
     seed: str = "unknown",
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of several methods on the same items, as a DataTree.
 
     The law is one of the methods' scores, not of single items: no likelihood of items, and no
@@ -242,7 +246,7 @@ def comparison_tree(
 
 def tasks_tree(
     comparison: TaskComparison, outcomes: Responses, first: str, *, seed: str = "unknown"
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of the methods' differences in every task, as a DataTree.
 
     Parameters
@@ -283,24 +287,17 @@ def _exact_tree(
     priors: str,
     seed: str,
     **more: str,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Result of groups of independent draws, which become four chains, and of plain numbers."""
-    import xarray as xr
-
-    def dataset(group: _Group, chains: bool) -> xr.Dataset:
-        used = {dim for dims, _ in group.values() for dim in dims}
-        found = xr.Dataset(coords={d: list(labels) for d, labels in coords.items() if d in used})
-        for name, (dims, values) in group.items():
-            if chains:
-                whole = np.reshape(values, (_CHAINS, -1, *np.shape(values)[1:]))
-                found[name] = (("chain", "draw", *dims), whole)
-            else:
-                found[name] = (dims, values)
-        numbered = ("chain", "draw") if chains else ()
-        return found.assign_coords({d: np.arange(found.sizes[d]) for d in numbered})
-
-    groups = {name: dataset(group, True) for name, group in drawn.items()}
-    groups |= {name: dataset(group, False) for name, group in fixed.items()}
+    labels = {dim: list(names) for dim, names in coords.items()}
+    groups = {}
+    for name, group in drawn.items():
+        values = {key: np.asarray(of) for key, (_, of) in group.items()}
+        dims = {key: of for key, (of, _) in group.items()}
+        groups[name] = lay_out(values, _CHAINS, dims, labels)
+    for name, group in fixed.items():
+        found = xr.Dataset(dict(group))
+        groups[name] = found.assign_coords({dim: labels[str(dim)] for dim in found.dims})
     provenance = describe_provenance((data,), priors, method="exact", seed=seed)
     exact = {"draws_are_independent": 1, "diagnostics_reasons": ""}
     return result_tree(groups, {**provenance, **exact, **more})

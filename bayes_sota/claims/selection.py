@@ -36,15 +36,15 @@ beforehand: from scores with the same correlation, from answers and item scores 
 posterior, so that there the difference holds what the two models differ in as well.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtri, ndtr, ndtri
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import Congruence, RelativeCongruence, congruence_nodes
-from bayes_sota.claims.means import ReportedMeans
+from bayes_sota.claims.means import ReportedMeans, correlation_nodes
 from bayes_sota.core.arguments import DEFAULT_SEED, TRIES, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
@@ -123,15 +123,11 @@ def best_try_probability_of_means(claim: ReportedMeans, tries: float) -> float:
     if known is not None:
         return _best_mean(gap, n, known**2 / 2, known**2, tries)
     first, second = claim.spreads
-    x, w = np.polynomial.legendre.leggauss(_NODES)
-    low, high = claim.correlation_range
-    nodes, weights = (low + high) / 2 + (high - low) / 2 * x, w / 2
-    if claim.correlation is not None:
-        nodes, weights = np.array([claim.correlation]), np.ones(1)
-    own = [(1 - max(r, 0.0)) * first**2 for r in nodes]
-    total = [first**2 + second**2 - 2 * r * first * second for r in nodes]
-    found = [_best_mean(gap, n, *each, tries) for each in zip(own, total, strict=True)]
-    return float(weights @ found)
+    p = 0.0
+    for r, weight in correlation_nodes(claim.correlation, claim.correlation_range):
+        own, both = max(float(r), 0.0), 2 * float(r) * first * second
+        p += weight * _best_mean(gap, n, (1 - own) * first**2, first**2 + second**2 - both, tries)
+    return p
 
 
 def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
@@ -172,8 +168,6 @@ def _phi(a: FloatArray, b: FloatArray, p11: FloatArray) -> float:
 
 def _best_mean(gap: float, n: int, own: float, total: float, tries: float) -> float:
     """P(A <= B) from variances of one case: A's own, and of the difference."""
-    from scipy.special import chdtri, ndtr, ndtri
-
     x, w = np.polynomial.legendre.leggauss(_NODES)
     levels, weights = (x + 1) / 2, w / 2
     scale = np.sqrt((n - 1) / chdtri(n - 1, levels))[:, None] / np.sqrt(n)
@@ -312,10 +306,12 @@ def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator
     pairs = zip(nodes.rho, nodes.luck, strict=True)
     at = [(kernel.with_luck(float(luck)), 1 - rho**2) for rho, luck in pairs]
     given = float(np.mean([not_below(lucky, variance, 1.0) for lucky, variance in at]))
-    chances = float(drawn.p_not_below_leader[second]), given
-    tied = bool(posterior.fit.kernel.leads[second])
-    error = float(drawn.p_not_below_mcse[second])
-    return _selected(posterior, board.names, (first, second), tied, chances, error, drawn)
+    claim = _selected(
+        posterior, drawn, board.names, (first, second),
+        p_false_selected=float(drawn.p_not_below_leader[second]), p_false=given,
+        p_false_selected_mcse=float(drawn.p_not_below_mcse[second]), notes=posterior.notes,
+    )  # fmt: skip
+    return _toss_up(claim) if posterior.fit.kernel.leads[second] else claim
 
 
 def _of_items(
@@ -336,35 +332,30 @@ def _of_items(
     if given is None:
         given = compare_methods(items, draws=_DRAWS, random_seed=rng)
     first, second = given.winner, given.runner_up
-    drawn = posterior.entries
-    skill = drawn.skill
+    drawn, skill = posterior.entries, posterior.entries.skill
     below = skill[:, [first]] <= skill[:, [second]]
-    chances, error = (float(below.mean()), given.p_false), posterior.parameters.share_mcse(below)
-    tied = given.scores[first] == given.scores[second]
-    return _selected(
-        posterior, given.methods, (first, second), tied, chances, float(error[0]), drawn, notes
-    )
+    claim = _selected(
+        posterior, drawn, given.methods, (first, second),
+        p_false_selected=float(below.mean()), p_false=given.p_false,
+        p_false_selected_mcse=float(posterior.parameters.share_mcse(below)[0]),
+        notes=(*notes, *posterior.notes),
+    )  # fmt: skip
+    return _toss_up(claim) if given.scores[first] == given.scores[second] else claim
 
 
 def _selected(
-    posterior: Any,
-    names: tuple[str, ...],
-    pair: tuple[int, int],
-    tied: bool,
-    chances: tuple[float, float],
-    error: float,
-    drawn: EntryDraws,
-    notes: Sequence[str] = (),
+    posterior: Any, drawn: EntryDraws, names: tuple[str, ...], pair: tuple[int, int], **chances: Any
 ) -> SelectedClaim:
-    """The claim about two entries, corrected and not; of equal scores both are a toss-up."""
+    """The claim that the first of two entries is better than the second, and the best of all."""
     first, second = pair
-    corrected, given = (0.5, 0.5) if tied else chances
     return SelectedClaim(
-        winner=names[first], runner_up=names[second], p_false_selected=corrected, p_false=given,
-        p_not_best=float(1 - drawn.p_best[first]), p_best=tuple(drawn.p_best.tolist()),
-        p_best_mcse=tuple(drawn.p_best_mcse.tolist()),
-        p_false_selected_mcse=0.0 if tied else error,
+        winner=names[first], runner_up=names[second], p_not_best=float(1 - drawn.p_best[first]),
+        p_best=tuple(drawn.p_best.tolist()), p_best_mcse=tuple(drawn.p_best_mcse.tolist()),
         p_not_best_mcse=float(drawn.p_best_mcse[first]),
-        rho=float(posterior.draws["rho"].mean()), notes=(*notes, *posterior.notes),
-        reasons=posterior.reasons,
+        rho=float(posterior.draws["rho"].mean()), reasons=posterior.reasons, **chances,
     )  # fmt: skip
+
+
+def _toss_up(claim: SelectedClaim) -> SelectedClaim:
+    """The same of equal scores."""
+    return replace(claim, p_false_selected=0.5, p_false=0.5, p_false_selected_mcse=0.0)

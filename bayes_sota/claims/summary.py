@@ -4,27 +4,17 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 ``tests/cli/test_one_fact.py`` compares all forms of one report.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import (
-    congruence_needed,
-    crossing_of,
-    false_claim_probability,
-    false_claim_rope,
-    sensitivity_to_congruence,
-)
-from bayes_sota.claims.congruence import (
-    Congruence,
-    CongruencePrior,
-    congruence_at,
-    congruence_bounds,
-)
-from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
+from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_rope
+from bayes_sota.claims.congruence import Congruence, CongruencePrior, congruence_at
+from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.printed_accuracies import reported_claim
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
@@ -37,10 +27,14 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-_POINTS = 9  # of the sensitivity in a table
+_FINE, _COARSE = 201, 9  # points of the sensitivity in a figure and in a table
 _SET = {
     "congruence": "congruence: the share of items that both got right",
     "correlation": "correlation of both methods' cases",
+}
+LAWS = {
+    "congruence": "Dirichlet posterior of the paired outcomes",
+    "correlation": "Student t of the paired means",
 }
 _ALPHAS = (0.25, 0.5, 1.0, 2.0)
 SOURCE = (
@@ -49,104 +43,116 @@ SOURCE = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReportedClaim:
-    """Claim from two reported numbers, and what it would be at other values of the unreported one.
+class Claim(Protocol):
+    """That A outperforms B, from two reported numbers, of which something is not reported.
 
     Attributes
     ----------
     unknown : str
         What is hardly ever reported: "congruence" (of accuracies) or "correlation" (of means).
-    assumed : dict
-        ``value`` or ``range`` of it that the answer is for, and ``assumption``.
-    p_false : float
-        Probability that B is at least as good as A.
-    needed : float or None
-        Least congruence or correlation at which that is ``level`` at most.
-    level : float
-        Probability of a false claim that is accepted.
     n_test : int
-        Items; where a range was given the middle of what is probable.
-    what : str
-        What is compared.
-    curve : ndarray, shape (k, 2)
-        Congruences or correlations and probabilities, fine enough for a figure; empty where the
-        standard deviation of the differences is known.
-    sensitivity : list of [place, probability]
-        Some points of it.
-    numbers : dict
-        What else ``to_dict`` has of this kind of claim.
-    drawn_from : dict
-        Arguments of ``claim_tree`` or ``claim_tree_of_means``.
-    notes : list of str
-        What a reader should know.
-    independent : float, optional
-        Congruence of independent mistakes.
+        Items or cases.
     """
 
-    unknown: Literal["congruence", "correlation"]
-    assumed: dict[str, Any]
-    p_false: float
-    needed: float | None
-    level: float
-    n_test: int
+    @property
+    def unknown(self) -> Literal["congruence", "correlation"]: ...
+
+    @property
+    def n_test(self) -> int: ...
+
+    def p_false(self, **changes: Any) -> Any:
+        """Probability that B is at least as good as A, also where something else is known."""
+
+    def curve(self, points: int) -> FloatArray:
+        """What is not reported and ``p_false``, (points, 2); none where the answer needs none."""
+
+    def needed(self, level: float) -> float | None:
+        """Least congruence or correlation at which ``p_false`` is ``level`` at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReportedClaim:
+    """A claim, and what was said of it.
+
+    Attributes
+    ----------
+    claim : Claim
+        Of the middle of what is probable where a range of items was given.
+    what : str
+        What is compared.
+    content : dict
+        Everything as plain Python objects.
+    """
+
+    claim: Claim
     what: str
-    curve: FloatArray
-    sensitivity: list[list[float]]
-    numbers: dict[str, Any]
-    notes: list[str]
-    drawn_from: dict[str, Any]
-    independent: float | None = None
+    content: dict[str, Any]
+
+    @cached_property
+    def curve(self) -> FloatArray:
+        """What is not reported and probabilities, fine enough for a figure."""
+        return self.claim.curve(_FINE)
 
     def curve_frame(self) -> "pd.DataFrame":
         """The curve, columns congruence or correlation and p_false."""
         import pandas as pd
 
-        return pd.DataFrame(self.curve, columns=[self.unknown, "p_false"])
+        return pd.DataFrame(self.curve, columns=[self.claim.unknown, "p_false"])
 
     def to_datatree(self, random_seed: Seed = DEFAULT_SEED) -> "xr.DataTree":
         """Posterior draws in the one schema."""
         from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means
 
-        draw: Any = claim_tree if self.unknown == "congruence" else claim_tree_of_means
-        return draw(**self.drawn_from, random_seed=random_seed)
+        if isinstance(self.claim, ReportedMeans):
+            return claim_tree_of_means(self.claim, random_seed=random_seed)
+        return claim_tree(**vars(self.claim), random_seed=random_seed)
 
 
-def describe_claim(claim: ReportedClaim) -> Report:
-    """Report of a claim from two reported numbers; ``about`` is the claim."""
-    if claim.unknown == "correlation":
-        said, more, how = [*_about_means(claim)], [], "Student t of the paired means"
+def claim_report(
+    content: dict[str, Any], said: Sequence[str], how: str, after: str = SOURCE, **parts: Any
+) -> Report:
+    """Report of claims: what is said of them, how they were computed, and after whom."""
+    notes = content.get("notes", [])
+    parts = {"paragraph": [*said, *as_sentences(notes)], "notes": notes} | parts
+    return Report(content=content, sentences=said, basis=[how, after], measured="claims", **parts)
+
+
+def describe_claim(about: ReportedClaim) -> Report:
+    """Report of a claim from two reported numbers, which ``about`` is."""
+    unknown, content = about.claim.unknown, about.content
+    if unknown == "correlation":
+        said, more, prior = [*_about_means(content)], [], ""
     else:
-        said, more = [*_about_accuracies(claim)], [*_details_of_accuracies(claim)]
-        alpha = claim.numbers["alpha"]
-        prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
-        how = f"Dirichlet posterior of the paired outcomes, {prior}"
+        said, more = [*_about_accuracies(content)], [*_details_of_accuracies(content)]
+        alpha = content["alpha"]
+        prior = ", flat prior" if alpha == 1 else f", prior Dirichlet({alpha:g})"
     asked = ["Please report how many items both got right, or the results per item."]
-    steps = tuple(
-        f"With {x:.3f} the claim is false with probability {chance(p)}."
-        for x, p in claim.sensitivity
-    )
-    slider = Slider(
-        f"If the {claim.unknown} were known", _SET[claim.unknown], steps, len(steps) // 2
-    )
-    cells = [[f"{x:.4f}", chance(p)] for x, p in claim.sensitivity]
-    another = f"What it would be at another {claim.unknown}"
-    return Report(
-        content={
-            "p_false": claim.p_false, "level": claim.level, "n_test": claim.n_test,
-            "sensitivity": claim.sensitivity, "notes": claim.notes,
-            claim.unknown: claim.assumed, f"{claim.unknown}_needed": claim.needed, **claim.numbers,
-        },
-        make_frame=claim.curve_frame,
-        tables=[Table([claim.unknown, "P(false)"], cells, another)],
-        sentences=[*said, *more],
-        paragraph=[*said, *asked * ("range" in claim.assumed), *as_sentences(claim.notes)],
-        notes=claim.notes,
-        basis=[how, SOURCE],
+    points = [(x, chance(p)) for x, p in content["sensitivity"]]
+    steps = tuple(f"With {x:.3f} the claim is false with probability {p}." for x, p in points)
+    cells = [[f"{x:.4f}", p] for x, p in points]
+    slider = Slider(f"If the {unknown} were known", _SET[unknown], steps, len(steps) // 2)
+    told = as_sentences(content["notes"])
+    return claim_report(
+        content,
+        [*said, *more],
+        LAWS[unknown] + prior,
+        make_frame=about.curve_frame,
+        tables=[Table([unknown, "P(false)"], cells, f"What it would be at another {unknown}")],
+        paragraph=[*said, *asked * ("range" in content[unknown]), *told],
         sliders=[slider] * (len(steps) > 2),
-        measured="claims",
-        about=claim,
-    )  # fmt: skip
+        about=about,
+    )
+
+
+def _content(
+    claim: Claim, level: float, assumed: dict[str, Any], notes: list[str], **numbers: Any
+) -> dict[str, Any]:
+    """What every claim has, and the numbers of one kind."""
+    unknown = claim.unknown
+    found = {"p_false": float(claim.p_false()), "level": level, "n_test": claim.n_test}
+    points = claim.curve(_COARSE).tolist()
+    known = {unknown: assumed, f"{unknown}_needed": claim.needed(level)}
+    return {**found, "sensitivity": points, "notes": notes, **known, **numbers}
 
 
 def report_accuracies(
@@ -191,38 +197,29 @@ def report_accuracies(
     >>> print(report_accuracies("0.90", "0.88", 500).sentences[2])
     It is at most 0.05 only if both got at least 85.4 % of the items right.
     """
-    printed, a, b = (str(accuracy_a), str(accuracy_b)), float(accuracy_a), float(accuracy_b)
+    a, b = float(accuracy_a), float(accuracy_b)
     sizes = n_test if isinstance(n_test, tuple) else (n_test, n_test)
-    p = float(false_claim_probability(a, b, sizes[1], congruence, alpha=alpha))
-    found, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
+    ReportedAccuracies(a, b, sizes[1], congruence, alpha).p_false()  # refuses what no claim can be
+    printed = (str(accuracy_a), str(accuracy_b))
+    rounded, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
+    claim = ReportedAccuracies(a, b, n, congruence, alpha)
     numbers: dict[str, Any] = {
-        "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": found,
+        "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": rounded,
     }  # fmt: skip
     if congruence is None:
-        numbers["alpha_sensitivity"] = [
-            [x, false_claim_probability(a, b, n, alpha=x)] for x in sorted({*_ALPHAS, alpha})
-        ]
+        alphas = sorted({*_ALPHAS, alpha})
+        numbers["alpha_sensitivity"] = [[x, claim.p_false(alpha=x)] for x in alphas]
     if rope is not None:
         region = false_claim_rope(a, b, n, rope, congruence, alpha=alpha)
         numbers["rope"] = {"half_width": rope, **asdict(region)}
-    if best_of is not None:
-        if alpha != 1:
-            raise InputError(f"best_of is for the flat prior: leave out alpha={alpha:g}")
-        from bayes_sota.claims.selection import best_try_probability
-
-        plain = float(false_claim_probability(a, b, n, congruence))
-        best = best_try_probability(a, b, n, best_of, congruence)
-        numbers["selection"] = _selection(best_of, best, plain)
-    claim: dict[str, Any] = {"accuracy_a": a, "accuracy_b": b, "n_test": n, "alpha": alpha}
-    return describe_claim(ReportedClaim(
-        unknown="congruence", assumed=_described(congruence, a, b),
-        p_false=found["p_false"] if found is not None and sizes[0] < sizes[1] else p,
-        needed=congruence_needed(**claim, level=level), level=level, n_test=n,
-        what=f"{a:g} against {b:g} on {counted(n, 'item')}",
-        curve=sensitivity_to_congruence(**claim),
-        sensitivity=sensitivity_to_congruence(**claim, points=_POINTS).tolist(),
-        numbers=numbers, notes=notes, drawn_from={**claim, "congruence": congruence},
-    ))  # fmt: skip
+    if best_of is not None and alpha != 1:
+        raise InputError(f"best_of is for the flat prior: leave out alpha={alpha:g}")
+    numbers |= _selection(claim, best_of)
+    if rounded is not None and sizes[0] < sizes[1]:
+        numbers["p_false"] = rounded["p_false"]
+    what = f"{a:g} against {b:g} on {counted(n, 'item')}"
+    content = _content(claim, level, _described(claim), notes, **numbers)
+    return describe_claim(ReportedClaim(claim, what, content))
 
 
 def report_means(
@@ -246,44 +243,28 @@ def report_means(
     Examples
     --------
     >>> report = report_means(ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1)))
-    >>> round(report.about.p_false, 3), round(report.about.needed, 3)
+    >>> round(report.content["p_false"], 3), round(report.content["correlation_needed"], 3)
     (0.141, 0.819)
     """
     (low, high), known = claim.correlation_range, claim.sd_difference is not None
-    a, b, n, p = claim.mean_a, claim.mean_b, claim.n_test, float(claim.p_false())
-
-    def curve(points: int) -> FloatArray:
-        if known:
-            return np.empty((0, 2))
-        last = min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high
-        grid = np.linspace(low, last, points)
-        return np.column_stack([grid, claim.p_false(correlation=grid)])
-
+    claim.p_false()  # refuses what no claim can be
     numbers: dict[str, Any] = {
-        "mean": [a, b], "correlation_range": [low, high], "sd_difference": claim.sd_difference,
-        "sd": None if known else claim.spreads,
+        "mean": [claim.mean_a, claim.mean_b], "correlation_range": [low, high],
+        "sd_difference": claim.sd_difference, "sd": None if known else claim.spreads,
         "sd_imputed": claim.imputed or any(callable(of) or np.ndim(of) for of in claim.sd or ()),
-        "sd_sensitivity": _other_spreads(claim),
+        "sd_sensitivity": _other_spreads(claim), **_selection(claim, best_of),
     }  # fmt: skip
-    assumption, notes, fine = f"averaged from {low:g} to {high:g}", [], curve(201)
+    assumption = f"averaged from {low:g} to {high:g}"
     if claim.correlation is not None:
         assumption = "given"
     if known:
         assumption = "not needed: the differences are known"
-    if best_of is not None:
-        from bayes_sota.claims.selection import best_try_probability_of_means
-
-        best = best_try_probability_of_means(claim, best_of)
-        numbers["selection"] = _selection(best_of, best, p)
-        if known:
-            notes = ["for the tries half of the variance of the differences is taken to be A's own"]
-    return describe_claim(ReportedClaim(
-        unknown="correlation", assumed={"value": claim.correlation, "assumption": assumption},
-        p_false=p, needed=None if known else crossing_of(fine, level), level=level, n_test=n,
-        what=f"{a:g} against {b:g} on {counted(n, 'case')}", curve=fine,
-        sensitivity=curve(_POINTS).tolist(), numbers=numbers, notes=notes,
-        drawn_from={"claim": claim},
-    ))  # fmt: skip
+    halved = "for the tries half of the variance of the differences is taken to be A's own"
+    notes = [halved] * (known and best_of is not None)
+    assumed = {"value": claim.correlation, "assumption": assumption}
+    what = f"{claim.mean_a:g} against {claim.mean_b:g} on {counted(claim.n_test, 'case')}"
+    content = _content(claim, level, assumed, notes, **numbers)
+    return describe_claim(ReportedClaim(claim, what, content))
 
 
 def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
@@ -294,21 +275,30 @@ def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
     return [[x, float(claim.p_false(sd=(x * first, x * second)))] for x in (0.5, 2.0)]
 
 
-def _selection(tries: float, corrected: float, plain: float) -> dict[str, float]:
-    return {
-        "tries": tries, "p_false_selected": corrected, "p_false": plain,
-        "difference": corrected - plain,
-    }  # fmt: skip
+def _selection(claim: ReportedAccuracies | ReportedMeans, tries: float | None) -> dict[str, Any]:
+    """The claim if A is the best of several tries."""
+    if tries is None:
+        return {}
+    from bayes_sota.claims.selection import best_try_probability, best_try_probability_of_means
+
+    if isinstance(claim, ReportedMeans):
+        best = best_try_probability_of_means(claim, tries)
+    else:
+        pair, n = (claim.accuracy_a, claim.accuracy_b), claim.n_test
+        best = best_try_probability(*pair, n, tries, claim.congruence)
+    plain = float(claim.p_false())
+    of = {"tries": tries, "p_false_selected": best, "p_false": plain, "difference": best - plain}
+    return {"selection": of}
 
 
-def _described(chosen: Congruence, a: float, b: float) -> dict[str, Any]:
+def _described(claim: ReportedAccuracies) -> dict[str, Any]:
+    chosen = claim.congruence
     if chosen is None:
-        low, high = (float(x) for x in congruence_bounds(a, b))
-        return {"range": [low, high], "assumption": "averaged over what the accuracies allow"}
+        return {"range": [*claim.ends], "assumption": "averaged over what the accuracies allow"}
     if isinstance(chosen, CongruencePrior):
         return {"value": None, "assumption": str(chosen)}
-    value = float(congruence_at(np.asarray(a), np.asarray(b), chosen))
-    return {"value": value, "assumption": chosen if isinstance(chosen, str) else "given"}
+    value = congruence_at(np.asarray(claim.accuracy_a), np.asarray(claim.accuracy_b), chosen)
+    return {"value": float(value), "assumption": chosen if isinstance(chosen, str) else "given"}
 
 
 def _as_printed(
@@ -346,12 +336,11 @@ def _as_printed(
     return rounded, [text for text, holds in remarks.items() if holds], n
 
 
-def _about_accuracies(report: ReportedClaim) -> Iterator[str]:
+def _about_accuracies(content: dict[str, Any]) -> Iterator[str]:
     """Sentences of the paragraph: the claim, what is not reported, rounding, tries."""
-    found, assumed = report.numbers, report.assumed
-    (low, most), (high, least) = report.sensitivity[0], report.sensitivity[-1]
-    a, b = found["accuracy"]
-    *few, n = dict.fromkeys(found["n_test_range"])
+    (low, most), *_, (high, least) = content["sensitivity"]
+    (a, b), assumed = content["accuracy"], content["congruence"]
+    *few, n = dict.fromkeys(content["n_test_range"])
     items = " to ".join([*(f"{size:,}" for size in few), counted(n, "test item")])
     assumption = assumed["assumption"]
     if "range" in assumed:
@@ -360,7 +349,7 @@ def _about_accuracies(report: ReportedClaim) -> Iterator[str]:
         assumption = f"{assumed['value']:.4g} of the items right by both, {assumption}"
     yield (
         f"The claim that A (accuracy {a:g}) outperforms B ({b:g}) on {items} is false "
-        f"with probability {chance(report.p_false)} ({assumption})."
+        f"with probability {chance(content['p_false'])} ({assumption})."
     )
     if "range" in assumed:
         yield (
@@ -368,18 +357,18 @@ def _about_accuracies(report: ReportedClaim) -> Iterator[str]:
             f"{low:.3f} to {high:.3f}, and the probability ranges from {chance(least)} to "
             f"{chance(most)}."
         )
-        yield _needed(report)
-    rounded = _left_open(found)
-    if rounded and rounded["p_false"] != report.p_false:
+        yield _needed(content)
+    rounded = _left_open(content)
+    if rounded and rounded["p_false"] != content["p_false"]:
         yield f"With the rounding of the printed accuracies it is {chance(rounded['p_false'])}."
-    yield from _about_tries(found)
+    yield from _about_tries(content)
 
 
-def _details_of_accuracies(report: ReportedClaim) -> Iterator[str]:
+def _details_of_accuracies(content: dict[str, Any]) -> Iterator[str]:
     """What the screen has beside the paragraph."""
-    rounded, rope = _left_open(report.numbers), report.numbers.get("rope")
-    if "range" not in report.assumed:
-        yield _needed(report)
+    rounded, rope = _left_open(content), content.get("rope")
+    if "range" not in content["congruence"]:
+        yield _needed(content)
     if rounded:
         ends = (sorted({*rounded[name]}) for name in ("counts_a", "counts_b"))
         a, b = (" to ".join(f"{x:,}" for x in pair) for pair in ends)
@@ -390,41 +379,43 @@ def _details_of_accuracies(report: ReportedClaim) -> Iterator[str]:
             f"A better by more than {rope['half_width']:g}: {chance(rope['a_better'])}; "
             f"equivalent: {chance(rope['equivalent'])}; B better: {chance(rope['b_better'])}"
         )
-    if "alpha_sensitivity" in report.numbers:
-        others = (f"{chance(p)} ({x:g})" for x, p in report.numbers["alpha_sensitivity"])
+    if "alpha_sensitivity" in content:
+        others = (f"{chance(p)} ({x:g})" for x, p in content["alpha_sensitivity"])
         yield f"With other priors of the four cells (alpha): {', '.join(others)}"
 
 
-def _left_open(numbers: dict[str, Any]) -> dict[str, Any] | None:
+def _left_open(content: dict[str, Any]) -> dict[str, Any] | None:
     """What the printed digits leave open; None where they fit one pair of counts, or none."""
-    rounded: dict[str, Any] | None = numbers["rounding"]
+    rounded: dict[str, Any] | None = content["rounding"]
     return rounded if rounded and rounded["lowest"] < rounded["highest"] else None
 
 
-def _needed(report: ReportedClaim) -> str:
+def _needed(content: dict[str, Any]) -> str:
     """What the level asks of the congruence."""
-    if report.needed is None:
-        return f"At no share does it fall to {report.level:g}."
-    share = rounded_up(100 * report.needed, 1)
-    always = report.needed <= report.sensitivity[0][0]
+    needed, level = content["congruence_needed"], content["level"]
+    if needed is None:
+        return f"At no share does it fall to {level:g}."
+    share = rounded_up(100 * needed, 1)
+    always = needed <= content["sensitivity"][0][0]
     only = f"only if both got at least {share} % of the items right"
-    return f"It is at most {report.level:g} {'whatever that share is' if always else only}."
+    return f"It is at most {level:g} {'whatever that share is' if always else only}."
 
 
-def _about_means(report: ReportedClaim) -> Iterator[str]:
+def _about_means(content: dict[str, Any]) -> Iterator[str]:
     """Sentences of the paragraph: the claim, spreads, correlation, tries."""
-    found, known = report.numbers, report.assumed["value"]
+    known = content["correlation"]["value"]
     yield (
-        f"The claim that A (mean {found['mean'][0]:g}) outperforms B ({found['mean'][1]:g}) on "
-        f"{counted(report.n_test, 'case')} is false with probability {chance(report.p_false)}."
+        f"The claim that A (mean {content['mean'][0]:g}) outperforms B ({content['mean'][1]:g}) on "
+        f"{counted(content['n_test'], 'case')} is false with probability "
+        f"{chance(content['p_false'])}."
     )
-    if found["sd"] is None:
-        yield f"The differences of cases have the SD {found['sd_difference']:g}."
+    if content["sd"] is None:
+        yield f"The differences of cases have the SD {content['sd_difference']:g}."
     else:
-        how = " imputed from the means" if found["sd_imputed"] else ""
-        yield f"The SDs of cases are {' and '.join(f'{x:.3g}' for x in found['sd'])}{how}."
-        if found["sd_sensitivity"]:
-            (_, half), (_, twice) = found["sd_sensitivity"]
+        how = " imputed from the means" if content["sd_imputed"] else ""
+        yield f"The SDs of cases are {' and '.join(f'{x:.3g}' for x in content['sd'])}{how}."
+        if content["sd_sensitivity"]:
+            (_, half), (_, twice) = content["sd_sensitivity"]
             yield (
                 "They were not reported: a rule of thumb for Dice, 2/3 mean (1 - mean), stands for "
                 f"them; with half of them the probability is {chance(half)}, with twice "
@@ -433,20 +424,20 @@ def _about_means(report: ReportedClaim) -> Iterator[str]:
         if known is not None:
             yield f"Their correlation is {known:g}."
         else:
-            (low, most), (high, least) = report.sensitivity[0], report.sensitivity[-1]
-            start, end = found["correlation_range"]
+            (low, most), *_, (high, least) = content["sensitivity"]
+            start, end = content["correlation_range"]
             yield (
                 "The correlation of the two methods' cases was not reported and is averaged, "
                 f"uniform from {start:g} to {end:g}; the probability is {chance(most)} at {low:g} "
                 f"and {chance(least)} at {high:g}. Please report the standard deviation of the "
                 "differences, or the results per case."
             )
-    yield from _about_tries(found)
+    yield from _about_tries(content)
 
 
-def _about_tries(numbers: dict[str, Any]) -> Iterator[str]:
-    if "selection" in numbers:
-        of = numbers["selection"]
+def _about_tries(content: dict[str, Any]) -> Iterator[str]:
+    if "selection" in content:
+        of = content["selection"]
         yield (
             f"If A is the best of {of['tries']:g} {'try' if of['tries'] == 1 else 'tries'} of "
             f"equal skill, the probability is {chance(of['p_false_selected'])} instead of "

@@ -6,66 +6,83 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.claims.accuracies import (
-    false_claim_probability,
-    sensitivity_to_congruence,
-)
+import numpy as np
+
+from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import NUMBERS, SelectedClaim, claim_of_best_entry
-from bayes_sota.claims.summary import SOURCE
+from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.tables import Report, Table
+from bayes_sota.core.summary import numbers_report
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
 from bayes_sota.core.types import Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison, compare_methods
+from bayes_sota.leaderboard.summary_entries import CITED
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 
-def describe_methods(
-    of: MethodComparison,
+def report_methods(
     outcomes: Responses | ItemScores,
-    selected: SelectedClaim | None = None,
+    methods: Sequence[str] | None = None,
     *,
+    draws: int = 10_000,
     ci_prob: float = 0.95,
     rope: float | None = None,
     level: float = 0.05,
+    selection: bool = True,
     source: str = "",
     notes: Sequence[str] = (),
-    seed: str = "",
+    random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
-    """Report of which of several methods is the best, from what each got for the same items.
+    """Report of several methods on the same items: who is the best, and who is as good.
 
     Parameters
     ----------
-    of : MethodComparison
-    outcomes : Responses or ItemScores
-    selected : SelectedClaim, optional
-        The winner's claim, corrected for its having been picked.
-    ci_prob, rope, level, source
-        As in ``report_methods``.
-    notes : sequence of str
-        What a reader should know.
-    seed : str
+    outcomes, methods, draws
+        As in ``compare_methods``.
+    ci_prob : float
+        Probability of the intervals, and of the comparison with the winner.
+    rope : float, optional
+        Half-width of practical equivalence.
+    level : float
+        Probability of a false claim that is accepted.
+    selection : bool
+        Whether to correct for picking the winner (``claim_of_best_entry``).
+    source, notes : str, sequence of str
+        Repeated in the report.
+    random_seed : int, SeedSequence, Generator or None
+
+    Examples
+    --------
+    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> report_methods(answers, selection=False, random_seed=0).content["tied_with_best"]
+    ['1', '2']
     """
-    methods = _methods(of, selected, ci_prob, rope)
-    tied = [method["name"] for method in methods if method["tied_with_best"]]
-    alone = _reported_alone(of, outcomes)
-    clusters = f" in {of.n_clusters:,} clusters" if of.n_clusters != of.n_items else ""
-    size = f"{counted(of.n_items, 'item')}{clusters}"
+    rng, seed = resolve_seed(random_seed)
+    of = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
+    selected, told = None, list[str]()
+    if selection:
+        selected, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
+    rows = _methods(of, selected, ci_prob, rope)
+    remarks = [*notes, *of.notes, *told]
+    tied = [row["name"] for row in rows if row["tied_with_best"]]
+    alone, in_clusters = _reported_alone(of, outcomes), of.n_clusters != of.n_items
+    size = counted(of.n_items, "item") + f" in {of.n_clusters:,} clusters" * in_clusters
     answer = _answer(of, selected, tied, size)
     content: dict[str, Any] = {
         "p_false": of.p_false, "winner": of.methods[of.winner],
         "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten, "tied_with_best": tied,
-        "methods": methods, "n_items": of.n_items, "n_clusters": of.n_clusters, "prob": ci_prob,
-        "p_best": None, "selection": None, "source": source, "level": level, "notes": list(notes),
+        "methods": rows, "n_items": of.n_items, "n_clusters": of.n_clusters, "prob": ci_prob,
+        "p_best": None, "selection": None, "source": source, "level": level, "notes": remarks,
         "seed": int(seed) if seed.isdigit() else seed, **alone,
     }  # fmt: skip
     if rope is not None:
@@ -75,26 +92,40 @@ def describe_methods(
     if selected is not None:
         content["selection"] = {name: getattr(selected, name) for name in NUMBERS}
         content["p_best"] = dict(zip(of.methods, selected.p_best, strict=True))
-    unit = "independent" if of.n_clusters == of.n_items else "clusters"
-    draws = f"{counted(len(of.draws), 'draw')}, seed {seed}"
-    picked = "" if selected is None else "; P(best) allows for the winner's having been picked"
+    unit, title = "clusters" if in_clusters else "independent", f"{source}: {size}, {len(rows)}"
     tree = partial(comparison_tree, of, outcomes, selected=selected, seed=seed)
-    return Report(
-        content=content,
-        make_frame=partial(_frame, methods),
-        tables=[_table(of, methods, ci_prob, f"{source}: {size}, {len(methods)} methods")],
-        sentences=[*answer, *_without_items(of, alone)],
-        paragraph=[*answer, *as_sentences(notes)],
-        legend=[
-            "may be best: cannot be told from the winner, P(>= winner) is at least "
-            f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
-            "beforehand"
-        ],
-        basis=[f"Paired posterior, items as {unit}, {draws}", SOURCE],
-        notes=notes,
+    return claim_report(
+        content,
+        [*answer, *_without_items(of, alone)],
+        f"Paired posterior, items as {unit}, {counted(len(of.draws), 'draw')}, seed {seed}",
+        make_frame=partial(_frame, rows),
+        tables=[Table.of([_cells(of, row, ci_prob) for row in rows], f"{title} methods")],
+        paragraph=[*answer, *as_sentences(remarks)],
+        legend=[_legend(ci_prob, selected)],
         reasons=() if selected is None else selected.reasons,
-        measured="claims",
         about=MethodsClaim(of, selected, tree),
+    )
+
+
+def _corrected(
+    of: MethodComparison, outcomes: Responses | ItemScores, seed: int | np.random.Generator
+) -> tuple[SelectedClaim | None, list[str]]:
+    """The winner's claim, corrected for its having been picked, and what is to be said of that."""
+    if max(of.n_runs) > 1:
+        return None, ["picking the winner is not corrected for where methods have several runs"]
+    try:
+        found = claim_of_best_entry(outcomes, given=of, random_seed=seed)
+    except InputError as error:
+        return None, [f"picking the winner is not corrected for: {error}"]
+    return found, [f"not to be trusted: {reason}" for reason in found.reasons]
+
+
+def _legend(ci_prob: float, selected: SelectedClaim | None) -> str:
+    picked = "" if selected is None else "; P(best) allows for the winner's having been picked"
+    return (
+        f"may be best: cannot be told from the winner, P(>= winner) is at least "
+        f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
+        "beforehand"
     )
 
 
@@ -140,13 +171,13 @@ def _reported_alone(of: MethodComparison, outcomes: Responses | ItemScores) -> d
     """What a paper that reports the two best accuracies only would leave open."""
     if not isinstance(outcomes, Responses) or not outcomes.is_plain or max(of.n_runs) > 1:
         return {"congruence": None, "sensitivity": []}
-    a, b = float(of.scores[of.winner]), float(of.scores[of.runner_up])
-    kept = outcomes.complete().correct
+    pair = float(of.scores[of.winner]), float(of.scores[of.runner_up])
+    alone, kept = ReportedAccuracies(*pair, of.n_items), outcomes.complete().correct
     both = float((kept[:, of.winner] * kept[:, of.runner_up]).mean())
     return {
         "congruence": {"value": both, "assumption": "counted"},
-        "sensitivity": sensitivity_to_congruence(a, b, of.n_items, points=9).tolist(),
-        "p_false_without_items": false_claim_probability(a, b, of.n_items),
+        "sensitivity": alone.curve(9).tolist(),
+        "p_false_without_items": alone.p_false(),
     }
 
 
@@ -202,86 +233,25 @@ def _frame(methods: list[dict[str, Any]]) -> "pd.DataFrame":
     return frame.assign(lower=lower, upper=upper)
 
 
-def _table(
-    of: MethodComparison, methods: list[dict[str, Any]], ci_prob: float, title: str
-) -> Table:
-    """Methods with their intervals and probabilities; the others where they were asked for."""
-    corrected, region = methods[0]["p_best"] is not None, "rope" in methods[0]
-    header = [
-        "method", "score", f"{ci_prob:.0%} interval", *["P(best)"] * corrected, "uncorrected",
-        "P(>= winner)", "may be best", *["P(equivalent)"] * region,
-    ]  # fmt: skip
-    rows, draws = list[list[str]](), len(of.draws)
-    for method in methods:
-        low, high = method["interval"]
-        d = decimals_for((high - low) / 4, (high - low) / 4 / draws**0.5)
-        own, uncorrected = method["name"] == of.methods[of.winner], method["p_best_uncorrected"]
-        rows.append([
-            method["name"], f"{method['score']:.{d + 1}f}", f"{low:.{d}f} to {high:.{d}f}",
-            *([chance(method["p_best"], method["p_best_mcse"])] if corrected else []),
-            chance(uncorrected, share_mcse(uncorrected, draws)),
-            "" if own else chance(method["p_not_below_winner"]),
-            "yes" if method["tied_with_best"] else "",
-            *([chance(method["rope"]["equivalent"])] if region else []),
-        ])  # fmt: skip
-    return Table(header, rows, title)
-
-
-def report_methods(
-    outcomes: Responses | ItemScores,
-    methods: Sequence[str] | None = None,
-    *,
-    draws: int = 10_000,
-    ci_prob: float = 0.95,
-    rope: float | None = None,
-    level: float = 0.05,
-    selection: bool = True,
-    source: str = "",
-    notes: Sequence[str] = (),
-    random_seed: Seed = DEFAULT_SEED,
-) -> Report:
-    """Report of several methods on the same items: who is the best, and who is as good.
-
-    Parameters
-    ----------
-    outcomes, methods, draws
-        As in ``compare_methods``.
-    ci_prob : float
-        Probability of the intervals, and of the comparison with the winner.
-    rope : float, optional
-        Half-width of practical equivalence.
-    level : float
-        Probability of a false claim that is accepted.
-    selection : bool
-        Whether to correct for picking the winner (``claim_of_best_entry``).
-    source, notes : str, sequence of str
-        Repeated in the report.
-    random_seed : int, SeedSequence, Generator or None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
-    >>> report_methods(answers, selection=False, random_seed=0).content["tied_with_best"]
-    ['1', '2']
-    """
-    rng, seed = resolve_seed(random_seed)
-    found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    selected, remarks = None, [*notes, *found.notes]
-    if selection and max(found.n_runs) > 1:
-        remarks.append("picking the winner is not corrected for where methods have several runs")
-    elif selection:
-        try:
-            same = int(seed) if seed.isdigit() else rng
-            selected = claim_of_best_entry(outcomes, given=found, random_seed=same)
-        except InputError as error:
-            remarks.append(f"picking the winner is not corrected for: {error}")
-    reasons = () if selected is None else selected.reasons
-    remarks += [f"not to be trusted: {reason}" for reason in reasons]
-    return describe_methods(
-        found, outcomes, selected, ci_prob=ci_prob, rope=rope, level=level, source=source,
-        notes=remarks, seed=seed,
-    )  # fmt: skip
+def _cells(of: MethodComparison, method: dict[str, Any], ci_prob: float) -> dict[str, str]:
+    """A method with its interval and probabilities; the others where they were asked for."""
+    (low, high), draws = method["interval"], len(of.draws)
+    d = decimals_for((high - low) / 4, (high - low) / 4 / draws**0.5)
+    own, uncorrected = method["name"] == of.methods[of.winner], method["p_best_uncorrected"]
+    cells = {
+        "method": method["name"], "score": f"{method['score']:.{d + 1}f}",
+        f"{ci_prob:.0%} interval": f"{low:.{d}f} to {high:.{d}f}",
+    }  # fmt: skip
+    if method["p_best"] is not None:
+        cells["P(best)"] = chance(method["p_best"], method["p_best_mcse"])
+    cells |= {
+        "uncorrected": chance(uncorrected, share_mcse(uncorrected, draws)),
+        "P(>= winner)": "" if own else chance(method["p_not_below_winner"]),
+        "may be best": "yes" * method["tied_with_best"],
+    }
+    if "rope" in method:
+        cells["P(equivalent)"] = chance(method["rope"]["equivalent"])
+    return cells
 
 
 def runs_hint(methods: Sequence[str] | None) -> list[str]:
@@ -302,3 +272,37 @@ def runs_hint(methods: Sequence[str] | None) -> list[str]:
                 "one, give --run-separator"
             ]
     return []
+
+
+def describe_selection(found: SelectedClaim, seed: int | None = None) -> Report:
+    """Describe the claim of a winner that was picked.
+
+    Parameters
+    ----------
+    found : SelectedClaim
+    seed : int, optional
+        Of its draws.
+    """
+    false, not_best = found.corrected
+    rows = (
+        ("P(false), corrected for the selection", found.p_false_selected, false),
+        ("P(false) as if both had been given", found.p_false, chance(found.p_false)),
+        ("P(another entry is the best)", found.p_not_best, not_best),
+        ("rho", found.rho, f"{found.rho:.2f}"),
+    )
+    said = (
+        f"That {found.winner}, the best of {counted(len(found.p_best), 'entry', 'entries')} by "
+        f"score, is better than the runner-up is false with probability {false}.",
+        f"That allows for its having been picked by its score; as if it and the runner-up, "
+        f"{found.runner_up}, had been given beforehand, it is {chance(found.p_false)}.",
+        f"Another entry is the best with probability {not_best}. The mean "
+        f"correlation of an entry with what all share (rho) is {found.rho:.2f}.",
+    )
+    return numbers_report(
+        rows,
+        content=found.to_dict() | ({} if seed is None else {"seed": seed}),
+        sentences=said,
+        notes=found.notes,
+        reasons=found.reasons,
+        basis=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
+    )

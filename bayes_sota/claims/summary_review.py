@@ -9,9 +9,10 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayes_sota.claims.means import CORRELATIONS
 from bayes_sota.claims.review import (
@@ -21,7 +22,7 @@ from bayes_sota.claims.review import (
     review_probabilities,
     share_interval,
 )
-from bayes_sota.claims.summary import SOURCE
+from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
@@ -31,10 +32,6 @@ from bayes_sota.data.columns import find_column
 from bayes_sota.data.files.opening import is_frame, open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")
 _LABELS = ("name", "paper", "claim", "title")
@@ -43,7 +40,7 @@ _SHARES = ("claims", "expected false", "averaged", "at the lowest", "at the high
 
 
 def describe_claims(
-    frame: "pd.DataFrame",
+    frame: pd.DataFrame,
     level: float,
     group_by: str | None = None,
     label: str | None = None,
@@ -62,67 +59,61 @@ def describe_claims(
     reasons : sequence of str
         Why the result does not stand for all rows; empty where it does.
     """
-    summary = _summary(frame, group_by, level)
-    by_group = {
-        str(name): list(part.itertuples(index=False))
-        for name, part in summary.groupby("group", sort=False)
-    }
+    shares = _shares(frame, group_by, level)
     names = [f"row {row + 1}" for row in range(len(frame))]
     names, groups = names if label is None else _texts(frame[label]), _groups_of(frame, group_by)
     results = frame[list(RESULTS)].to_dict("records")
-    said, legend = _finding(by_group[""], level), _legend(level)
-    summaries = [_as_dict(group, shares) for group, shares in by_group.items()]
-    return Report(
-        content={
+    said, legend = _finding(shares[""], level), _legend(level)
+    summaries = [_as_dict(group, of) for group, of in shares.items()]
+    every = list(zip(names, groups, results, strict=True))
+    claims = [
+        {"row": row, "name": name, "group": group}
+        | {k: None if v != v else v for k, v in result.items()}
+        for row, (name, group, result) in enumerate(every, 1)
+    ]
+    return claim_report(
+        {
             "level": level, "finding": " ".join(said), "all": summaries[0],
-            "groups": summaries[1:],
-            "claims": [
-                {"row": row, "name": name, "group": group}
-                | {k: None if v != v else v for k, v in result.items()}
-                for row, (name, group, result) in enumerate(
-                    zip(names, groups, results, strict=True), 1
-                )
-            ],
+            "groups": summaries[1:], "claims": claims,
             "diagnostics": {"ok": not reasons, "reasons": list(reasons)},
         },
+        said,
+        "Dirichlet posteriors of paired outcomes, Student t of paired means",
         make_frame=lambda: frame,
         tables=[
             ShownTable(
                 [group_by or "group", *_SHARES],
-                [_group_cells(*group) for group in by_group.items()],
+                [_group_cells(*group) for group in shares.items()],
                 f"Claims whose probability of being false is above {level:.3g}, by assumption",
             ),
             ShownTable(
                 ["claim", "group", "P(false)", "range", "verdict"],
-                [_claim_cells(*row) for row in zip(names, groups, results, strict=True)],
+                [_claim_cells(*row) for row in every],
                 "The claims",
             ),
         ],
-        sentences=said,
         paragraph=[*said, *legend],
         legend=legend,
         reasons=reasons,
-        basis=["Dirichlet posteriors of paired outcomes, Student t of paired means", SOURCE],
-        measured="claims",
-        about=summary,
+        about=pd.DataFrame([share for of in shares.values() for share in of]),
     )  # fmt: skip
 
 
-def _finding(shares: Sequence[Any], level: float) -> list[str]:
+def _finding(shares: list[dict[str, Any]], level: float) -> list[str]:
     """How many claims are false, and which the numbers support; what is not known of which."""
-    total, lowest, highest = shares
-    if not total.n_claims:
+    expected, above = ([share[k] for share in shares] for k in ("expected_false", "n_above"))
+    size = shares[0]["n_claims"]
+    if not size:
         return ["No claim can be used."]
-    d = 1 if highest.expected_false < 10 else 0
-    low, high = f"{lowest.expected_false:.{d}f}", f"{highest.expected_false:.{d}f}"
+    d = 1 if expected[2] < 10 else 0
+    mean, low, high = (f"{x:.{d}f}" for x in expected)
     assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
     return [
-        f"Of {counted(total.n_claims, 'claim')} about {total.expected_false:.{d}f} are "
-        f"expected to be false{assumed}, and nobody knows which.",
-        f"The numbers support {total.n_claims - highest.n_above:,}: their probability of being "
-        f"false is at most {level:.3g}. They do not support {lowest.n_above:,}, which may "
-        f"be true all the same; of the other {highest.n_above - lowest.n_above:,} it depends "
-        "on what is not reported.",
+        f"Of {counted(size, 'claim')} about {mean} are expected to be false{assumed}, and nobody "
+        "knows which.",
+        f"The numbers support {size - above[2]:,}: their probability of being false is at most "
+        f"{level:.3g}. They do not support {above[1]:,}, which may be true all the same; of the "
+        f"other {above[2] - above[1]:,} it depends on what is not reported.",
     ]
 
 
@@ -144,14 +135,14 @@ def _claim_cells(name: str, group: str | None, result: dict[str, Any]) -> list[s
     return [name, group or "", p, f"{low} to {high}", result["verdict"]]
 
 
-def _group_cells(group: str, shares: Sequence[Any]) -> list[str]:
+def _group_cells(group: str, shares: list[dict[str, Any]]) -> list[str]:
     """Claims of a group, false ones expected, above the level, problems."""
-    first, counts = shares[0], [f"{one.n_above:,} ({_percents(one)})" for one in shares]
-    size, expected = f"{first.n_claims:,}", f"{first.expected_false:.1f}"
-    return [group or "all", size, expected, *counts, f"{first.n_problems:,}"]
+    first, counts = shares[0], [f"{one['n_above']:,} ({_percents(one)})" for one in shares]
+    size, expected = f"{first['n_claims']:,}", f"{first['expected_false']:.1f}"
+    return [group or "all", size, expected, *counts, f"{first['n_problems']:,}"]
 
 
-def read_claims(path: str | os.PathLike[str] | Any) -> "pd.DataFrame":
+def read_claims(path: str | os.PathLike[str] | Any) -> pd.DataFrame:
     """Review of claims from a file, one row each, all cells as they are written.
 
     Parameters
@@ -175,11 +166,9 @@ def read_claims(path: str | os.PathLike[str] | Any) -> "pd.DataFrame":
     ...     read_claims(path).values.tolist()
     [['Li 2024', '0.90', '0.88', '500']]
     """
-    import pandas as pd
-
     table = open_table(path)
     check_columns(table)
-    return pd.DataFrame(dict(zip(table.header, table.columns, strict=True)), dtype=object)
+    return _as_pandas(None, table)
 
 
 def claims_table(
@@ -274,10 +263,8 @@ def _unusable(problems: "pd.Series[str]") -> str:
     )
 
 
-def _as_pandas(frame: Any, table: Table) -> "pd.DataFrame":
+def _as_pandas(frame: Any, table: Table) -> pd.DataFrame:
     """Frame with the table's columns, its own types and index where it is one of pandas."""
-    import pandas as pd
-
     if isinstance(frame, pd.DataFrame) and len(table.header) == frame.shape[1]:
         return frame.set_axis(list(table.header), axis=1)
     return pd.DataFrame(dict(zip(table.header, table.columns, strict=True)), dtype=object)
@@ -307,55 +294,58 @@ def _results(rows: ClaimRows, level: float, sd: Any) -> dict[str, Any]:
     return dict(zip(RESULTS, (*found.T, assumption, verdict, problems), strict=True))
 
 
-def _groups_of(frame: "pd.DataFrame", group_by: str | None) -> list[str | None]:
+def _groups_of(frame: pd.DataFrame, group_by: str | None) -> list[str | None]:
     """Group of each claim as text, None where there are no groups."""
     if group_by is None:
         return [None] * len(frame)
     return [text or "(none)" for text in _texts(frame[group_by])]
 
 
-def _summary(frame: "pd.DataFrame", group_by: str | None, level: float) -> "pd.DataFrame":
+def _shares(
+    frame: pd.DataFrame, group_by: str | None, level: float
+) -> dict[str, list[dict[str, Any]]]:
     """Shares of claims above the level: of all, then by group in the order of the table."""
-    import pandas as pd
-
     found = frame[list(PROBABILITIES)].astype(float).reset_index(drop=True)
-    parts = {"": found}
+    parts: dict[str, Any] = {"": found}
     if group_by is not None:
         parts |= dict(iter(found.groupby(np.array(_groups_of(frame, group_by)), sort=False)))
-    rows: list[dict[str, Any]] = []
-    for name, part in parts.items():
-        usable = part.dropna()
-        for probability, values in usable.items():
-            size, above = len(usable), int((values > level).sum())
-            lower, upper = share_interval(above, size, _PROB)
-            rows.append({
-                "group": name, "probability": probability, "n_claims": size,
-                "n_problems": len(part) - size, "n_above": above,
-                "share": above / size if size else np.nan, "lower": lower, "upper": upper,
-                "expected_false": float(values.sum()),
-            })  # fmt: skip
-    return pd.DataFrame(rows)
+    return {
+        str(name): [_share(str(name), part[one], level) for one in PROBABILITIES]
+        for name, part in parts.items()
+    }
 
 
-def _as_dict(group: str, shares: list[Any]) -> dict[str, Any]:
+def _share(group: str, column: Any, level: float) -> dict[str, Any]:
+    """How many claims are above the level by one of their probabilities."""
+    values = column.dropna()
+    size, above = len(values), int((values > level).sum())
+    lower, upper = share_interval(above, size, _PROB)
+    return {
+        "group": group, "probability": column.name, "n_claims": size,
+        "n_problems": len(column) - size, "n_above": above,
+        "share": above / size if size else np.nan, "lower": lower, "upper": upper,
+        "expected_false": float(values.sum()),
+    }  # fmt: skip
+
+
+def _as_dict(group: str, shares: list[dict[str, Any]]) -> dict[str, Any]:
     """Summary of one group as plain Python objects."""
-    first = shares[0]
+    sizes = {name: shares[0][name] for name in ("n_claims", "n_problems")}
     above = {
-        one.probability: {
-            "n": int(one.n_above), "share": float(one.share) if one.n_claims else None,
-            "interval": [float(one.lower), float(one.upper)] if one.n_claims else None,
-            "expected_false": float(one.expected_false),
+        one["probability"]: {
+            "n": one["n_above"], "share": one["share"] if one["n_claims"] else None,
+            "interval": [one["lower"], one["upper"]] if one["n_claims"] else None,
+            "expected_false": one["expected_false"],
         }
         for one in shares
     }  # fmt: skip
-    sizes = {"n_claims": int(first.n_claims), "n_problems": int(first.n_problems)}
     return {"group": group or None, **sizes, "above_level": above}
 
 
-def _percents(share: Any) -> str:
-    if np.isnan(share.share):
+def _percents(share: dict[str, Any]) -> str:
+    if not share["n_claims"]:
         return "no claims"
-    return f"{share.share:.0%}, {share.lower:.0%} to {share.upper:.0%}"
+    return f"{share['share']:.0%}, {share['lower']:.0%} to {share['upper']:.0%}"
 
 
 def _texts(column: Any) -> list[str]:

@@ -553,8 +553,8 @@ def check_positives(n_positive: int | None, n_test: int) -> int:
     return n_positive
 
 
-def parse_tries(text: str) -> int | tuple[int, int]:
-    """Number of classifiers, or a range ``A:B``.
+def parse_tries(text: str, option: str = "--classifiers") -> int | tuple[int, int]:
+    """Number of classifiers, or of what another option counts, or a range ``A:B``.
 
     Examples
     --------
@@ -568,7 +568,7 @@ def parse_tries(text: str) -> int | tuple[int, int]:
         numbers = []
     if len(numbers) not in (1, 2):
         raise InputError(
-            f"--classifiers takes a whole number or a range A:B, got {plain_text(text, 40)!r}"
+            f"{option} takes a whole number or a range A:B, got {plain_text(text, 40)!r}"
         )
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 

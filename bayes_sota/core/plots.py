@@ -96,6 +96,13 @@ def make_collection(
     return PlotCollection.grid(data, backend=chosen, **given)
 
 
+def check_columns(table: Any, names: Sequence[str], what: str) -> None:
+    """Raise ``InputError`` where a table lacks some columns."""
+    missing = [name for name in names if name not in table]
+    if missing:
+        raise InputError(f"{what} lacks the column {', '.join(missing)}")
+
+
 def _checked_backend(backend: str | None) -> str:
     from arviz_base import rcParams
 
@@ -171,13 +178,15 @@ class Panel:
         size = area**0.5 if self.collection.backend == "bokeh" else area  # it takes a diameter
         self.draw(visuals.scatter_x, label, x, y=y, color=color, size=size, **look)
 
-    def line(self, label: str, x: "xr.DataArray", y: "xr.DataArray", color: str) -> None:
-        """Line through points."""
+    def line(
+        self, label: str, x: "xr.DataArray", y: "xr.DataArray", color: str, **look: Any
+    ) -> None:
+        """Line through points, broken where one is NaN."""
         import xarray as xr
         from arviz_plots import visuals
 
         points = xr.concat([x, y], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
-        self.draw(visuals.line_xy, label, points, color=color, width=1.4)
+        self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
 
     def area(
         self, label: str, curve: "xr.DataArray", bottom: float, scale: Value, color: str

@@ -91,6 +91,11 @@ class Table:
     rows: Sequence[Sequence[str]]
     title: str = ""
 
+    @classmethod
+    def of(cls, rows: Sequence[dict[str, str]], title: str = "") -> "Table":
+        """Table of rows that name their cells, all alike, at least one."""
+        return cls([*rows[0]], [[*row.values()] for row in rows], title)
+
     def head(self, top: int | None) -> "Table":
         """The first rows; the title says how many more there are."""
         hidden = len(self.rows) - (len(self.rows) if top is None else top)

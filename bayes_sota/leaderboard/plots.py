@@ -13,7 +13,15 @@ import xarray as xr
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, rounded, title_figure
+from bayes_sota.core.plots import (
+    COLORS,
+    Panel,
+    check_columns,
+    make_bounds,
+    make_collection,
+    rounded,
+    title_figure,
+)
 from bayes_sota.core.text import shown_name
 
 if TYPE_CHECKING:
@@ -88,9 +96,7 @@ def plot_sensitivity(
     >>> figure.viz["interval_1"]["theta_sota"].item()["x"].tolist()
     [0.905, 0.917]
     """
-    missing = [name for name in _COLUMNS if name not in rows]
-    if missing:
-        raise InputError(f"the table of sensitivity lacks the column {', '.join(missing)}")
+    check_columns(rows, _COLUMNS, "the table of sensitivity")
     if not len(rows):
         raise InputError("the table of sensitivity has no row")
     table = list(rows.itertuples(index=False))

@@ -7,7 +7,7 @@ the answers of both methods hang on the same luck.
 
 import numpy as np
 
-from bayes_sota.claims.summary_tasks import report_tasks
+from bayes_sota.claims.summary_differences import report_tasks
 from bayes_sota.data.responses import Responses
 
 EXAMS, TASKS, MIDDLE = 200, 12, 0.6

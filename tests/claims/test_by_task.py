@@ -11,7 +11,7 @@ from data.files import run
 
 import bayes_sota.data
 from bayes_sota.claims.plots import plot_tasks
-from bayes_sota.claims.summary_tasks import report_tasks, verdicts_that_stand
+from bayes_sota.claims.summary_differences import report_tasks, verdicts_that_stand
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS
 from bayes_sota.data.item_scores import ItemScores

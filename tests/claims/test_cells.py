@@ -8,11 +8,7 @@ from scipy import special, stats
 
 from bayes_sota.claims.accuracies import possible_tables
 from bayes_sota.claims.cells import draw_cells, log_likelihood_of_cells, log_prior_of_cells
-from bayes_sota.claims.congruence import (
-    OddsRatioCongruence,
-    RelativeCongruence,
-    congruence_nodes,
-)
+from bayes_sota.claims.congruence import OddsRatioCongruence, RelativeCongruence, congruence_nodes
 
 CLAIMS = (
     (0.5, 0.5, 4), (1.0, 0.9, 50), (0.9, 0.88, 500), (0.905, 0.8836, 777), (0.999, 0.99, 20_000),

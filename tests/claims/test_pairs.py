@@ -10,7 +10,7 @@ from data.files import run
 from scipy.stats import binom
 
 import bayes_sota.data
-from bayes_sota.claims.summary_pairs import report_pairs
+from bayes_sota.claims.summary_differences import report_pairs
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import betainc
 
-from bayes_sota.claims.accuracies import congruence_needed, false_claim_probability
+from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_probability
 from bayes_sota.claims.congruence import OddsRatioCongruence
 from bayes_sota.claims.planning import (
     GapOfAccuracies,
@@ -86,10 +86,10 @@ def test_the_power_at_a_true_gap() -> None:
 
 
 def test_the_congruence_that_a_claim_needs() -> None:
-    needed = congruence_needed(0.90, 0.88, 500)
+    needed = ReportedAccuracies(0.90, 0.88, 500).needed(0.05)
     assert false_claim_probability(0.90, 0.88, 500, needed) == pytest.approx(0.05, abs=1e-6)
-    assert congruence_needed(0.90, 0.80, 500) == pytest.approx(0.7)
-    assert congruence_needed(0.51, 0.50, 10) is None
+    assert ReportedAccuracies(0.90, 0.80, 500).needed(0.05) == pytest.approx(0.7)
+    assert ReportedAccuracies(0.51, 0.50, 10).needed(0.05) is None
 
 
 def test_a_table_of_sizes_holds_every_gap_and_assumption() -> None:

@@ -72,7 +72,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (of_means(sd=SD, correlation_range=(0.5, 0.2)), "increasing"),
     (of_means(bounds=None), "give sd"),
     (of_means(sd_difference=0), "sd_difference must be positive"),
-    (lambda: means(0.7, 0.8, 100, sd=SD), "exchange them"),
+    (lambda: means(0.7, 0.8, 100, sd=SD), "exchange the two"),
     (lambda: means(81, 80, 100, sd=SD), "range of a case, got 81; in percent"),
     (lambda: means(0.9, 0.8, 100, sd=(-0.1, 0.1)), "at least 0, got -0.1"),
     (lambda: bs.claims.best_try_probability(0.9, 0.8, 100, 0.5), "from 1 to 1,000,000, got 0.5"),

@@ -13,16 +13,9 @@ from scipy import stats
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import congruence_of_odds_ratio
 from bayes_sota.claims.means import false_claim_probability_of_means
-from bayes_sota.claims.models import (
-    _draw_second_accuracy,
-    build_clustered_items,
-    build_model,
-)
+from bayes_sota.claims.models import _draw_second_accuracy, build_clustered_items, build_model
 from bayes_sota.claims.models_means import build_case_differences, build_metric_differences
-from bayes_sota.claims.sample import (
-    sample_claim,
-    summarize_claim,
-)
+from bayes_sota.claims.sample import sample_claim, summarize_claim
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS, VARIABLES

@@ -1,4 +1,4 @@
-r"""How many items and runs a claim needs, from answers at hand.
+r"""How many items a claim needs: at a gap, or with how many runs from answers at hand.
 
 A pilot of n items, each answered R times by two methods, tells the variance V of their difference,
 with its tasks, clusters and weights, and the part :math:`V_r` of it that runs make. Other numbers
@@ -18,12 +18,16 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
-from bayes_sota.claims.summary_pairs import chosen_pair
+from bayes_sota.claims.planning import ClaimPlan
+from bayes_sota.claims.summary import LAWS, SOURCE, claim_report
+from bayes_sota.claims.summary_differences import chosen_pair
 from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, POSITIVE
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, Table
-from bayes_sota.core.text import as_sentences, counted
+from bayes_sota.core.text import counted
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import columns_of_methods, item_data, student_law
@@ -116,8 +120,6 @@ class Pilot:
 
     def needed(self, gap: float, n_runs: int, *, level: float = 0.05, power: float = 0.8) -> int:
         """Items on which a true gap is claimed with this power."""
-        from scipy.special import ndtri
-
         LEVEL.check(level, "level")
         ASSURANCE.check(power, "power")
         reach = float(ndtri(1 - level) + ndtri(power))
@@ -172,14 +174,16 @@ def plan_from_pilot(
     for name, cost in (("cost_per_item", cost_per_item), ("cost_per_run", cost_per_run)):
         if cost is not None:
             NOT_NEGATIVE.check(cost, name)
-    costs = None
-    if cost_per_item is not None or cost_per_run is not None:
-        costs = cost_per_item or 0.0, cost_per_run or 0.0
+    asked = cost_per_item is not None or cost_per_run is not None
+    costs = (cost_per_item or 0.0, cost_per_run or 0.0) if asked else None
     pilot = Pilot.of(outcomes, pair)
-    designs = [
-        _design(pilot, runs, pilot.needed(gap, runs, level=level, power=power), costs)
-        for runs in _numbers_of_runs(pilot, costs)
-    ]
+    designs = list[dict[str, Any]]()
+    for runs in _numbers_of_runs(pilot, costs):
+        items = pilot.needed(gap, runs, level=level, power=power)
+        error, answers = pilot.standard_error(items, runs), 2 * items * runs
+        price = {} if costs is None else {"cost": items * (costs[0] + runs * costs[1])}
+        sizes = {"n_runs": runs, "n_items": items, "n_answers": answers}
+        designs.append(sizes | {"standard_error": error} | price)
     best = min(designs, key=lambda one: one.get("cost", one["n_items"] * one["n_runs"]))
     content = {
         "pair": list(pilot.pair), "gap": gap, "level": level, "power": power,
@@ -188,16 +192,13 @@ def plan_from_pilot(
         "share_of_runs": pilot.share_of_runs, "designs": designs, "best": best, "source": source,
         "notes": list(notes),
     }  # fmt: skip
-    said = list(_said(pilot, content))
-    return Report(
-        content=content,
-        make_frame=lambda: _frame(designs),
-        tables=[_table(designs, pilot)],
-        sentences=said,
-        paragraph=[*said, *as_sentences(notes)],
-        basis=["Variances of the pilot", "Miller 2024, arXiv 2411.00640"],
-        notes=list(notes),
-        measured="claims",
+    return claim_report(
+        content,
+        list(_said(pilot, content)),
+        "Variances of the pilot",
+        "Miller 2024, arXiv 2411.00640",
+        make_frame=lambda: frame_of(designs),
+        tables=[Table.of([_cells(one) for one in designs], " and ".join(pilot.pair))],
         about=pilot,
     )
 
@@ -211,16 +212,6 @@ def _numbers_of_runs(pilot: Pilot, costs: tuple[float, float] | None) -> list[in
         runs.add(int(np.clip(round((costs[0] * pilot.of_runs / costs[1] / pilot.of_items) ** 0.5),
                              1, 1000)))  # fmt: skip
     return sorted(runs)
-
-
-def _design(
-    pilot: Pilot, runs: int, items: int, costs: tuple[float, float] | None
-) -> dict[str, Any]:
-    cost = {} if costs is None else {"cost": items * (costs[0] + runs * costs[1])}
-    return {
-        "n_runs": runs, "n_items": items, "n_answers": 2 * items * runs,
-        "standard_error": pilot.standard_error(items, runs), **cost,
-    }  # fmt: skip
 
 
 def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
@@ -252,18 +243,55 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def _frame(designs: list[dict[str, Any]]) -> Any:
-    import pandas as pd
+def _cells(design: dict[str, Any]) -> dict[str, str]:
+    cells = {
+        "runs": str(design["n_runs"]), "items needed": f"{design['n_items']:,}",
+        "answers of both": f"{design['n_answers']:,}",
+    }  # fmt: skip
+    return cells | ({"cost": f"{design['cost']:,.6g}"} if "cost" in design else {})
 
-    return pd.DataFrame(designs)
+
+def describe_plan(plan: ClaimPlan) -> Report:
+    """Describe the test items that a claim needs.
+
+    Examples
+    --------
+    >>> from bayes_sota.claims.planning import GapOfAccuracies, plan_claim
+    >>> describe_plan(plan_claim(GapOfAccuracies(0.90, 0.88))).cells[0]
+    ['items if exactly this gap is observed', '1,330']
+    """
+    sizes = [
+        ("items if exactly this gap is observed", plan.n_needed),
+        (f"items for a claim with probability {plan.power:g}", plan.n_for_power),
+        (f"fresh items for a claim with probability {plan.assurance}", plan.n_assured),
+    ]
+    unknown = next(name for name in LAWS if name in plan.gap.describe())
+    return numbers_report(
+        [(name, size, f"{size:,}") for name, size in sizes if size is not None],
+        content=plan.to_dict(),
+        sentences=list(_about_plan(plan, unknown)),
+        basis=(LAWS[unknown], SOURCE),
+        notes=list(plan.notes()),
+    )
 
 
-def _table(designs: list[dict[str, Any]], pilot: Pilot) -> Table:
-    header = ["runs", "items needed", "answers of both"]
-    rows = [
-        [str(d["n_runs"]), f"{d['n_items']:,}", f"{d['n_answers']:,}",
-         *([f"{d['cost']:,.6g}"] if "cost" in d else [])]
-        for d in designs
-    ]  # fmt: skip
-    header += ["cost"] * ("cost" in designs[0])
-    return Table(header, rows, f"{pilot.pair[0]} and {pilot.pair[1]}")
+def _about_plan(plan: ClaimPlan, unknown: str) -> Iterator[str]:
+    of = plan.gap.describe()
+    yield (
+        f"A claim that A outperforms B needs {counted(plan.n_needed, 'test item')} to be false "
+        f"with probability {plan.level:g} at most, where exactly a gap of {of['gap']:.4g} is "
+        f"observed ({unknown}: {of[unknown]['assumption']})."
+    )
+    if plan.n_for_power is not None:
+        yield (
+            "If that is the true gap, "
+            f"{counted(plan.n_for_power, 'item leads', 'items lead')} to the claim with "
+            f"probability {plan.power:g}."
+        )
+    if plan.n_test is not None and plan.n_assured is not None:
+        fresh = round(plan.n_assured, 2 - len(str(plan.n_assured)))  # two digits, as it supports
+        yield (
+            f"After {counted(plan.n_test, 'item')} with this gap about "
+            f"{counted(fresh, 'fresh item leads', 'fresh items lead')} to the "
+            f"claim with probability {plan.assurance:g}."
+        )
