@@ -406,11 +406,8 @@ def _read_data_sets(
         files[0], task_columns=split_names(columns) or [],
         metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
     )  # fmt: skip
-    note = (
-        f"the {len(found.tasks)} data sets are the sample: skills are those on new ones like them"
-    )
-    notes = [note, *found.notes]
-    return {"outcomes": found.new_tasks(), "source": "1 table of data sets", "notes": notes}
+    source = "1 table of data sets"
+    return {"outcomes": found.new_tasks(), "source": source, "notes": found.notes}
 
 
 @command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")

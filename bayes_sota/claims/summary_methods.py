@@ -59,8 +59,8 @@ def describe_methods(
     tied = [method["name"] for method in methods if method["tied_with_best"]]
     alone = _reported_alone(of, outcomes)
     clusters = f" in {of.n_clusters:,} clusters" if of.n_clusters != of.n_items else ""
-    size = f"{counted(of.n_items, 'item')}{clusters}"
-    answer = _answer(of, selected, tied, size)
+    size = f"{counted(of.n_items, outcomes.unit)}{clusters}"
+    answer = _answer(of, selected, tied, size, outcomes.unit)
     content: dict[str, Any] = {
         "p_false": of.p_false, "winner": of.methods[of.winner],
         "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten, "tied_with_best": tied,
@@ -75,7 +75,7 @@ def describe_methods(
     if selected is not None:
         content["selection"] = {name: getattr(selected, name) for name in NUMBERS}
         content["p_best"] = dict(zip(of.methods, selected.p_best, strict=True))
-    unit = "independent" if of.n_clusters == of.n_items else "clusters"
+    independent = "independent" if of.n_clusters == of.n_items else "clusters"
     draws = f"{counted(len(of.draws), 'draw')}, seed {seed}"
     picked = "" if selected is None else "; P(best) allows for the winner's having been picked"
     tree = partial(comparison_tree, of, outcomes, selected=selected, seed=seed)
@@ -90,7 +90,7 @@ def describe_methods(
             f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
             "beforehand"
         ],
-        basis=[f"Paired posterior, items as {unit}, {draws}", SOURCE],
+        basis=[f"Paired posterior, {outcomes.unit}s as {independent}, {draws}", SOURCE],
         notes=notes,
         reasons=() if selected is None else selected.reasons,
         measured="claims",
@@ -156,7 +156,7 @@ def _shares_best(of: MethodComparison) -> bool:
 
 
 def _answer(
-    of: MethodComparison, selected: SelectedClaim | None, tied: Sequence[str], size: str
+    of: MethodComparison, selected: SelectedClaim | None, tied: Sequence[str], size: str, unit: str
 ) -> list[str]:
     """Who leads, whether that is so, and who may be as good."""
     winner, runner_up, m = of.methods[of.winner], of.methods[of.runner_up], len(of.methods)
@@ -175,7 +175,7 @@ def _answer(
         said.append(f"Some other method is better than it with probability {beaten}.")
     else:
         said.append(
-            "The winner was picked by its score on these items; allowing for that, another "
+            f"The winner was picked by its score on these {unit}s; allowing for that, another "
             f"method is the best with probability {selected.corrected[1]}."
         )
     return said

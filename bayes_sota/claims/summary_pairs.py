@@ -93,7 +93,7 @@ def report_pairs(
             row |= {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
     remarks = [*notes, *found.notes]
     apart = sum(row.get("told_apart", False) for row in rows)
-    items = counted(found.n_items, "item")
+    items = counted(found.n_items, outcomes.unit)
     content = {
         "pairs": rows, "n_pairs": len(rows), "n_told_apart": None if pair else apart,
         "n_items": found.n_items, "n_clusters": found.n_clusters, "prob": ci_prob,
