@@ -337,7 +337,7 @@ def _draw_methods(
     of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
     return plot_tasks(
         report.frame, title=report.sentences[0],
-        xlabel=f"{of}, in shares of right answers: mean and {ci_prob:.0%} interval",
+        xlabel=f"{of}: mean and {ci_prob:.0%} interval",
     )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, ne
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
+from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison, compare_methods
 
 _MOST_PAIRS = 20_000
@@ -210,7 +211,7 @@ def _regions(gain: FloatArray, rope: float) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _units(found: MethodComparison) -> tuple[float, str]:
+def units_of(found: MethodComparison | TaskComparison) -> tuple[float, str]:
     """What differences are multiplied by, and what they are then."""
     shares = found.bounds == (0.0, 1.0)
     return (100.0, "points") if shares else (1.0, "")
@@ -227,7 +228,7 @@ def points_of(difference: dict[str, Any], unit: float) -> tuple[str, str, str, s
 def _pair_said(
     row: dict[str, Any], items: str, ci_prob: float, found: MethodComparison
 ) -> list[str]:
-    factor, unit = _units(found)
+    factor, unit = units_of(found)
     observed, _, low, high = points_of(row["difference"], factor)
     way = "lower" if observed.startswith("-") else "higher"
     unit += " " * bool(unit)
@@ -248,7 +249,7 @@ def _pair_said(
 
 def _table(rows: list[dict[str, Any]], found: MethodComparison, ci_prob: float) -> Table:
     every, region = "p_adjusted" in rows[0], "rope" in rows[0]
-    factor, unit = _units(found)
+    factor, unit = units_of(found)
     header = [
         "first", "second", f"difference{f' ({unit})' * bool(unit)}", f"{ci_prob:.0%} interval",
         "P(false)", *["adjusted", "told apart"] * every, *["P(equivalent)"] * region,

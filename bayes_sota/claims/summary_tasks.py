@@ -12,14 +12,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.claims.sample_exact import tasks_tree
 from bayes_sota.claims.summary import SOURCE
 from bayes_sota.claims.summary_methods import MethodsClaim
-from bayes_sota.claims.summary_pairs import chosen_pair, points_of
+from bayes_sota.claims.summary_pairs import chosen_pair, points_of, units_of
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import frame_of
@@ -28,7 +26,8 @@ from bayes_sota.core.text import as_sentences, chance, counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.by_task import TaskComparison, compare_by_task
+from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
+from bayes_sota.leaderboard.summary_tasks import best_said, stand_by_method
 
 _LEGEND = (
     "difference, interval and P: drawn towards what all tasks say, the more the fewer items a task "
@@ -64,7 +63,7 @@ def report_tasks(
     Raises
     ------
     InputError
-        Numbers, no tasks or one, unknown methods.
+        No tasks or one, unknown methods.
 
     Examples
     --------
@@ -73,62 +72,37 @@ def report_tasks(
     >>> report_tasks(exam, pair=("1", "2")).content["n_stand"]
     {'1': 3, '2': 0}
     """
-    if isinstance(outcomes, ItemScores):
-        raise InputError("--by task is for right and wrong answers with tasks; these are numbers")
     rng, seed = resolve_seed(random_seed)
-    answers: Responses = outcomes
     if pair is not None:
-        answers, methods = chosen_pair(answers, methods, pair)
-    found = compare_by_task(answers, methods, draws=draws, random_seed=rng)
+        outcomes, methods = chosen_pair(outcomes, methods, pair)
+    found = compare_by_task(outcomes, methods, draws=draws, random_seed=rng)
     rows, leads = _rows(found, pair, ci_prob)
-    for row, stands in zip(rows, verdicts_that_stand(leads, ci_prob).tolist(), strict=True):
+    for row, stands in zip(rows, verdicts_that_stand(leads, ci_prob)[0].tolist(), strict=True):
         row["stands"] = stands
-    rows.sort(key=lambda row: -row["difference"]["mean"] if pair else -row["p"])
-    count = {m: sum(r["stands"] and r["best"] == m for r in rows) for m in pair or found.methods}
+    rows.sort(key=lambda row: -found.sign * row["difference"]["mean"] if pair else -row["p"])
+    count = stand_by_method(rows, pair or found.methods)
     remarks = [*notes, *found.notes]
     content = {
         "tasks": rows, "n_tasks": len(rows), "n_stand": count, "prob": ci_prob,
         "sd_between_tasks": _summary(np.sqrt(2) * found.spread, ci_prob), "source": source,
         "notes": remarks, "seed": int(seed) if seed.isdigit() else seed,
     }  # fmt: skip
-    said = [*(_pair_said(rows, count, ci_prob) if pair else _best_said(rows, count, ci_prob))]
+    said = [*_pair_said(rows, count, ci_prob)] if pair else [
+        *best_said(found.errors.scores, count, ci_prob)
+    ]  # fmt: skip
     first = pair[0] if pair else found.methods[int(found.average.mean(axis=0).argmax())]
     return Report(
         content=content,
         make_frame=partial(_frame, rows),
-        tables=[_table(rows, pair, ci_prob, draws)],
+        tables=[_table(rows, pair, ci_prob, draws, *units_of(found))],
         sentences=said,
         paragraph=[*said, *as_sentences(remarks)],
         legend=[f"{_LEGEND} {ci_prob:g}"],
         basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}", SOURCE],
         notes=remarks,
         measured="claims",
-        about=MethodsClaim(None, None, partial(tasks_tree, found, answers, first, seed=seed)),
+        about=MethodsClaim(None, None, partial(tasks_tree, found, outcomes, first, seed=seed)),
     )
-
-
-def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
-    """The largest set of the most probable verdicts that all are true at once, (tasks,).
-
-    Parameters
-    ----------
-    leads : ndarray, shape (draws, tasks)
-        Positive where the verdict of a task is true.
-    prob : float
-        Least probability of all together.
-
-    Examples
-    --------
-    >>> leads = np.random.default_rng(0).standard_normal((4000, 3)) + [3.0, 2.2, 1.0]
-    >>> verdicts_that_stand(leads, 0.95).tolist()
-    [True, True, False]
-    """
-    true = leads > 0
-    order = np.argsort(-true.mean(axis=0), kind="stable")
-    together = np.logical_and.accumulate(true[:, order], axis=1).mean(axis=0)
-    stands = np.zeros(order.size, bool)
-    stands[order[together >= prob]] = True
-    return stands
 
 
 def _summary(draws: FloatArray, ci_prob: float) -> dict[str, Any]:
@@ -143,29 +117,25 @@ def _rows(
 
     The difference is that of the pair, or of the most probable best one to the best other.
     """
-    rows, leads = [], []
+    rows, leads, sign = [], [], found.sign
     for t, task in enumerate(found.tasks):
-        drawn, scores = found.draws_of(t), found.errors.scores[t]
-        p_best = np.bincount(drawn.argmax(axis=1), minlength=len(scores)) / len(drawn)
-        best = int(p_best.argmax())
-        others = [j for j in range(len(scores)) if j != best]
-        lead = drawn[:, best] - drawn[:, others].max(axis=1)
-        a = found.methods.index(pair[0]) if pair else best
-        sign = 1 if a == best else -1
-        observed = sign * (scores[best] - scores[others].max())
+        of, scores = found.best_in(t), found.errors.scores[t]
+        a = found.methods.index(pair[0]) if pair else of.best
+        way = sign if a == of.best else -sign
+        observed = scores[of.best] - np.delete(scores, of.best).max()
         row = {
             "task": task, "n_items": int(found.errors.n_items[t]),
             "n_clusters": int(found.errors.n_clusters[t]),
-            "scores": dict(zip(found.methods, scores.tolist(), strict=True)),
-            "difference": {"observed": float(observed), **_summary(sign * lead, ci_prob)},
-            "best": found.methods[best], "p": float(p_best[best]),
+            "scores": dict(zip(found.methods, (sign * scores).tolist(), strict=True)),
+            "difference": {"observed": float(way * observed), **_summary(way * of.lead, ci_prob)},
+            "best": found.methods[of.best], "p": float(of.p_best[of.best]),
         }  # fmt: skip
         if pair:
-            row["p_false"] = float(np.mean(sign * lead <= 0))
+            row["p_false"] = float(np.mean(sign * way * of.lead <= 0))
         else:
-            row["p_best"] = dict(zip(found.methods, p_best.tolist(), strict=True))
+            row["p_best"] = dict(zip(found.methods, of.p_best.tolist(), strict=True))
         rows.append(row)
-        leads.append(lead)
+        leads.append(of.lead)
     return rows, np.column_stack(leads)
 
 
@@ -181,38 +151,22 @@ def _pair_said(rows: list[dict[str, Any]], count: dict[str, int], ci_prob: float
     )
 
 
-def _best_said(rows: list[dict[str, Any]], count: dict[str, int], ci_prob: float) -> Iterator[str]:
-    ahead = dict.fromkeys(count, 0)
-    for scores in (row["scores"] for row in rows):
-        for method, score in scores.items():
-            ahead[method] += score == max(scores.values())
-    most = max(ahead, key=lambda method: ahead[method])
-    yield (
-        f"{most} has the best score in {ahead[most]} of {len(rows)} tasks, more than any other of "
-        f"{len(count)} methods."
-        if list(ahead.values()).count(ahead[most]) == 1
-        else f"No method has the best score in more than {ahead[most]} of {len(rows)} tasks."
-    )
-    stand = sorted(((k, m) for m, k in count.items() if k), key=lambda x: -x[0])
-    named = f" ({', '.join(f'{m} on {k}' for k, m in stand)})" * bool(stand)
-    yield (
-        "Each task drawn towards what all say, that a method is the best stands on "
-        f"{sum(count.values())} of {len(rows)} tasks{named}, with probability {ci_prob:.0%} for "
-        "all of them together."
-    )
-
-
 def _table(
-    rows: list[dict[str, Any]], pair: tuple[str, str] | None, ci_prob: float, draws: int
+    rows: list[dict[str, Any]],
+    pair: tuple[str, str] | None,
+    ci_prob: float,
+    draws: int,
+    factor: float,
+    unit: str,
 ) -> Table:
     header = [
         "task", "items", *([] if pair else ["best", "P(best)"]),
-        "observed (points)", "difference", f"{ci_prob:.0%} interval",
+        f"observed{f' ({unit})' * bool(unit)}", "difference", f"{ci_prob:.0%} interval",
         *(["P(false)"] if pair else []), "stands",
     ]  # fmt: skip
     cells = []
     for row in rows:
-        observed, mean, low, high = points_of(row["difference"], 100.0)
+        observed, mean, low, high = points_of(row["difference"], factor)
         p = row["p_false"] if pair else row["p"]
         shown = chance(p, share_mcse(p, draws))
         cells.append([

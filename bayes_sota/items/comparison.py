@@ -529,9 +529,11 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         known = None
         if outcomes.tasks is not None and outcomes.clusters is None:
             known = outcomes.covariance, float(outcomes.n_items - len(outcomes.task_weights))
+        tasks = None if outcomes.tasks is None else outcomes.task_codes
         found = ItemData(
-            outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
-            outcomes.labels, False, bounds, float(outcomes.n_items), known=known,
+            outcomes.sign * outcomes.values, outcomes.scores, outcomes.influence,
+            outcomes.clusters, outcomes.labels, False, bounds, float(outcomes.n_items), tasks,
+            known,
         )  # fmt: skip
         return found, list(notes_on_average(outcomes))
     kept = outcomes.complete()
