@@ -105,7 +105,7 @@ def board_by_task(
         legend=[text.format(ci_prob) for text in _LEGEND],
         basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}", SOFTWARE],
         notes=found.notes,
-        measured="",
+        measured="tasks",
         about=found,
     )  # fmt: skip
 
