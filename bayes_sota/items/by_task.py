@@ -356,5 +356,7 @@ def _shared(
     chances = np.exp(log_weights - log_weights.max())
     node = rng.choice(_NODES, draws, p=chances / chances.sum())
     root = np.linalg.cholesky(np.linalg.inv(total))
-    noise = np.einsum("dij,dj->di", root[node], rng.standard_normal((draws, k)))
+    noise = rng.standard_normal((draws, k))
+    for n in np.unique(node):
+        noise[node == n] = noise[node == n] @ root[n].T
     return np.sqrt(squares[node]), centre[node] + noise

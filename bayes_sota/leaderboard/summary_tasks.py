@@ -83,7 +83,9 @@ def board_by_task(
     tasks = _verdicts(found, ci_prob)
     entries = [row for t in range(len(found.tasks)) for row in _entries(found, t, ci_prob)]
     count = stand_by_method(tasks, found.methods)
-    metric = "accuracy" if isinstance(outcomes, Responses) else "score"
+    metric, notes = "score", list(found.notes)
+    if isinstance(outcomes, Responses):
+        metric, notes = "accuracy", [*outcomes.notes, *notes]
     said = [
         _ranging(found, entries, ci_prob, metric),
         *best_said(found.errors.scores, count, ci_prob),
@@ -92,7 +94,7 @@ def board_by_task(
     return Report(
         content={
             "entries": entries, "tasks": tasks, "n_tasks": len(tasks), "n_stand": count,
-            "prob": ci_prob, "notes": list(found.notes),
+            "prob": ci_prob, "notes": notes,
             "seed": int(seed) if seed.isdigit() else seed,
         },
         make_frame=partial(_frame, tasks, entries),
@@ -101,10 +103,10 @@ def board_by_task(
             *_tables_of_skills(found, entries, f"{ci_prob:.0%} interval", metric),
         ],
         sentences=said,
-        paragraph=[*said, *as_sentences(found.notes)],
+        paragraph=[*said, *as_sentences(notes)],
         legend=[text.format(ci_prob) for text in _LEGEND],
         basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}", SOFTWARE],
-        notes=found.notes,
+        notes=notes,
         measured="tasks",
         about=found,
     )  # fmt: skip
