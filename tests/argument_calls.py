@@ -262,6 +262,10 @@ def calls(folder: Path) -> dict[str, Call]:
              "new_score": 0.9, "gap": 0.02, **seeds},
             {"new_n_test": ({"gap": 0.02}, 90)},
         ),
+        "board_by_task": Call(
+            {"outcomes": several_runs(), "draws": 200, "random_seed": 1},
+            {"outcomes": several_runs().subset([1, 0]), "ci_prob": 0.8, "draws": 300, **seeds},
+        ),
         "bootstrap_epp": Call(
             {"fit": fit(), "repetitions": 20}, {"fit": fit(7), "repetitions": 25, **seeds}
         ),

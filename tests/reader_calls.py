@@ -30,6 +30,11 @@ def readers(folder: Path) -> dict[str, Call]:
         "team": ["x", "y", "z"], "score": [0.9, 0.88, 0.86], "size": [500, 50, 50],
         "score_stderr": [0.01, 0.02, 0.03], "se": [0.02, 0.02, 0.05],
     })  # fmt: skip
+    averages = pd.DataFrame({
+        "model": list("xyz"), "other": list("uvw"), "law": [0.9, 0.8, 0.7], "art": [0.5, 0.7, 0.6],
+        "chess": [0.6, 0.8, None], "law_n": [50, 60, 70], "art_n": 200, "law_e": [0.04, 0.05, 0.06],
+        "art_e": 0.05,
+    })  # fmt: skip
     items = pd.DataFrame({
         "id": range(20), "unit": np.arange(20) // 2 / 10, "label": rng.integers(0, 2, 20),
         "gold": rng.integers(0, 2, 20), "a": rng.random(20), "b": rng.random(20),
@@ -93,6 +98,17 @@ def readers(folder: Path) -> dict[str, Call]:
              "format": "csv", "name": "x"},
             {"task_column": ({"path_or_frame": parts}, "unit"),
              "average": ({"path_or_frame": parts, "task_column": "unit"}, "items")},
+        ),
+        "read_task_scores": Call(
+            {"path_or_frame": averages, "task_columns": ["law", "art"], "n_test": 500},
+            {"path_or_frame": averages[:2], "task_columns": ["art", "law"], "n_test": [50, 200],
+             "n_test_columns": ["law_n", "art_n"], "stderr_columns": ["law_e", "art_e"],
+             "average": "items", "name_column": "other", "format": "csv", "metric": "score",
+             "lower_is_better": True, "percent": True, "name": "x"},
+            {"missing": ({"task_columns": ["law", "chess"]}, "drop"),
+             "average": ({"n_test": [50, 200]}, "items"),
+             "n_test_columns": ({"n_test": None}, ["law_n", "art_n"]),
+             "stderr_columns": ({"n_test": None}, ["law_e", "art_e"])},
         ),
         "read_responses": Call(
             {"path": folder / "answers.csv"},

@@ -314,7 +314,7 @@ def _draw_methods(
     of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
     return claims.plot_tasks(
         report.frame, title=report.sentences[0],
-        xlabel=f"{of}, in shares of right answers: mean and {ci_prob:.0%} interval",
+        xlabel=f"{of}: mean and {ci_prob:.0%} interval",
     )  # fmt: skip
 
 
@@ -383,11 +383,8 @@ def _read_data_sets(
         files[0], task_columns=split_names(columns) or [],
         metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
     )  # fmt: skip
-    note = (
-        f"the {len(scores.tasks)} data sets are the sample: skills are those on new ones like them"
-    )
-    notes = [note, *scores.notes]
-    return {"outcomes": scores.new_tasks(), "source": "1 table of data sets", "notes": notes}
+    source = "1 table of data sets"
+    return {"outcomes": scores.new_tasks(), "source": source, "notes": scores.notes}
 
 
 @command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")

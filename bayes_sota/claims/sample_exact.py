@@ -245,9 +245,13 @@ def comparison_tree(
 
 
 def tasks_tree(
-    comparison: TaskComparison, outcomes: Responses, first: str, *, seed: str = "unknown"
+    comparison: TaskComparison,
+    outcomes: Responses | ItemScores,
+    first: str,
+    *,
+    seed: str = "unknown",
 ) -> xr.DataTree:
-    """Posterior of the methods' differences in every task, as a DataTree.
+    """Posterior of the methods' skills and differences in every task, as a DataTree.
 
     Parameters
     ----------
@@ -263,16 +267,18 @@ def tasks_tree(
     Returns
     -------
     xarray.DataTree
-        ``posterior`` with ``difference`` (task, classifier), ``first`` minus each;
+        ``posterior`` with ``skill`` and ``difference`` (task, classifier), ``first`` minus each;
         ``observed_data`` with ``score`` (task, classifier); attribute ``winner``, the first.
     """
     kept = len(comparison.spread) // _CHAINS * _CHAINS
     place, dims = comparison.methods.index(first), ("task", *_METHOD)
-    drawn = [comparison.draws_of(task)[:kept] for task in range(len(comparison.tasks))]
-    differences = np.stack([draws[:, [place]] - draws for draws in drawn], axis=1)
+    tasks = range(len(comparison.tasks))
+    drawn = comparison.sign * np.stack([comparison.draws_of(t)[:kept] for t in tasks], axis=1)
+    skill = np.stack([comparison.skills_in(t)[:kept] for t in tasks], axis=1)
+    difference = drawn[:, :, [place]] - drawn
     return _exact_tree(
-        {"posterior": {"difference": (dims, differences)}},
-        {"observed_data": {"score": (dims, comparison.errors.scores)}},
+        {"posterior": {"skill": (dims, skill), "difference": (dims, difference)}},
+        {"observed_data": {"score": (dims, comparison.sign * comparison.errors.scores)}},
         {"task": comparison.tasks, "classifier": comparison.methods}, outcomes,
         "normal over tasks, uniform shrinkage (items.by_task)", seed, winner=first,
         notes="a law of the scores without a proper prior: no groups of prior and likelihood",

@@ -274,7 +274,7 @@ def claim_of_best_entry(
     Raises
     ------
     InputError
-        Fewer than two entries, or ``given`` beside a leaderboard.
+        Fewer than two entries, entries with errors of their own, or ``given`` beside a leaderboard.
 
     Examples
     --------
@@ -290,6 +290,12 @@ def claim_of_best_entry(
         return _of_items(entries, known, given, rng)
     if given is not None:
         raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
+    if entries.has_own_errors:
+        raise InputError(
+            "the claim of the best entry is for scores on one test set, and these have errors of "
+            "their own: bayes-sota board gives the probability that it is the best, which allows "
+            "for its having been picked"
+        )
     return _of_scores(entries, known, rng)
 
 

@@ -23,7 +23,6 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.claims.sample_exact import comparison_tree, tasks_tree
 from bayes_sota.claims.summary import claim_report
@@ -38,8 +37,9 @@ from bayes_sota.core.text import chance, counted, decimals_for, nearest
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.by_task import TaskComparison, compare_by_task
+from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods
+from bayes_sota.leaderboard.summary_tasks import best_said, stand_by_method
 
 _MOST_PAIRS = 20_000
 _BLOCK = 2000  # draws at a time
@@ -113,7 +113,7 @@ def report_pairs(
     if pair is None:
         for row, p in zip(rows, adjusted_chances(differences).tolist(), strict=True):
             row |= {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
-    remarks, items = [*notes, *compared.notes], counted(compared.n_items, "item")
+    remarks, items = [*notes, *compared.notes], counted(compared.n_items, outcomes.unit)
     apart = sum(row.get("told_apart", False) for row in rows)
     said = [
         f"On the same {items} {apart:,} of {counted(len(rows), 'pair')} of methods are told apart, "
@@ -227,7 +227,7 @@ def _regions(gain: FloatArray, rope: float) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _units(compared: MethodComparison) -> tuple[float, str]:
+def _units(compared: MethodComparison | TaskComparison) -> tuple[float, str]:
     """What differences are multiplied by, and what they are then."""
     shares = compared.bounds == (0.0, 1.0)
     return (100.0, "points") if shares else (1.0, "")
@@ -306,7 +306,7 @@ def report_tasks(
     Raises
     ------
     InputError
-        Numbers, no tasks or one, unknown methods.
+        No tasks or one, unknown methods.
 
     Examples
     --------
@@ -315,19 +315,21 @@ def report_tasks(
     >>> report_tasks(exam, pair=("1", "2")).content["n_stand"]
     {'1': 3, '2': 0}
     """
-    if isinstance(outcomes, ItemScores):
-        raise InputError("--by task is for right and wrong answers with tasks; these are numbers")
     rng, seed = resolve_seed(random_seed)
-    answers: Responses = outcomes
     if pair is not None:
-        answers, methods = chosen_pair(answers, methods, pair)
-    compared = compare_by_task(answers, methods, draws=draws, random_seed=rng)
+        outcomes, methods = chosen_pair(outcomes, methods, pair)
+    compared = compare_by_task(outcomes, methods, draws=draws, random_seed=rng)
     tasks = [_row_of_task(compared, t, pair, ci_prob) for t in range(len(compared.tasks))]
-    stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)
+    stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)[0]
     rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
-    rows.sort(key=lambda row: -row["difference"]["mean"] if pair else -row["p"])
-    count = {m: sum(r["stands"] and r["best"] == m for r in rows) for m in pair or compared.methods}
-    remarks, say = [*notes, *compared.notes], _pair_in_tasks if pair else _best_in_tasks
+    rows.sort(key=lambda row: -compared.sign * row["difference"]["mean"] if pair else -row["p"])
+    count = stand_by_method(rows, pair or compared.methods)
+    remarks = [*notes, *compared.notes]
+    said = (
+        _pair_in_tasks(rows, count, ci_prob)
+        if pair
+        else best_said(compared.errors.scores, count, ci_prob)
+    )
     first = pair[0] if pair else compared.methods[int(compared.average.mean(axis=0).argmax())]
     return claim_report(
         {
@@ -335,37 +337,15 @@ def report_tasks(
             "sd_between_tasks": _moments(np.sqrt(2) * compared.spread, ci_prob), "source": source,
             "notes": remarks, "seed": int(seed) if seed.isdigit() else seed,
         },
-        list(say(rows, count, ci_prob)),
+        list(said),
         f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}",
         make_frame=lambda: frame_of([_flat(row) | _of_methods(row) for row in rows]),
-        tables=[Table.of([_cells_of_task(row, bool(pair), ci_prob, draws) for row in rows])],
+        tables=[
+            Table.of([_cells_of_task(row, bool(pair), ci_prob, draws, compared) for row in rows])
+        ],
         legend=[f"{_TASKS} {ci_prob:g}"],
-        about=MethodsClaim(None, None, partial(tasks_tree, compared, answers, first, seed=seed)),
+        about=MethodsClaim(None, None, partial(tasks_tree, compared, outcomes, first, seed=seed)),
     )  # fmt: skip
-
-
-def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
-    """The largest set of the most probable verdicts that all are true at once, (tasks,).
-
-    Parameters
-    ----------
-    leads : ndarray, shape (draws, tasks)
-        Positive where the verdict of a task is true.
-    prob : float
-        Least probability of all together.
-
-    Examples
-    --------
-    >>> leads = np.random.default_rng(0).standard_normal((4000, 3)) + [3.0, 2.2, 1.0]
-    >>> verdicts_that_stand(leads, 0.95).tolist()
-    [True, True, False]
-    """
-    true = leads > 0
-    order = np.argsort(-true.mean(axis=0), kind="stable")
-    together = np.logical_and.accumulate(true[:, order], axis=1).mean(axis=0)
-    stands = np.zeros(order.size, bool)
-    stands[order[together >= prob]] = True
-    return stands
 
 
 def _row_of_task(
@@ -375,23 +355,19 @@ def _row_of_task(
 
     The difference is that of the pair, or of the most probable best one to the best other.
     """
-    drawn, scores = compared.draws_of(task), compared.errors.scores[task]
-    p_best = np.bincount(drawn.argmax(axis=1), minlength=len(scores)) / len(drawn)
-    best = int(p_best.argmax())
-    others = [j for j in range(len(scores)) if j != best]
-    lead = drawn[:, best] - drawn[:, others].max(axis=1)
-    sign = -1 if pair and compared.methods.index(pair[0]) != best else 1
-    observed = {"observed": float(sign * (scores[best] - scores[others].max()))}
+    of, scores, sign = compared.best_in(task), compared.errors.scores[task], compared.sign
+    way = -sign if pair and compared.methods.index(pair[0]) != of.best else sign
+    observed = {"observed": float(way * (scores[of.best] - np.delete(scores, of.best).max()))}
     row = {
         "task": compared.tasks[task], "n_items": int(compared.errors.n_items[task]),
         "n_clusters": int(compared.errors.n_clusters[task]),
-        "scores": dict(zip(compared.methods, scores.tolist(), strict=True)),
-        "difference": observed | _moments(sign * lead, ci_prob),
-        "best": compared.methods[best], "p": float(p_best[best]),
+        "scores": dict(zip(compared.methods, (sign * scores).tolist(), strict=True)),
+        "difference": observed | _moments(way * of.lead, ci_prob),
+        "best": compared.methods[of.best], "p": float(of.p_best[of.best]),
     }  # fmt: skip
     if pair:
-        return row | {"p_false": float(np.mean(sign * lead <= 0))}, lead
-    return row | {"p_best": dict(zip(compared.methods, p_best.tolist(), strict=True))}, lead
+        return row | {"p_false": float(np.mean(sign * way * of.lead <= 0))}, of.lead
+    return row | {"p_best": dict(zip(compared.methods, of.p_best.tolist(), strict=True))}, of.lead
 
 
 def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> Iterator[str]:
@@ -406,35 +382,17 @@ def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> It
     )
 
 
-def _best_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> Iterator[str]:
-    ahead = dict.fromkeys(count, 0)
-    for scores in (row["scores"] for row in rows):
-        for method, score in scores.items():
-            ahead[method] += score == max(scores.values())
-    most = max(ahead, key=lambda method: ahead[method])
-    yield (
-        f"{most} has the best score in {ahead[most]} of {len(rows)} tasks, more than any other of "
-        f"{len(count)} methods."
-        if list(ahead.values()).count(ahead[most]) == 1
-        else f"No method has the best score in more than {ahead[most]} of {len(rows)} tasks."
-    )
-    stand = sorted(((k, m) for m, k in count.items() if k), key=lambda x: -x[0])
-    named = f" ({', '.join(f'{m} on {k}' for k, m in stand)})" * bool(stand)
-    yield (
-        "Each task drawn towards what all say, that a method is the best stands on "
-        f"{sum(count.values())} of {len(rows)} tasks{named}, with probability {ci_prob:.0%} for "
-        "all of them together."
-    )
-
-
-def _cells_of_task(row: Row, of_pair: bool, ci_prob: float, draws: int) -> dict[str, str]:
-    observed, mean, low, high = points_of(row["difference"], 100.0)
+def _cells_of_task(
+    row: Row, of_pair: bool, ci_prob: float, draws: int, compared: TaskComparison
+) -> dict[str, str]:
+    factor, unit = _units(compared)
+    observed, mean, low, high = points_of(row["difference"], factor)
     p = row["p_false" if of_pair else "p"]
     shown, verdict = chance(p, share_mcse(p, draws)), f"{row['best']} is better"
     return {
         "task": row["task"], "items": f"{row['n_items']:,}",
         **({} if of_pair else {"best": row["best"], "P(best)": shown}),
-        "observed (points)": observed, "difference": mean,
+        f"observed{f' ({unit})' * bool(unit)}": observed, "difference": mean,
         f"{ci_prob:.0%} interval": f"{low} to {high}", **({"P(false)": shown} if of_pair else {}),
         "stands": (verdict if of_pair else "yes") * row["stands"],
     }  # fmt: skip

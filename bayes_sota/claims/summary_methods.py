@@ -76,8 +76,8 @@ def report_methods(
     remarks = [*notes, *of.notes, *told]
     tied = [row["name"] for row in rows if row["tied_with_best"]]
     alone, in_clusters = _reported_alone(of, outcomes), of.n_clusters != of.n_items
-    size = counted(of.n_items, "item") + f" in {of.n_clusters:,} clusters" * in_clusters
-    answer = _answer(of, selected, tied, size)
+    size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
+    answer = _answer(of, selected, tied, size, outcomes.unit)
     content: dict[str, Any] = {
         "p_false": of.p_false, "winner": of.methods[of.winner],
         "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten, "tied_with_best": tied,
@@ -92,12 +92,13 @@ def report_methods(
     if selected is not None:
         content["selection"] = {name: getattr(selected, name) for name in NUMBERS}
         content["p_best"] = dict(zip(of.methods, selected.p_best, strict=True))
-    unit, title = "clusters" if in_clusters else "independent", f"{source}: {size}, {len(rows)}"
+    kind = f"{outcomes.unit}s as {'clusters' if in_clusters else 'independent'}"
+    title = f"{source}: {size}, {len(rows)}"
     tree = partial(comparison_tree, of, outcomes, selected=selected, seed=seed)
     return claim_report(
         content,
         [*answer, *_without_items(of, alone)],
-        f"Paired posterior, items as {unit}, {counted(len(of.draws), 'draw')}, seed {seed}",
+        f"Paired posterior, {kind}, {counted(len(of.draws), 'draw')}, seed {seed}",
         make_frame=partial(_frame, rows),
         tables=[Table.of([_cells(of, row, ci_prob) for row in rows], f"{title} methods")],
         paragraph=[*answer, *as_sentences(remarks)],
@@ -187,7 +188,7 @@ def _shares_best(of: MethodComparison) -> bool:
 
 
 def _answer(
-    of: MethodComparison, selected: SelectedClaim | None, tied: Sequence[str], size: str
+    of: MethodComparison, selected: SelectedClaim | None, tied: Sequence[str], size: str, unit: str
 ) -> list[str]:
     """Who leads, whether that is so, and who may be as good."""
     winner, runner_up, m = of.methods[of.winner], of.methods[of.runner_up], len(of.methods)
@@ -206,7 +207,7 @@ def _answer(
         said.append(f"Some other method is better than it with probability {beaten}.")
     else:
         said.append(
-            "The winner was picked by its score on these items; allowing for that, another "
+            f"The winner was picked by its score on these {unit}s; allowing for that, another "
             f"method is the best with probability {selected.corrected[1]}."
         )
     return said

@@ -184,7 +184,9 @@ def _answers(file: Path) -> Finding:
     missing = []
     if len(methods) > 1:
         table = len(methods) == len(data.names) and _reads_as_matrix(file)
+        in_tasks = table and len(data.task_weights) > 1
         commands += [("Who may be the best?", "board {}")] * table
+        commands += [("What can each do in every task?", "board {} --by task")] * in_tasks
         commands += [("How good is the best?", "sota {}")] * table
         commands += [("Which methods cannot be told apart?", "claim responses {}")]
     else:

@@ -311,8 +311,8 @@ def _jsonable(value: Any, place: tuple[str, ...], reasons: dict[str, str]) -> An
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Table of texts in Markdown; columns of numbers are aligned to the right."""
     align = ["---:" if of_numbers else ":---" for of_numbers in numeric_columns(header, rows)]
-    escaped = [[markdown_text(cell) for cell in row] for row in rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (header, align, *escaped))
+    named, *escaped = [[markdown_text(cell) for cell in row] for row in (header, *rows)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (named, align, *escaped))
 
 
 def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

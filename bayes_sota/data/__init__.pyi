@@ -21,6 +21,8 @@ from .read_outcomes import read_responses as read_responses
 from .read_scores import read_fold_scores as read_fold_scores
 from .read_scores import read_scores as read_scores
 from .read_scores import read_test_scores as read_test_scores
+from .read_task_scores import read_task_scores as read_task_scores
 from .responses import Responses as Responses
 from .score_table import ScoreTable as ScoreTable
 from .summary import describe_size as describe_size
+from .task_scores import TaskScores as TaskScores

@@ -66,6 +66,9 @@ class ItemScores(ItemMatrix):
     values : ndarray, shape (n_items, n_classifiers)
     labels : ndarray of bool, shape (n_items,), or None
     metric, lower_is_better, names, items, clusters, tasks, task_weights, name
+    new, unit : str
+        What scores are about, and what an item is called: ``"tasks"`` and a task or data set where
+        these are the sample (``about``, ``TaskScores.new_tasks``).
 
     Raises
     ------
@@ -119,7 +122,14 @@ class ItemScores(ItemMatrix):
         if self.tasks is not None:
             if chosen != "mean":
                 raise InputError(f'averages over tasks are of the metric "mean", not of "{chosen}"')
-            task, size = Counter(self.tasks).most_common()[-1]
+            sizes = Counter(self.tasks).most_common()
+            task, size = sizes[-1]
+            if sizes[0][1] < 2:
+                raise InputError(
+                    "every task has one item, which does not say how its numbers vary; if the "
+                    "tasks are the sample they are items: name their column as item_column, or "
+                    "call it item"
+                )
             if size < 2:
                 raise InputError(
                     f"task {task!r} has one item, which does not say how its numbers vary; leave "
@@ -137,6 +147,10 @@ class ItemScores(ItemMatrix):
             metric=chosen,
             lower_is_better=chosen == "rmse" if lower_is_better is None else bool(lower_is_better),
         )
+
+    def of_tasks(self, unit: str) -> "ItemScores":
+        """The same numbers, of which each item is a task that new ones are like."""
+        return self._copy(new="tasks", unit=unit)
 
     def __repr__(self) -> str:
         """Size and metric."""
@@ -233,7 +247,7 @@ class ItemScores(ItemMatrix):
             lower_is_better=self.lower_is_better if self.metric != "auc" else None,
             names=[self.names[j] for j in classifiers], items=self.items, clusters=self.clusters,
             tasks=self.tasks, average=self.task_weights or None, name=self.name,
-        )  # fmt: skip
+        )._copy(new=self.new, unit=self.unit)  # fmt: skip
 
     def about(self, new: New) -> "ItemScores":
         """The same numbers, whose means are about new items, or about new tasks.
@@ -252,7 +266,7 @@ class ItemScores(ItemMatrix):
         >>> dice.about("tasks").values.ravel().round(2).tolist()
         [0.85, 0.8, 0.55]
         """
-        if new == "items":
+        if new in ("items", self.new):
             return self
         if new == "runs":
             raise InputError("new runs are of right and wrong answers; these are numbers")
@@ -265,7 +279,7 @@ class ItemScores(ItemMatrix):
         return ItemScores(
             means, metric="mean", lower_is_better=self.lower_is_better, names=self.names,
             items=sorted(self.task_weights), name=self.name,
-        )  # fmt: skip
+        ).of_tasks("task")  # fmt: skip
 
     def leaderboard(self) -> Leaderboard:
         """What a leaderboard shows: the scores, with the sizes or the standard error of the best.
@@ -302,6 +316,8 @@ class ItemScores(ItemMatrix):
         )  # fmt: skip
         if self.tasks is not None:
             rest = (*rest, self.tasks, self.task_weights)
+        if self.new == "tasks":
+            rest = (*rest, self.unit)
         return digest_of(self.values.shape, self.values, *labels, rest)
 
     @property

@@ -127,9 +127,11 @@ def find_roles(
     if all(answer_of(name) not in (None, MISSING) for name in table.header):
         raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
     check_names(table.where, {j: name for j, name in enumerate(table.header) if name or j})
-    clusters = _group_position(table, cluster_column, WORDS["clusters"], "cluster")
+    asked = table.find_all(item_column) if item_column else []
+    free = [j for j in range(len(table.header)) if j not in asked]
+    clusters = _group_position(table, cluster_column, WORDS["clusters"], "cluster", free)
     words = dict.fromkeys(WORDS["item_tasks"].keys() - WORDS["people"].keys())
-    tasks = _group_position(table, task_column, words, "task")
+    tasks = _group_position(table, task_column, words, "task", free)
     items = _item_position(table, item_column, (clusters, tasks), truth, only_answers)
     taken = (clusters, tasks, items)
     found = [j for j in named_in(table, truth) if j not in taken]
@@ -156,12 +158,12 @@ def find_roles(
 
 
 def _group_position(
-    table: Table, wanted: str | None, words: Collection[str], what: str
+    table: Table, wanted: str | None, words: Collection[str], what: str, free: Collection[int]
 ) -> int | None:
-    """Column of the clusters or tasks, which may be in another table."""
+    """Column of the clusters or tasks, which may be in another table; else recognised if free."""
     if wanted is not None and not table.find_all(wanted):
         return None
-    found = [j for j in named_in(table, words) if not _are_outcomes(table, j)]
+    found = [j for j in named_in(table, words) if j in free and not _are_outcomes(table, j)]
     return only_column(table, wanted, found, f"the {what}s", f"{what}_column")
 
 

@@ -59,6 +59,7 @@ class ItemMatrix(Observed):
     tasks: tuple[str, ...] | None
     task_weights: dict[str, float]
     new: New
+    unit: str
     name: str
 
     def __init__(
@@ -85,6 +86,7 @@ class ItemMatrix(Observed):
             tasks=of_items,
             task_weights=weights,
             new=new,
+            unit="item",
             name=str(name),
         )
 

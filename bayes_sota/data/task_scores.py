@@ -223,7 +223,7 @@ class TaskScores(Observed):
         return ItemScores(
             self.scores.T, metric="mean", names=self.names, items=self.tasks, name=self.name,
             lower_is_better=self.lower_is_better,
-        )  # fmt: skip
+        ).of_tasks("data set")  # fmt: skip
 
     def _check_enough(self) -> None:
         if len(self.tasks) < FEWEST_TASKS:

@@ -14,10 +14,19 @@ lies on a grid: :math:`v_0 / (v_0 + \tau^2)`, the weight of a typical task's nei
 from 0 to 1, :math:`v_0` the harmonic mean of the errors :math:`S_t / g_t^2` (Daniels 1999, Canadian
 Journal of Statistics 27, 567). A difference of two methods is :math:`\sqrt2` times their contrast.
 
-The error of a task is that of ``items.comparison`` for its items or clusters, whose variance
-borrows two items (clusters) from the other tasks, times :math:`(t_{\nu} / z)^2` for its degrees of
-freedom. A task with one item or one cluster has no other than the borrowed one.
-``tests/items/test_by_task.py`` compares with NUTS and counts how often intervals hold the truth.
+The variance of a method in a task is that of ``items.comparison`` for its items or clusters; it
+borrows two items (clusters) from the other tasks, and is taken times :math:`(t_{\nu} / z)^2` for
+its degrees of freedom. A task with one item or one cluster has no other than the borrowed one. How
+far the methods' errors go together is told by all tasks at once: the few items of one task tell the
+correlations of many methods so badly that skills would be further off than the raw scores.
+
+The mean of all methods in a task is not drawn towards other tasks, which may be as easy or hard as
+they like, and the luck z that its error is made of is not learnt from how the methods differ: the
+error of :math:`x_t` is :math:`b_t z` and something whose mean over the methods is 0, and z keeps
+its standard normal law and its correlation with the errors of the contrasts.
+Numbers without right and wrong (Dice, ...) are treated alike, with :math:`g_t = 1`.
+``tests/items/test_by_task.py`` compares with NUTS and linear algebra;
+``tests/calibration/by_task.py`` counts how often intervals hold the truth.
 """
 
 from collections.abc import Sequence
@@ -32,6 +41,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, listed, shown
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import ABOUT, Responses
 from bayes_sota.items.comparison import (
     ItemData,
@@ -42,6 +52,7 @@ from bayes_sota.items.comparison import (
 
 _NODES = 80  # of the grid of tau
 _BORROWED = 2.0  # items or clusters of a task's variance
+_TINY = 1e-12  # of the largest variance of a contrast
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +81,28 @@ class TaskErrors:
         return np.asarray(self.n_clusters < 2)
 
 
+@dataclass(frozen=True, eq=False)
+class BestInTask:
+    """Who is the best in one task.
+
+    Attributes
+    ----------
+    best : int
+        The method that is the best with the highest probability.
+    p_best : ndarray, shape (m,)
+        Probability of each to be the best; sums to 1.
+    lead : ndarray, shape (D,)
+        Draws of what the most probable best one is ahead of the best other.
+    """
+
+    best: int
+    p_best: FloatArray
+    lead: FloatArray
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskComparison:
-    """Posterior of the methods' differences in every task.
+    """Posterior of the methods' skills in every task, larger is better.
 
     Attributes
     ----------
@@ -83,6 +113,10 @@ class TaskComparison:
         Draws of tau, the standard deviation of a contrast between tasks of which one half is right.
     average : ndarray, shape (D, m)
         Draws of what such tasks are drawn towards; each row sums to 0.
+    bounds : (float, float)
+        Least and largest possible score.
+    sign : int
+        What scores and draws are multiplied by to be as they were given: -1 if lower is better.
     notes : tuple of str
     """
 
@@ -91,6 +125,8 @@ class TaskComparison:
     errors: TaskErrors
     spread: FloatArray
     average: FloatArray
+    bounds: tuple[float, float]
+    sign: int
     notes: tuple[str, ...]
     seeds: tuple[np.random.SeedSequence, ...]
 
@@ -104,32 +140,81 @@ class TaskComparison:
         return _contrasts(len(self.methods))
 
     def draws_of(self, task: int) -> FloatArray:
-        """Draws of the methods' skills in one task, less their mean over the methods, (D, m).
+        """Draws of the methods' skills in one task, (D, m), the same for every call.
 
-        The same for every call.
+        They may exceed ``bounds``, so that differences near these are not cut.
         """
         h, scale = self.contrasts, self.errors.scale[task]
-        values, vectors = np.linalg.eigh(h @ self.errors.covariance[task] @ h.T / scale**2)
+        scores, covariance = self.errors.scores[task], self.errors.covariance[task]
+        values, vectors = np.linalg.eigh(h @ covariance @ h.T / scale**2)
+        values = np.maximum(values, _TINY * values[-1])
         square, rng = self.spread[:, None] ** 2, np.random.default_rng(self.seeds[task])
         kept = square / (values + square)
-        away = (h @ self.errors.scores[task] / scale - self.average @ h.T) @ vectors
+        away = (h @ scores / scale - self.average @ h.T) @ vectors
         noise = np.sqrt(values * kept) * rng.standard_normal(away.shape)
-        return np.asarray(scale * (self.average + (kept * away + noise) @ vectors.T @ h))
+        contrasts = scale * (self.average + (kept * away + noise) @ vectors.T @ h)
+        shared = covariance.mean(axis=0)  # with the mean over the methods
+        error = np.sqrt(shared.mean())
+        loading = vectors.T @ h @ shared / (error * scale)
+        left = np.maximum(1 - kept @ (loading**2 / values), 0.0)
+        luck = np.sqrt(left) * rng.standard_normal(left.size) - noise @ (loading / values)
+        return np.asarray(scores.mean() + contrasts - error * luck[:, None])
+
+    def skills_in(self, task: int) -> FloatArray:
+        """The same within ``bounds``, as scores were given, (D, m)."""
+        return np.asarray(self.sign * np.clip(self.draws_of(task), *self.bounds))
+
+    def best_in(self, task: int) -> BestInTask:
+        """Who is the best in one task."""
+        drawn = self.draws_of(task)
+        p_best = np.bincount(drawn.argmax(axis=1), minlength=len(self.methods)) / len(drawn)
+        best = int(p_best.argmax())
+        return BestInTask(best, p_best, drawn[:, best] - np.delete(drawn, best, 1).max(axis=1))
+
+
+def verdicts_that_stand(leads: FloatArray, prob: float) -> tuple[NDArray[np.bool_], FloatArray]:
+    """The largest set of the most probable verdicts that all are true at once.
+
+    Parameters
+    ----------
+    leads : ndarray, shape (draws, tasks)
+        Positive where the verdict of a task is true.
+    prob : float
+        Least probability of all together.
+
+    Returns
+    -------
+    stands : ndarray of bool, shape (tasks,)
+    together : ndarray, shape (tasks,)
+        Probability that the verdict and all more probable ones are true.
+
+    Examples
+    --------
+    >>> leads = np.random.default_rng(0).standard_normal((4000, 3)) + [3.0, 2.2, 1.0]
+    >>> stands, together = verdicts_that_stand(leads, 0.95)
+    >>> stands.tolist(), together.round(2).tolist()
+    ([True, True, False], [1.0, 0.99, 0.84])
+    """
+    true = leads > 0
+    order = np.argsort(-true.mean(axis=0), kind="stable")
+    together = np.empty(order.size)
+    together[order] = np.logical_and.accumulate(true[:, order], axis=1).mean(axis=0)
+    return together >= prob, together
 
 
 def compare_by_task(
-    outcomes: Responses,
+    outcomes: Responses | ItemScores,
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
     random_seed: Seed = DEFAULT_SEED,
 ) -> TaskComparison:
-    """Differences of methods in every task, each drawn towards the average of all tasks.
+    """Skills of methods in every task; how they differ is drawn towards the average of all tasks.
 
     Parameters
     ----------
-    outcomes : Responses
-        Answers with tasks.
+    outcomes : Responses or ItemScores
+        Answers or numbers with tasks.
     methods, draws, random_seed
         As in ``compare_methods``.
 
@@ -143,14 +228,14 @@ def compare_by_task(
     >>> rng = np.random.default_rng(0)
     >>> exam = Responses(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
     >>> found = compare_by_task(exam)
-    >>> found, float(found.draws_of(0)[:, 0].mean().round(2))
-    (<TaskComparison of 2 methods in 3 tasks>, 0.13)
+    >>> found, found.draws_of(0).mean(axis=0).round(2).tolist()
+    (<TaskComparison of 2 methods in 3 tasks>, [0.88, 0.62])
     """
     names, columns = columns_of_methods(outcomes.names, methods)
     if outcomes.new != "items":
         raise InputError(
             f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}: leave "
-            "out --new"
+            "out --new, and --task-columns, of which each is one number"
         )
     data, notes = item_data(outcomes)[0], list[str]()
     if outcomes.tasks is None or data.tasks is None:
@@ -171,14 +256,17 @@ def compare_by_task(
             f"{counted(len(alone), 'task has', 'tasks have')} one {one} only, and an error that is "
             f"taken from the other tasks: {listed(alone)}"
         )
-    if outcomes.runs_in_words:
+    if isinstance(outcomes, Responses) and outcomes.runs_in_words:
         notes.append(f"scores are {outcomes.measured} in {outcomes.runs_in_words}")
     rng = generator_of(random_seed)
     h, scale = _contrasts(len(names)), errors.scale[:, None]
     covariance = h @ errors.covariance @ h.T / scale[:, None] ** 2
     spread, average = _shared(errors.scores @ h.T / scale, covariance, draws, rng)
     seeds = tuple(np.random.SeedSequence(int(s)) for s in rng.integers(2**62, size=len(tasks)))
-    return TaskComparison(names, tasks, errors, spread, average @ h, tuple(notes), seeds)
+    return TaskComparison(
+        names, tasks, errors, spread, average @ h, data.bounds,
+        1 if isinstance(outcomes, Responses) else outcomes.sign, tuple(notes), seeds,
+    )  # fmt: skip
 
 
 def _contrasts(m: int) -> FloatArray:
@@ -208,13 +296,24 @@ def errors_by_task(data: ItemData, columns: list[NDArray[np.intp]]) -> TaskError
         freedom[t] = law.parts[0].freedom
     unit = covariance * (freedom + 1)[:, None, None]
     whole = np.tensordot(freedom, unit, 1) / freedom.sum()
-    own, borrowed = freedom[:, None, None], _BORROWED
-    shared = (own * unit + borrowed * whole) / (own + borrowed) / (own + 1)
-    wider = np.array([1 / korn_graubard(nu + borrowed) for nu in freedom])
-    middle = (counts * scores.mean(axis=1) + borrowed * scores.mean()) / (counts + borrowed)
+    variance = np.diagonal(whole)
+    if not variance.all():
+        raise InputError("a method has the same number for all items of each task: no error")
+    own = freedom[:, None]
+    each = own * np.diagonal(unit, axis1=1, axis2=2) + _BORROWED * variance
+    wider = np.array([1 / korn_graubard(nu + _BORROWED) for nu in freedom])
+    deviation = np.sqrt(each / (own + _BORROWED) / (own + 1) * wider[:, None])
+    correlation = whole / np.sqrt(np.outer(variance, variance))
+    shared = correlation * deviation[:, :, None] * deviation[:, None, :]
+    scale = _scales(scores.mean(axis=1), counts) if data.answers else np.ones(counts.size)
+    return TaskErrors(scores, shared, scale, n_items, counts)
+
+
+def _scales(scores: FloatArray, counts: IntArray) -> FloatArray:
+    """What differences are in proportion to in tasks where methods get so much right, (T,)."""
+    middle = (counts * scores + _BORROWED * scores.mean()) / (counts + _BORROWED)
     middle = (counts * middle + 0.5) / (counts + 1)
-    scale = 2 * np.sqrt(middle * (1 - middle))
-    return TaskErrors(scores, shared * wider[:, None, None], scale, n_items, counts)
+    return np.asarray(2 * np.sqrt(middle * (1 - middle)))
 
 
 def _of_task(data: ItemData, members: NDArray[np.bool_]) -> ItemData:
@@ -224,10 +323,10 @@ def _of_task(data: ItemData, members: NDArray[np.bool_]) -> ItemData:
     clusters = data.clusters
     if clusters is not None:
         clusters = tuple(np.array(clusters)[members].tolist())
-    only = np.zeros(n, np.intp), np.ones(1)
+    only = (np.zeros(n, np.intp), np.ones(1)) if data.answers else None
     return replace(
         data, values=values, scores=means, influence=values - means, clusters=clusters,
-        kish=float(n), tasks=only,
+        kish=float(n), tasks=only, known=None,
     )  # fmt: skip
 
 
@@ -240,15 +339,24 @@ def _shared(
     x, weights = np.polynomial.legendre.leggauss(_NODES)
     share = (x + 1) / 2
     squares = typical * (1 - share) / share
-    precision = np.linalg.inv(errors[:, None] + squares[:, None, None] * np.eye(k))  # (T, N, k, k)
-    total = precision.sum(axis=0)
-    centre = np.linalg.solve(total, np.einsum("tnij,tj->ni", precision, found)[..., None])[..., 0]
-    away = found[:, None] - centre
-    misfit = np.einsum("tni,tnij,tnj->n", away, precision, away)
-    volume = np.linalg.slogdet(precision)[1].sum(axis=0) - np.linalg.slogdet(total)[1]
+    total, pulled = np.zeros((_NODES, k, k)), np.zeros((_NODES, k))
+    misfit, volume = np.zeros(_NODES), np.zeros(_NODES)
+    for contrasts, covariance in zip(found, errors, strict=True):
+        values, vectors = np.linalg.eigh(covariance)
+        precision = 1 / (values + squares[:, None])  # (N, k)
+        along = contrasts @ vectors
+        total += (vectors * precision[:, None]) @ vectors.T
+        pulled += (precision * along) @ vectors.T
+        misfit += precision @ along**2
+        volume += np.log(precision).sum(axis=1)
+    centre = np.linalg.solve(total, pulled[..., None])[..., 0]
+    misfit -= np.sum(centre * pulled, axis=1)
+    volume -= np.linalg.slogdet(total)[1]
     log_weights = np.log(weights) + (volume - misfit) / 2
     chances = np.exp(log_weights - log_weights.max())
     node = rng.choice(_NODES, draws, p=chances / chances.sum())
     root = np.linalg.cholesky(np.linalg.inv(total))
-    noise = np.einsum("dij,dj->di", root[node], rng.standard_normal((draws, k)))
+    noise = rng.standard_normal((draws, k))
+    for n in np.unique(node):
+        noise[node == n] = noise[node == n] @ root[n].T
     return np.sqrt(squares[node]), centre[node] + noise

@@ -42,7 +42,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import summed_by_cluster
+from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import smoothed_covariance, weighted_means
 from bayes_sota.data.item_scores import ItemScores
@@ -529,9 +529,11 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         known = None
         if outcomes.tasks is not None and outcomes.clusters is None:
             known = outcomes.covariance, float(outcomes.n_items - len(outcomes.task_weights))
+        tasks = None if outcomes.tasks is None else outcomes.task_codes
         found = ItemData(
-            outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
-            outcomes.labels, False, bounds, float(outcomes.n_items), known=known,
+            outcomes.sign * outcomes.values, outcomes.scores, outcomes.influence,
+            outcomes.clusters, outcomes.labels, False, bounds, float(outcomes.n_items), tasks,
+            known,
         )  # fmt: skip
         return found, list(notes_on_average(outcomes))
     kept = outcomes.complete()
@@ -571,6 +573,11 @@ def notes_on_average(data: Responses | ItemScores) -> Iterator[str]:
         yield (
             f"scores are averages over {len(data.task_weights):,} tasks, {how}; errors are those "
             f"of {about}{worth}"
+        )
+    elif isinstance(data, ItemScores) and data.new == "tasks":
+        yield (
+            f"the {counted(data.n_items, data.unit)} are the sample: skills are those on new ones "
+            "like them"
         )
     elif data.new != "items":
         yield f"errors are those of {about}"

@@ -419,12 +419,16 @@ def _read_scores(
     help="Other items that a new classifier is scored on; default the same as all others.",
 )  # fmt: skip
 @question_options
-@number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
+@click.option(
+    "--by", type=click.Choice(["task"]),
+    help="Skills in every task, drawn towards all of them, and who is the best of each.",
+)  # fmt: skip
+@number_option(DRAWS, "--draws", help="Posterior draws; default 1000, by task 10000.")
 @top_option(15, "Entries shown.")
 @interval_option
 @seed_option
 @estimate_options
-def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
+def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
     FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
@@ -435,20 +439,54 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_entries import board_table
 
-    rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
     ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
+    settings: Any = {"ci_prob": ci_prob, "random_seed": chosen_seed(seed)}
+    if by:
+        return _board_by_task(file, shown, top, options, settings | {"draws": draws or 10_000})
+    rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
     spec = chosen_model(
         options.pop("model"), "leaderboard", correlation=rho, domain=options.pop("domain")
     )
-    settings: Any = {"ci_prob": ci_prob, "draws": draws, "model": spec}
-    settings["random_seed"] = chosen_seed(seed)
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
+    settings |= {"draws": draws or 1000, "model": spec}
     table = board_table(read_file(file, **options), **settings)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries
 
         return plot_entries(table)
+
+    return shown.deliver(table, top, draw)
+
+
+_OF_FIELDS = (
+    "model", "domain", "correlation", "pairwise_correlation", "new_n_test", *_QUESTIONS,
+)  # fmt: skip
+
+
+def _board_by_task(
+    file: Path, shown: Reported, top: int, options: dict[str, Any], settings: dict[str, Any]
+) -> int:
+    from bayes_sota.leaderboard.summary_tasks import board_by_task
+
+    refuse("--by task", options, (*_OF_FIELDS, "average", "task_columns"))
+    rest = {name: value for name, value in options.items() if name not in _OF_FIELDS}
+    data = read_file(file, **rest)
+    if isinstance(data, Leaderboard):
+        raise InputError("--by task needs answers, or numbers of items, with tasks: not scores")
+    table = board_by_task(data, **settings)
+
+    def draw() -> "PlotCollection":
+        from bayes_sota.leaderboard.plots import Interval, draw_intervals
+
+        best = {row["task"]: row["best"] for row in table.content["tasks"]}
+        rows = [
+            Interval(f"{row.task}: {row.name}", row.skill, row.skill_lower, row.skill_upper,
+                     row.score)
+            for row in table.frame.itertuples(index=False) if best[row.task] == row.name
+        ]  # fmt: skip
+        sure = f"mean and {settings['ci_prob']:.0%} interval"
+        return draw_intervals(rows[:40], f"skill of the best of each task: {sure}")
 
     return shown.deliver(table, top, draw)
 

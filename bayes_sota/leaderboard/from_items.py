@@ -537,8 +537,8 @@ def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterat
     carrying = float(np.median(_carrying(data)[found.leaders]))
     if carrying < _LEAST_CARRYING:
         yield (
-            f"{carrying:.0f} items make up the error of the typical leader: too few to tell how "
-            "much the classifiers share their luck"
+            f"{carrying:.0f} of {counted(data.n_items, data.unit)} make up the error of the "
+            "typical leader: too few to tell how much the classifiers share their luck"
         )
 
 

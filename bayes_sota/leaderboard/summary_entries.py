@@ -580,7 +580,8 @@ def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
         words += [data.runs_in_words] * bool(data.runs_in_words)
         metric = "accuracy" if data.passes is None else data.measured
         facts |= {"n_runs": data.n_runs, "metric": metric}
-    return ", ".join(words) or "rows of the matrix", facts
+    rows = "rows of the matrix" if data.unit == "item" else f"each is a {data.unit}"
+    return ", ".join(words) or rows, facts
 
 
 def size_of(data: Leaderboard | Responses | ItemScores) -> tuple[int | None, str]:

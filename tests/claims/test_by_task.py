@@ -11,11 +11,11 @@ from data.files import run
 
 import bayes_sota.data
 from bayes_sota.claims.plots import plot_tasks
-from bayes_sota.claims.summary_differences import report_tasks, verdicts_that_stand
-from bayes_sota.core.errors import InputError
+from bayes_sota.claims.summary_differences import report_tasks
 from bayes_sota.core.plots import COLORS
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
+from bayes_sota.items.by_task import verdicts_that_stand
 
 EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
 
@@ -46,7 +46,7 @@ def test_the_verdicts_that_stand_are_true_together() -> None:
 def test_fewer_stand_together_than_one_by_one() -> None:
     leads = np.random.default_rng(0).standard_normal((5000, 20)) + 1.8
     alone = (leads > 0).mean(axis=0) >= 0.95
-    assert alone.sum() > verdicts_that_stand(leads, 0.95).sum() > 0
+    assert alone.sum() > verdicts_that_stand(leads, 0.95)[0].sum() > 0
 
 
 def test_a_pair_is_what_two_methods_are() -> None:
@@ -107,6 +107,29 @@ def test_what_is_refused(capsys: Any, arguments: tuple[str, ...], message: str) 
     assert error.count("\n") == 1
 
 
-def test_numbers_have_no_tasks() -> None:
-    with pytest.raises(InputError, match="right and wrong answers with tasks; these are numbers"):
-        report_tasks(ItemScores(np.random.default_rng(0).random((20, 2))))
+def test_differences_of_losses_are_as_given() -> None:
+    """The better method has the lower number, and its difference is negative."""
+    values = np.random.default_rng(0).normal([1.0, 2.0], 0.3, (40, 2))
+    tasks = np.repeat(["x", "y"], 20).tolist()
+    loss = ItemScores(values, tasks=tasks, names=["a", "b"], lower_is_better=True)
+    gain = ItemScores(-values, tasks=tasks, names=["a", "b"])
+    for pair in (None, ("a", "b"), ("b", "a")):
+        rows, others = (report_tasks(x, pair=pair).content["tasks"] for x in (loss, gain))
+        for row, other in zip(rows, others, strict=True):
+            assert (row["task"], row["best"], row["stands"]) == (other["task"], "a", True)
+            assert row["difference"]["mean"] == pytest.approx(-other["difference"]["mean"])
+            assert row["scores"]["a"] == pytest.approx(-other["scores"]["a"])
+            assert row.get("p_false") == other.get("p_false")
+        assert (rows[0]["difference"]["mean"] < 0) == (pair != ("b", "a"))
+
+
+def test_the_tree_has_skills_within_their_bounds() -> None:
+    data = exam([0.38, 0.0], 12)
+    found = report_tasks(data, draws=400)
+    tree = found.about.to_datatree()["posterior"]
+    assert tree["skill"].dims == ("chain", "draw", "task", "classifier")
+    assert float(tree["skill"].max()) == 1.0
+    inside = (tree["skill"].max("classifier") < 1) & (tree["skill"].min("classifier") > 0)
+    apart = tree["skill"].sel(classifier="a") - tree["skill"].sel(classifier="b")
+    other = tree["difference"].sel(classifier="b")
+    assert np.allclose(apart.where(inside, 0), other.where(inside, 0))

@@ -102,6 +102,15 @@ def test_rows_say_what_the_command_says(manifest: Path, tmp_path: Path, capsys: 
     assert by_name["shrunk"]["theta_sota_estimate"] == float(shrunk["theta_sota"])
 
 
+def test_averages_over_tasks_are_rows(tmp_path: Path) -> None:
+    (tmp_path / "exam.csv").write_text("model,law,art\na,0.9,0.5\nb,0.8,0.6\n")
+    rows = pd.DataFrame({"identifier": ["exam", "none"], "file": str(tmp_path / "exam.csv"),
+                         "task_columns": ["law,art", "law,arts"], "n_test": 100})  # fmt: skip
+    found = bs.estimate_many(rows, tmp_path / "out").frame.set_index("identifier")
+    assert found.loc["exam", ["observed_maximum", "n_classifiers"]].tolist() == [0.7, 2]
+    assert "there is no column 'arts' (--task-columns)" in found.loc["none", "problem"]
+
+
 def test_the_written_seed_repeats_a_row_where_another_row_failed(
     manifest: Path, tmp_path: Path, capsys: Any
 ) -> None:

@@ -84,6 +84,7 @@ SLOW = (
     "board {own.csv} --n-test-column size --seed 1",
     "board {own.csv} --task-columns a,b,c --n-test 60 --seed 1",
     "board {answers.csv} --seed 1",
+    "board {exam.csv} --by task --seed 1",
     "board {numbers.csv} --seed 1",
     "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
     "paired {public.csv} --private-file {private.csv} --seed 1",

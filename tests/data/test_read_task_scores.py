@@ -157,7 +157,7 @@ def test_claims_about_a_best_average_are_refused(capsys, tmp_path):
     words = ["--task-columns", "law,art", "--n-test", "50"]
     code, out, error = run(capsys, "claim", "selection", str(written(tmp_path, TABLE)), *words)
     assert (code, out, error.count("\n")) == (2, "", 1)
-    assert "standard errors of their own" in error
+    assert "these have errors of their own: bayes-sota board gives" in error
 
 
 def test_claims_about_methods_take_tasks_as_the_sample(capsys, tmp_path):
@@ -268,3 +268,34 @@ def test_folder_of_results_is_a_board(capsys, tmp_path):
     code, out, error = run(capsys, "board", str(tmp_path), "--name-column", "x")
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert "--name-column has no effect on averages over tasks" in error
+
+
+MANY = "data set,svm,tree,forest\n" + "".join(
+    f"{name},{0.6 + n / 20},{0.55 + n / 25},{0.7 + n / 30}\n" for n, name in enumerate("abcdef")
+)
+
+
+def test_data_sets_that_are_the_sample_are_called_so(tmp_path, capsys):
+    """A table with a row per method, and one with a row per data set, say the same."""
+    wide = pd.DataFrame([line.split(",") for line in MANY.splitlines()[1:]])
+    by_method = wide.set_index(0).T.set_axis(["svm", "tree", "forest"])
+    path = tmp_path / "methods.csv"
+    by_method.rename_axis("method").to_csv(path)
+    rows = str(written(tmp_path, MANY, "rows.csv"))
+    command = ["claim", "responses", "--seed", "1"]
+    code, out, error = run(capsys, *command, str(path), "--task-columns", ",".join(wide[0]))
+    assert code == 1
+    assert "of 6 data sets make up the error" in error
+    assert "On the same 6 data sets forest has the best score" in out
+    assert "the 6 data sets are the sample" in out
+    assert run(capsys, *command, str(path), "--pairs", "--task-columns", "a,b,c")[1].startswith(
+        "On the same 3 data sets"
+    )
+    code, out, error = run(capsys, *command, rows)
+    assert (code, out) == (2, "")
+    assert "every task has one item" in error
+    assert "name their column as --item-column" in error
+    named = [json.loads(run(capsys, *command, *of, "--json")[1])["methods"]
+             for of in ([rows, "--item-column", "data set"],
+                        [str(path), "--task-columns", ",".join(wide[0])])]  # fmt: skip
+    assert named[0] == named[1]

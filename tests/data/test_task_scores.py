@@ -6,6 +6,7 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.data.task_scores import TaskScores
 
@@ -150,7 +151,9 @@ def test_tasks_as_the_sample():
     found = TaskScores(scores, names=["a", "b"]).new_tasks()
     np.testing.assert_allclose(found.scores, scores.mean(axis=1))
     assert found.names == ("a", "b")
-    assert found.n_items == 4
+    assert (found.n_items, found.unit, found.new) == (4, "data set", "tasks")
+    assert found.subset([1, 0]).unit == "data set"
+    assert found.about("tasks") == found != ItemScores(scores.T, names=["a", "b"])
 
 
 TWO = [[0.9, 0.5], [0.8, 0.6]]

@@ -1,9 +1,12 @@
 """Differences in every task: another sampler, closed forms in the limits, and refusals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.by_task import TaskComparison, compare_by_task
 
@@ -46,11 +49,99 @@ def test_tasks_that_do_not_differ_share_what_they_say() -> None:
     assert difference(found, 0).std() < d.std() / 10 / 2
 
 
+def given_shared(found: TaskComparison, tau: float, draws: int = 100_000) -> TaskComparison:
+    """The same where tau and what tasks are drawn towards are known."""
+    average = np.tile(found.average.mean(axis=0), (draws, 1))
+    return replace(found, spread=np.full(draws, tau), average=average)
+
+
+def test_skills_that_nothing_draws_have_the_law_of_the_scores() -> None:
+    found = compare_by_task(answers([12, 30, 60], [0.4, 0.2, 0.0], methods=4))
+    free = given_shared(found, 1e6)
+    for task in range(3):
+        drawn, errors = free.draws_of(task), found.errors
+        assert np.allclose(drawn.mean(axis=0), errors.scores[task], atol=0.002)
+        covariance = np.cov(drawn.T)
+        assert np.allclose(covariance, errors.covariance[task], atol=0.02 * covariance.max())
+
+
+@pytest.mark.parametrize("tau", [0.02, 0.1, 0.5])
+def test_luck_that_all_share_keeps_its_law_and_correlation(tau: float) -> None:
+    """Contrasts are shrunk by linear algebra, the mean stays where it was, with its error."""
+    found = compare_by_task(answers([12, 30, 60], [0.4, 0.2, 0.0], methods=4))
+    known, m, h = given_shared(found, tau), 4, found.contrasts
+    for task in range(3):
+        drawn = known.draws_of(task)
+        s, scores, g = (getattr(found.errors, name)[task]
+                        for name in ("covariance", "scores", "scale"))  # fmt: skip
+        kept = g**2 * tau**2 * np.linalg.inv(h @ s @ h.T + g**2 * tau**2 * np.eye(m - 1))
+        centre = g * known.average[0] @ h.T
+        mean = scores.mean() + (centre + (h @ scores - centre) @ kept.T) @ h
+        shared = kept @ h @ s @ np.full(m, 1 / m)
+        inner = h.T @ kept @ h @ s @ h.T @ h
+        covariance = inner + (h.T @ shared)[:, None] + (h.T @ shared)[None, :] + s.mean()
+        assert np.allclose(drawn.mean(axis=0), mean, atol=0.002)
+        assert np.allclose(np.cov(drawn.T), covariance, atol=0.02 * covariance.max())
+
+
+def test_numbers_of_answers_are_answers_and_losses_are_mirrored() -> None:
+    """Right answers as numbers differ by the smoothing of answers, and by what gaps scale with."""
+    data = answers([300, 200, 400], [0.3, 0.1, -0.1], methods=3)
+    values = data.values + np.random.default_rng(1).normal(0, 1e-3, data.values.shape)
+    found, numbers = compare_by_task(data), compare_by_task(ItemScores(values, tasks=data.tasks))
+    losses = compare_by_task(ItemScores(-values, tasks=data.tasks, lower_is_better=True))
+    assert (numbers.bounds, found.bounds) == ((-np.inf, np.inf), (0, 1))
+    for task in range(3):
+        drawn, other = found.draws_of(task), numbers.draws_of(task)
+        assert np.allclose(drawn.mean(axis=0), other.mean(axis=0), atol=0.2 * drawn.std())
+        assert np.allclose(drawn.std(axis=0), other.std(axis=0), rtol=0.08)
+        assert np.allclose(losses.draws_of(task), other, atol=1e-9)
+        assert np.allclose(losses.skills_in(task), -other, atol=1e-9)
+
+
+def test_clusters_of_numbers_are_wholes() -> None:
+    values = np.random.default_rng(3).random((90, 2))
+    once = ItemScores(values, tasks=list("xyz") * 30)
+    thrice = ItemScores(
+        np.repeat(values, 3, axis=0), tasks=np.repeat(list("xyz") * 30, 3).tolist(),
+        clusters=np.repeat(np.arange(90), 3).astype(str).tolist(),
+    )  # fmt: skip
+    one, three = (compare_by_task(data).errors for data in (once, thrice))
+    assert np.allclose(one.covariance, three.covariance)
+    assert three.n_clusters.tolist() == [30] * 3
+
+
+def test_who_is_the_best_is_counted_in_draws() -> None:
+    found = compare_by_task(answers([40, 60, 30], [0.2, 0.1, 0.0], methods=3))
+    best, drawn = found.best_in(0), found.draws_of(0)
+    assert best.p_best.sum() == pytest.approx(1)
+    first = drawn[:, best.best]
+    others = np.sort(np.delete(drawn, best.best, axis=1), axis=1)[:, -1]
+    assert np.array_equal(best.lead, first - others)
+    assert best.p_best[best.best] == np.mean(first > others)
+
+
+def test_many_methods_on_few_items_are_not_further_off_than_scores() -> None:
+    """With correlations of ten items each the errors would be 1.4 times those of the scores."""
+    off, raw = 0.0, 0.0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        truth = np.clip(rng.normal(0.5, 0.15, 20) + rng.normal(0, 0.05, (8, 20)), 0.05, 0.95)
+        luck = np.where(rng.random((8, 10, 1)) < 0.5, rng.random((8, 10, 1)), np.nan)
+        chance = np.where(np.isnan(luck), rng.random((8, 10, 20)), luck)
+        right = chance < truth[:, None]
+        data = Responses(right.reshape(80, 20), tasks=np.repeat(NAMES, 10).tolist())
+        found = compare_by_task(data, draws=500)
+        drawn = np.array([found.draws_of(t).mean(axis=0) for t in range(8)])
+        off += np.sum((drawn - truth) ** 2)
+        raw += np.sum((found.errors.scores - truth) ** 2)
+    assert off < 0.8 * raw
+
+
 def test_draws_repeat_and_methods_may_change_places() -> None:
     data = answers([40, 60, 30], [0.2, 0.1, 0.0], methods=3)
     found, other = compare_by_task(data), compare_by_task(data.subset([2, 0, 1]))
     assert np.array_equal(found.draws_of(1), found.draws_of(1))
-    assert np.allclose(found.draws_of(1).sum(axis=1), 0)
     for task in range(3):
         mine, theirs = found.draws_of(task), other.draws_of(task)[:, [1, 2, 0]]
         assert mine.mean(axis=0) == pytest.approx(theirs.mean(axis=0), abs=0.005)
@@ -81,6 +172,12 @@ def test_tasks_without_an_error_of_their_own_are_named() -> None:
     [
         (Responses(np.eye(3), tasks=list("xyz"), new="tasks"), "about new items of every task"),
         (Responses(np.eye(3)), "--by task needs answers with tasks"),
+        (ItemScores(np.eye(3)), "--by task needs answers with tasks"),
+        (
+            ItemScores([[0.5, 0.1], [0.5, 0.2], [0.4, 0.3], [0.4, 0.1]], tasks=list("xxyy")),
+            "the same number for all items of each task",
+        ),
+        (ItemScores(np.eye(6), tasks=list("xxyyzz")).about("tasks"), "about new items of every"),
         (Responses(np.eye(3), tasks=["x"] * 3), "all items belong to one task, 'x'"),
         (Responses(np.eye(3), tasks=list("xyz")), "every task has one item: nothing says"),
         (

@@ -1,0 +1,235 @@
+"""What every entry can do in every task, and who is the best there: ``board --by task``.
+
+The model is that of ``items.by_task``: how entries differ in a task is drawn towards what all tasks
+say. That an entry is the best of a task *stands* if it belongs to the largest set of the most
+probable verdicts that all are true at once with the probability of the intervals: nobody is misled
+by having looked at every task. ``tests/leaderboard/test_summary_tasks.py`` reads it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import batched
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
+from bayes_sota.core.numerics import share_mcse
+from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.summary import frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.text import (
+    as_scores,
+    as_sentences,
+    chance,
+    counted,
+    decimals_for,
+    shown_name,
+)
+from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
+
+_SIDE_BY_SIDE = 5  # tasks in a table of 120 characters
+_LEGEND = (
+    "Skill is the expected score on new items of a task; how entries differ is drawn towards what "
+    "all tasks say, the more the fewer items a task has.",
+    "All so far: the probability that this entry and those above are the best of their tasks, all "
+    "at once; verdicts stand while it is at least {:g}.",
+)
+
+
+def board_by_task(
+    outcomes: Responses | ItemScores,
+    *,
+    ci_prob: float = 0.95,
+    draws: int = 10_000,
+    random_seed: Seed = DEFAULT_SEED,
+) -> Report:
+    """Skill of every entry in every task, and who is the best of each.
+
+    Parameters
+    ----------
+    outcomes : Responses or ItemScores
+        Answers or numbers with tasks.
+    ci_prob : float
+        Probability of the intervals, and of all verdicts that stand together.
+    draws : int
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    Report
+        ``frame`` has a row for each task and entry, ``about`` is the ``TaskComparison``.
+
+    Raises
+    ------
+    InputError
+        No tasks, one task, or no task with two items.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> exam = Responses(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
+    >>> table = board_by_task(exam)
+    >>> table.content["n_stand"], len(table.frame)
+    ({'1': 3, '2': 0}, 6)
+    """
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    DRAWS.check(draws, "draws")
+    rng, seed = resolve_seed(random_seed)
+    found = compare_by_task(outcomes, draws=draws, random_seed=rng)
+    tasks = _verdicts(found, ci_prob)
+    entries = [row for t in range(len(found.tasks)) for row in _entries(found, t, ci_prob)]
+    count = stand_by_method(tasks, found.methods)
+    metric, notes = "score", list(found.notes)
+    if isinstance(outcomes, Responses):
+        metric, notes = "accuracy", [*outcomes.notes, *notes]
+    said = [
+        _ranging(found, entries, ci_prob, metric),
+        *best_said(found.errors.scores, count, ci_prob),
+    ]
+    tasks.sort(key=lambda row: -row["p"])
+    return Report(
+        content={
+            "entries": entries, "tasks": tasks, "n_tasks": len(tasks), "n_stand": count,
+            "prob": ci_prob, "notes": notes,
+            "seed": int(seed) if seed.isdigit() else seed,
+        },
+        make_frame=partial(_frame, tasks, entries),
+        tables=[
+            _table_of_best(tasks, draws),
+            *_tables_of_skills(found, entries, f"{ci_prob:.0%} interval", metric),
+        ],
+        sentences=said,
+        paragraph=[*said, *as_sentences(notes)],
+        legend=[text.format(ci_prob) for text in _LEGEND],
+        basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}", SOFTWARE],
+        notes=notes,
+        measured="tasks",
+        about=found,
+    )  # fmt: skip
+
+
+def stand_by_method(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> dict[str, int]:
+    """On how many tasks it stands that each method is the best."""
+    return {m: sum(row["stands"] and row["best"] == m for row in rows) for m in methods}
+
+
+def best_said(scores: FloatArray, count: dict[str, int], ci_prob: float) -> Iterator[str]:
+    """Who has the best score in most tasks, and on how many it stands that one is the best.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (T, m)
+        Larger is better.
+    count : dict
+        Tasks on which each method stands.
+    ci_prob : float
+    """
+    ahead = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
+    most, n_tasks = int(ahead.argmax()), len(scores)
+    name, most_often = list(count)[most], int(ahead[most])
+    yield (
+        f"{name} has the best score in {most_often} of {n_tasks} tasks, more than any other of "
+        f"{len(count)}."
+        if np.sum(ahead == most_often) == 1
+        else f"None has the best score in more than {most_often} of {n_tasks} tasks."
+    )
+    stand = sorted(((k, m) for m, k in count.items() if k), key=lambda x: -x[0])
+    named = f" ({', '.join(f'{m} on {k}' for k, m in stand)})" * bool(stand)
+    yield (
+        "Each task drawn towards what all say, who is the best stands on "
+        f"{sum(count.values())} of {n_tasks} tasks{named}, with probability {ci_prob:.0%} for all "
+        "of them together."
+    )
+
+
+def _verdicts(found: TaskComparison, ci_prob: float) -> list[dict[str, Any]]:
+    """Who is the best of every task, and whether that stands."""
+    best = [found.best_in(t) for t in range(len(found.tasks))]
+    stands, together = verdicts_that_stand(np.column_stack([b.lead for b in best]), ci_prob)
+    return [{
+        "task": task, "n_items": int(found.errors.n_items[t]),
+        "n_clusters": int(found.errors.n_clusters[t]), "best": found.methods[best[t].best],
+        "p": float(best[t].p_best[best[t].best]), "p_all_so_far": float(together[t]),
+        "stands": bool(stands[t]),
+        "p_best": dict(zip(found.methods, best[t].p_best.tolist(), strict=True)),
+    } for t, task in enumerate(found.tasks)]  # fmt: skip
+
+
+def _entries(found: TaskComparison, t: int, ci_prob: float) -> Iterator[dict[str, Any]]:
+    """What every entry can do in one task."""
+    drawn, scores = found.skills_in(t), found.sign * found.errors.scores[t]
+    ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
+    for j, name in enumerate(found.methods):
+        skill = {
+            "mean": float(drawn[:, j].mean()), "sd": float(drawn[:, j].std()),
+            "interval": ends[j].tolist(),
+        }  # fmt: skip
+        yield {"task": found.tasks[t], "name": name, "score": float(scores[j]), "skill": skill}
+
+
+def _ranging(
+    found: TaskComparison, entries: list[dict[str, Any]], ci_prob: float, metric: str
+) -> str:
+    """What to expect of the best on average in the task where it is worst, and where it is best."""
+    leader = found.methods[int(found.average.mean(axis=0).argmax())]
+    own = sorted((e for e in entries if e["name"] == leader), key=lambda e: e["skill"]["mean"])
+    low, high = (
+        f"{as_scores(e['skill'], max(decimals_for(e['skill']['sd']), 2), metric)} on "
+        f"{shown_name(e['task'], 60)}"
+        for e in (own[0], own[-1])
+    )
+    return (
+        f"On many new items expect {shown_name(leader, 60)}, the best over all tasks, to score "
+        f"from {low} to {high}; ranges are {ci_prob:.0%} intervals."
+    )
+
+
+def _table_of_best(tasks: list[dict[str, Any]], draws: int) -> Table:
+    header = ["task", "items", "best", "P(best)", "all so far", "stands"]
+    return Table(
+        header,
+        [
+            [
+                row["task"], f"{row['n_items']:,}", row["best"],
+                *(chance(p, share_mcse(p, draws)) for p in (row["p"], row["p_all_so_far"])),
+                "yes" * row["stands"],
+            ]
+            for row in tasks
+        ],
+        "who is the best of each task",
+    )  # fmt: skip
+
+
+def _tables_of_skills(
+    found: TaskComparison, entries: list[dict[str, Any]], sure: str, metric: str
+) -> Iterator[Table]:
+    """Entries, the best over all tasks first, beside a few tasks in each table."""
+    cells = {}
+    for entry in entries:
+        skill = entry["skill"]
+        percent = metric == "accuracy"
+        d = decimals_for((2 if percent else 4) * skill["sd"]) - percent
+        cells[entry["name"], entry["task"]] = as_scores(skill, d, metric)
+    order = [found.methods[j] for j in np.argsort(-found.average.mean(axis=0), kind="stable")]
+    for tasks in batched(found.tasks, _SIDE_BY_SIDE):
+        rows = [[name, *(cells[name, task] for task in tasks)] for name in order]
+        yield Table(["skill", *tasks], rows, f"skill of each entry in each task ({sure})")
+
+
+def _frame(tasks: list[dict[str, Any]], entries: list[dict[str, Any]]) -> Any:
+    of_task = {row["task"]: row for row in tasks}
+    flat = []
+    for row in entries:
+        skill, task = row["skill"], of_task[row["task"]]
+        low, high = skill["interval"]
+        flat.append({
+            "task": row["task"], "n_items": task["n_items"], "name": row["name"],
+            "score": row["score"], "skill": skill["mean"], "skill_sd": skill["sd"],
+            "skill_lower": low, "skill_upper": high, "p_best": task["p_best"][row["name"]],
+            "stands": task["stands"] and task["best"] == row["name"],
+        })  # fmt: skip
+    return frame_of(flat)

@@ -1,0 +1,135 @@
+"""``board --by task``: the same numbers everywhere, words, files and refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from data.files import run, written
+
+import bayes_sota.data
+from bayes_sota.claims.summary_differences import report_tasks
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+from bayes_sota.leaderboard.summary_tasks import board_by_task
+
+EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
+EXAM = str(EXAMPLES / "exam.csv")
+
+
+def exam(gaps: list[float], n: int = 100, names: str = "abc") -> Responses:
+    rng = np.random.default_rng(0)
+    chances = [[0.5 + gap, *[0.5] * (len(names) - 1)] for gap in gaps]
+    right = np.concatenate([rng.random((n, len(names))) < chance for chance in chances])
+    tasks = [f"task {t}" for t in range(len(gaps)) for _ in range(n)]
+    return Responses(right, tasks=tasks, names=list(names))
+
+
+def test_who_is_the_best_is_what_claim_responses_says() -> None:
+    data = exam([0.3, 0.1, -0.1])
+    board, claim = board_by_task(data).content, report_tasks(data).content
+    assert board["n_stand"] == claim["n_stand"]
+    for mine, theirs in zip(board["tasks"], claim["tasks"], strict=True):
+        assert {key: mine[key] for key in ("task", "n_items", "best", "p", "p_best", "stands")} == {
+            key: theirs[key] for key in ("task", "n_items", "best", "p", "p_best", "stands")
+        }
+    together = [row["p_all_so_far"] for row in board["tasks"]]
+    assert together == sorted(together, reverse=True)
+    assert together[0] == board["tasks"][0]["p"]
+    assert [p >= 0.95 for p in together] == [row["stands"] for row in board["tasks"]]
+
+
+def test_skills_are_those_of_the_draws() -> None:
+    found = board_by_task(exam([0.3, 0.1, -0.1]), ci_prob=0.8)
+    for row in found.content["entries"]:
+        task, entry = int(row["task"][-1]), "abc".index(row["name"])
+        drawn = found.about.skills_in(task)[:, entry]
+        assert row["skill"]["mean"] == drawn.mean()
+        assert row["skill"]["interval"] == pytest.approx(np.quantile(drawn, [0.1, 0.9]))
+        assert row["score"] == found.about.errors.scores[task, entry]
+
+
+def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
+    table, figure = tmp_path / "t.csv", tmp_path / "f.png"
+    command = ("board", EXAM, "--by", "task")
+    code, out, _ = run(capsys, *command, "--table", str(table), "--figure", str(figure))
+    assert code == 0
+    assert "On many new items expect forest, the best over all tasks, to score from" in out
+    assert "stands on 0 of 10 tasks, with probability 95% for all" in out
+    found = json.loads(run(capsys, *command, "--json")[1])
+    frame = pd.read_csv(table)
+    assert len(frame) == len(found["entries"]) == 40
+    for row, entry in zip(frame.itertuples(), found["entries"], strict=True):
+        assert (row.task, row.name) == (entry["task"], entry["name"])
+        ends = [row.skill_lower, row.skill_upper]
+        assert ends == pytest.approx(entry["skill"]["interval"])
+    assert frame.groupby("task")["p_best"].sum().to_numpy() == pytest.approx(1)
+    assert figure.stat().st_size > 1000
+
+
+def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    dice = pd.DataFrame(rng.normal([0.8, 0.7], 0.05, (30, 2)), columns=["net", "tree"])
+    path = written(tmp_path, dice.assign(task=["liver", "lung"] * 15).to_csv(index=False))
+    command = ("board", str(path), "--by", "task", "--item-metric", "mean", "--json")
+    code, out, _ = run(capsys, *command)
+    found = json.loads(out)
+    assert (code, found["n_stand"]) == (0, {"net": 2, "tree": 0})
+    assert all(0.6 < row["skill"]["mean"] < 0.9 for row in found["entries"])
+    code, out, _ = run(capsys, *command, "--lower-is-better")
+    assert json.loads(out)["n_stand"] == {"net": 0, "tree": 2}
+
+
+def test_names_are_plain_text() -> None:
+    strange = Responses(
+        exam([0.3, 0.1], names="ab").correct, tasks=["=1+1"] * 100 + ["<b>x"] * 100,
+        names=["=2", "[red]"],
+    )  # fmt: skip
+    assert "\n'=1+1" in board_by_task(strange).to_csv()
+    assert "<b>" not in board_by_task(strange).to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((str(EXAMPLES / "answers.csv"),), "--by task needs answers with tasks"),
+        ((str(EXAMPLES / "leaderboard.csv"), "--n-test", "250"), "not scores"),
+        ((EXAM, "--average", "items"), "--average has no effect on --by task"),
+        ((EXAM, "--new", "tasks"), "about new items of every task"),
+        ((EXAM, "--above", "0.9"), "--above has no effect on --by task"),
+        ((EXAM, "--correlation", "0.5"), "--correlation has no effect on --by task"),
+        ((EXAM, "--model", "x"), "--model has no effect on --by task"),
+        ((EXAM, "--task-columns", "a,b"), "--task-columns has no effect on --by task"),
+        ((EXAM, "--task-column", "x"), "there is no column 'x' (--task-column)"),
+        ((EXAM, "--leave-out", "digit"), "there is no classifier or task 'digit'"),
+        ((EXAM, "--draws", "0"), "--draws"),
+    ],
+)
+def test_what_is_refused(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
+    code, out, error = run(capsys, "board", *arguments, "--by", "task")
+    assert (code, out) == (2, "")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("a,x,1,1\nb,x,1,1\na,x,2,0\nb,y,3,1\na,z,4,0\n", "b"),
+        ("a,x,1,1\nb,x,1,0\na,y,2,0\nb,y,2,1\n", "every task has one item"),
+        ("a,x,1,1\nb,x,1,0\na,x,2,0\nb,x,2,1\n", "all items belong to one task, 'x'"),
+    ],
+)
+def test_files_that_do_not_do(capsys: Any, tmp_path: Path, rows: str, message: str) -> None:
+    path = written(tmp_path, "model,task,item,correct\n" + rows)
+    code, out, error = run(capsys, "board", str(path), "--by", "task")
+    assert (code, out) == (2, "")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_numbers_of_one_item_are_refused() -> None:
+    with pytest.raises(Exception, match="task 'y' has one item"):
+        board_by_task(ItemScores(np.eye(3), tasks=list("xxy")))
