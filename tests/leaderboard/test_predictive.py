@@ -18,7 +18,7 @@ from bayes_sota.core.skills import expit
 from bayes_sota.items.correlation import influence_correlation
 from bayes_sota.leaderboard import sample_groups
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
-from bayes_sota.leaderboard.from_items import JointKernel, JointSampler
+from bayes_sota.leaderboard.from_items import JointKernel, JointSampler, items_posterior
 from bayes_sota.leaderboard.posterior import NodeSampler, compare_families, draw_with_parameters
 from bayes_sota.leaderboard.predictive import Field, draw_prior_boards, replicate_scores
 from bayes_sota.leaderboard.sample import sample_board
