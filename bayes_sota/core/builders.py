@@ -416,11 +416,12 @@ BUILDERS = {
         SamplerSettings(tune=1500, target_accept=0.99), ("auto", "exact", "nuts"), "skill",
     ),
     "items": Builder(
-        "items", "answers to items, with bs.items.build_model", item_priors,
+        "items", "answers to items, with bs.leaderboard.sample_evaluations", item_priors,
         SamplerSettings("nuts"), ("nuts",),
     ),
     "evaluations": Builder(
-        "evaluations", "answers with tasks, clusters or runs, with bs.items.build_model",
+        "evaluations", "answers with tasks, clusters or runs, with "
+        "bs.leaderboard.sample_evaluations",
         evaluation_priors, SamplerSettings("nuts", target_accept=0.95), ("nuts",),
     ),
     "paired": Builder(

@@ -1,6 +1,6 @@
 """Answers to every item by NUTS: from a trace of their model to the result in the one schema.
 
-``tests/items/test_sample.py`` compares with SciPy, with simulation and with the exact route.
+``tests/items/test_sample.py`` compares with SciPy.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,6 @@
 """Answers with tasks, clusters or runs by NUTS: a second route beside ``from_items``.
 
-``tests/leaderboard/test_sample_answers.py`` holds both routes together, and
-``tests/calibration/evaluations.py`` judges both on simulated and real answers.
+``tests/calibration/evaluations.py`` compares both routes on simulated and real answers.
 """
 
 from typing import TYPE_CHECKING

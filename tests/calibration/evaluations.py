@@ -26,7 +26,7 @@ SAMPLER = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "target_accept": 
 ENTRIES, RUNS = 6, 10
 ESTIMANDS = ("skill", "theta_sota", "winner_skill")
 
-type Board = tuple[bs.Responses, np.ndarray]
+Board = tuple[bs.Responses, np.ndarray]
 """Answers, and the true skills."""
 
 
@@ -149,25 +149,29 @@ def compared(kind, number, data, truth, posterior, trace) -> list[dict]:  # type
     return rows
 
 
-def rows_of(kinds: dict, boards: int) -> Iterator[dict]:
+def rows_of(kinds: dict, boards: int) -> Iterator[tuple[int, list[dict]]]:
+    """Rows of all boards so far, after each round of kinds."""
     places = [(kind, number) for number in range(boards) for kind in kinds]
-    for _, rows in run_each(judged, places, cores=os.cpu_count() or 1):
-        yield from rows
+    rows = []
+    for done, (_, found) in enumerate(run_each(judged, places, cores=os.cpu_count() or 1), 1):
+        rows += found
+        if done % len(kinds) == 0:
+            yield done // len(kinds), rows
 
 
 def main() -> None:
     """Print the table after every round of boards: errors are relative to those of the scores."""
     kinds = REAL if sys.argv[1:2] == ["real"] else SIMULATED
-    boards = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    frame = pd.DataFrame(rows_of(kinds, boards))
-    cells = frame.groupby(["boards", "estimand"], sort=False)
-    table = cells.mean().drop(columns=["r_hat", "divergences"])
-    for route in ("fast", "nuts"):
-        table[route] = np.sqrt(table[route] / table["raw"])
-    table = table.drop(columns="raw").assign(n=cells.size())
-    print(table.round(3).to_string())
-    trust = frame[frame["estimand"] == "skill"].groupby("boards", sort=False)
-    print(trust[["r_hat", "divergences"]].describe(percentiles=[0.5, 0.9]).round(3).to_string())
+    for done, rows in rows_of(kinds, int(sys.argv[2]) if len(sys.argv) > 2 else 20):
+        frame = pd.DataFrame(rows)
+        cells = frame.groupby(["boards", "estimand"], sort=False)
+        table = cells.mean().drop(columns=["r_hat", "divergences"])
+        for route in ("fast", "nuts"):
+            table[route] = np.sqrt(table[route] / table["raw"])
+        print(f"{done} boards\n{table.drop(columns='raw').round(3).to_string()}", flush=True)
+        trust = frame[frame["estimand"] == "skill"].groupby("boards", sort=False)
+        summary = trust.agg({"r_hat": ["median", "max"], "divergences": ["sum", "max"]})
+        print(summary.round(3).to_string(), flush=True)
 
 
 if __name__ == "__main__":
