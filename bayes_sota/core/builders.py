@@ -108,13 +108,14 @@ class ItemPriors(FieldPriors):
 
 @dataclass(frozen=True)
 class EvaluationPriors(FieldPriors):
-    """What is assumed before answers with tasks, clusters or runs are seen; all on the logit scale.
+    """What is assumed before answers with tasks, clusters or runs are seen; all in log odds.
+
+    Those of fields, tasks and interactions are log odds of shares of the items of a task.
 
     Parameters
     ----------
     typical, spread : (float, float)
-        As in ``FieldPriors``: accuracy of a typical classifier on an item of typical difficulty,
-        and the sd of classifiers around it.
+        As in ``FieldPriors``: of a typical task.
     item_sd : (float, float)
         Ends of the 95 % interval of the log-normal prior of the sd of items of one task (and
         cluster): items of an evaluation differ.
@@ -415,12 +416,13 @@ BUILDERS = {
         SamplerSettings(tune=1500, target_accept=0.99), ("auto", "exact", "nuts"), "skill",
     ),
     "items": Builder(
-        "items", "answers to items, with bs.items.build_model", item_priors,
+        "items", "answers to items, with bs.leaderboard.sample_evaluations", item_priors,
         SamplerSettings("nuts"), ("nuts",),
     ),
     "evaluations": Builder(
-        "evaluations", "answers with tasks, clusters or runs, with bs.items.build_model",
-        evaluation_priors, SamplerSettings("nuts"), ("nuts",),
+        "evaluations", "answers with tasks, clusters or runs, with "
+        "bs.leaderboard.sample_evaluations",
+        evaluation_priors, SamplerSettings("nuts", target_accept=0.95), ("nuts",),
     ),
     "paired": Builder(
         "paired-boards", "a public and a private board", paired_priors,

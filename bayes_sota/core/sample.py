@@ -29,6 +29,7 @@ from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
+from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, MaximumPriors
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.text import counted, plain_text, shown, shown_path
@@ -508,6 +509,19 @@ def with_attributes(tree: "xr.DataTree", attributes: Mapping[str, Any]) -> "xr.D
     for place in (tree, tree["posterior"]):
         place.attrs.update(attributes)
     return tree
+
+
+def probability_best(values: "xr.DataArray", dim: str) -> "xr.Dataset":
+    """P(best) of each place of a dimension, by draws, with its Monte Carlo error."""
+    import arviz as az
+    import xarray as xr
+
+    best = (values == values.max(dim)).astype(float)
+    over = ("chain", "draw")
+    p, size = best.mean(over), best.sizes["chain"] * best.sizes["draw"]
+    mcse = az.mcse(best.to_dataset(name="x"))["x"].fillna(0.0)
+    least = share_mcse(p, size)  # where all draws agree, the other is 0
+    return xr.Dataset({"p_best": p, "p_best_mcse": mcse.where(mcse > least, least)}).drop_attrs()
 
 
 def _family(priors: MaximumPriors | BoardPriors | str) -> str:

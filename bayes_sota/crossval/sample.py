@@ -10,7 +10,6 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
     describe_nuts,
@@ -18,6 +17,7 @@ from bayes_sota.core.sample import (
     describe_sampled,
     model_groups,
     model_of,
+    probability_best,
     resolve_seed,
     result_tree,
     sample_completed,
@@ -255,7 +255,7 @@ def complete(
     posterior = groups["posterior"]
     groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
-    groups["point_estimate"] = best_learners(posterior["learner_effect"])
+    groups["point_estimate"] = probability_best(posterior["learner_effect"], "learner")
     of = trace["posterior"].attrs
     sampler = {k: of[k] for k in ("inference_library", "inference_library_version") if k in of}
     attributes = {
@@ -303,16 +303,3 @@ def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generato
     dims = ("chain", "draw", "task", "pair")
     coords = {name: posterior[name].values for name in dims}
     return xr.Dataset({"canonical_difference": (dims, scores[..., a] - scores[..., b])}, coords)
-
-
-def best_learners(effect: "xr.DataArray") -> "xr.Dataset":
-    """P(best) of each learner by draws of the effects, with its Monte Carlo error."""
-    import arviz as az
-    import xarray as xr
-
-    best = (effect == effect.max("learner")).astype(float)
-    over = ("chain", "draw")
-    p, size = best.mean(over), best.sizes["chain"] * best.sizes["draw"]
-    mcse = az.mcse(best.to_dataset(name="x"))["x"].fillna(0.0)
-    least = share_mcse(p, size)  # where all draws agree, the other is 0
-    return xr.Dataset({"p_best": p, "p_best_mcse": mcse.where(mcse > least, least)}).drop_attrs()

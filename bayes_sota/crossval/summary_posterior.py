@@ -12,12 +12,12 @@ import numpy as np
 
 from bayes_sota.core.arguments import ASSURANCE, NOT_NEGATIVE, OPEN_SHARE
 from bayes_sota.core.numerics import share_mcse
+from bayes_sota.core.sample import probability_best
 from bayes_sota.core.summary import diagnose, frame_of, how_drawn, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, counted, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.correlated_t import iterations_needed, partition_share
-from bayes_sota.crossval.sample import best_learners
 from bayes_sota.crossval.summary_words import still_missing
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _learners(tree: "xr.DataTree", names: list[str], ci_prob: float) -> list[dic
     posterior = tree["posterior"].to_dataset()
     alone = posterior.sizes["task"] == 1
     effect = posterior["task_effect"].isel(task=0) if alone else posterior["learner_effect"]
-    best = best_learners(effect)
+    best = probability_best(effect, "learner")
     columns = effect.transpose("learner", "chain", "draw").values.reshape(len(names), -1)
     return [
         {"learner": name, "effect": found["mean"], "interval": found["interval"],

@@ -16,12 +16,13 @@ Answers with tasks, clusters or runs: item ``j`` of task ``t`` and cluster ``c``
 of classifier ``i`` in ``k_ij`` of ``R`` runs,
 
 .. math:: k_{ij} \sim BetaBinomial(R, p_{ij}, \phi), \quad
-          \mathrm{logit}\, p_{ij} = b_j + a_i + d_{it} + h_{ic}, \quad
-          b_j \sim N(\mu_t + g_c, s)
+          \mathrm{logit}\, p_{ij} = \sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it}) + g_c + h_{ic} + b_j
 
-with effects of classifiers a, of tasks mu, of items b, and of what a task or a cluster adds to one
-classifier. Classifiers share their luck with the items through b; phi says how much else one item
-is easy for one classifier, without which differences would look far too sure.
+with effects of tasks mu, of classifiers a, of items b, and of what a task or a cluster adds to one
+classifier, d and h. Classifiers share their luck with the items through b and g; phi says how much
+else one item is easy for one classifier, without which differences would look far too sure. V is
+the variance of b, g and h: with the root, ``mu_t + a_i + d_it`` are the log odds of the share of
+all items of a task (but for .02 of the share), and priors mean the same however items differ.
 
 ``tests/items/test_models.py`` and ``tests/items/test_models_of_tasks.py`` compare with SciPy and
 with the exact route.
@@ -45,9 +46,11 @@ from bayes_sota.core.builders import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import NORMAL_975, Priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.responses import FEWEST_TASKS, MISSING, Responses
+from bayes_sota.data.responses import MISSING, Responses
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over a normal law
+_LOGISTIC = 0.346  # expit of a normal law: mean log odds over the root of 1 + this times variance
+_TELLING = {"classifier": 50, "item": 10, "task": 50}  # answers, or items, that tell a deviation
 
 
 def build_model(
@@ -66,11 +69,13 @@ def build_model(
     runs are counts with more spread than binomial ones. The skill on new items of these tasks,
     whose weights are :math:`w_t`, and in new clusters is
 
-    .. math:: \theta_i = \sum_t w_t \int \mathrm{expit}(\mu_t + a_i + d_{it} + \sqrt V z)\,
-              N(z; 0, 1)\, dz
+    .. math:: \theta_i = \sum_t w_t \int \mathrm{expit}(\sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it})
+              + \sqrt V z)\, N(z; 0, 1)\, dz
 
-    with V the variance of items, of clusters and of what a cluster adds to a classifier. Effects
-    of classifiers and their interactions sum to 0 over the classifiers.
+    with V the variance of items, of clusters and of what a cluster adds to a classifier; on new
+    tasks (``Responses.about``) mu and d are integrated as well. On new runs of these items it is
+    the mean of the chances of the items, which ``complete`` draws. What classifiers, tasks and
+    interactions add sums to 0.
 
     Missing answers are left out. Families of near-clones are not modelled, and P(theta) is fitted
     to all classifiers and has one shape: leave out failed ones (``Responses.subset``). The exact
@@ -87,7 +92,8 @@ def build_model(
     Returns
     -------
     pm.Model
-        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``.
+        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``, about what the
+        answers are about: new items, or new tasks.
 
         Single answers: free ``location``, ``log_spread``, ``skill_offset`` (classifier,);
         ``loading_location``, ``loading_spread``, ``loading_offset`` (classifier,); deterministic
@@ -95,19 +101,22 @@ def build_model(
         (item, classifier): 1 right, 0 wrong, -1 missing. Its log likelihood is one number per item,
         its draws are answers to as many fresh items.
 
-        Otherwise free ``location``, ``log_spread``, ``skill_offset`` (classifier,), ``item_sd``,
-        ``item_effect`` (item,) with the level of its task and cluster; with several tasks
-        ``task_sd``, ``task_offset`` (task,), ``interaction_sd``, ``interaction_offset`` (task,
-        classifier); with clusters ``cluster_sd``, ``cluster_offset`` (cluster,),
+        Otherwise free ``log_spread``, ``item_sd``, ``skill_deviation`` (classifier,) and
+        ``item_level`` (item,), or ``skill_offset`` and ``item_offset``, the same in units of their
+        sd, where few answers tell each; with several tasks ``task_mean``, ``location_offset``,
+        ``task_sd``, ``task_deviation`` or ``task_offset`` (task,), ``interaction_sd``,
+        ``interaction_offset`` (task, classifier), and deterministic ``location``, which is free
+        with one; with clusters ``cluster_sd``, ``cluster_offset`` (cluster,),
         ``cluster_interaction_sd``, ``cluster_interaction_offset`` (cluster, classifier); with
-        several runs ``log_concentration``; deterministic ``skill_of_task`` (classifier, task), and
-        from three tasks on ``skill_on_new_tasks`` (classifier,), on new tasks like these;
-        observed ``right`` (item, classifier), runs with the right answer.
+        several runs ``log_concentration``; deterministic ``skill_of_task`` (classifier, task),
+        which new tasks do not have. About new runs there are no skills: ``complete`` adds them.
+        Observed ``right`` (item, classifier), runs with the right answer.
 
     Raises
     ------
     InputError
-        One classifier, priors of another model, passes, shares that are no multiples of one run.
+        Other data than ``Responses``, one classifier, priors of another model, passes, shares that
+        are no multiples of one run.
 
     Examples
     --------
@@ -119,10 +128,30 @@ def build_model(
     >>> build_model(exam).named_vars_to_dims["skill_of_task"]
     ('classifier', 'task')
     """
-    responses.check_several()
-    if responses.is_plain and responses.clusters is None:
+    if builder_of(responses) == "items":
         return _one_factor(responses, item_priors(priors))  # type: ignore[arg-type]
     return _with_tasks(responses, evaluation_priors(priors))  # type: ignore[arg-type]
+
+
+def builder_of(responses: Responses) -> str:
+    """Builder whose model answers have: "items" of single ones, else "evaluations".
+
+    Raises
+    ------
+    InputError
+        No answers, or of one classifier.
+
+    Examples
+    --------
+    >>> builder_of(Responses([[1, 0], [1, 1]], clusters=["a", "b"]))
+    'evaluations'
+    """
+    if not isinstance(responses, Responses):
+        raise InputError(
+            f"the model is of right and wrong answers, a Responses, got {type(responses).__name__}"
+        )
+    responses.check_several()
+    return "items" if responses.is_plain and responses.clusters is None else "evaluations"
 
 
 def _one_factor(responses: Responses, known: ItemPriors) -> pm.Model:
@@ -231,36 +260,31 @@ def _mean_phi(right: Any, weights: FloatArray, skill: Any) -> Any:
 def _with_tasks(responses: Responses, known: EvaluationPriors) -> pm.Model:
     """Model of answers with tasks, clusters or runs."""
     right, runs = _counts(responses)
-    n, m = right.shape
-    tasks, task = _numbered(responses.tasks, n)
-    coords = {"item": list(responses.items), "classifier": list(responses.names), "task": tasks}
-    weights = np.array([responses.task_weights.get(name, 1.0) for name in tasks])
-    with pm.Model(coords=coords) as model:
-        level = _entries(known)[:, None] * np.ones(len(tasks))
-        difficulty, of_tasks, variance = pm.Normal("location", *known.location), 0.0, 0.0
-        if len(tasks) > 1:
-            task_sd = pm.HalfNormal("task_sd", known.task_scale)
-            extra_sd = pm.HalfNormal("interaction_sd", known.interaction_scale)
-            of_tasks = task_sd**2 + extra_sd**2 * (1 - 1 / m)
-            typical = difficulty + level[:, 0]
-            difficulty = difficulty + task_sd * pm.Normal("task_offset", dims="task")
-            extra = pm.ZeroSumNormal("interaction_offset", dims=("task", "classifier"))
-            level = level + extra_sd * extra.T
-        difficulty = difficulty * np.ones(len(tasks))
-        middle, own = difficulty[task], level.T[task]
-        if responses.clusters is not None:
-            middle, own, variance = _clusters(known, responses, middle, own)
+    tasks, task = _numbered(responses.tasks, len(right))
+    names = list(responses.names)
+    with pm.Model(coords={"item": list(responses.items), "classifier": names, "task": tasks}):
+        model = pm.modelcontext(None)
         item_sd = pm.LogNormal("item_sd", *_log_normal(known.item_sd))
+        of_clusters, of_pairs, variance = _clusters(known, responses)
         variance = variance + item_sd**2
-        of_item = pm.Normal("item_effect", middle, item_sd, dims="item")
-        _observed(right, runs, of_item[:, None] + own, known)
-        by_task = _mean_of_logistic(difficulty + level, variance)
-        pm.Deterministic("skill_of_task", by_task, dims=("classifier", "task"))
-        skill = pm.Deterministic("skill", by_task @ weights, dims="classifier")
-        _best(skill, responses)
-        if len(tasks) >= FEWEST_TASKS:
-            new = _mean_of_logistic(typical, variance + of_tasks)
-            pm.Deterministic("skill_on_new_tasks", new, dims="classifier")
+        slope = pt.sqrt(1 + _LOGISTIC * variance)
+        log_spread = pm.Normal("log_spread", *known.log_spread)
+        entry = _deviations("skill", pt.exp(log_spread), "classifier", runs.sum(axis=0))
+        location, level, extra, of_tasks = _tasks(known, len(names), np.bincount(task))
+        middle = (slope * level)[task] + of_clusters
+        of_item = _items(middle, item_sd, runs.sum(axis=1))
+        own = slope * (entry + extra)
+        _observed(right, runs, of_item[:, None] + own[task] + of_pairs, known)
+        by_task = _mean_of_logistic(slope * (level[:, None] + entry + extra), variance).T
+        if responses.new == "runs":
+            return model
+        if responses.new == "tasks":
+            new = slope * (location + entry)
+            skill = _mean_of_logistic(new, variance + slope**2 * of_tasks)
+        else:
+            pm.Deterministic("skill_of_task", by_task, dims=("classifier", "task"))
+            skill = by_task @ responses.task_codes[1]
+        _best(pm.Deterministic("skill", skill, dims="classifier"), responses)
     return model
 
 
@@ -291,24 +315,55 @@ def _numbered(labels: tuple[str, ...] | None, size: int) -> tuple[list[str], Int
     return names.tolist(), index
 
 
-def _entries(known: EvaluationPriors) -> Any:
-    """What classifiers add to the level of the field, in offsets in units of its width."""
-    log_spread = pm.Normal("log_spread", *known.log_spread)
-    return pt.exp(log_spread) * pm.ZeroSumNormal("skill_offset", dims="classifier")
+def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
+    """What sums to 0: in log odds where answers tell each of them, else in units of its sd."""
+    if np.median(answers) >= _TELLING[dim]:
+        return pm.ZeroSumNormal(f"{name}_deviation", sd, dims=dim)
+    offset = pm.ZeroSumNormal(f"{name}_offset", dims=dim)
+    return pm.Deterministic(f"{name}_deviation", sd * offset, dims=dim)
 
 
-def _clusters(
-    known: EvaluationPriors, responses: Responses, middle: Any, own: Any
-) -> tuple[Any, Any, Any]:
-    """Levels of items, and of classifiers on items, with their clusters; the variance of both."""
+def _tasks(known: EvaluationPriors, m: int, sizes: IntArray) -> tuple[Any, Any, Any, Any]:
+    """Place of the field, level of each task, what it adds to classifiers, variance of both.
+
+    The mean level of these tasks is free, and not the place of the field, which it hardly tells.
+    """
+    count = len(sizes)
+    if count == 1:
+        location = pm.Normal("location", *known.location)
+        return location, location[None], np.zeros((1, m)), 0.0
+    sd = pm.HalfNormal("task_sd", known.task_scale)
+    extra_sd = pm.HalfNormal("interaction_sd", known.interaction_scale)
+    place, width = known.location
+    variance = width**2 + sd**2 / count
+    mean = pm.Normal("task_mean", place, pt.sqrt(variance))
+    left = sd / pt.sqrt(count * variance)
+    offset = width * left * pm.Normal("location_offset")
+    location = pm.Deterministic("location", place + (1 - left**2) * (mean - place) + offset)
+    level = mean + _deviations("task", sd, "task", sizes)
+    extra = extra_sd * pm.ZeroSumNormal("interaction_offset", dims=("task", "classifier"))
+    return location, level, extra, sd**2 + extra_sd**2 * (1 - 1 / m)
+
+
+def _items(middle: Any, sd: Any, answers: IntArray) -> Any:
+    """Levels of items, as ``_deviations`` of their middles."""
+    if np.median(answers) >= _TELLING["item"]:
+        return pm.Normal("item_level", middle, sd, dims="item")
+    return middle + sd * pm.Normal("item_offset", dims="item")
+
+
+def _clusters(known: EvaluationPriors, responses: Responses) -> tuple[Any, Any, Any]:
+    """What clusters add to items, and to classifiers on items; the variance of both."""
+    if responses.clusters is None:
+        return 0.0, 0.0, 0.0
     names, cluster = _numbered(responses.clusters, responses.n_items)
     pm.modelcontext(None).add_coord("cluster", names)
-    cluster_sd = pm.HalfNormal("cluster_sd", known.cluster_scale)
+    sd = pm.HalfNormal("cluster_sd", known.cluster_scale)
     extra_sd = pm.HalfNormal("cluster_interaction_sd", known.interaction_scale)
-    of_cluster = cluster_sd * pm.Normal("cluster_offset", dims="cluster")
+    of_cluster = sd * pm.Normal("cluster_offset", dims="cluster")
     extra = pm.ZeroSumNormal("cluster_interaction_offset", dims=("cluster", "classifier"))
-    variance = cluster_sd**2 + extra_sd**2 * (1 - 1 / responses.n_classifiers)
-    return middle + of_cluster[cluster], own + extra_sd * extra[cluster], variance
+    variance = sd**2 + extra_sd**2 * (1 - 1 / responses.n_classifiers)
+    return of_cluster[cluster], extra_sd * extra[cluster], variance
 
 
 def _log_normal(interval: tuple[float, float]) -> tuple[float, float]:

@@ -268,8 +268,7 @@ _ROUTES = {
 }
 _ABSENT = {
     "abc": 'method "abc" reads the maximum only: give board.maximum_only()',
-    "nuts": 'method "nuts" takes scores; for responses build the model yourself: '
-    "bayes_sota.items.build_model",
+    "nuts": 'method "nuts" takes scores; bs.leaderboard.sample_evaluations takes answers',
 }
 
 

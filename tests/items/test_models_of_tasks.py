@@ -5,7 +5,9 @@ import pymc as pm
 import pytest
 from scipy import integrate, special, stats
 
+from bayes_sota.core.builders import EvaluationPriors
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.models import build_model
 
@@ -64,26 +66,69 @@ def test_likelihood_of_single_answers_against_scipy():
     assert found == pytest.approx(stats.bernoulli.logpmf(correct, special.expit(odds)).sum())
 
 
-def test_skills_against_adaptive_quadrature():
-    model = build_model(answers(3, average={"art": 1, "law": 2, "tax": 5}))
+@pytest.mark.parametrize("new", ["items", "tasks"])
+def test_skills_against_adaptive_quadrature(new):
+    model = build_model(answers(3, average={"art": 1, "law": 2, "tax": 5}, new=new))
     names = (
-        "location", "task_sd", "task_offset", "interaction_sd", "interaction_offset",
-        "log_spread", "skill_offset", "item_sd", "cluster_sd", "cluster_interaction_sd",
+        "task_mean", "task_sd", "task_deviation", "interaction_sd", "interaction_offset",
+        "location", "skill_deviation", "item_sd", "cluster_sd", "cluster_interaction_sd",
     )  # fmt: skip
-    outputs = [model[name] for name in (*names, "skill_of_task", "skill")]
-    _, (*effects, by_task, skill) = at_some_point(model, *outputs)
-    place, task_sd, task, extra_sd, extra, spread, entry, *sds, cluster_extra_sd = effects
-    level = place + task_sd * task + np.exp(spread) * entry[:, None] + extra_sd * extra.T
-    sd = np.sqrt(np.sum(np.square(sds)) + cluster_extra_sd**2 * 2 / 3)
+    more = ("skill_of_task",) if new == "items" else ()
+    outputs = [model[name] for name in (*more, "skill", *names)]
+    values = at_some_point(model, *outputs)[1]
+    (*by_task, skill), effects = values[: 1 + len(more)], values[1 + len(more) :]
+    mean_level, task_sd, task, extra_sd, extra, place, entry, *sds, cluster_extra_sd = effects
+    variance = np.sum(np.square(sds)) + cluster_extra_sd**2 * 2 / 3
+    slope = np.sqrt(1 + 0.346 * variance)
 
-    def mean(middle):
+    def mean(middle, variance):
         return integrate.quad(
-            lambda z: special.expit(middle + sd * z) * stats.norm.pdf(z), -10, 10, limit=200
-        )[0]
+            lambda z: special.expit(middle + np.sqrt(variance) * z) * stats.norm.pdf(z),
+            -10, 10, limit=200,
+        )[0]  # fmt: skip
 
-    expected = np.vectorize(mean)(level)
-    np.testing.assert_allclose(by_task, expected, atol=1e-5)
+    if new == "tasks":
+        variance += slope**2 * (task_sd**2 + extra_sd**2 * 2 / 3)
+        expected = np.vectorize(mean)(slope * (place + entry), variance)
+        np.testing.assert_allclose(skill, expected, atol=1e-5)
+        return
+    level = mean_level + task + entry[:, None] + extra_sd * extra.T
+    expected = np.vectorize(mean)(slope * level, variance)
+    np.testing.assert_allclose(by_task[0], expected, atol=1e-5)
     np.testing.assert_allclose(skill, expected @ [1 / 8, 2 / 8, 5 / 8], atol=1e-5)
+    for effect in (task.sum(), entry.sum(), *extra.sum(axis=1)):
+        assert effect == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("sd", [0.3, 2.0, 6.0])
+def test_log_odds_of_a_task_are_those_of_the_share_of_its_items(sd):
+    """To .02, as the module says: what priors of fields mean does not depend on the items."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(150)
+    log_odds = np.linspace(-5, 5, 41)
+    levels = np.sqrt(1 + 0.346 * sd**2) * log_odds[:, None] + sd * nodes
+    shares = special.expit(levels) @ weights / weights.sum()
+    np.testing.assert_allclose(shares, special.expit(log_odds), atol=0.02)
+
+
+def test_the_place_of_the_field_has_its_prior_whatever_the_parameters_are():
+    """Which sample the mean of the tasks instead: both have the law of a field, then its tasks."""
+    priors = EvaluationPriors(typical=(0.3, 0.9), task_scale=2.0)
+    model = build_model(answers(3), priors)
+    place, mean, sd = pm.draw(
+        [model[name] for name in ("location", "task_mean", "task_sd")], 4000, random_seed=0
+    )
+    centre, width = priors.location
+    assert stats.kstest((place - centre) / width, "norm").pvalue > 1e-3
+    assert stats.kstest((mean - place) / sd * np.sqrt(3), "norm").pvalue > 1e-3
+    assert abs(stats.pearsonr(place, (mean - place) / sd)[0]) < 4 / np.sqrt(4000)
+
+
+def test_few_answers_are_sampled_in_units_of_their_spread():
+    """Which opens funnels: 12 items with 9 answers each, and the same with 30."""
+    few, many = (build_model(answers(runs)) for runs in (3, 10))
+    names = [{v.name for v in model.free_RVs} for model in (few, many)]
+    assert names[0] - names[1] == {"item_offset", "skill_offset"}
+    assert names[1] - names[0] == {"item_level", "skill_deviation"}
 
 
 def test_prior_predictive_counts_lie_between_none_and_all_runs():
@@ -101,3 +146,7 @@ def test_what_is_no_count_is_refused():
         build_model(Responses([[0.5, 0.25], [1.0, 0.5]], n_runs=2))
     with pytest.raises(InputError, match="without passes"):
         build_model(answers(3, passes=(2, False)))
+    with pytest.raises(InputError, match=r"right and wrong answers, a Responses, got ItemScores"):
+        build_model(ItemScores(np.arange(6.0).reshape(3, 2)))
+    with pytest.raises(InputError, match="of one classifier, 'a', there is no best"):
+        build_model(Responses([[1], [0]], names=["a"], tasks=["law", "art"]))

@@ -193,7 +193,7 @@ REFUSED = {
         ("--n-test 500 --model paired-boards", "'paired-boards' is for a public and a private"),
     ],
     "sota --maximum 0.9 --n-test 100 --classifiers 9": [
-        ("--model items", "with bs.items.build_model; models for observed maxima"),
+        ("--model items", "with bs.leaderboard.sample_evaluations; models for observed maxima"),
     ],
 }  # fmt: skip
 

@@ -1,0 +1,142 @@
+"""Any trace of a model of answers becomes the complete result; traces of others are refused."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytest
+import xarray as xr
+from scipy import stats
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS, VARIABLES
+
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
+    for message in (
+        "RandomVariable Ops will stop hiding the rng output",
+        "Calling a RandomVariable without an explicit rng",
+    )
+]
+RNG = np.random.default_rng(0)
+RIGHT = RNG.integers(0, 4, (30, 3))
+TASKS = ["art"] * 10 + ["law"] * 14 + ["tax"] * 6
+CLUSTERS = [str(i // 3) for i in range(30)]
+
+
+def exam(new: str = "items", **options: Any) -> bs.Responses:
+    given = {"n_runs": 3, "tasks": TASKS, "new": new, "names": list("abc")} | options
+    return bs.Responses(RIGHT / 3, **given)  # type: ignore[arg-type]
+
+
+def trace_of(model: pm.Model, **changes: Any) -> xr.DataTree:
+    """Draws of the prior in the place of a posterior: nothing to be sampled by NUTS."""
+    drawn = pm.sample_prior_predictive(
+        60, model, random_seed=1, compile_kwargs={"mode": "FAST_COMPILE"}
+    )
+    posterior = drawn["prior"].to_dataset().assign(changes)
+    return xr.DataTree.from_dict({
+        "posterior": posterior, "observed_data": drawn["observed_data"].to_dataset()
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [exam(), exam("tasks", clusters=CLUSTERS), exam("runs"), bs.Responses(RIGHT > 1)],
+    ids=["items", "tasks", "runs", "single answers"],
+)
+def test_the_result_has_the_names_of_the_schema(answers: bs.Responses) -> None:
+    with bs.items.build_model(answers) as model:
+        trace = trace_of(model)
+        tree = bs.items.complete(trace, answers, random_seed=0)
+    assert set(tree.children) <= set(GROUPS)
+    assert set(ATTRIBUTES) <= set(tree.attrs)
+    for group in tree.children.values():
+        assert set(map(str, group.dims)) <= set(DIMENSIONS)
+        assert set(map(str, group.data_vars)) <= set(VARIABLES)
+    posterior, best = tree["posterior"], tree["point_estimate"]["p_best"]
+    assert set(posterior.data_vars) == set(tree["prior"].data_vars)
+    np.testing.assert_allclose(posterior["theta_sota"], posterior["skill"].max("classifier"))
+    winner = posterior["skill"].isel(classifier=int(np.argmax(answers.scores)))
+    np.testing.assert_allclose(posterior["winner_skill"], winner)
+    seen = posterior["skill"].isel(chain=0).argmax("classifier")
+    assert best.values == pytest.approx(np.bincount(seen, minlength=3) / 60)
+    assert tree.attrs["new"] == answers.new
+    np.testing.assert_allclose(tree["constant_data"]["all_score"], answers.scores)
+    (name,) = tree["observed_data"].data_vars
+    assert set(tree["posterior_predictive"].data_vars) == {name} == set(tree["log_likelihood"])
+    rebuilt = bs.items.complete(trace, answers, random_seed=0)
+    xr.testing.assert_equal(rebuilt["posterior"].to_dataset(), posterior.to_dataset())
+
+
+def test_skills_on_new_runs_have_the_law_of_beta_variables() -> None:
+    """Means and variances of one draw of the parameters, repeated, against SciPy."""
+    answers = exam("runs", average={"art": 1, "law": 2, "tax": 5})
+    model = bs.items.build_model(answers)
+    trace = trace_of(model)
+    one = trace["posterior"].to_dataset().isel(draw=[7] * 2000)
+    trace["posterior"] = one.assign_coords(draw=np.arange(2000))
+    found = bs.items.complete(trace, answers, model, random_seed=1)["posterior"]
+    law = model["right"].owner
+    evaluate = model.compile_fn(
+        list(law.op.dist_params(law)[:2]), inputs=model.free_RVs, mode="FAST_COMPILE",
+        point_fn=False, on_unused_input="ignore",
+    )  # fmt: skip
+    odds, phi = evaluate(*(one[v.name].values[0, 0] for v in model.free_RVs))
+    p = 1 / (1 + np.exp(-odds))
+    chance = stats.beta(phi * p + RIGHT, phi * (1 - p) + 3 - RIGHT)
+    means = np.array(
+        [chance.mean()[np.array(TASKS) == t].mean(axis=0) for t in ("art", "law", "tax")]
+    )
+    sizes = np.array([10, 14, 6])
+    errors = np.array(
+        [chance.var()[np.array(TASKS) == t].mean(axis=0) for t in ("art", "law", "tax")]
+    )
+    weights = np.array([1, 2, 5]) / 8
+    expected, sd = weights @ means, np.sqrt(weights**2 @ (errors / sizes[:, None]))
+    drawn = found["skill"].values[0]
+    np.testing.assert_allclose(drawn.mean(axis=0), expected, atol=4.5 * sd.max() / np.sqrt(2000))
+    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=4.5 / np.sqrt(2 * 2000))
+
+
+def test_an_extended_model_is_needed_for_its_trace() -> None:
+    with bs.items.build_model(exam()) as model:
+        pm.Normal("mine")
+    trace = trace_of(model)
+    with pytest.raises(InputError, match=r"has mine, which the model of the data lacks"):
+        bs.items.complete(trace, exam())
+    assert "mine" in bs.items.complete(trace, exam(), model, random_seed=0)["posterior"]
+
+
+def test_what_is_refused() -> None:
+    model = bs.items.build_model(exam())
+    trace = trace_of(model)
+    with pytest.raises(InputError, match="a trace is the DataTree that"):
+        bs.items.complete(None, exam())  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="priors have no effect beside a built model"):
+        bs.items.complete(trace, exam(), model, priors=bs.Priors())
+    other = bs.Responses(RIGHT[::-1] / 3, n_runs=3, tasks=TASKS, names=list("abc"))
+    with pytest.raises(InputError, match="the trace is of other data: its 'right' differ"):
+        bs.items.complete(trace, other)
+    with pytest.raises(InputError, match="the trace lacks cluster_sd"):
+        bs.items.complete(trace, exam(clusters=CLUSTERS))
+    lacking = trace.copy()
+    lacking["posterior"] = lacking["posterior"].to_dataset().drop_vars("skill")
+    with pytest.raises(InputError, match="lacks the deterministic 'skill'"):
+        bs.items.complete(lacking, exam(), model)
+    with pytest.raises(InputError, match="priors or a model, not both"):
+        bs.leaderboard.sample_evaluations(exam(), model="evaluations", priors=bs.Priors())
+    with pytest.raises(InputError, match="models for answers with tasks, clusters or runs, with"):
+        bs.leaderboard.sample_evaluations(exam(), model="items")
+    with pytest.raises(InputError, match="at least 10 draws and 2 chains"):
+        bs.leaderboard.sample_evaluations(exam(), draws=5)
+    numbers = bs.ItemScores(np.arange(6.0).reshape(3, 2))
+    with pytest.raises(InputError, match="a Responses, got ItemScores"):
+        bs.leaderboard.sample_evaluations(numbers)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="averages over tasks need every answer"):
+        exam_with_a_gap()
+
+
+def exam_with_a_gap() -> bs.Responses:
+    return bs.Responses([[1, 0], [None, 1], [0, 1]], tasks=["law", "law", "art"])
