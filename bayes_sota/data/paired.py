@@ -187,11 +187,11 @@ class PairedBoards(Chosen):
             name=self.name,
             notes=self.notes,
         )
-        if self.submissions is None:
-            return found
+        chosen = None if self.submissions is None else self.submissions[index]
         return found._copy(
-            submissions=self.submissions[index], submissions_prior=self.submissions_prior
-        )
+            submissions=chosen, submissions_prior=self.submissions_prior,
+            is_competition=self.is_competition,
+        )  # fmt: skip
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""

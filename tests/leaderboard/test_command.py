@@ -183,7 +183,7 @@ REFUSED = {
         ("--n-test 500 --format responses", "--n-test is for leaderboards"),
         ("--n-test 7", "no number of right answers"),
         ("--n-test 500 --metric score", "need --standard-error"),
-        ("--n-test 500 --model epp", "for whole boards, all scores or answers: image-classifiers"),
+        ("--n-test 500 --model epp", "for whole boards, all scores or answers: ensembles, image-"),
         ("--n-test 500 --domain tabular --model leaderboard", "--domain has no effect on a model"),
         ("--n-test 500 --domain tabular --correlation 0.5", "no effect on a known correlation"),
         ("--n-test 500 --domain tables", "'tables' is not one of"),
