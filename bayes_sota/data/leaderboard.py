@@ -228,7 +228,7 @@ class BestScore(Chosen):
             content.append(repr(self.submissions_prior))
         if self.submissions is not None:
             content.append(self.submissions.tolist())
-        return content
+        return content + ["competition"] * self.is_competition
 
     def __repr__(self) -> str:
         """One line, however many entries there are."""

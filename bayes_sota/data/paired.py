@@ -199,7 +199,7 @@ class PairedBoards(Chosen):
         content += [self.n_test, self.standard_errors, self.name]
         if self.submissions is not None:
             content += [self.submissions.tolist(), repr(self.submissions_prior)]
-        return hash_of_json(content)
+        return hash_of_json(content + ["competition"] * self.is_competition)
 
     def __repr__(self) -> str:
         """One line, however many teams there are."""

@@ -150,6 +150,8 @@ REFUSED = {
         ("--method shrink --n-classes 4", "--n-test is missing"),
         ("--method shrink --n-test 5 --n-classes 4 --seed 1", "--seed"),
         ("--method crop --n-test 5 --n-classes 4 --domain tabular", "--domain has no effect on"),
+        ("--method crop --n-test 5 --n-classes 4 --field single", "--field has no effect on"),
+        ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
         ("--method shrink --n-test 500 --metric score --n-classes 2", "for accuracies and AUCs"),
         ("--method crop --metric auc --n-test 400", "AUCs take --method shrink"),
         ("--method shrink --metric auc --n-classes 2", "no --n-classes"),
@@ -187,6 +189,9 @@ REFUSED = {
         ("--n-test 500 --domain tabular --model leaderboard", "--domain has no effect on a model"),
         ("--n-test 500 --domain tabular --correlation 0.5", "no effect on a known correlation"),
         ("--n-test 500 --domain tables", "'tables' is not one of"),
+        ("--n-test 500 --field single --model leaderboard", "--field has no effect on a model"),
+        ("--n-test 500 --field ensembles --correlation 0.5", "no effect on a known correlation"),
+        ("--n-test 500 --field votes", "'votes' is not one of 'single', 'ensembles'"),
         ("--n-test 500 --model eppp", "a file ends with .toml; did you mean 'epp'?"),
     ],
     "claim selection {teams}": [
