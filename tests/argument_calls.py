@@ -258,7 +258,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "board_table": Call(
             {"board_or_responses": board(), "draws": 60, "random_seed": 1},
             {"board_or_responses": answers(), "n_test": 300, "priors": known, "model": one,
-             "domain": "tabular", "ci_prob": 0.8, "draws": 70, "above": 0.8,
+             "domain": "tabular", "field": "ensembles", "ci_prob": 0.8, "draws": 70, "above": 0.8,
              "new_score": 0.9, "gap": 0.02, **seeds},
             {"new_n_test": ({"gap": 0.02}, 90)},
         ),
@@ -278,7 +278,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "claim_of_best_entry": Call(
             {"entries": board(), "random_seed": 1},
             {"entries": answers(), "priors": known, "model": one, "domain": "tabular",
-             **seeds},
+             "field": "ensembles", **seeds},
             {"given": ({"entries": answers()}, compared(0.5))},
         ),
         "repeated_cross_validation": Call(
@@ -380,15 +380,15 @@ def calls(folder: Path) -> dict[str, Call]:
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},
             {"boards": paired(6), "priors": PairedPriors(FixedCorrelation(0.5)), "draws": 60,
-             "model": "paired-random-split", "domain": "tabular",
+             "model": "paired-random-split", "domain": "tabular", "field": "ensembles",
              "chains": 3, "merge": True, "public_alone": False, "groups": "estimands", **seeds},
             {"top": ({"boards": paired(5, 60)}, 0.6)},
         ),
         "estimate_sota": Call(
             {"board": best(), "draws": 50, "chains": 2, "random_seed": 1},
             {"board": board(), "method": "abd", "priors": Priors(correlation=BetaCorrelation(2, 2)),
-             "model": "obesity-risk-maximum", "domain": "tabular", "draws": 60, "chains": 3,
-             "reference_skill": 0.8, "new_n_test": 50, "learn_rho": True,
+             "model": "obesity-risk-maximum", "domain": "tabular", "field": "ensembles",
+             "draws": 60, "chains": 3, "reference_skill": 0.8, "new_n_test": 50, "learn_rho": True,
              "n_classes": 3, "groups": "estimands", "criterion": "upper", "correlation": 0.3,
              "fixed_field": True, **seeds},
             {"groups": ({"board": paired()}, "estimands")},

@@ -20,7 +20,7 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
 )
-from bayes_sota.core.schema import DOMAINS
+from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.specification import ModelSpecification, parse_specification
 from bayes_sota.data.examples import Example, load_example
@@ -31,6 +31,7 @@ from bayes_sota.leaderboard.specification import (
     chosen_model,
     load_model,
     model_names,
+    of_other_field,
     source_of_rho,
 )
 from bayes_sota.maximum.law import maximum_law
@@ -220,7 +221,42 @@ def test_a_domain_changes_the_prior_of_rho_alone(builder: str, domain: str) -> N
     assert source_of_rho(found.name) == f"the prior of the domain {domain}"
 
 
-@pytest.mark.parametrize("name", [*DOMAINS, "leaderboard", "observed-maximum", "paired-boards"])
+@pytest.mark.parametrize("domain", [None, *DOMAINS])
+@pytest.mark.parametrize("builder", ["observed_maximum", "leaderboard", "paired"])
+def test_a_kind_of_field_changes_the_prior_of_rho_alone(builder: str, domain: str | None) -> None:
+    usual = chosen_model(None, builder, domain=domain)
+    single, ensembles = (
+        chosen_model(None, builder, domain=domain, field=kind) for kind in KINDS_OF_FIELD
+    )
+    assert (single.name, single.priors, single.sampler) == (usual.name, usual.priors, usual.sampler)
+    stated = load_model("-".join(filter(None, (domain, "ensembles")))).priors.correlation
+    assert ensembles.priors == replace(usual.priors, correlation=stated) != usual.priors
+    assert ensembles.sampler == usual.sampler
+    place = "any domain" if domain is None else f"the domain {domain}"
+    assert source_of_rho(ensembles.name) == f"the prior of ensembles in {place}"
+    others = (of_other_field(spec.priors) for spec in (single, ensembles))
+    assert list(others) == [[("ensembles", ensembles.priors)], [("single", single.priors)]]
+
+
+@pytest.mark.parametrize("domain", ["leaderboard", *DOMAINS])
+def test_ensembles_add_to_the_log_odds_of_rho_what_the_files_say(domain: str) -> None:
+    """Mean and sd of the shifted rho by sums over quantiles, and the Beta that has both."""
+    ensembles = load_model("ensembles" if domain == "leaderboard" else f"{domain}-ensembles")
+    assert ".9 more (sd .3)" in ensembles.meaning
+    levels, others = ((np.arange(n) + 0.5) / n for n in (4000, 400))
+    single = logit(load_model(domain).priors.correlation.quantile(levels))
+    rho = expit(single[:, None] + 0.9 + 0.3 * stats.norm.ppf(others))
+    mean, size = rho.mean(), rho.mean() * (1 - rho.mean()) / rho.var() - 1
+    stated = ensembles.priors.correlation
+    assert stated.a == pytest.approx(mean * size, abs=0.051)  # printed with one decimal
+    assert stated.b == pytest.approx((1 - mean) * size, abs=0.051)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*DOMAINS, "ensembles", *(f"{domain}-ensembles" for domain in DOMAINS), "leaderboard",
+     "observed-maximum", "paired-boards"],
+)  # fmt: skip
 def test_the_prose_of_a_file_has_the_numbers_of_its_prior_of_rho(name: str) -> None:
     spec = load_model(name)
     law = stats.beta(spec.priors.correlation.a, spec.priors.correlation.b)

@@ -42,7 +42,13 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import group_options, parse_average, parse_passes
-from bayes_sota.leaderboard.command_reading import field_options, read_file, refuse, split_names
+from bayes_sota.leaderboard.command_reading import (
+    OF_RHO,
+    field_options,
+    read_file,
+    refuse,
+    split_names,
+)
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
@@ -502,11 +508,9 @@ def selection(
     file_format: str,
     correlation: float | None,
     pairwise_correlation: float | None,
-    model: str | None,
-    domain: str | None,
     seed: int | None,
     shown: Reported,
-    **reading: Any,
+    **options: Any,
 ) -> int:
     """The claim "best of all entries", with and without the luck of having been picked.
 
@@ -515,9 +519,10 @@ def selection(
     from bayes_sota.leaderboard.specification import chosen_model
 
     rho = chosen_correlation(correlation, pairwise_correlation)
-    spec = chosen_model(model, "leaderboard", correlation=rho, domain=domain)
+    of_rho = {name: options.pop(name) for name in OF_RHO}
     used_seed = chosen_seed(seed)
-    entries = read_file(file, file_format, **reading)
+    entries = read_file(file, file_format, **options)
+    spec = chosen_model(builder="leaderboard", correlation=rho, data=entries, **of_rho)
     picked = claims.claim_of_best_entry(entries, model=spec, random_seed=used_seed)
 
     def draw() -> "PlotCollection":

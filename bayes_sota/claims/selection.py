@@ -57,7 +57,7 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison, compare_methods, left_out
 from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.leaderboard.fit import ScoreKernel, assumed_nodes
-from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 
 _LEAST_DISPERSION = 1e-3
@@ -246,6 +246,7 @@ def claim_of_best_entry(
     *,
     model: Model = None,
     domain: str | None = None,
+    field: str | None = None,
     given: MethodComparison | None = None,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
 ) -> SelectedClaim:
@@ -262,6 +263,10 @@ def claim_of_best_entry(
         Of whole boards; its priors count.
     domain : {"image-classifiers", "language-models", "tabular"}, optional
         Domain whose prior of rho counts. Not together with ``priors`` or ``model``.
+    field : {"single", "ensembles"}, optional
+        Whether entries are single classifiers, or ensembles that share members, notebooks or
+        parents and so more luck, which raises the prior of rho. Default: ensembles for a download
+        of a competition, else single. Not together with ``priors`` or ``model``.
     given : MethodComparison, optional
         Of the same answers or item scores, where it is known already.
     random_seed : int, Generator or None
@@ -285,9 +290,9 @@ def claim_of_best_entry(
     """
     rng = generator_of(random_seed)
     check_luck(priors, entries)
-    known = chosen_model(model, "leaderboard", priors, domain=domain).priors
+    spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=entries)
     if not isinstance(entries, Leaderboard):
-        return _of_items(entries, known, given, rng)
+        return _of_items(entries, spec.priors, given, rng)
     if given is not None:
         raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
     if entries.has_own_errors:
@@ -296,7 +301,8 @@ def claim_of_best_entry(
             "their own: bayes-sota board gives the probability that it is the best, which allows "
             "for its having been picked"
         )
-    return _of_scores(entries, known, rng)
+    found = _of_scores(entries, spec.priors, rng)
+    return replace(found, notes=(*found.notes, *notes_on_field(entries, spec.name)))
 
 
 def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator) -> SelectedClaim:

@@ -22,7 +22,7 @@ from click.shell_completion import CompletionItem
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.core.files import check_ending, check_not_kept, check_writable
-from bayes_sota.core.schema import DOMAINS
+from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.tables import json_text
 from bayes_sota.core.text import plain_text, shown_path
 
@@ -527,6 +527,15 @@ def domain_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--domain``, whose prior of rho is taken."""
     text = "Domain of the classifiers, for the prior of rho; default a prior for any."
     return click.option("--domain", type=click.Choice(DOMAINS), help=text)(command)
+
+
+def field_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--field``, which kind of entries decides on the prior of rho."""
+    text = (
+        "Entries are single classifiers, or ensembles, which share members, notebooks or parents "
+        "and so more luck; default ensembles for a Kaggle download, else single."
+    )
+    return click.option("--field", type=click.Choice(KINDS_OF_FIELD), help=text)(command)
 
 
 def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:

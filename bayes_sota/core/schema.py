@@ -10,6 +10,8 @@ SCHEMA_VERSION: Final = "2"
 
 DOMAINS: Final = ("image-classifiers", "language-models", "tabular")  # each has a file in models/
 
+KINDS_OF_FIELD: Final = ("single", "ensembles")  # each domain has a file for ensembles, too
+
 POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of a posterior
 
 GROUPS: Final = (

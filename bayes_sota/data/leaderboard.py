@@ -228,7 +228,7 @@ class BestScore(Chosen):
             content.append(repr(self.submissions_prior))
         if self.submissions is not None:
             content.append(self.submissions.tolist())
-        return content
+        return content + ["competition"] * self.is_competition
 
     def __repr__(self) -> str:
         """One line, however many entries there are."""
@@ -464,7 +464,7 @@ class Leaderboard(BestScore):
             checks.check_alone(self.maximum, self.metric, self.standard_error)
         known = {field.name: getattr(self, field.name) for field in fields(BestScore)}
         best = object.__new__(BestScore)
-        best._set(**known | self._submissions_of_any())
+        best._set(**known | self._submissions_of_any(), is_competition=self.is_competition)
         return best
 
     @property

@@ -50,6 +50,8 @@ class Chosen(Observed):
     submissions: IntArray | None
     submissions_prior: TriesPrior | None
     notes: tuple[str, ...]
+    is_competition: bool = False
+    """Whether the scores were downloaded from a competition."""
 
     @property
     @abstractmethod
@@ -66,6 +68,10 @@ class Chosen(Observed):
         """Equally likely numbers of submissions of each entry, (m, k): k is 1 if all are known."""
         assert self.submissions is not None
         return numbers_of(self.submissions, self.submissions_prior)
+
+    def of_competition(self) -> Self:
+        """The same scores, known to be those of a competition."""
+        return self._copy(is_competition=True)
 
     def with_submissions(self, submissions: Any) -> Self:
         """The same board with other numbers of submissions, given as to the constructor.

@@ -187,11 +187,11 @@ class PairedBoards(Chosen):
             name=self.name,
             notes=self.notes,
         )
-        if self.submissions is None:
-            return found
+        chosen = None if self.submissions is None else self.submissions[index]
         return found._copy(
-            submissions=self.submissions[index], submissions_prior=self.submissions_prior
-        )
+            submissions=chosen, submissions_prior=self.submissions_prior,
+            is_competition=self.is_competition,
+        )  # fmt: skip
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""
@@ -199,7 +199,7 @@ class PairedBoards(Chosen):
         content += [self.n_test, self.standard_errors, self.name]
         if self.submissions is not None:
             content += [self.submissions.tolist(), repr(self.submissions_prior)]
-        return hash_of_json(content)
+        return hash_of_json(content + ["competition"] * self.is_competition)
 
     def __repr__(self) -> str:
         """One line, however many teams there are."""

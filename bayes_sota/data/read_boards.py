@@ -210,7 +210,7 @@ def read_leaderboard(
     Leaderboard
         Entries in the order of the file. Of a Kaggle download each team has its best score; rows
         of deleted teams, without a score or with a score of exactly 0 are dropped; ``notes`` says
-        how many.
+        how many, and ``is_competition`` that estimates take its entries for ensembles.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def read_leaderboard(
         entries.refuse_other_metric()
     entries.check(decimals=decimals, percent=percent, bounded=measured != "score")
     with located(entries.where):
-        return Leaderboard(
+        board = Leaderboard(
             entries.scores,
             n_test=n_test if entries.sizes is None else entries.sizes,
             n_positive=n_positive,
@@ -268,6 +268,7 @@ def read_leaderboard(
             name=entries.stem if name is None else name,
             notes=(*entries.notes, *told),
         )
+    return board.of_competition() if entries.is_kaggle else board
 
 
 def read_entries(
@@ -637,7 +638,8 @@ def read_paired_boards(
             name=public.stem if name is None else name,
             notes=public.notes,
         )
-    return boards.subset(boards.order(boards.public))
+    found = boards.subset(boards.order(boards.public))
+    return found.of_competition() if public.is_kaggle or private.is_kaggle else found
 
 
 def _from_one(

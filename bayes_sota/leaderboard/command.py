@@ -26,6 +26,7 @@ from bayes_sota.core.command import (
     command,
     domain_option,
     estimate_options,
+    field_option,
     interval_option,
     model_option,
     number_option,
@@ -40,6 +41,7 @@ from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.command_reading import (
     GROUPS,
+    OF_RHO,
     OWN_SIZES,
     field_options,
     parse_submissions,
@@ -73,8 +75,8 @@ _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes", "fixed_field")
 _OF_DRAWS = (
-    "classifiers", "submissions", "model", "domain", "new_n_test", "learn_rho", "draws", "chains",
-    "cores", "seed", "no_sensitivity", *_QUESTIONS,
+    "classifiers", "submissions", "model", "domain", "field", "new_n_test", "learn_rho", "draws",
+    "chains", "cores", "seed", "no_sensitivity", *_QUESTIONS,
 )  # fmt: skip
 
 
@@ -120,6 +122,7 @@ question_options = together(
 )  # fmt: skip
 @model_option
 @domain_option
+@field_option
 @number_option(
     CORRELATION, "--correlation",
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
@@ -229,11 +232,10 @@ def _estimate(
         "random_seed": chosen_seed(options["seed"]), "progressbar": progressbar, "correlation": rho,
         "sensitivity": sensitivity and not options["no_sensitivity"],
     }  # fmt: skip
+    of_rho = {name: options[name] for name in OF_RHO}
     if file is None:
         refuse("--maximum", options, ("learn_rho", "drop_above"))
-        spec = chosen_model(
-            options["model"], "observed_maximum", correlation=rho, domain=options["domain"]
-        )
+        spec = chosen_model(builder="observed_maximum", correlation=rho, **of_rho)
         settings |= {name: options[name] for name in ("reference_skill", "groups")}
         boards = _boards(options, spec)
         best = boards[0].maximum if len(boards) == 1 else None
@@ -245,7 +247,7 @@ def _estimate(
         raise InputError(_maximum_of(data))
     if not isinstance(data, Leaderboard):
         refuse("answers and item scores, which have none", options, ("no_sensitivity",))
-    settings |= {name: options[name] for name in ("model", "domain", "learn_rho", "groups")}
+    settings |= of_rho | {name: options[name] for name in ("learn_rho", "groups")}
     best = data.maximum if isinstance(data, Leaderboard) else None
     settings |= {"correlation": _correlation_of(options, rho, best)}
     return report_sota(data, **settings)
@@ -256,7 +258,7 @@ def _correlation_of(options: dict[str, Any], rho: float | None, best: float | No
     similarity = options["similarity"]
     if similarity is None:
         return rho
-    refuse_unused("--similarity, which gives rho", {"--domain": options["domain"]})
+    refuse("--similarity, which gives rho", options, ("domain", "field"))
     from bayes_sota.maximum.dependence import correlation_of_similarity
 
     if best is None or options["metric"] not in (None, "accuracy"):
@@ -444,12 +446,11 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     if by:
         return _board_by_task(file, shown, top, options, settings | {"draws": draws or 10_000})
     rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
-    spec = chosen_model(
-        options.pop("model"), "leaderboard", correlation=rho, domain=options.pop("domain")
-    )
+    of_rho = {name: options.pop(name) for name in OF_RHO}
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
-    settings |= {"draws": draws or 1000, "model": spec}
-    table = board_table(read_file(file, **options), **settings)
+    data = read_file(file, **options)
+    spec = chosen_model(builder="leaderboard", correlation=rho, data=data, **of_rho)
+    table = board_table(data, model=spec, draws=draws or 1000, **settings)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries
@@ -460,7 +461,7 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
 
 
 _OF_FIELDS = (
-    "model", "domain", "correlation", "pairwise_correlation", "new_n_test", *_QUESTIONS,
+    *OF_RHO, "correlation", "pairwise_correlation", "new_n_test", *_QUESTIONS,
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from bayes_sota.core.arguments import (
 from bayes_sota.core.command import (
     check_positives,
     domain_option,
+    field_option,
     model_option,
     number_option,
     parse_tries,
@@ -38,6 +39,8 @@ _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "ite
 GROUPS = ("task_column", "cluster_column", "run_column", "average", "leave_out", "new")
 """Options of items in groups."""
 _OF_ITEMS = ("task_column", "cluster_column", "run_column", "leave_out")
+OF_RHO = ("model", "domain", "field")
+"""Options that say which prior of rho is taken."""
 OWN_SIZES = ("stderr_column", "n_test_column")
 """Options of entries with their own error or number of items."""
 _DEFAULTS = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
@@ -120,6 +123,7 @@ submissions_option = click.option(
 field_options = together(
     number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
     number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
+    field_option,
     domain_option,
     model_option,
     submissions_option,

@@ -35,6 +35,7 @@ from bayes_sota.leaderboard.posterior import (
     few_points,
     leaderboard_posterior,
 )
+from bayes_sota.leaderboard.specification import of_other_field
 from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 
 _MOST_NODES = 2000
@@ -211,6 +212,10 @@ def assumption_rows(fit: FieldFit, draws: int, seed: int) -> Iterator[Row]:
         rng = np.random.default_rng(seed)
         return board.sign * JointSampler.of(fit, found).draw(draws, rng)[0]["theta_sota"]
 
+    def fitted(priors: BoardPriors) -> FloatArray:
+        posterior = own_errors_posterior(board, priors, draws=draws, random_seed=seed)
+        return board.sign * posterior.draws["theta_sota"]
+
     if fit.rho.size > 1:
         for r, rho in enumerate(fit.rho):
             yield "rho", float(rho), partial(theta, fit.at_node(r))
@@ -219,3 +224,5 @@ def assumption_rows(fit: FieldFit, draws: int, seed: int) -> Iterator[Row]:
         yield "rho learnt from the scores", value, partial(theta, learnt)
     for family in fit.families if len(fit.families) > 1 else ():
         yield "family", family, partial(theta, fit.of_family(family))
+    for kind, others in of_other_field(fit.priors):
+        yield "field", kind, partial(fitted, others)

@@ -55,6 +55,7 @@ from bayes_sota.leaderboard.specification import (
     Model,
     ModelSpecification,
     chosen_model,
+    of_other_field,
 )
 from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 from bayes_sota.maximum.likelihood import default_reference_skill
@@ -82,6 +83,7 @@ def estimate_sota(
     priors: Priors | None = None,
     model: Model = None,
     domain: str | None = None,
+    field: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
@@ -122,6 +124,10 @@ def estimate_sota(
     domain : {"image-classifiers", "language-models", "tabular"}, optional
         Domain whose prior of rho the default model takes; its default serves any domain. Not
         together with ``priors`` or ``model``.
+    field : {"single", "ensembles"}, optional
+        Whether entries are single classifiers, or ensembles that share members, notebooks or
+        parents and so more luck, which raises the prior of rho. Default: ensembles for a download
+        of a competition, else single. Not together with ``priors`` or ``model``.
     draws, chains : int, optional
         Draws per chain and chains; default those of the model, 1000 and 4, but 2,000 draws or
         more where NUTS samples a whole board.
@@ -184,7 +190,8 @@ def estimate_with_fit(
         return _point_estimate(boards, asked), None
     whole = is_whole(boards[0])
     builder = "leaderboard" if whole else "observed_maximum"
-    spec = chosen_model(asked["model"], builder, asked["priors"], domain=asked["domain"])
+    of_rho = {name: asked[name] for name in ("model", "priors", "domain", "field")}
+    spec = chosen_model(builder=builder, data=boards[0], **of_rho)
     kind = "maxima" if not whole else "scores" if isinstance(boards[0], Leaderboard) else "items"
     route = _route_of(kind, asked["method"] or spec.sampler.method)
     settings = route.settings(spec, asked)
@@ -325,10 +332,12 @@ def sota_sensitivity(
 
     The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
     fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
-    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice).
+    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
+    other kind of field, where the prior of rho is of one.
 
     For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
-    alone; the luck of chosen submissions, where the board has some; more entries than are listed.
+    alone; the luck of chosen submissions, where the board has some; more entries than are listed;
+    the other kind of field.
     ``progressbar`` shows how many are left.
 
     Returns
@@ -406,6 +415,8 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
         yield "submission_luck", luck, partial(fitted, fit.kernel, known)
     hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
     yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
+    for kind, others in of_other_field(priors):
+        yield "field", kind, partial(fitted, fit.kernel, others)
 
 
 def maximum_rows(
@@ -444,6 +455,8 @@ def maximum_rows(
     for spread in _spreads(priors.skill):
         skill = replace(priors.skill, spread=spread)
         yield "spread", spread, partial(theta, priors=replace(priors, skill=skill))
+    for kind, others in of_other_field(priors):
+        yield "field", kind, partial(theta, priors=others)
 
 
 def _scaled_tries(board: BestScore, factor: float) -> int | TriesPrior:

@@ -12,19 +12,21 @@ from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.builders import BUILDERS, unknown
 from bayes_sota.core.builders import SamplerSettings as SamplerSettings
 from bayes_sota.core.errors import InputError, SpecificationError
-from bayes_sota.core.priors import FixedCorrelation
-from bayes_sota.core.schema import DOMAINS
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
+from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import parse_specification
 from bayes_sota.core.text import nearest
 from bayes_sota.data.examples import Example
 from bayes_sota.data.files.content import read_content
+from bayes_sota.data.observed import Chosen
 
 type Model = ModelSpecification | str | os.PathLike[str] | None
 
 NUTS_DRAWS = 2000
 """Least draws per chain, by default, of a whole board by NUTS: 1,000 have r_hat above 1.01."""
 
+_ENSEMBLES = KINDS_OF_FIELD[1]
 _MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
 
 
@@ -80,6 +82,8 @@ def chosen_model(
     priors: Any = None,
     correlation: float | None = None,
     domain: str | None = None,
+    field: str | None = None,
+    data: object = None,
 ) -> ModelSpecification:
     """Specification that an estimate takes: the given one, else the default one of its builder.
 
@@ -94,12 +98,17 @@ def chosen_model(
         A known rho in place of its prior.
     domain : str, optional
         One of ``DOMAINS``, whose prior of rho the default model takes.
+    field : str, optional
+        One of ``KINDS_OF_FIELD``, whose prior of rho the default model takes.
+    data : optional
+        What is observed: a download of a competition is a field of ensembles, where nothing else
+        says what rho may be.
 
     Raises
     ------
     InputError
-        Priors beside a model, a domain beside what has a rho of its own, or a model of another
-        builder; the message has the right ones.
+        Priors beside a model, a domain or a kind of field beside what has a rho of its own, or a
+        model of another builder; the message has the right ones.
 
     Examples
     --------
@@ -107,14 +116,18 @@ def chosen_model(
     FixedCorrelation(value=0.6)
     >>> chosen_model(None, "paired", domain="tabular").priors.correlation
     BetaCorrelation(a=31.0, b=9.3)
+    >>> chosen_model(None, "paired", domain="tabular", field="ensembles").name
+    'paired-boards-tabular-ensembles'
     """
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
-    if domain is not None:
-        given = {"a model": model, "priors": priors, "a known correlation": correlation}
-        for what, value in given.items():
-            refuse_unused(what, {"domain": None if value is None else domain})
-        model = _of_domain(domain, builder)
+    has_rho = {"a model": model, "priors": priors, "a known correlation": correlation}
+    given = [what for what, value in has_rho.items() if value is not None]
+    for what in given:
+        refuse_unused(what, {"domain": domain, "field": field})
+    if not given:
+        implied = isinstance(data, Chosen) and data.is_competition
+        model = _of_kind(domain, field or KINDS_OF_FIELD[implied], builder)
     if model is None:
         name = BUILDERS[builder].default if priors is None else "unnamed"
         model = ModelSpecification(name, builder=builder, priors=priors)
@@ -130,16 +143,41 @@ def chosen_model(
     return replace(spec, priors=replace(spec.priors, correlation=FixedCorrelation(correlation)))
 
 
-def _of_domain(domain: str, builder: str) -> ModelSpecification:
-    """Default model of a builder with the prior of rho of a domain."""
-    if domain not in DOMAINS:
+def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification:
+    """Default model of a builder with the prior of rho of a domain, or any, and a kind of field."""
+    if domain is not None and domain not in DOMAINS:
         raise unknown("domain", domain, DOMAINS)
-    of_boards = load_model(domain)
+    if field not in KINDS_OF_FIELD:
+        raise unknown("field", field, KINDS_OF_FIELD)
+    usual = ModelSpecification(BUILDERS[builder].default, builder=builder)
+    name = "-".join(([domain] if domain else []) + [field] * (field == _ENSEMBLES))
+    if not name:
+        return usual
+    of_boards = load_model(name)
     if builder == of_boards.builder:
         return of_boards
-    usual = chosen_model(None, builder)
     priors = replace(usual.priors, correlation=of_boards.priors.correlation)
-    return replace(usual, name=f"{usual.name}-{domain}", priors=priors)
+    return replace(usual, name=f"{usual.name}-{name}", priors=priors)
+
+
+def of_other_field[P: BoardPriors | MaximumPriors](priors: P) -> list[tuple[str, P]]:
+    """Other kind of field than the one that the prior of rho is of, and the priors of that kind.
+
+    Empty where the prior of rho is of no kind of field.
+
+    Examples
+    --------
+    >>> (kind, priors), = of_other_field(load_model("tabular").priors)
+    >>> kind, priors.correlation
+    ('ensembles', BetaCorrelation(a=37.1, b=4.8))
+    """
+    for domain in (None, *DOMAINS):
+        specs = {kind: _of_kind(domain, kind, "leaderboard") for kind in KINDS_OF_FIELD}
+        kinds = {kind: spec.priors.correlation for kind, spec in specs.items()}
+        if priors.correlation in kinds.values():
+            others = [kind for kind, prior in kinds.items() if prior != priors.correlation]
+            return [(kind, replace(priors, correlation=kinds[kind])) for kind in others]
+    return []
 
 
 def source_of_rho(model: str) -> str:
@@ -149,13 +187,27 @@ def source_of_rho(model: str) -> str:
     --------
     >>> source_of_rho("paired-boards"), source_of_rho("observed-maximum-tabular")
     ('the prior for any domain', 'the prior of the domain tabular')
+    >>> source_of_rho("ensembles"), source_of_rho("paired-boards-tabular-ensembles")
+    ('the prior of ensembles in any domain', 'the prior of ensembles in the domain tabular')
     """
-    domains = [domain for domain in DOMAINS if model.endswith(domain)]
+    rest = model.removesuffix(_ENSEMBLES).removesuffix("-")
+    of_ensembles = rest != model
+    domains = [domain for domain in DOMAINS if rest.endswith(domain)]
     if domains:
-        return f"the prior of the domain {domains[0]}"
-    if model in [builder.default for builder in BUILDERS.values()]:
-        return "the prior for any domain"
+        return f"the prior of {'ensembles in ' * of_ensembles}the domain {domains[0]}"
+    if rest in ["", *(builder.default for builder in BUILDERS.values())]:
+        return f"the prior {'of ensembles in' if of_ensembles else 'for'} any domain"
     return "the priors given" if model == "unnamed" else f"the model {model}"
+
+
+def notes_on_field(data: object, model: str) -> list[str]:
+    """That a download of a competition is taken for a field of ensembles, where it is."""
+    if not (isinstance(data, Chosen) and data.is_competition and model.endswith(_ENSEMBLES)):
+        return []
+    return [
+        "entries of a competition are taken for ensembles, which share members, notebooks or "
+        "parents and so more luck; --field single takes them for classifiers of their own"
+    ]
 
 
 def _models_directory() -> Path:

@@ -43,6 +43,7 @@ from bayes_sota.leaderboard.specification import (
     Model,
     ModelSpecification,
     chosen_model,
+    notes_on_field,
     source_of_rho,
 )
 from bayes_sota.leaderboard.submissions import check_luck
@@ -235,6 +236,7 @@ def board_table(
     priors: Priors | BoardPriors | None = None,
     model: Model = None,
     domain: str | None = None,
+    field: str | None = None,
     ci_prob: float = 0.95,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
@@ -264,6 +266,10 @@ def board_table(
     domain : {"image-classifiers", "language-models", "tabular"}, optional
         Domain whose prior of rho counts; its default serves any domain. Not together with
         ``priors`` or ``model``.
+    field : {"single", "ensembles"}, optional
+        Whether entries are single classifiers, or ensembles that share members, notebooks or
+        parents and so more luck, which raises the prior of rho. Default: ensembles for a download
+        of a competition, else single. Not together with ``priors`` or ``model``.
     ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the leader.
     draws : int
@@ -292,11 +298,11 @@ def board_table(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
-    spec = chosen_model(model, "leaderboard", priors, domain=domain)
-    known = spec.priors
     questions = Questions(above, new_score, gap, new_n_test)
     questions.check_used("the table of a board")
     board, items = _as_board(board_or_responses, n_test)
+    spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
+    known = spec.priors
     data = board if items is None else items
     check_luck(priors, data)
     rng, seed = resolve_seed(random_seed)
@@ -340,7 +346,7 @@ def board_table(
         ci_prob=ci_prob,
         decimals=(score_decimals(data), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
-        notes=(*posterior.notes, *_hidden(board), *remarks),
+        notes=(*posterior.notes, *notes_on_field(board, spec.name), *_hidden(board), *remarks),
         reasons=(*posterior.reasons, *reasons_of_answers(told)),
         answers=told,
         seed=int(seed) if seed.isdigit() else None,

@@ -42,7 +42,12 @@ from bayes_sota.leaderboard.sample_estimate import (
     sensitivity_frame,
     sota_sensitivity,
 )
-from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_rho
+from bayes_sota.leaderboard.specification import (
+    Model,
+    chosen_model,
+    notes_on_field,
+    source_of_rho,
+)
 from bayes_sota.leaderboard.summary_entries import (
     CITED,
     expectation,
@@ -67,6 +72,7 @@ _ASSUMED = {
     "reference_skill": "the reference skill",
     "spread": "the spread of skills",
     "family": "the family of skills",
+    "field": "the kind of field",
 }
 _ROW_DRAWS = 4000  # of a row of the sensitivity analysis
 _WHAT_TO_REPORT = (
@@ -110,6 +116,7 @@ def report_sota(
     model: Model = None,
     correlation: float | None = None,
     domain: str | None = None,
+    field: str | None = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     above: float | None = None,
@@ -127,7 +134,7 @@ def report_sota(
     model : ModelSpecification, name or path, optional
     correlation : float, optional
         A known rho instead of the model's prior.
-    domain : str, optional
+    domain, field : str, optional
         As in ``estimate_sota``.
     reference_skill, new_n_test
         As in ``estimate_sota``.
@@ -152,7 +159,8 @@ def report_sota(
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
     whole = is_whole(boards[0])
     builder = "leaderboard" if whole else "observed_maximum"
-    spec = chosen_model(model, builder, correlation=correlation, domain=domain)
+    of_rho: Any = {"correlation": correlation, "domain": domain, "field": field}
+    spec = chosen_model(model, builder, data=boards[0], **of_rho)
     tree, fit = estimate_with_fit(
         data, model=spec, reference_skill=reference_skill, new_n_test=new_n_test, **settings
     )
@@ -192,7 +200,9 @@ def describe_sota(
     pairs = list(zip(boards, each, strict=True))
     subjects = [_subject(board, found, alone) for board, found in pairs]
     asked = [line for found in each for line in sentences_of(found)]
-    legend, notes = _above_sota(content), list(content.get("notes", ()))
+    legend = _above_sota(content)
+    notes = [*content.get("notes", ()), *notes_on_field(boards[0], content["model"])]
+    content |= {"notes": notes} if notes else {}
     above = [_ABOVE] * (min(found["bias"] for found in each) < 0)
     return Report(
         content=content,

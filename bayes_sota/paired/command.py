@@ -15,6 +15,7 @@ from bayes_sota.core.command import (
     command,
     domain_option,
     estimate_options,
+    field_option,
     interval_option,
     model_option,
     number_option,
@@ -23,7 +24,7 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import missing_option
 from bayes_sota.leaderboard.command import draw_best_skill, question_options
-from bayes_sota.leaderboard.command_reading import parse_submissions, submissions_option
+from bayes_sota.leaderboard.command_reading import OF_RHO, parse_submissions, submissions_option
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
@@ -50,6 +51,7 @@ from bayes_sota.leaderboard.command_reading import parse_submissions, submission
 @missing_option
 @model_option
 @domain_option
+@field_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @number_option(
     COUNT, "--new-n-test",
@@ -74,9 +76,7 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     from bayes_sota.paired.summary import describe_paired
 
     top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
-    spec = chosen_model(
-        options.pop("model"), "paired", correlation=rho, domain=options.pop("domain")
-    )
+    of_rho = {name: options.pop(name) for name in OF_RHO}
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
     options["submissions"] = parse_submissions(options["submissions"])
     private_file = options.pop("private_file")
@@ -84,6 +84,7 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     questions = Questions(*asked)
     questions.check_used("two boards")
     boards = read_paired_boards(file, private_file, **options)
+    spec = chosen_model(builder="paired", correlation=rho, data=boards, **of_rho)
     tree = estimate_paired(
         boards, model=spec, random_seed=chosen_seed(seed), top=top,
         groups="estimands" if output is None else "all",

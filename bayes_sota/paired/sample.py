@@ -45,7 +45,7 @@ from bayes_sota.paired.residuals import Residuals
 from bayes_sota.paired.teams import Coordinate, Selection
 
 # Of the arguments of ``estimate_sota``, those that two boards take.
-_TAKEN = ("priors", "model", "domain", "draws", "chains", "random_seed", "groups")
+_TAKEN = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
 _PER_TEAM = ("skill", "expected_private")
 LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
 NEW_SCORES = ("winner_new_score", "best_new_score")
@@ -62,6 +62,7 @@ def estimate_paired(
     *,
     model: Model = None,
     domain: str | None = None,
+    field: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
@@ -90,6 +91,10 @@ def estimate_paired(
     domain : {"image-classifiers", "language-models", "tabular"}, optional
         Domain whose prior of rho the default model takes. Not together with ``priors`` or
         ``model``.
+    field : {"single", "ensembles"}, optional
+        Whether entries are single classifiers, or ensembles that share members, notebooks or
+        parents and so more luck, which raises the prior of rho. Default: ensembles for a download
+        of a competition, else single. Not together with ``priors`` or ``model``.
     draws, chains : int, optional
         Draws per chain, and chains; default those of the model, 250 and 4.
     random_seed : int, SeedSequence, Generator or None
@@ -131,7 +136,7 @@ def estimate_paired(
     """
     check_choice("groups", groups, Groups)
     check_luck(priors, boards)
-    spec = chosen_model(model, "paired", priors, domain=domain)
+    spec = chosen_model(model, "paired", priors, domain=domain, field=field, data=boards)
     sizes = spec.sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
     given: Any = {"rng": rng, "draws": sizes["draws"] * sizes["chains"], "top": top}
@@ -168,6 +173,7 @@ def estimate_sota(
     priors: Priors | PairedPriors | None = None,
     model: Model = None,
     domain: str | None = None,
+    field: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
@@ -181,6 +187,7 @@ def estimate_sota(
     priors: Priors | None = None,
     model: Model = None,
     domain: str | None = None,
+    field: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = DEFAULT_SEED,

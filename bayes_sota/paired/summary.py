@@ -18,6 +18,7 @@ from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_entries import CITED
 from bayes_sota.leaderboard.summary_newcomers import Questions, diagnose_answers, sentences_of
 from bayes_sota.leaderboard.summary_sota import about_rho, estimate, rho_of
@@ -114,7 +115,7 @@ def _content(
         "public_minus_private": _differences(boards),
         "prob": ci_prob,
         "model": attributes["model_name"],
-        "notes": list(boards.notes),
+        "notes": [*boards.notes, *notes_on_field(boards, attributes["model_name"])],
         "diagnostics": diagnostics | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }

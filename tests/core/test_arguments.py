@@ -37,6 +37,10 @@ TWO = "has no effect on two boards of the same teams"
         (PAIR, {"domain": "tabular", "priors": bs.Priors()}, "domain has no effect on priors"),
         (WHOLE, {"domain": "tabular", "model": "leaderboard"}, "domain has no effect on a model"),
         (BEST, {"domain": "tables"}, "unknown domain 'tables'; allowed: image-classifiers"),
+        (PAIR, {"field": "single", "priors": bs.Priors()}, "field has no effect on priors"),
+        (WHOLE, {"field": "ensembles", "model": "tabular"}, "field has no effect on a model"),
+        (BEST, {"field": "votes"}, "unknown field 'votes'; allowed: single, ensembles"),
+        (WHOLE, {"method": "crop", "n_classes": 2, "field": "single"}, "field has no effect on"),
     ],
 )
 def test_what_has_no_effect_is_refused(data, given: dict, message: str) -> None:

@@ -73,6 +73,16 @@ def test_hash_and_equality_see_everything(kind: Any) -> None:
     assert len({one.data_hash() for one in others}) == len(others) == len(changes) + 1
 
 
+def test_copies_keep_that_scores_are_of_a_competition() -> None:
+    boards, paired = (kind(**CONTAINERS[kind][0]) for kind in (Leaderboard, PairedBoards))
+    known = boards.of_competition()
+    assert known != boards
+    copies = known.without(1), known.with_tries(9), known.with_submissions(3)
+    assert all(copy.is_competition for copy in (*copies, known.maximum_only()))
+    assert paired.of_competition() != paired
+    assert paired.of_competition().subset(range(5)) == paired.of_competition()
+
+
 @pytest.mark.parametrize("kind", CONTAINERS)
 def test_nothing_can_be_changed_and_arrays_are_copies(kind: Any) -> None:
     base = deepcopy(CONTAINERS[kind][0])

@@ -114,6 +114,7 @@ def test_new_kaggle_download(tmp_path, archive):
     assert board.scores.tolist() == [0.91157, 0.91139, 0.90001, 0.89008]
     assert board.submissions.tolist() == [12, 3, 1, 7]
     assert (board.rounding, board.decimals, board.name) == ("floor", 5, name)
+    assert board.is_competition
     assert board.notes == ("dropped 1 row of deleted teams", "dropped 1 row with a score of "
                            "exactly 0")  # fmt: skip
 
@@ -138,6 +139,7 @@ def test_a_plain_table_can_be_read_as_a_kaggle_download(tmp_path):
     assert (board.n_entries, board.rounding) == (2, "floor")
     plain = read_leaderboard(path, n_test=100)
     assert (plain.n_entries, plain.rounding, plain.notes) == (3, "nearest", ())
+    assert (board.is_competition, plain.is_competition) == (True, False)
     assert read_leaderboard(path, n_test=100, rounding="floor").rounding == "floor"
 
 
