@@ -419,6 +419,13 @@ def _read_scores(
     help="Other items that a new classifier is scored on; default the same as all others.",
 )  # fmt: skip
 @question_options
+@click.option(
+    "--ranks",
+    type=click.Choice(["joint", "stepwise", "each"]),
+    help="Sets of ranks that hold for all entries at once, in the posterior (joint) or, wider, also "
+    "where entries are equal (stepwise); or intervals of each by itself. Default joint, above 100 "
+    "entries stepwise.",
+)
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")
 @interval_option
@@ -429,8 +436,8 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
 
     FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
     or a row for each model, item and run), or an evaluation log or a folder of logs, which are
-    recognised. Tied with the best are
-    all entries that the data do not tell from the one with the best score.
+    recognised. The
+    ranks of all entries hold at once; those that may be the best have rank 1 among them.
     """
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_entries import board_table
@@ -441,7 +448,7 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
         options.pop("model"), "leaderboard", correlation=rho, domain=options.pop("domain")
     )
     settings: Any = {"ci_prob": ci_prob, "draws": draws, "model": spec}
-    settings["random_seed"] = chosen_seed(seed)
+    settings |= {"random_seed": chosen_seed(seed), "ranks": options.pop("ranks") or "auto"}
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)
 
