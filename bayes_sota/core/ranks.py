@@ -1,7 +1,7 @@
 r"""Sets of ranks that hold for all entries at once, and what follows from them.
 
-``joint_rank_sets`` are of a posterior: with :math:`F_j` the distribution of entry j's rank, a draw d
-of all ranks :math:`r_{dj}` has the depth
+``joint_rank_sets`` are of a posterior: with :math:`F_j` the distribution of entry j's rank, a draw
+d of all ranks :math:`r_{dj}` has the depth
 
 .. math:: \delta_d = \min_j \min\{F_j(r_{dj}),\; 1 - F_j(r_{dj} - 1)\}
 

@@ -422,9 +422,9 @@ def _read_scores(
 @click.option(
     "--ranks",
     type=click.Choice(["joint", "stepwise", "each"]),
-    help="Sets of ranks that hold for all entries at once, in the posterior (joint) or, wider, also "
-    "where entries are equal (stepwise); or intervals of each by itself. Default joint, above 100 "
-    "entries stepwise.",
+    help="Sets of ranks that hold for all entries at once, in the posterior (joint) or, wider, "
+    "also where entries are equal (stepwise); or intervals of each by itself. Default joint, above "
+    "100 entries stepwise.",
 )
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")

@@ -113,21 +113,21 @@ def rank_sets(
 
 def separating_times(
     data: Leaderboard | Responses | ItemScores,
-    skill: FloatArray,
+    gap: float,
     rho: FloatArray,
     ci_prob: float,
     power: float,
 ) -> float | None:
-    """How many times as many items would tell the two best scores apart, or None.
+    """How many times as many items would tell the two best scores apart.
 
-    Told apart with this power, by an interval of ``ci_prob``, if their skills differ by as much as
-    is expected; None where this is not above 0, or where skill is not about new items.
+    By an interval of ``ci_prob``, with this power; None where skill is not about new items, or
+    where both have the same answers.
 
     Parameters
     ----------
     data : Leaderboard, Responses or ItemScores
-    skill : ndarray, shape (m,)
-        Posterior mean of each skill.
+    gap : float
+        By how much their skills differ.
     rho : ndarray, shape (D,)
         Draws of the correlation of scores with what all share.
     ci_prob, power : float
@@ -136,18 +136,15 @@ def separating_times(
 
     first, second = np.argsort(-data.scores, kind="stable")[:2]
     if isinstance(data, Leaderboard):
-        law, ratios = score_law(data), np.ones(data.n_entries)
-        own = law.errors_at(data.scores) * (
-            ratios if data.error_ratios is None else data.error_ratios
-        )
+        ratios = np.ones(data.n_entries) if data.error_ratios is None else data.error_ratios
+        own = score_law(data).errors_at(data.scores) * ratios
         error = np.hypot(own[first], own[second]) * np.sqrt(1 - np.mean(rho**2))
     elif isinstance(data, Responses) and data.new != "items":
         return None
     else:
         influence = _influence(data)
         error = np.linalg.norm(influence[:, first] - influence[:, second])
-    gap = skill[first] - skill[second]
-    if gap <= 0 or error <= 0:
+    if error == 0:
         return None
     return float(((ndtri((1 + ci_prob) / 2) + ndtri(power)) * error / gap) ** 2)
 

@@ -176,10 +176,9 @@ def describe_entries(
             "entries": [_entry(row) for row in frame.itertuples(index=False)],
             "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
             "n_test_source": n_test_source, **known, "n_entries": m,
-            "n_tied_with_best": int(frame["tied_with_best"].sum()), "ranks": ranks.how, "n_tiers": int(ranks.tier.max()),
-            "n_separated_neighbours": ranks.separated, "surely_among_best": sure_among,
-            "separating_first_two": separating,
-            "prob": ci_prob, "notes": notes,
+            "n_tied_with_best": int(frame["tied_with_best"].sum()), "ranks": ranks.how,
+            "n_tiers": int(ranks.tier.max()), "n_separated_neighbours": ranks.separated,
+            "surely_among_best": sure_among, "separating_first_two": separating, "prob": ci_prob, "notes": notes,
             "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
         },
         make_frame=lambda: frame,
@@ -243,9 +242,13 @@ def _cells(row: Any, decimals: tuple[int, int]) -> list[str]:
         *([f"{row.standard_error:.2g}"] if hasattr(row, "standard_error") else []),
         f"{row.skill:z.{d}f}",
         f"{row.skill_lower:z.{d}f} to {row.skill_upper:z.{d}f}",
-        f"{row.set_lower} to {row.set_upper}", chance(row.p_best, row.p_best_mcse),
+        _span(row.set_lower, row.set_upper), chance(row.p_best, row.p_best_mcse),
         "yes" if row.tied_with_best else "", str(row.tier),
     ]  # fmt: skip
+
+
+def _span(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _may_be_best(frame: pd.DataFrame, ranks: RankSets, ci_prob: float) -> str:
@@ -253,13 +256,13 @@ def _may_be_best(frame: pd.DataFrame, ranks: RankSets, ci_prob: float) -> str:
     m, tied = len(frame), frame["tied_with_best"]
     may = f"{int(tied.sum()):,} of {m:,} entries may be the best"
     if tied.sum() == 1:
-        may = (
-            f"Only {plain_text(frame['name'][tied.idxmax()], 100)} of {m:,} entries may be the best"
-        )
+        name = plain_text(frame["name"][tied.idxmax()], 100)
+        may = f"Only {name} of {m:,} entries may be the best"
     elif tied.all():
         may = f"All {m:,} entries may be the best"
+    verb = "is" if ranks.separated == 1 else "are"
     pairs = counted(m - 1, "pair") if m > 2 else "pair"
-    told = f"{ranks.separated:,} of the {pairs} of neighbours are told apart"
+    told = f"{ranks.separated:,} of the {pairs} of neighbours {verb} told apart"
     if m == 2:
         told = f"the two are {'' if ranks.separated else 'not '}told apart"
     return f"{may}, and {told}, at {ci_prob:.0%}{' each' * (ranks.how == 'each')}."
@@ -468,17 +471,18 @@ def _separating(
     ci_prob: float,
 ) -> dict[str, Any] | None:
     """How many items would tell the first two apart, where the ranks do not and they differ."""
-    if ranks.sets[0, 1] < ranks.sets[1, 0]:
+    first, second = np.argsort(-data.scores, kind="stable")[:2]
+    apart = entries.skill[:, first].astype(float) - entries.skill[:, second]
+    gap = float(apart.mean())
+    if ranks.sets[0, 1] < ranks.sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
         return None
-    skill = entries.mean()
-    times = separating_times(data, skill, rho, ci_prob, _POWER)
+    times = separating_times(data, gap, rho, ci_prob, _POWER)
     if times is None:
         return None
     n_test = size_of(data)[0]
-    first, second = np.argsort(-data.scores, kind="stable")[:2]
     return {
         "names": frame["name"].tolist()[:2],
-        "difference": float(skill[first] - skill[second]),
+        "difference": gap,
         "times": times,
         "n_test": None if n_test is None else _two_digits(times * n_test),
         "n_test_now": n_test,
@@ -501,7 +505,7 @@ def _rho_and_interval(rho: dict[str, Any]) -> str:
 
 def _two_digits(number: float) -> int:
     """The next larger number with two digits that are not 0."""
-    unit = 10 ** max(0, int(np.floor(np.log10(number))) - 1)
+    unit = int(10 ** max(0, np.floor(np.log10(number)) - 1))
     return int(np.ceil(number / unit)) * unit
 
 
