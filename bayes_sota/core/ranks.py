@@ -118,7 +118,7 @@ def stepwise_rank_sets_of_equal_errors(
     scores : ndarray, shape (m,)
         Larger is better.
     deviations : ndarray, shape (B, m)
-        Simulated errors, exchangeable.
+        Simulated errors of all scores.
     prob : float
 
     Examples
@@ -129,7 +129,7 @@ def stepwise_rank_sets_of_equal_errors(
     """
     order = np.argsort(scores)
     ordered, m = scores[order], scores.size
-    noise = np.ascontiguousarray(deviations, np.float32)
+    noise = np.ascontiguousarray(deviations[:, order], np.float32)
     least = np.minimum.accumulate(noise[:, ::-1], axis=1)[:, ::-1]
     first = np.zeros(m, np.int64)  # of those that an entry is not told from
     while True:

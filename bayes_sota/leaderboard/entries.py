@@ -107,14 +107,6 @@ class EntryDraws:
 
         return self._pooled(self.rank, quantiles).T.astype(np.int64)
 
-    def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        r"""Entries that cannot be told from the leader, the one with the best score, shape (m,).
-
-        Entry j is one unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - ci_prob) / 2`: unless
-        the equal-tailed interval of the difference lies below zero. The shift cancels.
-        """
-        return np.asarray(self.p_not_below_leader >= (1 - ci_prob) / 2)
-
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
         """Summary of the draws of all entries that are alike, shape (numbers, m)."""
         columns = []

@@ -178,8 +178,8 @@ def describe_entries(
             "n_test_source": n_test_source, **known, "n_entries": m,
             "n_tied_with_best": int(frame["tied_with_best"].sum()), "ranks": ranks.how,
             "n_tiers": int(ranks.tier.max()), "n_separated_neighbours": ranks.separated,
-            "surely_among_best": sure_among, "separating_first_two": separating, "prob": ci_prob, "notes": notes,
-            "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
+            "surely_among_best": sure_among, "separating_first_two": separating, "prob": ci_prob,
+            "notes": notes, "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
         },
         make_frame=lambda: frame,
         tables=[

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from calibration.tasks_and_clusters import clustered
+from tasks_and_clusters import clustered
 
 import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
@@ -47,7 +47,10 @@ def judged(place: tuple[str, int]) -> list[dict]:
     first = 1 + (true[:, None] < true).sum(axis=1)
     last = true.size - (true[:, None] > true).sum(axis=1)
     found = []
-    for source, data in (("scores", answers.leaderboard()), ("answers", answers)):
+    ways = {"answers": answers}
+    if answers.clusters is None:  # else scores say nothing of them
+        ways["scores"] = answers.leaderboard()
+    for source, data in ways.items():
         posterior = board_posterior(data, random_seed=index)
         entries = (
             posterior.entries
