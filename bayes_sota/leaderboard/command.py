@@ -426,6 +426,7 @@ def _read_scores(
     "also where entries are equal (stepwise); or intervals of each by itself. Default joint, above "
     "100 entries stepwise.",
 )
+@click.option("--p-rank", is_flag=True, help="Probability of every rank of each entry, in --json.")
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")
 @interval_option
@@ -449,6 +450,7 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     )
     settings: Any = {"ci_prob": ci_prob, "draws": draws, "model": spec}
     settings |= {"random_seed": chosen_seed(seed), "ranks": options.pop("ranks") or "auto"}
+    settings["p_rank"] = options.pop("p_rank")
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)
 

@@ -90,6 +90,7 @@ _MANY = (
     "joint sets of ranks were seen to hold less often than said above "
     f"{MOST_JOINT} entries: stepwise ones are wider and hold"
 )
+_MOST_RANKS = 1000  # of which each entry's probability is told
 _NAMED = 5  # entries in a sentence
 _POWER = 0.8  # to tell the first two apart
 
@@ -106,6 +107,7 @@ def describe_entries(
     decimals: tuple[int, int],
     ranks: RankSets,
     separating: dict[str, Any] | None,
+    p_rank: list[list[float]],
     answers: dict[str, Any],
     seed: int | None,
     draws: int,
@@ -140,6 +142,8 @@ def describe_entries(
     separating : dict or None
         Names of the first two, how far they are expected to differ, and how many items would tell
         them apart.
+    p_rank : list
+        Probability of each rank of each entry; empty where they are not asked for.
     answers : dict
         Of what was asked of theta_sota and of a newcomer.
     seed : int or None
@@ -171,10 +175,12 @@ def describe_entries(
     skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
     said, who = said_decimals(shown, d), shown_name(first["name"], 60)
     notes, reasons = (list(described.get(key, ())) for key in ("notes", "reasons"))
+    rows = [_entry(row) for row in frame.itertuples(index=False)]
+    for row, places in zip(rows, p_rank, strict=False):
+        row["p_rank"] = places
     return Report(
         content={
-            "entries": [_entry(row) for row in frame.itertuples(index=False)],
-            "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
+            "entries": rows, "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
             "n_test_source": n_test_source, **known, "n_entries": m,
             "n_tied_with_best": int(frame["tied_with_best"].sum()), "ranks": ranks.how,
             "n_tiers": int(ranks.tier.max()), "n_separated_neighbours": ranks.separated,
@@ -315,6 +321,7 @@ def board_table(
     domain: str | None = None,
     ci_prob: float = 0.95,
     ranks: Ranks = "auto",
+    p_rank: bool = False,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     above: float | None = None,
@@ -348,6 +355,8 @@ def board_table(
         Sets of ranks: joint ones of the posterior; stepwise ones, which are wider and hold also
         where entries are equal; intervals that hold each by itself. ``auto`` is joint up to 100
         entries and else stepwise, where the errors of the scores are known.
+    p_rank : bool
+        Whether JSON has the probability of each rank of each entry; up to 1,000 entries.
     draws : int
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 from responses where they fit.
@@ -404,6 +413,9 @@ def board_table(
     leads = None if joint else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, found, ci_prob)
     frame = frame.assign(**_own_errors(board))
+    if p_rank and len(frame) > _MOST_RANKS:
+        raise InputError(f"p_rank is for {_MOST_RANKS:,} entries at most, got {len(frame):,}")
+    places = entries.rank_probabilities()[board.order].tolist() if p_rank else []
     remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
     if len(entries.skill) < _FEW:
         few = counted(len(entries.skill), "draw")
@@ -419,6 +431,7 @@ def board_table(
         ci_prob=ci_prob,
         decimals=(score_decimals(data), decimals_for(winner["sd"], winner["mcse"])),
         ranks=found,
+        p_rank=places,
         separating=_separating(data, frame, entries, posterior.draws["rho"], found, ci_prob),
         notes=(*posterior.notes, *_hidden(board), *remarks),
         reasons=(*posterior.reasons, *reasons_of_answers(told)),

@@ -20,8 +20,10 @@ from bayes_sota.core.parallel import run_each
 from bayes_sota.leaderboard.entries import draw_entry_skills
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 from bayes_sota.leaderboard.ranks import rank_sets
+from bayes_sota.leaderboard.specification import chosen_model
 
 SIZES = (200, 500, 1000, 2000, 5000)
+DOMAINS = {"cifar10": "image-classifiers", "chembench": "language-models"}
 WAYS = ("each", "joint", "stepwise")
 
 
@@ -47,15 +49,15 @@ def judged(place: tuple[str, int]) -> list[dict]:
     first = 1 + (true[:, None] < true).sum(axis=1)
     last = true.size - (true[:, None] > true).sum(axis=1)
     found = []
-    ways = {"answers": answers}
-    if answers.clusters is None:  # else scores say nothing of them
-        ways["scores"] = answers.leaderboard()
-    for source, data in ways.items():
-        posterior = board_posterior(data, random_seed=index)
+    ways = {"answers": (answers, None)}
+    if kind in DOMAINS:  # the scores of clustered items say nothing of the clusters
+        board = answers.leaderboard()
+        known = chosen_model(None, "leaderboard", domain=DOMAINS[kind]).priors
+        ways |= {"scores": (board, None), "scores, prior of the domain": (board, known)}
+    for source, (data, priors) in ways.items():
+        posterior = board_posterior(data, priors, random_seed=index)
         entries = (
-            posterior.entries
-            if source == "answers"
-            else draw_entry_skills(posterior.fit, 4000, rng)
+            posterior.entries if data is answers else draw_entry_skills(posterior.fit, 4000, rng)
         )
         for how in WAYS:
             sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng).sets
