@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.types import FloatArray, IntArray
 
-_NUMBERS = 4_000_000  # held at a time
-
 
 def joint_rank_sets(
     rank: NDArray[np.integer], prob: float, alike: Sequence[IntArray] = ()
@@ -86,22 +84,21 @@ def stepwise_rank_sets(
            [2, 3]])
     """
     m = scores.size
-    alive = errors > 0
-    weight = np.divide(1, errors, out=np.zeros((m, m)), where=alive).astype(np.float32)
-    statistic = np.where(alive, (scores[:, None] - scores) * weight, -np.inf)
-    noise = np.ascontiguousarray(deviations, np.float32)
-    better = np.zeros((m, m), bool)
-    while alive.any():
-        largest = np.full(len(noise), -np.inf, np.float32)
-        for j in np.flatnonzero(alive.any(axis=1)):
-            others = np.flatnonzero(alive[j])
-            apart = (noise[:, j, None] - noise[:, others]) * weight[j, others]
-            np.maximum(largest, apart.max(axis=1), out=largest)
-        told = alive & (statistic > np.quantile(largest, prob))
-        if not told.any():
+    weight = np.divide(1, errors, out=np.zeros((m, m)), where=errors > 0).astype(np.float32)
+    statistic = (scores[:, None] - scores) * weight
+    noise = np.ascontiguousarray(deviations.T, np.float32)
+    better, apart = np.zeros((m, m), bool), np.empty_like(noise)
+    while True:
+        largest = np.zeros(noise.shape[1], np.float32)
+        for own, inverse in zip(noise, weight, strict=True):
+            np.subtract(own, noise, out=apart)
+            np.multiply(apart, inverse[:, None], out=apart)
+            np.maximum(largest, apart.max(axis=0), out=largest)
+        told = statistic > np.quantile(largest, prob)
+        if np.array_equal(told, better):
             break
-        better |= told
-        alive &= ~told
+        better = told
+        weight[told] = 0
     return np.column_stack([1 + better.sum(axis=0), m - better.sum(axis=1)])
 
 
