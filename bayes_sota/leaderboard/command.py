@@ -426,6 +426,12 @@ def _read_scores(
     "also where entries are equal (stepwise); or intervals of each by itself. Default joint, above "
     "100 entries stepwise.",
 )
+@click.option(
+    "--badge",
+    type=OutputFile("badge"),
+    help="Which of the first ranks cannot be told apart, for the board's page: .svg, or .json for "
+    "shields.io.",
+)
 @click.option("--p-rank", is_flag=True, help="Probability of every rank of each entry, in --json.")
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")
@@ -440,6 +446,7 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     recognised. The
     ranks of all entries hold at once; those that may be the best have rank 1 among them.
     """
+    from bayes_sota.leaderboard.badge import save_badge
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_entries import board_table
 
@@ -452,7 +459,10 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     settings |= {"random_seed": chosen_seed(seed), "ranks": options.pop("ranks") or "auto"}
     settings["p_rank"] = options.pop("p_rank")
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
+    badge = options.pop("badge")
     table = board_table(read_file(file, **options), **settings)
+    if badge is not None:
+        save_badge(table, badge)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries

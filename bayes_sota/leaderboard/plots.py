@@ -227,7 +227,7 @@ def plot_entries(
         for row in entries
     ]
     last = max(row.set_upper for row in entries)
-    limits = make_bounds(1 - 0.02 * last, 1.3 * last)  # a tier's number stands behind its bar
+    limits = make_bounds(1, 1.3 * last)  # a tier's number stands behind its bar
     where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
     collection = draw_intervals(
         rows,
@@ -238,9 +238,9 @@ def plot_entries(
     panel = Panel(collection, "rank")
     for index, row in enumerate(entries):
         color = COLORS["theta_sota" if row.tied_with_best else "prior"]
-        ends = make_bounds(row.set_lower - 0.01 * last, row.set_upper + 0.01 * last)
+        ends = make_bounds(row.set_lower - 0.012 * last, row.set_upper + 0.012 * last)
         panel.bar(f"ranks_{index}", ends, -index, color, 5)
-        place = row.set_upper + 0.03 * last
+        place = row.set_upper + 0.04 * last
         panel.text(f"tier_{index}", place, -index, f"tier {row.tier}", side="left")
     together = "" if table.content["ranks"] == "each" else ", all at once"
     panel.set_axes(
