@@ -10,8 +10,8 @@ so that a mixture of bets, :math:`E_t = \int K_t(\lambda)\, d\pi(\lambda)`, exce
 2024, doi 10.1093/jrsssb/qkad009, Sec. 4). With bets :math:`\lambda_{max} \sin\varphi`,
 :math:`\varphi` uniform on a quarter of the circle, and answers right or wrong without a margin it
 is the half of the beta mixture over shares above 1/2, :math:`B(b + 1/2, c + 1/2)\, 2^{b+c} /
-B(1/2, 1/2)`, where b items are right for the first alone and c for the second. Items of a cluster bet
-together, with the sum of their differences over the size of the largest cluster.
+B(1/2, 1/2)`, where b items are right for the first alone and c for the second. Items of a cluster
+bet together, with the sum of their differences over the size of the largest cluster.
 ``tests/items/test_anytime.py`` compares with the closed form, and counts errors at any look.
 """
 
