@@ -259,6 +259,7 @@ def calls(folder: Path) -> dict[str, Call]:
             {"board_or_responses": board(), "draws": 60, "random_seed": 1},
             {"board_or_responses": answers(), "n_test": 300, "priors": known, "model": one,
              "domain": "tabular", "field": "ensembles", "ci_prob": 0.8, "draws": 70, "above": 0.8,
+             "ranks": "stepwise", "p_rank": True,
              "new_score": 0.9, "gap": 0.02, **seeds},
             {"new_n_test": ({"gap": 0.02}, 90)},
         ),

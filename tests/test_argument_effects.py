@@ -32,6 +32,7 @@ LEFT_OUT = {
         )
     },
     "save_result": "writes a file", "write_fold_scores": "writes a file",
+    "save_badge": "writes a file: test_badge.py",
     "save_report": "writes a file: test_report.py",
     "write_items": "writes a file",
     "read_result": "reads what save_result wrote",

@@ -144,7 +144,7 @@ _ABOUT_INPUT = frozenset((
     "submissions", "target", "theta", "uniform", "unpaired_folds", "winner",
 ))  # fmt: skip
 _ABOUT_OUTPUT = frozenset((
-    "as_json", "ci_prob", "figure_kind", "groups", "quiet", "task", "text", "top",
+    "as_json", "ci_prob", "figure_kind", "groups", "p_rank", "quiet", "task", "text", "top",
 ))  # fmt: skip
 _GROUPS = ("Input", "Model and computation", "Output")
 

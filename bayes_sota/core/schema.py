@@ -141,6 +141,8 @@ VARIABLES: Final = {
     "private_se": "standard error of a private score",
     "outliers": "share of teams with residuals of another size",
     "expected_private": "expected private score of a team",
+    "public_gain": "public score of a team beyond the one to expect by its private score",
+    "unusual": "probability that a team's scores differ by more than luck and selection explain",
     "best": "index of the best team",
     "board_shift": "private minus public score that all teams share, in the model's coordinate",
     "noise_ratio": "standard deviation of private residuals over that of public ones",

@@ -19,6 +19,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.ranks import joint_rank_sets
 from bayes_sota.core.summary import best_players
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, decimals_for, listed
@@ -102,13 +103,14 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     tree : DataTree
         From ``sample_epp``.
     ci_prob : float
-        Probability of the intervals.
+        Probability of the intervals, and of all ranks at once.
 
     Returns
     -------
     pandas.DataFrame
         Indexed by player: mean, sd, lower, upper and mcse of ``epp``; p_best and its Monte Carlo
-        standard error p_best_mcse; rank (posterior mean), rank_lower and rank_upper;
+        standard error p_best_mcse; rank (posterior mean); rank_lower and rank_upper, which hold
+        for all players at once (``bayes_sota.core.ranks.joint_rank_sets``);
         p_beats_average, the posterior mean of the probability to beat a player of skill zero in a
         new round.
 
@@ -129,7 +131,7 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     lower, upper = np.quantile(skills, tails, axis=0)
-    rank_lower, rank_upper = np.quantile(rank, tails, axis=0, method="inverted_cdf")
+    rank_lower, rank_upper = joint_rank_sets(rank, ci_prob).T
     columns = {
         "mean": skills.mean(axis=0),
         "sd": skills.std(axis=0, ddof=1),
@@ -139,8 +141,8 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
         "p_best": np.mean(rank == 1, axis=0),
         "p_best_mcse": [mcse for _, _, mcse in best_players(tree)],
         "rank": rank.mean(axis=0),
-        "rank_lower": rank_lower.astype(int),
-        "rank_upper": rank_upper.astype(int),
+        "rank_lower": rank_lower,
+        "rank_upper": rank_upper,
         "p_beats_average": _expit(skills).mean(axis=0),
     }
     table = pd.DataFrame(columns, index=pd.Index(players, name="player"))

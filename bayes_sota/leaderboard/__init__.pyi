@@ -1,3 +1,4 @@
+from .badge import save_badge as save_badge
 from .fit_shape import fit_shape as fit_shape
 from .models import build_model as build_model
 from .models import field_log_density as field_log_density

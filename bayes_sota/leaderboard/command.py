@@ -422,6 +422,20 @@ def _read_scores(
 )  # fmt: skip
 @question_options
 @click.option(
+    "--ranks",
+    type=click.Choice(["joint", "stepwise", "each"]),
+    help="Sets of ranks that hold for all entries at once, in the posterior (joint) or, wider, "
+    "also where entries are equal (stepwise); or intervals of each by itself. Default joint, above "
+    "100 entries stepwise.",
+)
+@click.option(
+    "--badge",
+    type=OutputFile("badge"),
+    help="Which of the first ranks cannot be told apart, for the board's page: .svg, or .json for "
+    "shields.io.",
+)
+@click.option("--p-rank", is_flag=True, help="Probability of every rank of each entry, in --json.")
+@click.option(
     "--by", type=click.Choice(["task"]),
     help="Skills in every task, drawn towards all of them, and who is the best of each.",
 )  # fmt: skip
@@ -435,9 +449,10 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
 
     FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
     or a row for each model, item and run), or an evaluation log or a folder of logs, which are
-    recognised. Tied with the best are
-    all entries that the data do not tell from the one with the best score.
+    recognised. The
+    ranks of all entries hold at once; those that may be the best have rank 1 among them.
     """
+    from bayes_sota.leaderboard.badge import save_badge
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_entries import board_table
 
@@ -447,10 +462,13 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
         return _board_by_task(file, shown, top, options, settings | {"draws": draws or 10_000})
     rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
     of_rho = {name: options.pop(name) for name in OF_RHO}
-    settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
+    settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test", "p_rank")}
+    settings["ranks"], badge = options.pop("ranks") or "auto", options.pop("badge")
     data = read_file(file, **options)
     spec = chosen_model(builder="leaderboard", correlation=rho, data=data, **of_rho)
     table = board_table(data, model=spec, draws=draws or 1000, **settings)
+    if badge is not None:
+        save_badge(table, badge)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries
@@ -461,7 +479,8 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
 
 
 _OF_FIELDS = (
-    *OF_RHO, "correlation", "pairwise_correlation", "new_n_test", *_QUESTIONS,
+    *OF_RHO, "correlation", "pairwise_correlation", "new_n_test", "ranks", "p_rank", "badge",
+    *_QUESTIONS,
 )  # fmt: skip
 
 

@@ -107,13 +107,14 @@ class EntryDraws:
 
         return self._pooled(self.rank, quantiles).T.astype(np.int64)
 
-    def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        r"""Entries that cannot be told from the leader, the one with the best score, shape (m,).
+    def rank_probabilities(self) -> FloatArray:
+        """Probability of each rank, 1 to m, of each entry, shape (m, m)."""
+        m = self.rank.shape[1]
 
-        Entry j is one unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - ci_prob) / 2`: unless
-        the equal-tailed interval of the difference lies below zero. The shift cancels.
-        """
-        return np.asarray(self.p_not_below_leader >= (1 - ci_prob) / 2)
+        def shares(pooled: NDArray[Any]) -> Any:
+            return np.stack([np.mean(pooled == rank, axis=0) for rank in range(1, m + 1)], axis=1)
+
+        return self._pooled(self.rank, shares).T
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
         """Summary of the draws of all entries that are alike, shape (numbers, m)."""

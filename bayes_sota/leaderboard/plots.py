@@ -3,8 +3,9 @@
 Draws tables and computes nothing; ``tests/leaderboard/test_plots.py`` reads the intervals back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,9 +189,10 @@ def plot_entries(
     plot_collection: "PlotCollection | None" = None,
     **pc_kwargs: Any,
 ) -> "PlotCollection":
-    """Skill of the best entries with its interval, beside the score of each.
+    """Ranking of the best entries: skill with its interval and the score, set of ranks, tier.
 
-    Entries that may be the best are blue, others grey; the score is a black line.
+    Entries that may be the best are blue, others grey; the score is a black line. Beside it a bar
+    reaches from the least to the largest rank of each entry, with the number of its tier.
 
     Parameters
     ----------
@@ -209,7 +211,8 @@ def plot_entries(
     -------
     PlotCollection
         Artists in ``viz``: ``interval_0``, ``skill_0``, ``score_0``, ``interval_1``, ... from the
-        best score down, each with the variable ``skill``.
+        best score down, each with the variable ``skill``; ``ranks_0``, ``tier_0``, ... with the
+        variable ``rank``.
 
     Examples
     --------
@@ -218,17 +221,39 @@ def plot_entries(
     >>> figure = plot_entries(bs.board_table(board, random_seed=0), backend="none")
     >>> figure.viz["score_0"]["skill"].item()["x"].tolist()
     [0.93]
+    >>> figure.viz["tier_0"]["rank"].item()["string"]
+    'tier 1'
     """
     COUNT.check(top, "top")
+    entries = list(table.frame.head(top).itertuples(index=False))
     rows = [
         Interval(
             row.name, row.skill, row.skill_lower, row.skill_upper, row.score, row.tied_with_best
         )
-        for row in table.frame.head(top).itertuples(index=False)
+        for row in entries
     ]
+    last = max(row.set_upper for row in entries)
+    limits = make_bounds(1, 1.3 * last)  # a tier's number stands behind its bar
     where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
     collection = draw_intervals(
-        rows, f"skill: mean and {table.content['prob']:.0%} interval", **where
+        rows,
+        f"skill: mean and {table.content['prob']:.0%} interval",
+        beside={"rank": limits},
+        **where,
+    )
+    panel = Panel(collection, "rank")
+    for index, row in enumerate(entries):
+        color = COLORS["theta_sota" if row.tied_with_best else "prior"]
+        ends = make_bounds(row.set_lower - 0.012 * last, row.set_upper + 0.012 * last)
+        panel.bar(f"ranks_{index}", ends, -index, color, 5)
+        place = row.set_upper + 0.04 * last
+        panel.text(f"tier_{index}", place, -index, f"tier {row.tier}", side="left")
+    together = "" if table.content["ranks"] == "each" else ", all at once"
+    panel.set_axes(
+        limits,
+        xlabel=f"ranks by skill{together}",
+        xlim=limits,
+        ylim=(0.6 - len(rows), 0.6),
     )
     title_figure(
         collection,
@@ -249,7 +274,13 @@ class Interval:
     leads: bool = True
 
 
-def draw_intervals(rows: Sequence[Interval], label: str, **where: Any) -> "PlotCollection":
+def draw_intervals(
+    rows: Sequence[Interval],
+    label: str,
+    *,
+    beside: Mapping[str, xr.DataArray] = MappingProxyType({}),
+    **where: Any,
+) -> "PlotCollection":
     """Skills with their intervals, one row each, and a black line at each score.
 
     Parameters
@@ -258,12 +289,20 @@ def draw_intervals(rows: Sequence[Interval], label: str, **where: Any) -> "PlotC
         From the top; those that do not lead are grey.
     label : str
         What dots and bars are.
+    beside : mapping of name -> DataArray
+        Other panels, to the right.
     **where
         ``backend``, ``plot_collection`` and what ``PlotCollection.grid`` takes.
     """
     ends = [x for row in rows for x in (row.lower, row.upper, row.score)]
     limits = _padded(min(ends), max(ends))
-    collection = make_collection({"skill": limits}, figsize=(7.4, 1.6 + 0.3 * len(rows)), **where)
+    collection = make_collection(
+        {"skill": limits, **beside},
+        figsize=(7.4 + 3 * len(beside), 1.6 + 0.3 * len(rows)),
+        across=True,
+        ratios={"width_ratios": (7, *[4] * len(beside))},
+        **where,
+    )
     panel = Panel(collection, "skill")
     for index, row in enumerate(rows):
         color = COLORS["theta_sota" if row.leads else "prior"]

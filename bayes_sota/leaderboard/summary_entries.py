@@ -1,7 +1,7 @@
 """The table that a leaderboard can print below itself: what its scores say about each entry.
 
-``board_table`` takes a leaderboard or a response matrix and gives every entry its skill, the
-interval of its rank, the probability to be the best, and whether it can be told from the leader.
+``board_table`` takes a leaderboard or a response matrix and gives every entry its skill, the set of
+its ranks, the probability to be the best, and its tier: the first are all that may be the best.
 Names come from strangers: they are shown as plain text in every format
 (``tests/leaderboard/test_summary_entries.py``).
 """
@@ -26,19 +26,27 @@ from bayes_sota.core.text import (
     chance,
     counted,
     decimals_for,
+    listed,
     plain_text,
     shown_name,
 )
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.responses import ABOUT, New, Responses
 from bayes_sota.data.task_scores import COUNTS
-from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import JointPosterior
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior
+from bayes_sota.leaderboard.ranks import (
+    MOST_JOINT,
+    Ranks,
+    RankSets,
+    rank_sets,
+    separating_times,
+)
 from bayes_sota.leaderboard.specification import (
     Model,
     ModelSpecification,
@@ -57,7 +65,7 @@ from bayes_sota.leaderboard.summary_newcomers import (
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
-    "p_best", "p_best_mcse", "tied_with_best",
+    "p_best", "p_best_mcse", "tied_with_best", "set_lower", "set_upper", "tier",
 )  # fmt: skip
 _OWN = {"n_effective": "worth items", "standard_error": "error"}
 """Columns of entries with errors of their own, and what tables call them."""
@@ -68,10 +76,24 @@ _SKILL = (
     "Skill is the expected score on {}. Its interval includes the luck that all entries share; "
     "what compares entries does not."
 )
-_MAY_BE_BEST = (
-    "May be best: that the leader is better is not sure at {:.0%}. P(best) is the probability that "
-    "no other entry is better, and small where many are about equal."
+_RANKS = {
+    "joint": "Ranks are by skill: all lie in their sets at once with a probability of {:.0%}.",
+    "stepwise": "Ranks are by skill: all lie in their sets at once in {:.0%} of such boards, also "
+    "where entries are equal.",
+    "each": "Ranks are by skill: each by itself lies in its interval with a probability of {:.0%}.",
+}
+_TIERS = (
+    "Tier 1 are the entries that may be the best, each further tier those that may be the best of "
+    "the rest. P(best) is the probability that no other entry is better, and small where many are "
+    "about equal."
 )
+_MANY = (
+    "joint sets of ranks were seen to hold less often than said above "
+    f"{MOST_JOINT} entries: stepwise ones are wider and hold"
+)
+_MOST_RANKS = 1000  # of which each entry's probability is told
+_NAMED = 5  # entries in a sentence
+_POWER = 0.8  # to tell the first two apart
 
 
 def describe_entries(
@@ -84,7 +106,9 @@ def describe_entries(
     n_test_source: str,
     ci_prob: float,
     decimals: tuple[int, int],
-    compared_by: str,
+    ranks: RankSets,
+    separating: dict[str, Any] | None,
+    p_rank: list[list[float]],
     answers: dict[str, Any],
     seed: int | None,
     draws: int,
@@ -99,7 +123,8 @@ def describe_entries(
     frame : pandas.DataFrame
         One row per entry, best score first: rank (by score; equal scores share the best of their
         ranks), name, score, skill (posterior mean) with skill_lower and skill_upper, rank_lower
-        and rank_upper (rank by skill), p_best (sums to 1), p_best_mcse, tied_with_best.
+        and rank_upper (rank by skill), p_best (sums to 1), p_best_mcse, tied_with_best (the set of
+        ranks holds 1), set_lower and set_upper, tier.
     theta_sota, rho : dict
         mean, median, sd, interval and mcse of the skill of the best classifier, and of the
         correlation of an entry with what all share, and whether it is learnt.
@@ -113,8 +138,13 @@ def describe_entries(
         Probability of the intervals.
     decimals : (int, int)
         Digits that the scores have, and that the skills support.
-    compared_by : str
-        What ``tied_with_best`` rests on: the scores, or the answers item by item.
+    ranks : RankSets
+        Which ranks each entry may have.
+    separating : dict or None
+        Names of the first two, how far they are expected to differ, and how many items would tell
+        them apart.
+    p_rank : list
+        Probability of each rank of each entry; empty where they are not asked for.
     answers : dict
         Of what was asked of theta_sota and of a newcomer.
     seed : int or None
@@ -130,33 +160,39 @@ def describe_entries(
     """
     first, (shown, d), m = frame.iloc[0], decimals, len(frame)
     own = [_OWN[key] for key in _OWN if key in frame]
-    tied, sure = int(frame["tied_with_best"].sum()), f"{ci_prob:.0%} interval"
+    sure = f"{ci_prob:.0%} interval"
     p_best = chance(first["p_best"], first["p_best_mcse"])
     leads = f"{_leads(frame, name, shown)}{on_items(n_test, n_test_source)}{_sharing(frame)}"
+    sure_among = _surely_among(frame)
     compared = [
-        *sentences_of(answers), f"{_may_be_best(tied, m)} The {compared_by} show this at "
-        f"{ci_prob:.0%}.",
-    ]  # fmt: skip
+        *sentences_of(answers),
+        _may_be_best(frame, ranks, ci_prob),
+        *_among_best(sure_among),
+        *_apart(separating, metric),
+    ]
     known = facts or {}
     about: New = known.get("new", "items")
-    legend = [skill_is_about(_SKILL, about), _MAY_BE_BEST.format(ci_prob)]
+    legend = [skill_is_about(_SKILL, about), _RANKS[ranks.how].format(ci_prob), _TIERS]
     skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
     said, who = said_decimals(shown, d), shown_name(first["name"], 60)
     notes, reasons = (list(described.get(key, ())) for key in ("notes", "reasons"))
+    rows = [_entry(row) for row in frame.itertuples(index=False)]
+    for row, places in zip(rows, p_rank, strict=False):
+        row["p_rank"] = places
     return Report(
         content={
-            "entries": [_entry(row) for row in frame.itertuples(index=False)],
-            "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
+            "entries": rows, "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
             "n_test_source": n_test_source, **known, "n_entries": m,
-            "n_tied_with_best": tied,
-            "compared_by": compared_by, "prob": ci_prob, "notes": notes,
-            "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
+            "n_tied_with_best": int(frame["tied_with_best"].sum()), "ranks": ranks.how,
+            "n_tiers": int(ranks.tier.max()), "n_separated_neighbours": ranks.separated,
+            "surely_among_best": sure_among, "separating_first_two": separating, "prob": ci_prob,
+            "notes": notes, "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
         },
         make_frame=lambda: frame,
         tables=[
             Table(
-                ["rank", "name", "score", *own, "skill", sure, "rank interval", "P(best)",
-                 "may be best"],
+                ["rank", "name", "score", *own, "skill", sure, "ranks", "P(best)", "may be best",
+                 "tier"],
                 [_cells(row, decimals) for row in frame.itertuples(index=False)],
                 f"{name}: {m:,} entries",
             )
@@ -213,20 +249,68 @@ def _cells(row: Any, decimals: tuple[int, int]) -> list[str]:
         *([f"{row.standard_error:.2g}"] if hasattr(row, "standard_error") else []),
         f"{row.skill:z.{d}f}",
         f"{row.skill_lower:z.{d}f} to {row.skill_upper:z.{d}f}",
-        f"{row.rank_lower} to {row.rank_upper}", chance(row.p_best, row.p_best_mcse),
-        "yes" if row.tied_with_best else "",
+        _span(row.set_lower, row.set_upper), chance(row.p_best, row.p_best_mcse),
+        "yes" if row.tied_with_best else "", str(row.tier),
     ]  # fmt: skip
 
 
-def _may_be_best(tied: int, m: int) -> str:
-    if tied == 1:
-        return f"No other entry of {m:,} is as good as the leader."
-    if tied == m:
-        return f"All {m:,} entries may be the best: none is worse than the leader for sure."
-    return (
-        f"{tied:,} of {m:,} entries may be the best, the leader among them; the others are worse "
-        "than the leader."
-    )
+def _span(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _may_be_best(frame: pd.DataFrame, ranks: RankSets, ci_prob: float) -> str:
+    """How many entries may be the best, and how many neighbours are told apart."""
+    m, tied = len(frame), frame["tied_with_best"]
+    may = f"{int(tied.sum()):,} of {m:,} entries may be the best"
+    if tied.sum() == 1:
+        name = plain_text(frame["name"][tied.idxmax()], 100)
+        may = f"Only {name} of {m:,} entries may be the best"
+    elif tied.all():
+        may = f"All {m:,} entries may be the best"
+    verb = "is" if ranks.separated == 1 else "are"
+    pairs = counted(m - 1, "pair") if m > 2 else "pair"
+    told = f"{ranks.separated:,} of the {pairs} of neighbours {verb} told apart"
+    if m == 2:
+        told = f"the two are {'' if ranks.separated else 'not '}told apart"
+    return f"{may}, and {told}, at {ci_prob:.0%}{' each' * (ranks.how == 'each')}."
+
+
+def _surely_among(frame: pd.DataFrame) -> dict[str, Any]:
+    """Entries that are surely among the best k, for the least such k; empty where all may be last.
+
+    Few enough to be told: k is below the number of entries.
+    """
+    least = int(frame["set_upper"].min())
+    if least >= len(frame):
+        return {}
+    names = frame.loc[frame["set_upper"] == least, "name"].tolist()
+    return {"k": least, "names": names}
+
+
+def _among_best(found: dict[str, Any]) -> list[str]:
+    if not found or found["k"] == 1:
+        return []
+    names = listed([plain_text(name, 60) for name in found["names"]], _NAMED)
+    one = len(found["names"]) == 1
+    return [f"Surely among the best {found['k']:,} {'is' if one else 'are'} {names}."]
+
+
+def _apart(found: dict[str, Any] | None, metric: Metric) -> list[str]:
+    """How many items would tell the first two apart."""
+    if found is None:
+        return []
+    d = decimals_for(found["difference"])
+    gap = f"{found['difference']:.{d}f}"
+    if metric == "accuracy":
+        gap = f"{100 * found['difference']:.{max(d - 2, 0)}f} points"
+    size = f"{found['times']:.2g} times as many items"
+    if found["n_test"] is not None:
+        size = f"about {found['n_test']:,} items instead of {found['n_test_now']:,}"
+    first, second = (plain_text(name, 60) for name in found["names"])
+    return [
+        f"To tell {first} from {second} with a power of {_POWER:.0%}, if they differ by as much as "
+        f"is expected ({gap}), takes {size}."
+    ]
 
 
 def board_table(
@@ -238,6 +322,8 @@ def board_table(
     domain: str | None = None,
     field: str | None = None,
     ci_prob: float = 0.95,
+    ranks: Ranks = "auto",
+    p_rank: bool = False,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     above: float | None = None,
@@ -245,13 +331,12 @@ def board_table(
     gap: float | None = None,
     new_n_test: int | None = None,
 ) -> Report:
-    r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
+    """Skill, ranks, P(best) and tier of every entry of a leaderboard.
 
-    Entry j is tied with the best unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - ci_prob)/2`,
-    where the leader has the best score. From a leaderboard skills and ties come from all scores
-    (``draw_entry_skills``). From responses skills, ranks and P(best) come from the answers
-    (``items_posterior``), which also tell the correlation of classifiers, and ties rest on the
-    items that only one of the two got right (``compare_with_leader``).
+    From a leaderboard they come from all scores (``draw_entry_skills``), from responses from the
+    answers (``items_posterior``), which also tell the correlation of classifiers. The sets of ranks
+    hold for all entries at once (``bayes_sota.core.ranks``); an entry may be the best, is tied
+    with the best and belongs to tier 1 where its set holds rank 1.
 
     Parameters
     ----------
@@ -271,7 +356,13 @@ def board_table(
         parents and so more luck, which raises the prior of rho. Default: ensembles for a download
         of a competition, else single. Not together with ``priors`` or ``model``.
     ci_prob : float
-        Probability of the equal-tailed intervals, and of the comparison with the leader.
+        Probability of the equal-tailed intervals, and that all ranks lie in their sets.
+    ranks : {"auto", "joint", "stepwise", "each"}
+        Sets of ranks: joint ones of the posterior; stepwise ones, which are wider and hold also
+        where entries are equal; intervals that hold each by itself. ``auto`` is joint up to 100
+        entries and else stepwise, where the errors of the scores are known.
+    p_rank : bool
+        Whether JSON has the probability of each rank of each entry; up to 1,000 entries.
     draws : int
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 from responses where they fit.
@@ -286,8 +377,8 @@ def board_table(
     Raises
     ------
     InputError
-        Only the maximum is known, fewer than two entries, ``n_test`` beside what has its own, or
-        several tries per entry.
+        Only the maximum is known, fewer than two entries, ``n_test`` beside what has its own,
+        several tries per entry, or stepwise ranks where the errors of scores are not known.
 
     Examples
     --------
@@ -316,21 +407,21 @@ def board_table(
     else:
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
     rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": learnt}
-    if items is None:
-        tied, compared_by = entries.tied_with_best(ci_prob), "scores"
-        remarks = [_assumed(rho, spec)]
-    else:
-        tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
-        answers = isinstance(items, Responses)
-        compared_by = "answers, compared item by item," if answers else "item scores"
+    remarks = [_assumed(rho, spec) if items is None else _learnt(items, rho)]
+    found = rank_sets(data, entries, posterior.draws["rho"], ci_prob, ranks, rng)
+    if found.how == "joint" and len(board.names) > MOST_JOINT:
+        remarks.append(_MANY)
     winner = _summary_of(posterior, "winner_skill", ci_prob)
     told = dict[str, Any]()
     if questions:
         newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
         told = questions.answers(newcomer)
     leads = None if joint else (posterior.fit.kernel.leads, winner)
-    frame = _frame(board, entries, leads, tied, ci_prob)
+    frame = _frame(board, entries, leads, found, ci_prob)
     frame = frame.assign(**_own_errors(board))
+    if p_rank and len(frame) > _MOST_RANKS:
+        raise InputError(f"p_rank is for {_MOST_RANKS:,} entries at most, got {len(frame):,}")
+    places = entries.rank_probabilities()[board.order].tolist() if p_rank else []
     remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
     if len(entries.skill) < _FEW:
         few = counted(len(entries.skill), "draw")
@@ -345,7 +436,9 @@ def board_table(
         facts=facts_of(data),
         ci_prob=ci_prob,
         decimals=(score_decimals(data), decimals_for(winner["sd"], winner["mcse"])),
-        compared_by=compared_by,
+        ranks=found,
+        p_rank=places,
+        separating=_separating(data, frame, entries, posterior.draws["rho"], found, ci_prob),
         notes=(*posterior.notes, *notes_on_field(board, spec.name), *_hidden(board), *remarks),
         reasons=(*posterior.reasons, *reasons_of_answers(told)),
         answers=told,
@@ -377,29 +470,42 @@ def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScor
     return read_leaderboard(data, n_test=n_test), None
 
 
-def _compared_by_items(
-    responses: Responses | ItemScores, entries: EntryDraws, rho: dict[str, Any], ci_prob: float
-) -> tuple[Any, list[str]]:
-    """Who cannot be told from the leader, and what a reader should know about it."""
-    source = "answers" if isinstance(responses, Responses) else "items"
-    learnt = "classifiers do not share the luck of runs: rho is 0"
-    if rho["learnt"]:
-        learnt = (
-            f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
-            + _rho_and_interval(rho)
-        )
-    if isinstance(responses, ItemScores):
-        return entries.tied_with_best(ci_prob), [learnt]
-    notes = [
-        learnt,
-        "ties compare each classifier with the leader as if the leader had not been picked for its "
-        "score; P(best) and skills allow for that",
-    ]
-    if responses.is_plain and responses.clusters is None:
-        return compare_with_leader(responses).tied_with_leader(ci_prob), notes
-    if responses.clusters is not None:
-        notes.append("ties take clusters of items as wholes")
-    return compare_methods(responses, draws=1, random_seed=0).tied_with_best(ci_prob), notes
+def _learnt(items: Responses | ItemScores, rho: dict[str, Any]) -> str:
+    """How far classifiers share the luck of items or runs, a note."""
+    if not rho["learnt"]:
+        return "classifiers do not share the luck of runs: rho is 0"
+    source = "answers" if isinstance(items, Responses) else "items"
+    return (
+        f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
+        + _rho_and_interval(rho)
+    )
+
+
+def _separating(
+    data: Leaderboard | Responses | ItemScores,
+    frame: pd.DataFrame,
+    entries: EntryDraws,
+    rho: FloatArray,
+    ranks: RankSets,
+    ci_prob: float,
+) -> dict[str, Any] | None:
+    """How many items would tell the first two apart, where the ranks do not and they differ."""
+    first, second = np.argsort(-data.scores, kind="stable")[:2]
+    apart = entries.skill[:, first].astype(float) - entries.skill[:, second]
+    gap = float(apart.mean())
+    if ranks.sets[0, 1] < ranks.sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
+        return None
+    times = separating_times(data, gap, rho, ci_prob, _POWER)
+    if times is None:
+        return None
+    n_test = size_of(data)[0]
+    return {
+        "names": frame["name"].tolist()[:2],
+        "difference": gap,
+        "times": times,
+        "n_test": None if n_test is None else _two_digits(times * n_test),
+        "n_test_now": n_test,
+    }
 
 
 def _assumed(rho: dict[str, Any], spec: ModelSpecification) -> str:
@@ -416,11 +522,17 @@ def _rho_and_interval(rho: dict[str, Any]) -> str:
     return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({low:.2f} to {high:.2f})"
 
 
+def _two_digits(number: float) -> int:
+    """The next larger number with two digits that are not 0."""
+    unit = int(10 ** max(0, np.floor(np.log10(number)) - 1))
+    return int(np.ceil(number / unit)) * unit
+
+
 def _frame(
     board: Leaderboard,
     entries: EntryDraws,
     winner: tuple[Any, dict[str, Any]] | None,
-    tied: Any,
+    ranks: RankSets,
     ci_prob: float,
 ) -> pd.DataFrame:
     """One row per entry; those that lead have the winner's skill where both are given."""
@@ -436,7 +548,7 @@ def _frame(
     names = [board.names[j] for j in order]
     columns = (
         rank, names, sign * scores, mean, *skill.T, *places.T, entries.p_best[order],
-        entries.p_best_mcse[order], tied[order],
+        entries.p_best_mcse[order], ranks.sets[:, 0] == 1, *ranks.sets.T, ranks.tier,
     )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
@@ -621,4 +733,6 @@ def _entry(row: Any) -> dict[str, Any]:
         "p_best": float(row.p_best),
         "p_best_mcse": float(row.p_best_mcse),
         "tied_with_best": bool(row.tied_with_best),
+        "rank_set": [int(row.set_lower), int(row.set_upper)],
+        "tier": int(row.tier),
     }

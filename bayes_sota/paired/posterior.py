@@ -30,7 +30,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.paired.likelihood import PairedLikelihood, shift_log_weights, shift_scales
-from bayes_sota.paired.residuals import FLAT, WIDE, Residuals
+from bayes_sota.paired.residuals import FLAT, WIDE, Residuals, unusual_share
 from bayes_sota.paired.submissions import Choice, choice_of
 from bayes_sota.paired.teams import Coordinate, Selection, Teams, top_places
 
@@ -155,6 +155,8 @@ class Skills:
         Coordinates of the family; NaN where it has no more.
     log_likelihood : ndarray, shape (D, k)
         Log density of each team's scores, the skills summed out, over the chance to be selected.
+    unusual : ndarray, shape (D, k)
+        Probability that not all residuals of a team are usual ones.
     parameters : Parameters
         Weighted point behind each draw.
     """
@@ -164,6 +166,7 @@ class Skills:
     family: IntArray
     t: FloatArray
     log_likelihood: FloatArray
+    unusual: FloatArray
     parameters: Parameters
 
 
@@ -174,9 +177,10 @@ class PairedPosterior:
     Attributes
     ----------
     draws : dict of name -> ndarray
-        ``skill`` and ``expected_private`` (D, k); (D,) each: ``theta_sota``, ``winner_skill``,
-        ``winner_new_score``, ``best_new_score``, ``rho``, ``public_se``, ``private_se``,
-        ``residual_sd`` (of a difference), ``outliers``, ``score_shift`` (at the public winner).
+        ``skill``, ``expected_private``, ``public_gain`` and ``unusual`` (D, k); (D,) each:
+        ``theta_sota``, ``winner_skill``, ``winner_new_score``, ``best_new_score``, ``rho``,
+        ``public_se``, ``private_se``, ``residual_sd`` (of a difference), ``outliers``,
+        ``score_shift`` (at the public winner).
         ``best`` (D,), which distinct team is best.
     skills : Skills
         In the coordinate, with the hyperparameters.
@@ -222,6 +226,7 @@ def paired_posterior(
     skills = draw_skills(found, draws, rng)
     winner, coordinate = selection.place_of(boards.public_winner), Coordinate(boards.n_test)
     values = estimands_of(likelihood, skills.noise, skills.psi, winner, coordinate, rng)
+    values |= gains_of(likelihood, skills.noise, skills.unusual, coordinate)
     reasons = (*_reasons(likelihood, found), *_adaptive(skills.noise))
     return PairedPosterior(values, skills, reasons, selection, found)
 
@@ -236,17 +241,17 @@ def draw_skills(
     names, places, noises = list(FAMILIES), list[IntArray](), list[Residuals]()
     family = np.array([names.index(name) for name in found.families])[parameters.family]
     t = np.full((count, max(f.dimension for f in FAMILIES.values())), np.nan)
-    psi, log_likelihood = np.empty((2, count, target.teams.x.size))
+    psi, log_likelihood, unusual = found_of = np.empty((3, count, target.teams.x.size))
     for _, f, draws in parameters.cells(found, count):
         shape, points = FAMILIES[found.families[f]], parameters.points(found, draws)
         t[draws, : shape.dimension] = points[:, : shape.dimension]
         noise = fitted.residuals(points[:, shape.dimension :])
-        psi[draws], log_likelihood[draws] = skills_given(target, shape, t[draws], noise, rng)
+        found_of[:, draws] = skills_given(target, shape, t[draws], noise, rng)
         places.append(draws)
         noises.append(noise)
     order = np.argsort(np.concatenate(places))
     noise = Residuals.joined(noises).each(lambda values: values[order])
-    return Skills(psi, noise, family, t, log_likelihood, parameters)
+    return Skills(psi, noise, family, t, log_likelihood, unusual, parameters)
 
 
 def skills_given(
@@ -255,8 +260,8 @@ def skills_given(
     t: FloatArray,
     noise: Residuals,
     rng: np.random.Generator,
-) -> tuple[FloatArray, FloatArray]:
-    """A draw of psi, and the log likelihood of each team, for each row of hyperparameters.
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A draw of psi, and what else is said of each team, for each row of hyperparameters.
 
     Parameters
     ----------
@@ -269,10 +274,11 @@ def skills_given(
 
     Returns
     -------
-    psi, log_likelihood : ndarray, shape (D, k)
+    psi, log_likelihood, unusual : ndarray, shape (D, k)
+        As of ``Skills``.
     """
-    psi = np.empty((len(t), target.teams.x.size))
-    log_likelihood = np.empty_like(psi)
+    psi, log_likelihood, unusual = np.empty((3, len(t), target.teams.x.size))
+    boards = 1 if target.teams.y is None else 2
     for i in range(0, len(t), _DRAWS_AT_ONCE):
         rows = slice(i, i + _DRAWS_AT_ONCE)
         density = target.densities(family, t[rows])
@@ -280,8 +286,9 @@ def skills_given(
         terms = target.team_terms(density, some)
         selected = target.log_selected(density, some)
         log_likelihood[rows] = target.log_pairs(terms[0]) - selected
+        unusual[rows] = unusual_share(terms[0], boards)
         psi[rows] = _draw_team_skills(target, density, terms, rng) + target.more_skill(some)
-    return psi, log_likelihood
+    return psi, log_likelihood, unusual
 
 
 def _draw_team_skills(
@@ -377,6 +384,22 @@ def estimands_of(
         "outliers": noise.outliers,
         **lucks,
     }
+
+
+def gains_of(
+    likelihood: PairedLikelihood, noise: Residuals, unusual: FloatArray, coordinate: Coordinate
+) -> dict[str, FloatArray]:
+    """Public scores beyond those to expect by the private ones, luck of submissions too, (D, k).
+
+    And the probability that such a difference is unusual, as of ``Skills``.
+    """
+    teams = likelihood.teams
+    assert teams.y is not None
+    expected = teams.y - noise.shift[:, None]
+    if teams.choice is not None and noise.luck is not None:
+        expected = expected + (noise.luck * noise.public_sd)[:, None] * teams.choice.luck
+    gain = coordinate.to_score(teams.x) - coordinate.to_score(expected)
+    return {"public_gain": gain, "unusual": unusual}
 
 
 def draw_shared(

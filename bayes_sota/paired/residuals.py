@@ -15,6 +15,8 @@ from bayes_sota.paired.submissions import Choice
 
 WIDE = 5.0  # standard deviations of the wide residual
 FLAT = 0.002  # probability of a score that says nothing
+_UNUSUAL = {1: 1, 2: 5}  # the last kinds of one board, and of two
+_TINY = 1e-300
 type Kinds = tuple[FloatArray, FloatArray, FloatArray, IntArray]
 """Factor and centre (N, kinds, k), the distinct variances, and which of these each kind has."""
 
@@ -67,6 +69,18 @@ class Residuals:
         """Probability and relative width of the two normal residuals."""
         wide = self.outliers * (1 - FLAT)
         return [(1 - FLAT - wide, 1.0), (wide, WIDE)]
+
+
+def unusual_share(terms: FloatArray, boards: int) -> FloatArray:
+    """Probability that not all residuals of a team are usual, (N, k), from terms (N, kinds, k).
+
+    Examples
+    --------
+    >>> unusual_share(np.array([[[3.0, 0.0], [1.0, 1.0]]]), boards=1).tolist()
+    [[0.25, 1.0]]
+    """
+    usual = terms[:, : -_UNUSUAL[boards]].sum(axis=1)
+    return np.asarray(1 - usual / np.maximum(terms.sum(axis=1), _TINY))
 
 
 def split_noise(total: FloatArray, ratio: FloatArray) -> tuple[FloatArray, FloatArray]:

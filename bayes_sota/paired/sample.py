@@ -46,7 +46,7 @@ from bayes_sota.paired.teams import Coordinate, Selection
 
 # Of the arguments of ``estimate_sota``, those that two boards take.
 _TAKEN = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
-_PER_TEAM = ("skill", "expected_private")
+_PER_TEAM = ("skill", "expected_private", "public_gain", "unusual")
 LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _DIMENSIONS = {
@@ -113,7 +113,9 @@ def estimate_paired(
     xarray.DataTree
         ``posterior``: theta_sota, winner_skill, multiplicity_bias, rho, score_shift (private minus
         public score at the winner's skill), standard errors, ``best`` (index of the best team), per
-        classifier ``skill`` and ``expected_private``, and the hyperparameters in product space
+        classifier ``skill``, ``expected_private``, ``public_gain`` (public score beyond what the
+        private one lets expect) and ``unusual`` (probability that this is more than luck and
+        selection explain), and the hyperparameters in product space
         (``bayes_sota.paired.hyperparameters``). ``prior``: the same of fields from the prior.
         ``observed_data``, ``posterior_predictive`` and ``prior_predictive``: ``score``
         (classifier, board) of the teams that the model is about; replicates are of each team given
@@ -301,7 +303,8 @@ class Layout:
     def estimands(self, draws: Draws, best_public: FloatArray | float) -> Draws:
         """All but new scores, of the kept teams; the best public score is observed or simulated."""
         found = {k: v for k, v in draws.items() if k not in (*NEW_SCORES, *_PER_TEAM, "best")}
-        found |= {name: draws[name][:, self.selection.group] for name in _PER_TEAM}
+        of_teams = [name for name in _PER_TEAM if name in draws]
+        found |= {name: draws[name][:, self.selection.group] for name in of_teams}
         found["multiplicity_bias"] = best_public - draws["theta_sota"]
         found["best"] = self.selection.first[draws["best"]]
         return found

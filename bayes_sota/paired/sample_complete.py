@@ -35,7 +35,7 @@ from bayes_sota.paired.hyperparameters import (
 )
 from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.models import build_model
-from bayes_sota.paired.posterior import estimands_of, skills_given
+from bayes_sota.paired.posterior import estimands_of, gains_of, skills_given
 from bayes_sota.paired.replicates import simulate_boards
 from bayes_sota.paired.sample import NEW_SCORES, Layout, describe_boards, notes_of
 from bayes_sota.paired.teams import Selection
@@ -99,9 +99,10 @@ def complete(
     _check_model(found, likelihood, layout)
     rng, seed = resolve_seed(random_seed)
     t, noise = read_draws(likelihood, _flat(posterior))
-    psi, terms = skills_given(likelihood, FAMILIES[family], t, noise, rng)
+    psi, terms, unusual = skills_given(likelihood, FAMILIES[family], t, noise, rng)
     winner = selection.place_of(boards.public_winner)
     draws = estimands_of(likelihood, noise, psi, winner, layout.coordinate, rng)
+    draws |= gains_of(likelihood, noise, unusual, layout.coordinate)
     estimands = layout.dataset(layout.estimands(draws, boards.public.max()))
     groups = {
         "posterior": _with(posterior, estimands),

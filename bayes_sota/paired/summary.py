@@ -15,7 +15,14 @@ from bayes_sota.core.summary import (
     seed_of,
 )
 from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
+from bayes_sota.core.text import (
+    as_sentences,
+    chance,
+    counted,
+    decimals_for,
+    listed,
+    plain_text,
+)
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.specification import notes_on_field
@@ -60,7 +67,7 @@ def describe_paired(
     return Report(
         content=content,
         make_frame=partial(_frame, content),
-        tables=[_quantities(content), _teams(content["best"])],
+        tables=[_quantities(content), _teams(content["best"]), *_gained(content)],
         sentences=(said := _said(content)),
         paragraph=[*said, *_assumed(content), *as_sentences(content["notes"])],
         legend=_legend(content),
@@ -111,6 +118,7 @@ def _content(
         },
         "public_winner": _winner(tree, boards, ci_prob, chances),
         "best": _most_likely_best(tree, chances),
+        **_beyond_luck(tree, chances, ci_prob),
         "rank_correlation": attributes["rank_correlation"],
         "public_minus_private": _differences(boards),
         "prob": ci_prob,
@@ -149,8 +157,37 @@ def _teams(best: list[dict[str, Any]]) -> Table:
     return Table(["team", "public", "private", "skill", "P(best)"], rows, "Most likely the best")
 
 
+def _gained(content: dict[str, Any]) -> list[Table]:
+    """Teams that gained on the public board beyond luck, where there are any."""
+    rows = [
+        [row["name"], *(f"{row[k]:z.4f}" for k in ("public_score", "private_score")),
+         f"{row['beyond_luck']['size']:+z.4f}", chance(row["beyond_luck"]["probability"])]
+        for row in content["entries"][: len(content["gained_beyond_luck"])]
+    ]  # fmt: skip
+    header = ["team", "public", "private", "beyond what is expected", "P(beyond luck)"]
+    title = "Gained on the public board beyond luck and selection"
+    return [Table(header, rows[:_LISTED], title)] if rows else []
+
+
+def _told_gains(content: dict[str, Any]) -> str:
+    """Which teams gained beyond luck, in a sentence."""
+    names, most = content["gained_beyond_luck"], f"{1 - content['prob']:.0%}"
+    if not names:
+        return (
+            "No team gained more on the public board than luck, selection and the shift of all "
+            "explain."
+        )
+    teams = counted(len(names), "team")
+    return (
+        f"{teams} gained more on the public board than luck, selection and the shift of all "
+        f"explain ({listed([plain_text(name, 60) for name in names])}); at most {most} of such "
+        "findings are expected to be false. They may know public items, or have failed on private "
+        "ones."
+    )
+
+
 def _said(content: dict[str, Any]) -> list[str]:
-    """The best team and the public winner."""
+    """The best team, the public winner, and who gained beyond luck."""
     winner, prob = content["public_winner"], content["prob"]
     return [
         f"The skill of the best of {content['n_classifiers']:,} teams (theta_sota), its expected "
@@ -159,6 +196,7 @@ def _said(content: dict[str, Any]) -> list[str]:
         f"public and {winner['private_score']:z.4f} on the private board; its skill "
         f"(winner_skill) is estimated at {estimate(content['winner_skill'], prob)}, and it is the "
         f"best of all teams with probability {_chance(winner)}.",
+        _told_gains(content),
     ]
 
 
@@ -323,6 +361,35 @@ def _most_likely_best(tree: xr.DataTree, chances: _Chances) -> list[dict[str, An
         scores = {f"{which}_score": float(team.sel(board=which)) for which in BOARDS}
         rows.append({"name": name, **scores, "skill": skill, **chances.told(name)})
     return rows
+
+
+def _beyond_luck(tree: xr.DataTree, chances: _Chances, ci_prob: float) -> dict[str, Any]:
+    """All modelled teams, and those that gained on the public board beyond luck.
+
+    Of these the mean probability that luck, selection and the shift explain the gain is at most
+    one minus the probability of the intervals (a Bayesian false discovery rate).
+    """
+    posterior = tree["posterior"].to_dataset()[["skill", "public_gain", "unusual"]]
+    means = posterior.mean(("chain", "draw"))
+    size = means["public_gain"].values
+    probability = np.where(size > 0, means["unusual"].values, 0.0)
+    order = np.lexsort((-size, -probability))
+    false = np.cumsum(1 - probability[order]) / np.arange(1, order.size + 1)
+    found = np.count_nonzero((false <= 1 - ci_prob) & (probability[order] > 0.5))
+    names = means["classifier"].values[order].astype(str).tolist()
+    scores = tree["observed_data"]["score"].transpose("classifier", "board").values[order]
+    entries = [
+        {
+            "name": name, "public_score": float(public), "private_score": float(private),
+            "skill": float(skill), **chances.told(name),
+            "beyond_luck": {"probability": float(p), "size": float(gain)},
+        }
+        for name, (public, private), skill, p, gain in zip(
+            names, scores, means["skill"].values[order], probability[order], size[order],
+            strict=True,
+        )
+    ]  # fmt: skip
+    return {"entries": entries, "gained_beyond_luck": names[:found]}
 
 
 def _differences(boards: PairedBoards) -> dict[str, float]:

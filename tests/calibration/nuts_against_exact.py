@@ -226,7 +226,7 @@ def compare_paired(boards: PairedBoards, family: str, case: str, points: int) ->
     winner, coordinate = selection.place_of(boards.public_winner), Coordinate(boards.n_test)
 
     def values(t: np.ndarray, noise: Residuals) -> dict[str, np.ndarray]:
-        psi, _ = skills_given(likelihood, shape, t, noise, rng)
+        psi, _, _ = skills_given(likelihood, shape, t, noise, rng)
         found = estimands_of(likelihood, noise, psi, winner, coordinate, rng)
         named = name_draws(likelihood, np.zeros(len(t), int), t, noise)
         kept = ("theta_sota", "winner_skill", "rho", "outliers", "residual_sd", "score_shift")

@@ -169,6 +169,7 @@ READ = {
     "--pilot": "exam.csv", "--data": ".", "--other-folds": "repeats3.csv", "--truth": "tested.csv",
 }  # fmt: skip
 ENDINGS = {
+    "--badge": ".svg",
     "--figure": ".png", "--report": ".html", "--scores": ".csv", "--table": ".csv",
     "--output": ".nc", "--responses": ".csv", "--item-scores": ".csv",
 }  # fmt: skip

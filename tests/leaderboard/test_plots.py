@@ -73,6 +73,11 @@ def test_every_entry_is_drawn_as_the_table_has_it(entries: Report, top: int) -> 
         assert all(np.all(np.asarray(mark["y"]) == -row) for mark in (interval, skill, score))
         color = COLORS["theta_sota" if entry.tied_with_best else "prior"]
         assert interval["color"] == color
+        ranks, tier = (figure.viz[f"{mark}_{row}"]["rank"].item() for mark in ("ranks", "tier"))
+        np.testing.assert_allclose(ranks["x"], [entry.set_lower, entry.set_upper], atol=0.05)
+        assert ranks["color"] == color
+        assert tier["string"] == f"tier {entry.tier}"
+        assert np.all(np.asarray(ranks["y"]) == -row)
     assert f"interval_{top}" not in figure.viz
     count = int(entries.frame["tied_with_best"].sum())
     assert figure.viz["figure_title"].item()["string"] == f"{count} of 4 entries may be the best"

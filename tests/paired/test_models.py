@@ -36,7 +36,7 @@ def prior_draws(likelihood: PairedLikelihood, family: str, count: int, seed: int
     t = 0.5 * t[:, : shape.dimension]
     index = np.full(count, list(FAMILIES).index(family))
     named = name_draws(likelihood, index, t, noise)
-    psi, _ = skills_given(likelihood, shape, t, noise, rng)
+    psi, _, _ = skills_given(likelihood, shape, t, noise, rng)
     draws = estimands_of(likelihood, noise, psi, 0, Coordinate(None), rng) | named
     return {name: values for name, values in draws.items() if name != "family" and values.size}
 
@@ -55,7 +55,7 @@ def test_likelihood_and_priors_are_those_of_the_exact_route(family: str, options
     likelihood = PairedLikelihood.of_teams(found, selection.teams, PairedPriors())
     draws = prior_draws(likelihood, family, 3)
     t, noise = read_draws(likelihood, draws)
-    _, expected = skills_given(likelihood, FAMILIES[family], t, noise, np.random.default_rng(0))
+    _, expected, _ = skills_given(likelihood, FAMILIES[family], t, noise, np.random.default_rng(0))
     expected = expected[:, selection.group] / np.bincount(selection.group)[selection.group]
     priors = log_priors(likelihood, draws)
     model = remove_value_transforms(build_model(found, family=family))

@@ -1,0 +1,173 @@
+r"""Sets of ranks that hold for all entries at once, and what follows from them.
+
+``joint_rank_sets`` are of a posterior: with :math:`F_j` the distribution of entry j's rank, a draw
+d of all ranks :math:`r_{dj}` has the depth
+
+.. math:: \delta_d = \min_j \min\{F_j(r_{dj}),\; 1 - F_j(r_{dj} - 1)\}
+
+and the set of an entry reaches from its least to its largest rank among the draws that are at least
+as deep as the 1 - p quantile of depths: all ranks at once lie in their sets with probability p.
+
+``stepwise_rank_sets`` are confidence sets (Mogstad, Romano, Shaikh & Wilhelm 2024, doi
+10.1093/restud/rdad006): an entry is told from another where the difference of their scores, in
+standard errors, exceeds the p quantile of the largest simulated one among all pairs that are not
+yet told apart; this is repeated with what is left. The best rank that an entry may have counts
+those who are surely better, the worst one those who are surely worse. They hold with probability p
+also where entries are exactly equal. ``tests/core/test_ranks.py`` compares both with enumeration;
+docs/measured/ranks.md has their coverage on boards of real classifiers.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.types import FloatArray, IntArray
+
+
+def joint_rank_sets(
+    rank: NDArray[np.integer], prob: float, alike: Sequence[IntArray] = ()
+) -> IntArray:
+    """Least and largest rank of each entry, (m, 2), that hold for all at once in a posterior.
+
+    Parameters
+    ----------
+    rank : ndarray of int, shape (D, m)
+        Rank of each entry in each draw, 1 is best.
+    prob : float
+        Posterior probability that all ranks lie in their sets, at least.
+    alike : sequence of ndarray, each of shape (groups, s)
+        Entries with the same posterior, s to a group, whose draws are pooled; by default none are.
+
+    Examples
+    --------
+    >>> rank = np.array([[1, 2, 3]] * 90 + [[2, 1, 3]] * 9 + [[3, 2, 1]])
+    >>> joint_rank_sets(rank, 0.95).tolist()
+    [[1, 2], [1, 2], [3, 3]]
+    """
+    draws, m = rank.shape
+    groups = [group for block in alike for group in block] or list(np.arange(m)[:, None])
+    depth = np.full(draws, np.inf)
+    for group in groups:
+        ranks = rank[:, group]
+        cdf = np.cumsum(np.bincount(ranks.ravel(), minlength=m + 1)) / ranks.size
+        least = np.minimum(cdf[ranks], 1 - cdf[ranks - 1])
+        np.minimum(depth, least.min(axis=1), out=depth)
+    kept = rank[depth >= np.quantile(depth, 1 - prob, method="lower")]
+    sets = np.empty((m, 2), np.int64)
+    for group in groups:
+        sets[group] = kept[:, group].min(), kept[:, group].max()
+    return sets
+
+
+def stepwise_rank_sets(
+    scores: FloatArray, errors: FloatArray, deviations: FloatArray, prob: float
+) -> IntArray:
+    """Least and largest rank of each entry, (m, 2), that hold for all at once whatever is true.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (m,)
+        Larger is better.
+    errors : ndarray, shape (m, m)
+        Standard error of each difference of two scores; two of which it is 0 are not told apart.
+    deviations : ndarray, shape (B, m)
+        Simulated errors of all scores, with their dependence.
+    prob : float
+
+    Examples
+    --------
+    >>> scores, noise = np.array([3.0, 0.1, 0.0]), np.random.default_rng(0).normal(size=(999, 3))
+    >>> stepwise_rank_sets(scores, np.full((3, 3), 2**0.5) - 2**0.5 * np.eye(3), 0.7 * noise, 0.9)
+    array([[1, 1],
+           [2, 3],
+           [2, 3]])
+    """
+    m = scores.size
+    weight = np.divide(1, errors, out=np.zeros((m, m)), where=errors > 0).astype(np.float32)
+    statistic = (scores[:, None] - scores) * weight
+    noise = np.ascontiguousarray(deviations.T, np.float32)
+    better, apart = np.zeros((m, m), bool), np.empty_like(noise)
+    while True:
+        largest = np.zeros(noise.shape[1], np.float32)
+        for own, inverse in zip(noise, weight, strict=True):
+            np.subtract(own, noise, out=apart)
+            np.multiply(apart, inverse[:, None], out=apart)
+            np.maximum(largest, apart.max(axis=0), out=largest)
+        told = statistic > np.quantile(largest, prob)
+        if np.array_equal(told, better):
+            break
+        better = told
+        weight[told] = 0
+    return np.column_stack([1 + better.sum(axis=0), m - better.sum(axis=1)])
+
+
+def stepwise_rank_sets_of_equal_errors(
+    scores: FloatArray, deviations: FloatArray, prob: float
+) -> IntArray:
+    """``stepwise_rank_sets`` of independent errors of one size, in O(m) a draw.
+
+    Pairs that are not told apart are neighbours in the order of the scores: the largest difference
+    over them subtracts the least error from some place of that order on.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (m,)
+        Larger is better.
+    deviations : ndarray, shape (B, m)
+        Simulated errors of all scores.
+    prob : float
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(size=(999, 3))
+    >>> stepwise_rank_sets_of_equal_errors(np.array([9.0, 0.1, 0.0]), noise, 0.9).tolist()
+    [[1, 1], [2, 3], [2, 3]]
+    """
+    order = np.argsort(scores)
+    ordered, m = scores[order], scores.size
+    noise = np.ascontiguousarray(deviations[:, order], np.float32)
+    least = np.minimum.accumulate(noise[:, ::-1], axis=1)[:, ::-1]
+    first = np.zeros(m, np.int64)  # of those that an entry is not told from
+    while True:
+        reach = np.quantile((noise - least[:, first]).max(axis=1), prob)
+        found = np.searchsorted(ordered, ordered - reach, side="left")
+        if np.array_equal(found, first):
+            break
+        first = found
+    above = m - np.searchsorted(ordered, ordered + reach, side="right")
+    sets = np.empty((m, 2), np.int64)
+    sets[order] = np.column_stack([1 + above, m - first])
+    return sets
+
+
+def tiers(sets: IntArray) -> IntArray:
+    """Tier of each entry, (m,), from sets of ranks (m, 2); 1 is best.
+
+    The first tier are the entries that may be best; each further one those that may have the best
+    rank that the tiers above leave.
+
+    Examples
+    --------
+    >>> tiers(np.array([[1, 2], [1, 3], [2, 3], [4, 4]])).tolist()
+    [1, 1, 2, 3]
+    """
+    tier = np.zeros(len(sets), np.int64)
+    number = 0
+    while not tier.all():
+        number += 1
+        left = tier == 0
+        best = max(len(sets) - np.count_nonzero(left) + 1, sets[left, 0].min())
+        tier[left & (sets[:, 0] <= best)] = number
+    return tier
+
+
+def separated_neighbours(sets: IntArray) -> int:
+    """Number of neighbours whose sets of ranks, (m, 2) in their order, have no rank in common.
+
+    Examples
+    --------
+    >>> separated_neighbours(np.array([[1, 2], [1, 3], [2, 3], [4, 4]]))
+    1
+    """
+    return int(np.count_nonzero(sets[:-1, 1] < sets[1:, 0]))

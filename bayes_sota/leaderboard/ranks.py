@@ -1,0 +1,205 @@
+"""Sets of ranks of the entries of a leaderboard, from its posterior or by simulated errors.
+
+Joint sets come from the draws of all skills. Stepwise ones come from the errors of the scores: from
+scores alone these are independent but for the luck that all share, on the scale on which they have
+one size; from answers and item scores they come from the items or clusters, each of which counts a
+standard normal number of times more (a multiplier bootstrap).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.ranks import (
+    joint_rank_sets,
+    separated_neighbours,
+    stepwise_rank_sets,
+    stepwise_rank_sets_of_equal_errors,
+    tiers,
+)
+from bayes_sota.core.text import summed_by_cluster
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.leaderboard.entries import EntryDraws
+from bayes_sota.maximum.score_laws import score_law
+
+Ranks = Literal["auto", "joint", "stepwise", "each"]
+
+MOST_JOINT = 100  # entries up to which joint sets were seen to hold
+_SIMULATED = 1000  # errors of all scores
+_LEAST_ROWS = 20  # items, clusters or tasks whose number of times varies
+_AT_ONCE = 4000  # rows
+
+
+@dataclass(frozen=True, eq=False)
+class RankSets:
+    """Sets of ranks of all entries, best score first.
+
+    Attributes
+    ----------
+    how : {"joint", "stepwise", "each"}
+        Hold for all entries at once, in the posterior or whatever is true; or each by itself.
+    sets : ndarray of int, shape (m, 2)
+        Least and largest rank of each entry.
+    """
+
+    how: Ranks
+    sets: IntArray
+
+    @cached_property
+    def tier(self) -> IntArray:
+        """Tier of each entry, (m,)."""
+        return tiers(self.sets)
+
+    @property
+    def separated(self) -> int:
+        """Number of neighbours that are told apart."""
+        return separated_neighbours(self.sets)
+
+
+def rank_sets(
+    data: Leaderboard | Responses | ItemScores,
+    entries: EntryDraws,
+    rho: FloatArray,
+    ci_prob: float,
+    how: Ranks,
+    rng: np.random.Generator,
+) -> RankSets:
+    """Sets of ranks of all entries of a board, best score first.
+
+    Parameters
+    ----------
+    data : Leaderboard, Responses or ItemScores
+    entries : EntryDraws
+        Posterior draws of all skills.
+    rho : ndarray, shape (D,)
+        Draws of the correlation of scores with what all share.
+    ci_prob : float
+        Probability that all ranks lie in their sets.
+    how : {"auto", "joint", "stepwise", "each"}
+        ``auto`` is joint up to 100 entries and else stepwise, where that is possible.
+    rng : Generator
+
+    Raises
+    ------
+    InputError
+        Stepwise sets of scores that were chosen among submissions, or of fewer than 20 items,
+        clusters, tasks or runs.
+    """
+    check_choice("ranks", how, Ranks)
+    why = _no_errors(data)
+    if how == "stepwise" and why:
+        raise InputError(f"stepwise sets of ranks need {why}: take joint ones")
+    if how == "auto":
+        how = "joint" if len(entries.p_best) <= MOST_JOINT or why else "stepwise"
+    order = np.argsort(-data.scores, kind="stable")
+    if how == "each":
+        return RankSets(how, entries.rank_interval(ci_prob)[order])
+    if how == "stepwise":
+        return RankSets(how, _stepwise(data, rho, ci_prob, rng)[order])
+    sets = joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
+    if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions):
+        # Scores alone: who has the lower one has no better rank, but for few draws.
+        sets[:, 0] = np.minimum.accumulate(sets[::-1, 0])[::-1]
+        sets[:, 1] = np.maximum.accumulate(sets[:, 1])
+    return RankSets(how, sets)
+
+
+def separating_times(
+    data: Leaderboard | Responses | ItemScores,
+    gap: float,
+    rho: FloatArray,
+    ci_prob: float,
+    power: float,
+) -> float | None:
+    """How many times as many items would tell the two best scores apart.
+
+    By an interval of ``ci_prob``, with this power; None where skill is not about new items, or
+    where both have the same answers.
+
+    Parameters
+    ----------
+    data : Leaderboard, Responses or ItemScores
+    gap : float
+        By how much their skills differ.
+    rho : ndarray, shape (D,)
+        Draws of the correlation of scores with what all share.
+    ci_prob, power : float
+    """
+    from scipy.special import ndtri
+
+    first, second = np.argsort(-data.scores, kind="stable")[:2]
+    if isinstance(data, Leaderboard):
+        ratios = np.ones(data.n_entries) if data.error_ratios is None else data.error_ratios
+        own = score_law(data).errors_at(data.scores) * ratios
+        error = np.hypot(own[first], own[second]) * np.sqrt(1 - np.mean(rho**2))
+    elif isinstance(data, Responses) and data.new != "items":
+        return None
+    else:
+        influence = _influence(data)
+        error = np.linalg.norm(influence[:, first] - influence[:, second])
+    if error == 0:
+        return None
+    return float(((ndtri((1 + ci_prob) / 2) + ndtri(power)) * error / gap) ** 2)
+
+
+def _no_errors(data: Leaderboard | Responses | ItemScores) -> str:
+    """What is missing for the errors of scores to be simulated, if anything."""
+    if isinstance(data, Leaderboard):
+        return "scores that were not chosen among submissions" * data.has_submissions
+    rows = len(_influence(data))
+    return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * (rows < _LEAST_ROWS)
+
+
+def _stepwise(
+    data: Leaderboard | Responses | ItemScores,
+    rho: FloatArray,
+    ci_prob: float,
+    rng: np.random.Generator,
+) -> IntArray:
+    if not isinstance(data, Leaderboard):
+        influence = _influence(data)
+        noise = np.zeros((_SIMULATED, influence.shape[1]))
+        for start in range(0, len(influence), _AT_ONCE):
+            rows = influence[start : start + _AT_ONCE]
+            noise += rng.standard_normal((_SIMULATED, len(rows))) @ rows
+        covariance = influence.T @ influence
+        variance = np.diagonal(covariance)
+        squares = variance[:, None] + variance - 2 * covariance
+        if isinstance(data, Responses):
+            squares += 2 / data.totals[:, None] / data.totals  # an item more of either kind
+        np.fill_diagonal(squares, 0.0)
+        return stepwise_rank_sets(data.scores, np.sqrt(np.maximum(squares, 0)), noise, ci_prob)
+    scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
+    noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
+    places = _stabilised(data)
+    if data.error_ratios is None:
+        return stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)
+    ratios = data.error_ratios
+    errors = np.hypot(ratios[:, None], ratios)
+    np.fill_diagonal(errors, 0.0)
+    return stepwise_rank_sets(places, errors, noise * ratios, ci_prob)
+
+
+def _stabilised(board: Leaderboard) -> FloatArray:
+    """Scores on a scale on which those on as many items have a standard error of 1."""
+    if board.metric == "accuracy":
+        return np.asarray(2 * np.sqrt(board.n_test) * np.arcsin(np.sqrt(board.scores)))
+    return score_law(board).normal_scores.stabilized(board.scores)
+
+
+def _influence(data: Responses | ItemScores) -> FloatArray:
+    """Of each item, cluster, task or run on the scores: their covariance is its square."""
+    if isinstance(data, ItemScores):
+        return np.asarray(summed_by_cluster(data.influence, data.clusters) / data.n_items)
+    if data.is_average:
+        return data.average.influence
+    answers = data.correct.astype(float)
+    apart = np.where(answers == MISSING, 0.0, answers - data.scores) / data.totals
+    return np.asarray(summed_by_cluster(apart, data.clusters))

@@ -1,0 +1,90 @@
+"""Gains on the public board beyond luck: planted ones, a family that saw validation data, none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayes_sota as bs
+from bayes_sota.paired.residuals import FLAT, WIDE, Residuals, two_board_kinds, unusual_share
+from bayes_sota.paired.sample import estimate_paired
+from bayes_sota.paired.summary import describe_paired
+
+
+def content_of(boards: bs.PairedBoards, **known) -> dict:
+    tree = estimate_paired(
+        boards, draws=100, random_seed=0, top=1.0, public_alone=False, groups="estimands", **known
+    )
+    return describe_paired(tree, boards).content
+
+
+def test_share_of_unusual_residuals_by_hand() -> None:
+    """Mixture of normals, and of scores that say nothing, where skills are flat."""
+    noise = Residuals(*(np.array([x]) for x in (0.01, 0.02, 0.05, 0.003)), None)
+    x, y = np.array([0.5, 0.6, 0.9]), np.array([0.5, 0.55, 0.5])
+    terms, _, _, _ = two_board_kinds(x, y, noise, (0.8, 0.7))
+    parts = [(1 - FLAT) * 0.95, (1 - FLAT) * 0.05]
+    sds = [(0.01 * a, 0.02 * b) for a in (1, WIDE) for b in (1, WIDE)]
+    weights = [p * q for p in parts for q in parts]
+    away = x - y + 0.003
+    each = [w * stats.norm.pdf(away, 0, np.hypot(*sd)) for w, sd in zip(weights, sds, strict=True)]
+    nothing = FLAT * (1 - FLAT) * (1 / 0.8 + 1 / 0.7)
+    expected = 1 - each[0] / (sum(each) + nothing)
+    np.testing.assert_allclose(unusual_share(terms, 2)[0], expected, rtol=1e-9)
+
+
+def boards_with(gains: np.ndarray, seed: int) -> bs.PairedBoards:
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0.8, 0.03, gains.size)
+    public = rng.binomial(2000, np.clip(skill + gains, 0, 1)) / 2000
+    private = rng.binomial(4000, skill) / 4000
+    names = [f"t{j}" for j in range(gains.size)]
+    return bs.PairedBoards(public, private, names=names, n_test=(2000, 4000))
+
+
+def test_large_gains_are_found_with_their_size() -> None:
+    gains = np.zeros(60)
+    gains[:4] = 0.08  # seven standard errors of a difference
+    found = content_of(boards_with(gains, 1))
+    assert set(found["gained_beyond_luck"]) == {"t0", "t1", "t2", "t3"}
+    first = found["entries"][:4]
+    assert {row["name"] for row in first} == {"t0", "t1", "t2", "t3"}
+    assert np.mean([row["beyond_luck"]["size"] for row in first]) == pytest.approx(0.08, abs=0.012)
+    assert len(found["entries"]) == 60
+    chances = [row["beyond_luck"]["probability"] for row in found["entries"]]
+    assert chances == sorted(chances, reverse=True)
+
+
+def test_losses_are_no_gains() -> None:
+    gains = np.zeros(60)
+    gains[:4] = -0.08
+    found = content_of(boards_with(gains, 2))
+    assert not found["gained_beyond_luck"]
+    last = {row["name"]: row["beyond_luck"] for row in found["entries"]}["t0"]
+    assert (last["probability"], last["size"] < 0) == (0.0, True)
+
+
+@pytest.mark.slow
+def test_boards_without_gains_have_few_findings() -> None:
+    told = [content_of(boards_with(np.zeros(60), seed))["gained_beyond_luck"] for seed in range(12)]
+    assert sum(bool(names) for names in told) <= 2  # at most 5 % each: .98 of the time
+
+
+@pytest.mark.slow
+def test_a_family_that_was_trained_on_validation_data(data_directory) -> None:
+    rows = pd.read_csv(data_directory / "mteb_splits" / "validation_and_test.csv.gz")
+    family = "codefuse-ai__F2LLM"
+    found = {}
+    for task in ("MTOPDomainClassification", "MTOPIntentClassification"):
+        some = rows[(rows["task"] == task) & (rows["subset"] == "en")]
+        sizes = (2235, 4386)  # of English items
+        scores = (
+            (np.round(some[name] * n) / n).to_numpy()
+            for name, n in zip(("validation", "test"), sizes, strict=True)
+        )
+        boards = bs.PairedBoards(*scores, names=list(some["model"]), n_test=sizes)
+        found[task] = content_of(boards)["gained_beyond_luck"]
+    domain = found["MTOPDomainClassification"]
+    assert len(domain) >= 7
+    assert all(name.startswith(family) for name in domain)
+    assert not found["MTOPIntentClassification"]
