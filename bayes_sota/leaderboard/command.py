@@ -449,8 +449,8 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
 
     FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
     or a row for each model, item and run), or an evaluation log or a folder of logs, which are
-    recognised. The
-    ranks of all entries hold at once; those that may be the best have rank 1 among them.
+    recognised. The ranks of all entries hold at once; those that may be the best have rank 1 among
+    them.
     """
     from bayes_sota.leaderboard.badge import save_badge
     from bayes_sota.leaderboard.specification import chosen_model

@@ -22,6 +22,7 @@ from bayes_sota.data import (
     read_paired_boards,
     read_responses,
     read_scores,
+    read_task_scores,
     read_test_scores,
 )
 from bayes_sota.epp import read_means, read_tournaments
@@ -67,6 +68,10 @@ READERS: dict[str, tuple[dict[str, list[Any]], Callable[[Any], Any]]] = {
     "read_claims": (
         {"accuracy_a": [0.91], "accuracy_b": [0.88], "n_test": [100]},
         lambda x: read_claims(x).astype(float),
+    ),
+    "read_task_scores": (
+        {"model": ["a", "b"], "law": [0.9, 0.8], "art": [0.5, 0.75]},
+        lambda x: read_task_scores(x, task_columns=["law", "art"], n_test=[50, 40]).scores,
     ),
     "read_task": ({"size": [1.5, 2.0], "y": [0, 1]}, lambda x: read_task(x, "y")[0]),
 }  # fmt: skip
