@@ -276,12 +276,9 @@ def _may_be_best(frame: pd.DataFrame, ranks: RankSets, ci_prob: float) -> str:
 
 
 def _surely_among(frame: pd.DataFrame) -> dict[str, Any]:
-    """Entries that are surely among the best k, for the least such k; empty where all may be last.
-
-    Few enough to be told: k is below the number of entries.
-    """
+    """Entries that are surely among the best k, for the least such k of at most half of them."""
     least = int(frame["set_upper"].min())
-    if least >= len(frame):
+    if least > len(frame) / 2:
         return {}
     names = frame.loc[frame["set_upper"] == least, "name"].tolist()
     return {"k": least, "names": names}
@@ -502,6 +499,7 @@ def _separating(
     return {
         "names": frame["name"].tolist()[:2],
         "difference": gap,
+        "power": _POWER,
         "times": times,
         "n_test": None if n_test is None else _two_digits(times * n_test),
         "n_test_now": n_test,

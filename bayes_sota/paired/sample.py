@@ -46,11 +46,12 @@ from bayes_sota.paired.teams import Coordinate, Selection
 
 # Of the arguments of ``estimate_sota``, those that two boards take.
 _TAKEN = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
-_PER_TEAM = ("skill", "expected_private", "public_gain", "unusual")
+_PER_TEAM = ("skill", "expected_private")
+_GAINS = ("public_gain", "unusual")
 LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _DIMENSIONS = {
-    **dict.fromkeys((*_PER_TEAM, "private_from_public"), ("classifier",)),
+    **dict.fromkeys((*_PER_TEAM, *_GAINS, "private_from_public"), ("classifier",)),
     "score": ("classifier", "board"),
     "shape": ("shape_parameter",),
 }
@@ -113,15 +114,15 @@ def estimate_paired(
     xarray.DataTree
         ``posterior``: theta_sota, winner_skill, multiplicity_bias, rho, score_shift (private minus
         public score at the winner's skill), standard errors, ``best`` (index of the best team), per
-        classifier ``skill``, ``expected_private``, ``public_gain`` (public score beyond what the
-        private one lets expect) and ``unusual`` (probability that this is more than luck and
-        selection explain), and the hyperparameters in product space
+        classifier ``skill`` and ``expected_private``, and the hyperparameters in product space
         (``bayes_sota.paired.hyperparameters``). ``prior``: the same of fields from the prior.
         ``observed_data``, ``posterior_predictive`` and ``prior_predictive``: ``score``
         (classifier, board) of the teams that the model is about; replicates are of each team given
         its skill, on the same items, and selected as the teams were. ``log_likelihood``: ``score``
-        (classifier,), shared equally among teams that count once. ``predictions``: new scores and
-        ``private_from_public``. With submissions ``submission_luck`` (lambda) and
+        (classifier,), shared equally among teams that count once. ``predictions``: new scores,
+        ``private_from_public``, and per classifier ``public_gain`` (public score beyond what the
+        private one lets expect) and ``unusual`` (probability that this is more than luck and
+        selection explain). With submissions ``submission_luck`` (lambda) and
         ``submission_slope``, what the skill of a team has more per unit of its ``expected_luck``
         (``constant_data``). Attributes ``rho_learnt`` and ``luck_learnt``.
 
@@ -148,7 +149,7 @@ def estimate_paired(
         kept = result.selection.kept
         alone = predict_from_public(boards, spec.priors, entries=kept, **given)
     layout = Layout(boards, result.selection, **sizes)
-    predicted = {name: result.draws[name] for name in NEW_SCORES}
+    predicted = layout.predicted(result.draws)
     behind = dict(zip(("point", "stratum"), result.skills.parameters.behind, strict=True))
     if alone is not None:
         predicted["private_from_public"] = alone
@@ -302,12 +303,18 @@ class Layout:
 
     def estimands(self, draws: Draws, best_public: FloatArray | float) -> Draws:
         """All but new scores, of the kept teams; the best public score is observed or simulated."""
-        found = {k: v for k, v in draws.items() if k not in (*NEW_SCORES, *_PER_TEAM, "best")}
-        of_teams = [name for name in _PER_TEAM if name in draws]
-        found |= {name: draws[name][:, self.selection.group] for name in of_teams}
+        found = {
+            k: v for k, v in draws.items() if k not in (*NEW_SCORES, *_PER_TEAM, *_GAINS, "best")
+        }
+        found |= {name: draws[name][:, self.selection.group] for name in _PER_TEAM}
         found["multiplicity_bias"] = best_public - draws["theta_sota"]
         found["best"] = self.selection.first[draws["best"]]
         return found
+
+    def predicted(self, draws: Draws) -> Draws:
+        """New scores, and gains on the public board, of the kept teams."""
+        gains = {name: draws[name][:, self.selection.group] for name in _GAINS}
+        return {name: draws[name] for name in NEW_SCORES} | gains
 
     def scores(self, scores: FloatArray) -> xr.Dataset:
         """Scores (size, distinct pairs, board) as those of the kept teams."""

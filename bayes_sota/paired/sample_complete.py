@@ -37,7 +37,7 @@ from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.models import build_model
 from bayes_sota.paired.posterior import estimands_of, gains_of, skills_given
 from bayes_sota.paired.replicates import simulate_boards
-from bayes_sota.paired.sample import NEW_SCORES, Layout, describe_boards, notes_of
+from bayes_sota.paired.sample import Layout, describe_boards, notes_of
 from bayes_sota.paired.teams import Selection
 
 
@@ -106,7 +106,7 @@ def complete(
     estimands = layout.dataset(layout.estimands(draws, boards.public.max()))
     groups = {
         "posterior": _with(posterior, estimands),
-        "predictions": layout.dataset({name: draws[name] for name in NEW_SCORES}),
+        "predictions": layout.dataset(layout.predicted(draws)),
     }
     if given is None:
         groups |= {

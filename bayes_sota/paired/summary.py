@@ -369,8 +369,8 @@ def _beyond_luck(tree: xr.DataTree, chances: _Chances, ci_prob: float) -> dict[s
     Of these the mean probability that luck, selection and the shift explain the gain is at most
     one minus the probability of the intervals (a Bayesian false discovery rate).
     """
-    posterior = tree["posterior"].to_dataset()[["skill", "public_gain", "unusual"]]
-    means = posterior.mean(("chain", "draw"))
+    gains = tree["predictions"].to_dataset()[["public_gain", "unusual"]]
+    means = gains.assign(skill=tree["posterior"]["skill"]).mean(("chain", "draw"))
     size = means["public_gain"].values
     probability = np.where(size > 0, means["unusual"].values, 0.0)
     order = np.lexsort((-size, -probability))
