@@ -259,6 +259,12 @@ def segmentation(
     "--no-selection", is_flag=True, help="Leave out the correction for picking the winner."
 )
 @click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
+@number_option(NOT_NEGATIVE, "--margin", help="How much worse the first of a pair may be.")
+@click.option(
+    "--require", type=click.Choice(["better", "not-worse"]),
+    help="Verdict on a pair without which the exit code is 3.",
+)  # fmt: skip
+@click.option("--anytime", is_flag=True, help="A verdict that may be looked at after every item.")
 @click.option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
 @click.option(
     "--task-columns",
@@ -279,6 +285,9 @@ def responses(
     pair: tuple[str, str] | None,
     pairs: bool,
     by: str | None,
+    margin: float | None,
+    require: str | None,
+    anytime: bool,
     ci_prob: float,
     shown: _Output,
     **reading: Any,
@@ -298,6 +307,12 @@ def responses(
         level = None if shown.level == _LEVEL else shown.level
         unused: dict[str, Any] = {"--no-selection": no_selection, "--level": level}
         refuse_unused(what, unused | {"--pairs": pairs and what != "--pairs"})
+    if what == "--pair":
+        asked |= {"margin": margin or 0.0, "anytime": anytime}
+        if require == "not-worse" and not margin:
+            raise InputError("--require not-worse needs --margin: how much worse is not worse")
+    else:
+        _refuse_verdicts({"--margin": margin, "--require": require, "--anytime": anytime})
     if by:
         refuse_unused(
             "--by task", {"--rope": asked.pop("rope"), "--average": reading.get("average")}
@@ -309,7 +324,18 @@ def responses(
         asked |= {"level": shown.level, "selection": not no_selection}
     report = report_of(**_read_outcomes(files, **reading), draws=draws, **asked)
     write_result(shown.output, report.about.to_datatree)
-    return shown.deliver(report, top, partial(_draw_methods, report, pair, by, ci_prob))
+    code = shown.deliver(report, top, partial(_draw_methods, report, pair, by, ci_prob))
+    if require is None or report.content["verdict"] in ("better", require):
+        return code
+    found = report.content["verdict"]
+    click.echo(f"not met: {require} is required, and the verdict is {found}", err=True)
+    return 3
+
+
+def _refuse_verdicts(given: dict[str, Any]) -> None:
+    """Verdicts are on two methods."""
+    for flag in [flag for flag, value in given.items() if value]:
+        raise InputError(f"{flag} is for two methods: name them with --pair A B")
 
 
 def _draw_methods(

@@ -27,7 +27,8 @@ import numpy as np
 from bayes_sota.claims.sample_exact import comparison_tree, tasks_tree
 from bayes_sota.claims.summary import claim_report
 from bayes_sota.claims.summary_methods import MethodsClaim
-from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.claims.verdicts import verdict_at_any_time, verdict_at_end
+from bayes_sota.core.arguments import DEFAULT_SEED, NOT_NEGATIVE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed
@@ -67,6 +68,8 @@ def report_pairs(
     draws: int = 10_000,
     ci_prob: float = 0.95,
     rope: float | None = None,
+    margin: float = 0.0,
+    anytime: bool = False,
     source: str = "",
     notes: Sequence[str] = (),
     random_seed: Seed = DEFAULT_SEED,
@@ -83,6 +86,10 @@ def report_pairs(
         Probability of the intervals, and of all decisions together.
     rope : float, optional
         Half-width of practical equivalence.
+    margin : float
+        How much worse the first of a pair may be and count as not worse.
+    anytime : bool
+        Whether the verdict on a pair holds at any look at the items in their order.
     source, notes : str, sequence of str
         Repeated in the report.
     random_seed : int, SeedSequence, Generator or None
@@ -90,7 +97,8 @@ def report_pairs(
     Raises
     ------
     InputError
-        Unknown methods, one method twice, or more than 200 methods.
+        Unknown methods, one method twice, more than 200 methods, a negative margin, a margin or a
+        verdict at any time without a pair.
 
     Examples
     --------
@@ -100,7 +108,10 @@ def report_pairs(
     0.31
     """
     rng, seed = resolve_seed(random_seed)
-    if pair is not None:
+    NOT_NEGATIVE.check(margin, "margin")
+    if pair is None:
+        refuse_unused("all pairs", {"margin": margin or None, "anytime": anytime})
+    else:
         outcomes, methods = chosen_pair(outcomes, methods, pair)
     compared = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
     places = _pairs(compared, pair)
@@ -119,19 +130,54 @@ def report_pairs(
         f"On the same {items} {apart:,} of {counted(len(rows), 'pair')} of methods are told apart, "
         f"at {ci_prob:.0%} for all together.",
     ]  # fmt: skip
+    verdict = _verdict(outcomes, rows[0], compared, margin, anytime, ci_prob) if pair else {}
     return claim_report(
         {
-            "pairs": rows, "n_pairs": len(rows), "n_told_apart": None if pair else apart,
+            **verdict, "pairs": rows, "n_pairs": len(rows), "n_told_apart": None if pair else apart,
             "n_items": compared.n_items, "n_clusters": compared.n_clusters, "prob": ci_prob,
             "source": source, "notes": remarks, "seed": int(seed) if seed.isdigit() else seed,
         },
-        _pair_said(rows[0], items, ci_prob, compared) if pair else said,
+        [*_pair_said(rows[0], items, ci_prob, compared), _verdict_said(verdict, rows[0], ci_prob)]
+        if pair
+        else said,
         f"Paired posterior, {counted(len(compared.draws), 'draw')}, seed {seed}",
         make_frame=lambda: frame_of([_flat(row) | row.get("rope", {}) for row in rows]),
         tables=[Table.of([_cells_of_pair(row, compared, ci_prob) for row in rows])],
         legend=[_ONE_PAIR if pair else _ALL_PAIRS],
         about=MethodsClaim(compared, None, partial(comparison_tree, compared, outcomes, seed=seed)),
     )  # fmt: skip
+
+
+def _verdict(
+    outcomes: Responses | ItemScores,
+    row: Row,
+    compared: MethodComparison,
+    margin: float,
+    anytime: bool,
+    ci_prob: float,
+) -> Row:
+    """Verdict on a pair, with what it rests on."""
+    found: Row
+    if anytime:
+        found = verdict_at_any_time(outcomes, (row["a"], row["b"]), margin, ci_prob)
+    else:
+        lower, upper = sorted(compared.sign * x for x in row["difference"]["interval"])
+        found = {"verdict": verdict_at_end(lower, upper, margin)}
+    return found | {"margin": margin, "anytime": anytime}
+
+
+def _verdict_said(found: Row, row: Row, ci_prob: float) -> str:
+    """The verdict in a sentence."""
+    told = {
+        "better": f"{row['a']} is better than {row['b']}",
+        "not-worse": f"{row['a']} is not worse than {row['b']} by more than {found['margin']:g}",
+        "worse": f"{row['a']} is worse than {row['b']}",
+        "undecided": "undecided",
+    }[found["verdict"]]
+    looked = ", at any look" * found["anytime"]
+    after = found.get("decided_after")
+    since = "" if after is None else f", since {after:,} of {found['n_compared']:,} items"
+    return f"Verdict at {ci_prob:.0%}{looked}: {told}{since}."
 
 
 def adjusted_chances(differences: FloatArray) -> FloatArray:

@@ -89,6 +89,7 @@ SLOW = (
     "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
     "paired {public.csv} --private-file {private.csv} --seed 1",
     "claim responses {answers.csv} --seed 1",
+    "claim responses {answers.csv} --pair a b --seed 1",
     "claim responses {exam.csv} --seed 1",
     "claim responses {exam.csv} --by task --seed 1",
     "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator "
@@ -119,7 +120,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--group-by": ("topic",), "--group-column": ("data",), "--item-column": ("item", "a"),
     "--label-column": ("gold", "a"), "--leave-out": ("x", "a"), "--level": ("0.2",),
     "--local-rope": ("0.4",),
-    "--lower-is-better-in": ("r1", "f1"), "--maximum": ("0.91",), "--mean": ("0.82 0.8",),
+    "--lower-is-better-in": ("r1", "f1"), "--margin": ("0.5",), "--maximum": ("0.91",),
+    "--mean": ("0.82 0.8",),
     "--metric": ("accuracy", "auc", "score"), "--model": ("obesity-risk-maximum", "leaderboard"),
     "--n-classes": ("4",), "--n-positive": ("60", "22"), "--n-test": ("400", "1000"),
     "--n-test-column": ("size", "a_n,b_n,c_n"),
