@@ -422,7 +422,7 @@ BUILDERS = {
     "evaluations": Builder(
         "evaluations", "answers with tasks, clusters or runs, with "
         "bs.leaderboard.sample_evaluations",
-        evaluation_priors, SamplerSettings("nuts", target_accept=0.95), ("nuts",),
+        evaluation_priors, SamplerSettings("nuts", target_accept=0.99), ("nuts",),
     ),
     "paired": Builder(
         "paired-boards", "a public and a private board", paired_priors,
