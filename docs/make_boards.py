@@ -1,13 +1,15 @@
 """Make the page of real boards again: ``python docs/make_boards.py``, with ``BAYES_SOTA_DATA`` set.
 
 The page is the one list of the boards: below each ``$ bayes-sota …`` stands what the command says
-first, and an image right after it is its figure. ``--check`` compares the sentences and draws
-nothing; ``--claims FILE`` writes the table of claims of the review.
+first, with the first rows of its table where it has ``--top``, and an image right after it is its
+figure. ``--check`` compares what is said and draws nothing; ``--tables FOLDER`` writes the tables
+that are made of data in another form.
 """
 
 import argparse
 import contextlib
 import csv
+import gzip
 import io
 import os
 import re
@@ -25,7 +27,6 @@ import matplotlib
 from bayes_sota.cli import main as bayes_sota
 
 PAGE = Path(__file__).with_name("boards.md")
-CLAIMS = "ucr-claims.csv"
 _BLOCK = re.compile(
     r"```console\n(?P<shell>(?:\$ .*\n)+)(?P<said>(?:(?!```).*\n)*)```\n"
     r"(?:\n!\[.*?\]\((?P<figure>.+?)\))?"
@@ -41,7 +42,7 @@ class Shown:
     arguments : list of str
         Of ``bayes-sota``.
     said : str
-        Its sentences, one per line.
+        Its sentences, one per line, and rows of a table.
     place : slice
         Of the sentences, in the text of the page.
     figure : Path or None
@@ -64,7 +65,7 @@ def shown_on(text: str) -> Iterator[Shown]:
 
 
 def run(arguments: list[str]) -> str:
-    """What a command prints before its first table."""
+    """What a command prints before its first table, and with ``--top`` this table."""
     printed, ends = io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(ends):
@@ -72,12 +73,16 @@ def run(arguments: list[str]) -> str:
     except SystemExit as end:
         if end.code not in (0, 1):
             raise RuntimeError(f"{shlex.join(arguments)}: {ends.getvalue()}") from end
-    lines = printed.getvalue().splitlines()
-    return "".join(f"{line}\n" for line in takewhile(lambda line: line.endswith("."), lines))
+    lines = [line.rstrip() for line in printed.getvalue().splitlines()]
+    said = list(takewhile(lambda line: line.endswith("."), lines))
+    if "--top" in arguments:
+        below_its_title = lines[len(said) + 2 :]
+        said += ["", *takewhile(bool, below_its_title)]
+    return "".join(f"{line}\n" for line in said)
 
 
 def differences() -> list[str]:
-    """Sentences of the page that are not what is said now, and what is."""
+    """What the page says that is not what is said now, and what is."""
     found = []
     for shown in shown_on(PAGE.read_text(encoding="utf-8")):
         now = run(shown.arguments)
@@ -101,50 +106,79 @@ def make() -> None:
     PAGE.write_text(text, encoding="utf-8")
 
 
-def write_claims(path: Path) -> None:
+def write_tables(folder: Path) -> None:
+    """Tables of the claims of a review, and of embedding models: tests, and two splits of one."""
+    data = Path(os.environ["BAYES_SOTA_DATA"])
+    _write(folder / "ucr-claims.csv", _claims(data / "ucr"))
+    scores: dict[str, dict[str, str]] = defaultdict(dict)
+    splits = []
+    for row in _rows(data / "mteb_splits" / "validation_and_test.csv.gz"):
+        if row["task"] == "MTOPDomainClassification":
+            model = row["model"].split("__")[-1]
+            scores[model][row["subset"]] = row["test"]
+            if row["subset"] == "en":
+                splits.append({"model": model, **{k: row[k] for k in ("validation", "test")}})
+    n_languages = max(map(len, scores.values()))
+    tested = [{"model": k} | v for k, v in scores.items() if len(v) == n_languages]
+    _write(folder / "embeddings.csv", tested)
+    _write(folder / "embeddings-en.csv", splits)
+
+
+def _claims(folder: Path) -> list[dict[str, str]]:
     """Claims "the best outperforms the second" of each UCR data set, from the first run."""
-    folder = Path(os.environ["BAYES_SOTA_DATA"]) / "ucr"
     sizes = {row["dataset"]: row for row in _rows(folder / "test_sizes_inferred.csv")}
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     for row in _rows(folder / "results-ucr-128.csv"):
         if float(row["iteration"]) == 0:
             scores[row["dataset_name"]][row["classifier_name"]] = float(row["accuracy"])
+    claims = []
+    for dataset, found in scores.items():
+        best, second = sorted(found, key=lambda name: found[name], reverse=True)[:2]
+        if found[best] > found[second]:  # nobody claims a tie
+            claims.append(
+                {
+                    "name": f"{dataset}: {best} over {second}",
+                    "accuracy_a": f"{found[best]:.4f}",
+                    "accuracy_b": f"{found[second]:.4f}",
+                    "n_test": sizes[dataset]["n_test_smallest_consistent"],
+                }
+            )
+    return claims
+
+
+def _write(path: Path, rows: list[dict[str, str]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["name", "accuracy_a", "accuracy_b", "n_test"])
-        for dataset, found in scores.items():
-            best, second = sorted(found, key=lambda name: found[name], reverse=True)[:2]
-            if found[best] > found[second]:  # nobody claims a tie
-                accuracies = (f"{found[name]:.4f}" for name in (best, second))
-                size = sizes[dataset]["n_test_smallest_consistent"]
-                writer.writerow([f"{dataset}: {best} over {second}", *accuracies, size])
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", newline="", encoding="utf-8") as file:
         yield from csv.DictReader(file)
 
 
 @contextlib.contextmanager
-def beside_claims() -> Iterator[None]:
-    """A working directory that holds the table of claims."""
+def beside_tables() -> Iterator[None]:
+    """A working directory that holds the tables made of data in another form."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        write_claims(Path(CLAIMS))
+        write_tables(Path())
         yield
 
 
 def main() -> None:
-    """Make the page, check it, or write the claims."""
+    """Make the page, check it, or write the tables."""
     parser = argparse.ArgumentParser(description="Make the page of real boards again.")
-    parser.add_argument("--check", action="store_true", help="only compare the sentences")
-    parser.add_argument("--claims", type=Path, help="only write the table of claims")
+    parser.add_argument("--check", action="store_true", help="only compare what is said")
+    parser.add_argument("--tables", type=Path, help="only write the tables into this folder")
     chosen = parser.parse_args()
     if "BAYES_SOTA_DATA" not in os.environ:
         sys.exit("BAYES_SOTA_DATA is not set: it names the directory of the real leaderboards")
-    if chosen.claims is not None:
-        write_claims(chosen.claims)
+    if chosen.tables is not None:
+        write_tables(chosen.tables)
         return
-    with beside_claims():
+    with beside_tables():
         found = differences() if chosen.check else make()
     if found:
         sys.exit("\n".join(found))

@@ -1,6 +1,7 @@
 """The page of real boards says what the commands say now (``docs/make_boards.py``)."""
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -28,9 +29,18 @@ def test_every_command_of_the_page_has_sentences_and_a_figure(page: ModuleType) 
     assert drawn == set((page.PAGE.parent / "boards").glob("*.svg"))
 
 
+def test_neighbours_told_apart_are_counted_as_the_commands_count_them(page: ModuleType) -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    introduction = text.split("\n## ")[0]
+    counts = re.findall(r"\b([\d,]+) of ([\d,]+)\b", introduction)
+    boards = re.findall(r"\b([\d,]+) of the ([\d,]+) pairs of neighbours", text)
+    assert sorted(counts) == sorted(boards)
+    assert boards
+
+
 @pytest.mark.slow
 def test_sentences_are_those_printed_now(page: ModuleType, data_directory: Path) -> None:
-    with page.beside_claims():
+    with page.beside_tables():
         assert page.differences() == []
 
 

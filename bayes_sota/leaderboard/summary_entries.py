@@ -164,14 +164,14 @@ def describe_entries(
     p_best = chance(first["p_best"], first["p_best_mcse"])
     leads = f"{_leads(frame, name, shown)}{on_items(n_test, n_test_source)}{_sharing(frame)}"
     sure_among = _surely_among(frame)
+    known = facts or {}
+    about: New = known.get("new", "items")
     compared = [
         *sentences_of(answers),
         _may_be_best(frame, ranks, ci_prob),
         *_among_best(sure_among),
-        *_apart(separating, metric),
+        *_apart(separating, metric, about),
     ]
-    known = facts or {}
-    about: New = known.get("new", "items")
     legend = [skill_is_about(_SKILL, about), _RANKS[ranks.how].format(ci_prob), _TIERS]
     skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
     said, who = said_decimals(shown, d), shown_name(first["name"], 60)
@@ -255,7 +255,7 @@ def _cells(row: Any, decimals: tuple[int, int]) -> list[str]:
 
 
 def _span(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _may_be_best(frame: pd.DataFrame, ranks: RankSets, ci_prob: float) -> str:
@@ -292,15 +292,17 @@ def _among_best(found: dict[str, Any]) -> list[str]:
     return [f"Surely among the best {found['k']:,} {'is' if one else 'are'} {names}."]
 
 
-def _apart(found: dict[str, Any] | None, metric: Metric) -> list[str]:
-    """How many items would tell the first two apart."""
+def _apart(found: dict[str, Any] | None, metric: Metric, about: New) -> list[str]:
+    """How many items, or tasks, would tell the first two apart."""
     if found is None:
         return []
     d = decimals_for(found["difference"])
     gap = f"{found['difference']:.{d}f}"
     if metric == "accuracy":
         gap = f"{100 * found['difference']:.{max(d - 2, 0)}f} points"
-    size = f"{found['times']:.2g} times as many items"
+    times = found["times"]
+    size = f"{times:.2g}" if times < 100 else f"{_two_digits(times):,}"
+    size += f" times as many {about}"
     if found["n_test"] is not None:
         size = f"about {found['n_test']:,} items instead of {found['n_test_now']:,}"
     first, second = (plain_text(name, 60) for name in found["names"])
@@ -486,14 +488,17 @@ def _separating(
     ranks: RankSets,
     ci_prob: float,
 ) -> dict[str, Any] | None:
-    """How many items would tell the first two apart, where the ranks do not and they differ."""
+    """How many more items would tell the first two apart, where the ranks do not and they differ.
+
+    None where there are enough for the two by themselves, but not for all ranks at once.
+    """
     first, second = np.argsort(-data.scores, kind="stable")[:2]
     apart = entries.skill[:, first].astype(float) - entries.skill[:, second]
     gap = float(apart.mean())
     if ranks.sets[0, 1] < ranks.sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
         return None
     times = separating_times(data, gap, rho, ci_prob, _POWER)
-    if times is None:
+    if times is None or times <= 1:
         return None
     n_test = size_of(data)[0]
     return {

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -293,3 +294,24 @@ def test_items_that_tell_the_first_two_apart() -> None:
     told = (p[0] - p[1]) / np.sqrt((p * (1 - p)).sum(axis=0) / n) > 1.96
     assert told.mean() == pytest.approx(0.8, abs=0.03)
     assert found["names"] == ["entry 1", "entry 2"]
+
+
+@pytest.mark.parametrize(("spread", "times"), [(0.02, r"[\d.]{1,3}"), (0.3, r"[\d,]*\d00")])
+def test_scores_over_tasks_take_more_tasks_to_tell_apart(spread: float, times: str) -> None:
+    """In words of tasks, and with two digits whatever the size of the number."""
+    each = 0.8 + spread * np.array([1, -1, 1, -1, 1, -1]) / 2
+    tasks = bs.data.TaskScores([each + 0.01, each[::-1], each - 0.01])
+    table = bs.board_table(tasks.leaderboard("tasks"), random_seed=0)
+    said = next(line for line in table.sentences if line.startswith("To tell"))
+    assert re.search(rf"takes {times} times as many tasks\.$", said), said
+
+
+def test_enough_items_for_the_first_two_are_not_enough_for_all_ranks() -> None:
+    """A lone leader of many: by itself told from the second, so that no more items are named."""
+    rng = np.random.default_rng(0)
+    scores = [0.935, *rng.binomial(1000, 0.9, 150) / 1000 - 0.02]
+    exact = bs.Leaderboard(scores, n_test=1000, rounding="exact")
+    fixed = BoardPriors(correlation=FixedCorrelation(0.0))
+    content = bs.board_table(exact, priors=fixed, random_seed=0).content
+    assert content["n_tied_with_best"] > 1
+    assert content["separating_first_two"] is None
