@@ -71,6 +71,48 @@ def test_boards_without_gains_have_few_findings() -> None:
 
 
 @pytest.mark.slow
+def test_the_luck_of_many_submissions_is_no_gain() -> None:
+    """Every other team shows the best of 200 submissions: without their numbers many stand out."""
+    tries = np.tile([200, 1], 50)
+    findings: dict[bool, list[int]] = {True: [], False: []}
+    for seed in (3, 6, 7):
+        rng = np.random.default_rng(seed)
+        skill = rng.normal(0.8, 0.03, tries.size)
+        public_se, private_se = (np.sqrt(skill * (1 - skill) / n) for n in (2000, 4000))
+        best = np.array([rng.standard_normal(t).max() for t in tries])
+        luck = np.sqrt(0.3) * rng.standard_normal(tries.size) + np.sqrt(0.7) * best
+        public = np.round((skill + public_se * luck) * 2000) / 2000
+        private = skill + private_se * rng.standard_normal(tries.size)
+        private = np.round(private * 4000) / 4000
+        for told, found in findings.items():
+            boards = bs.PairedBoards(
+                public, private, n_test=(2000, 4000), submissions=tries if told else None
+            )
+            found.append(len(content_of(boards)["gained_beyond_luck"]))
+    assert sum(findings[True]) <= 1
+    assert sum(findings[False]) >= 10
+
+
+@pytest.mark.slow
+def test_submissions_of_real_boards_count(data_directory) -> None:
+    """The columns of submissions are read, and what is found are scores that fell, not luck."""
+    folder = data_directory / "paired_leaderboards"
+    for name, expected in (
+        ("2021-prostate", {"794", "682", "681", "654"}),
+        ("2021-siim-covid19", {"t1304", "t1290", "t1280", "t1262", "t1219", "t1153"}),
+    ):
+        boards = bs.read_paired_boards(folder / f"{name}__paired.csv")
+        assert boards.submissions is not None
+        tree = estimate_paired(boards, random_seed=0, public_alone=False, groups="estimands")
+        content = describe_paired(tree, boards).content
+        assert set(content["gained_beyond_luck"]) == expected
+        fell: dict[bool, list[float]] = {True: [], False: []}
+        for row in content["entries"]:
+            fell[row["name"] in expected].append(row["public_score"] - row["private_score"])
+        assert min(fell[True]) > max(fell[False])
+
+
+@pytest.mark.slow
 def test_a_family_that_was_trained_on_validation_data(data_directory) -> None:
     rows = pd.read_csv(data_directory / "mteb_splits" / "validation_and_test.csv.gz")
     family = "codefuse-ai__F2LLM"
