@@ -91,6 +91,40 @@ def test_the_script_of_the_continuous_integration_is_executable() -> None:
     assert subprocess.run(["bash", "-n", SCRIPT], check=False).returncode == 0
 
 
+HOSTED = {
+    ".github/workflows/tests.yml": "custom.github-workflows-require-timeout",
+    ".github/workflows/release.yml": "custom.github-workflows-require-timeout",
+    ".github/dependabot.yml": "vendor.dependabot",
+    ".github/ISSUE_TEMPLATE/config.yml": "vendor.github-issue-config",
+    ".github/ISSUE_TEMPLATE/wrong-number.yml": "vendor.github-issue-forms",
+    ".github/ISSUE_TEMPLATE/file-format.yml": "vendor.github-issue-forms",
+    ".readthedocs.yaml": "vendor.readthedocs",
+    "CITATION.cff": "vendor.citation-file-format",
+}
+
+
+@checkout_only
+@pytest.mark.parametrize("path", HOSTED)
+def test_what_hosting_sites_read_has_their_schema(path: str) -> None:
+    schemas = [HOSTED[path]]
+    if "workflows" in path:
+        schemas.append("vendor.github-workflows")
+    for schema in schemas:
+        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, path]
+        checked = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stdout
+
+
+@checkout_only
+def test_the_workflows_run_parts_of_the_script() -> None:
+    parts = set(re.findall(r"^run_(\w+)\(\)", read(SCRIPT), re.M))
+    workflow = read(ROOT / ".github" / "workflows" / "tests.yml")
+    alone = set(re.findall(r"bash \.ci/run (\w+)$", workflow, re.M))
+    listed = re.search(r"part: \[(.*)\]", workflow)
+    assert listed is not None
+    assert alone | set(listed[1].split(", ")) == parts
+
+
 def test_versions_agree() -> None:
     from bayes_sota import __version__
 
