@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from bayes_sota.auc.estimate import (
     CELLS,
@@ -115,8 +116,6 @@ class _Given:
 
     def placement(self, z: FloatArray) -> FloatArray:
         """Expected placement of an item of the rarer class with this reference score."""
-        from scipy.special import ndtr
-
         centre, spread = self.expected
         return np.asarray(ndtr(centre + spread * z))
 
@@ -168,8 +167,6 @@ class _Given:
         Two w of one reference score correlate by rho squared: :math:`E\,G(w)^2 - E\,G(w) G(w')`,
         pair by pair of items of the rarer class.
         """
-        from scipy.special import ndtr
-
         variance = (self.spread * self.own) ** 2
         h = (self.centre + self.rho * self.spread * z) / np.sqrt(1 + variance)
         same, other = (

@@ -28,6 +28,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import RectBivariateSpline
+from scipy.special import ndtr, ndtri
 
 from bayes_sota.auc.estimate import (
     Correlation,
@@ -179,8 +181,6 @@ def _log_odds(auc: ArrayLike) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> AucScores:
-    from scipy.interpolate import RectBivariateSpline
-
     aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)
     errors = np.asarray(auc_std(aucs, a, b, ratio))
     rate = aucs * (1 - aucs) / errors
@@ -200,8 +200,6 @@ def _correction(
     place: float, offsets: FloatArray, stable: FloatArray, a: int, b: int, ratio: float
 ) -> FloatArray:
     """``g - offset`` at one AUC; held constant where no estimate can be."""
-    from scipy.special import ndtri
-
     auc = float(expit(np.interp(place, stable, _LOG_ODDS)))
     x = expit(np.interp(place + offsets, stable, _LOG_ODDS))
     inside = (x < 1 - 0.5 / (a * b)) & (x > 0.5 / (a * b))
@@ -281,8 +279,6 @@ class AucField:
 
     def _given(self, levels: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Probability of at most each level given the shift, (S, L, N), and weights (S,)."""
-        from scipy.special import ndtr
-
         g = self.scores.normal_score(levels[:, None], nodes)
         if self.correlation in (0, (0, 0)):
             return np.asarray(ndtr(g)[None]), np.ones(1)

@@ -35,6 +35,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import helmert
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
@@ -270,8 +271,6 @@ def compare_by_task(
 
 
 def _contrasts(m: int) -> FloatArray:
-    from scipy.linalg import helmert
-
     return np.asarray(helmert(m))
 
 

@@ -39,6 +39,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, ndtr, stdtr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
@@ -113,8 +114,6 @@ def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> Flo
     >>> probability_not_better([0, 5, 10], [0, 5, 2]).round(4).tolist()
     [0.5, 0.5, 0.0112]
     """
-    from scipy.special import betainc
-
     first, second = np.asarray(only_first, float), np.asarray(only_second, float)
     for counts in (first, second):
         if not np.all((counts >= 0) & np.isfinite(counts)):
@@ -226,8 +225,6 @@ class StudentLaw:
 
         Those have the errors of the parts again, at the scale of the draw.
         """
-        from scipy.special import ndtr, stdtr
-
         later = rng.spawn(1)[0]
         noise, variance, again = (np.zeros((draws, len(self.centre))) for _ in range(3))
         for part in self.parts:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.numerics import invert_rows, one_thread, share_mcse
@@ -387,8 +388,6 @@ def _compare(cdf: FloatArray, copies: FloatArray) -> FloatArray:
 
 def _stratified_normal(size: int, rng: np.random.Generator) -> FloatArray:
     """Standard normal numbers, one in each of ``size`` equally likely intervals, shuffled."""
-    from scipy.special import ndtri
-
     return np.asarray(ndtri((rng.permutation(size) + rng.random(size)) / size))
 
 

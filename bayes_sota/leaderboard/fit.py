@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc, betaln, log_ndtr, pdtrc
 
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import WeightedPoints, invert_rows, one_thread
@@ -288,8 +289,6 @@ _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK, _AGAIN = 0.01, 2, 4, 60, 
 @cache
 def numpy_operations() -> Operations:
     """The array functions of ``shapes``, from NumPy and SciPy."""
-    from scipy.special import log_ndtr
-
     return operations_of(np, log_ndtr)
 
 
@@ -523,8 +522,6 @@ def effective_copies(fit: FieldFit) -> FloatArray:
     A score shared by more entries than a smooth field allows (Poisson, 1 % over all scores
     together) is a shared notebook: its entries count as many as the field lets expect there.
     """
-    from scipy.special import pdtrc
-
     expected = expected_copies(fit)
     copies = fit.kernel.pooled(fit.kernel.copies)
     surprise = pdtrc(copies - 1, expected)  # P(at least as many)
@@ -656,8 +653,6 @@ def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArr
     >>> log_count_probability(np.log(reach), 3, 0).round(2), (3 * np.log(reach)).round(2)
     (array([   -2.08, -1381.55]), array([   -2.08, -1381.55]))
     """
-    from scipy.special import betainc, betaln
-
     exact = betainc(n + 1, k + 1, np.exp(log_reach))
     far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
     return np.asarray(

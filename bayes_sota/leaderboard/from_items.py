@@ -31,6 +31,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.special import ndtr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.errors import InputError
@@ -444,8 +445,6 @@ class JointSampler:
         self, density: FloatArray, table: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
         """Board-conditional skills, four per row of densities, (4 N, U)."""
-        from scipy.special import ndtr
-
         (sets, nodes), classifiers = density.shape, len(table)
         normal = rng.standard_normal((sets, _REPEATS, classifiers)) @ self.factor.T
         level = ndtr(normal).transpose(0, 2, 1).reshape(-1, _REPEATS)

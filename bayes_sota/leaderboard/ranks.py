@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
@@ -132,8 +133,6 @@ def separating_times(
         Draws of the correlation of scores with what all share.
     ci_prob, power : float
     """
-    from scipy.special import ndtri
-
     first, second = np.argsort(-data.scores, kind="stable")[:2]
     if isinstance(data, Leaderboard):
         ratios = np.ones(data.n_entries) if data.error_ratios is None else data.error_ratios

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
+from scipy.special import ndtr
 
 from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
@@ -171,8 +172,6 @@ class NormalScoring:
         self, skills: FloatArray, correlation: float, tries: float, refinement: float
     ) -> SurvivalTable:
         """By normal scores that share one factor."""
-        from scipy.special import ndtr
-
         shifts: FloatArray = np.zeros(1)
         weights: FloatArray = np.ones(1)
         cell = 0.0

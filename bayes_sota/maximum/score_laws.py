@@ -24,6 +24,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import betainc, betaincc, log_ndtr, ndtr, ndtri
 
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.auc.scores import AucScores
@@ -129,8 +130,6 @@ class ScoreLaw(ABC):
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Probability of at least the value ``cut``, shape (G,)."""
-        from scipy.special import ndtr
-
         return np.asarray(ndtr(self.reach_quantile(psi, cut, dispersion)))
 
     @abstractmethod
@@ -149,8 +148,6 @@ class ScoreLaw(ABC):
         self, psi: FloatArray, dispersion: float, cut: float | None, rng: np.random.Generator
     ) -> FloatArray:
         """Scores of fresh entries with these psi, above the value ``cut``."""
-        from scipy.special import ndtr, ndtri
-
         error = self.errors_at(psi) * np.sqrt(dispersion)
         low = 0.0 if cut is None else ndtr((cut / self.unit - psi) / error)
         level = np.clip(low + rng.random(psi.shape) * (1 - low), 1e-12, 1 - 1e-12)
@@ -257,14 +254,10 @@ class AccuracyLaw(ScoreLaw):
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Binomial tail at the dispersion, as an incomplete beta function."""
-        from scipy.special import betainc
-
         return np.asarray(betainc(*self._beta(cut, dispersion), psi))
 
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Exact in both tails."""
-        from scipy.special import betainc, betaincc, ndtri
-
         shape = self._beta(cut, dispersion)
         reach, missed = betainc(*shape, psi), betaincc(*shape, psi)
         upper = -ndtri(np.clip(missed, _TINY, 0.5))
@@ -395,8 +388,6 @@ class AucScoreLaw(ScoreLaw):
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
     ) -> FloatArray:
         """Log probability of what prints as each value."""
-        from scipy.special import log_ndtr
-
         low, high = (side / np.sqrt(dispersion) for side in prepared)
         flip = low > 0  # the smaller tail loses no digits
         low, high = np.where(flip, -high, low), np.where(flip, -low, high)

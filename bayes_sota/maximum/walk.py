@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
@@ -455,8 +456,6 @@ class NormalTestSet(FreshTestSet):
 
     def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Exact probability of a score above the target; there is no tilt."""
-        from scipy.special import ndtr
-
         skill, common, own = parts
         chance = np.asarray(ndtr((common - self.scores.normal_score(target, skill)) / own))
         return chance, chance
@@ -465,8 +464,6 @@ class NormalTestSet(FreshTestSet):
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, FloatArray]:
         """By the ratio of the chances, then from the tail above the target."""
-        from scipy.special import ndtri
-
         now, _ = self.bound(parts, target)
         leads = np.flatnonzero(rng.random(now.size) * bound < now)
         skill, common, own = (x[leads] for x in parts)

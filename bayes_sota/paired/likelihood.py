@@ -23,6 +23,7 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import ndtr
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
@@ -149,8 +150,6 @@ class PairedLikelihood:
 
     def residuals(self, t: FloatArray) -> Residuals:
         """Noise parameters at standardised points, shape (N, number of them)."""
-        from scipy.special import ndtr
-
         values = dict(zip(self.noise_parameters, np.asarray(t).T, strict=True))
         count, rho = np.shape(t)[0], None
         if self.standard_errors is None:
@@ -174,8 +173,6 @@ class PairedLikelihood:
         return Residuals(public, private, outliers, shift, rho, luck, slope)
 
     def _lucks(self, t: FloatArray) -> FloatArray:
-        from scipy.special import ndtr
-
         found = self.priors.submission_luck.quantile(ndtr(t))
         return np.clip(found, 0.0, MOST_LUCK)
 
@@ -312,8 +309,6 @@ class PairedLikelihood:
 
     def _below(self, noise: Residuals, board: int, level: int) -> FloatArray:
         """Probability of a score below the board's threshold at each skill, (N, nodes)."""
-        from scipy.special import ndtr
-
         threshold, flat = self.flat_below(board)
         choice = None if self.teams.choice is None else self.teams.choice.levels
         shift = noise.shift[:, None] if board else 0.0

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
@@ -121,8 +122,6 @@ def _sampled_again(
     rng: np.random.Generator,
 ) -> WeightedPoints:
     """Weighted points from a Student t with the moments of a first sample."""
-    from scipy.special import gammaln
-
     weights, d = first.weights[:, 0], first.points.shape[1]
     centre = weights @ first.points
     away = first.points - centre

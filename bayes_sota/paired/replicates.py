@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.paired.hyperparameters import Draws, densities_of
@@ -174,8 +175,6 @@ class _BoardLaw:
 
     def chances(self, side: IntArray) -> FloatArray:
         """Probability of each kind of residual and of the side, (kinds, D, k)."""
-        from scipy.special import ndtr
-
         z = (self.threshold - self.centre[:-1]) / self.sd[:-1]
         normal = np.where(side == 0, 1.0, ndtr(-side * z))
         below = self.flat_below
@@ -184,8 +183,6 @@ class _BoardLaw:
 
     def draw(self, side: IntArray, rng: np.random.Generator) -> FloatArray:
         """One score on the given side for each skill, (D, k)."""
-        from scipy.special import ndtr, ndtri
-
         total = np.cumsum(self.chances(side), axis=0)
         kind = np.sum(total < rng.random(side.shape) * total[-1], axis=0)[None]
         centre = np.take_along_axis(self.centre, kind, axis=0)[0]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
@@ -111,8 +112,6 @@ def gauss_rule(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
     >>> round(float(np.sum(nodes * weights)), 4), round(float(np.sum(nodes**2 * weights)), 4)
     (0.5642, 1.0)
     """
-    from scipy.special import log_ndtr
-
     edges = np.arange(-_REACH, _REACH + _STEP / 2, _STEP)
     below = np.exp(numbers[:, :, None] * log_ndtr(edges)).mean(axis=1)
     mass, z = np.diff(below, axis=1), (edges[1:] + edges[:-1]) / 2

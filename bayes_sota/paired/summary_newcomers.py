@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.special import ndtr
 
 from bayes_sota.core.arguments import COUNT, NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
@@ -116,8 +117,6 @@ class PairedNewcomer:
         dict
             ``gap``, ``new_n_test``, ``items``, ``best_score``, ``probability``, ``mcse``.
         """
-        from scipy.special import ndtr
-
         accuracy = self._coordinate.n_test is not None
         (OPEN_SHARE if accuracy else POSITIVE).check(gap, "gap")
         private = self.tree["observed_data"]["score"].sel(board="private").values
@@ -208,8 +207,6 @@ class PairedNewcomer:
 
     def _selected(self, nodes: FloatArray, rows: IntArray) -> FloatArray:
         """Probability that a usual team of each psi is in the modelled part, (k, nodes) or 1."""
-        from scipy.special import ndtr
-
         constants = self.tree["constant_data"]
         if "threshold" not in constants:
             return np.ones(1)
