@@ -189,14 +189,14 @@ def bivariate_normal(h: FloatArray, k: FloatArray, r: float) -> FloatArray:
     r""":math:`\Phi_2(h, k; r)`, by Owen's function."""
     h, k = np.broadcast_arrays(np.asarray(h, np.float64), np.asarray(k, np.float64))
     if r >= 1:
-        return np.asarray(ndtr(np.minimum(h, k)))
+        return ndtr(np.minimum(h, k))
     if r == 0:
-        return np.asarray(ndtr(h) * ndtr(k))
+        return ndtr(h) * ndtr(k)
     h = np.where(h == 0, 1e-300, h)
     k = np.where(k == 0, 1e-300, k)
     root = np.sqrt(1 - r**2)
     opposite = np.where(h * k < 0, 0.5, 0.0)
-    return np.asarray(
+    return (
         (ndtr(h) + ndtr(k)) / 2
         - owens_t(h, (k - r * h) / (h * root))
         - owens_t(k, (h - r * k) / (k * root))
@@ -325,7 +325,7 @@ def _product(wrapped: FloatArray, power: float) -> Any:
         return np.prod(transformed, axis=0)
     size = np.maximum(np.abs(transformed), 1e-300)
     phase = np.unwrap(np.angle(transformed), axis=1)
-    return np.asarray(np.exp(power * (np.log(size).sum(axis=0) + 1j * phase.sum(axis=0))))
+    return np.exp(power * (np.log(size).sum(axis=0) + 1j * phase.sum(axis=0)))
 
 
 def _coarser(mass: FloatArray) -> FloatArray:
@@ -360,7 +360,7 @@ def conditional_variance(
     above = np.cumsum(tilted[:, ::-1], axis=1)[:, ::-1]
     smaller = above[:, 0] ** 2 * v[0] + above[:, 1:] ** 2 @ np.diff(v)
     variance = centre / few + (1 - 1 / few) * smaller - centre**2
-    return np.asarray(np.maximum(np.interp(means, centre, variance), 1e-12))
+    return np.maximum(np.interp(means, centre, variance), 1e-12)
 
 
 def tilts_to_span(

@@ -411,7 +411,7 @@ def _beta_binomial(
     """Draws of counts."""
     chance = np.clip(expit(log_odds), 1e-12, 1 - 1e-12)
     p = rng.beta(chance * concentration, (1 - chance) * concentration, size=size)
-    return np.asarray(rng.binomial(runs, np.where(np.isnan(p), chance, p)))
+    return rng.binomial(runs, np.where(np.isnan(p), chance, p))
 
 
 def _mean_of_logistic(middle: Any, variance: Any) -> Any:

@@ -53,7 +53,7 @@ def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
         return np.ones(scores.size, bool)
     own = 1.0 if ratio is None else np.sqrt((ratio**2 + ratio[np.argmax(scores)] ** 2) / 2)
     near = law.depth(scores) <= _STANDARD_ERRORS * own
-    return np.asarray(scores >= min(scores[near].min(), np.sort(scores)[-least]))
+    return scores >= min(scores[near].min(), np.sort(scores)[-least])
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +182,7 @@ class ScoreKernel:
     @property
     def leads(self) -> NDArray[np.bool_]:
         """Entries that nothing tells from the leader, (m,)."""
-        return np.asarray(self.alike == self.alike[self.board.order[0]])
+        return self.alike == self.alike[self.board.order[0]]
 
     @cached_property
     def alike(self) -> IntArray:
@@ -202,7 +202,7 @@ class ScoreKernel:
         """Expected number of entries with each score, (N, scores), if there are so many of them."""
         mass = np.exp(self.log_kernel(rho) + self.log_mass(rho)[:, None])
         reach = np.maximum(density @ self.reach_or_one(rho), _TINY)
-        return np.asarray(copies.sum() * (density @ mass.T) / reach[:, None])
+        return copies.sum() * (density @ mass.T) / reach[:, None]
 
     def replicate(
         self, density: FloatArray, rho: float, row: IntArray, rng: np.random.Generator
@@ -231,8 +231,8 @@ class ScoreKernel:
             return possible
         steps = np.round(1 / width)
         if self.board.rounding == "floor":
-            return np.asarray(np.floor(possible * steps + 1e-6) / steps)
-        return np.asarray(np.round(possible * steps) / steps)
+            return np.floor(possible * steps + 1e-6) / steps
+        return np.round(possible * steps) / steps
 
     def reach(self, rho: float, level: float | None = None) -> FloatArray:
         """Probability of a score in the modelled part (or of at least ``level``), shape (G,)."""
@@ -251,7 +251,7 @@ class ScoreKernel:
 
 def relative_to_highest(log_rows: FloatArray) -> FloatArray:
     """Exponentials of rows of logarithms, each row divided by its largest."""
-    return np.asarray(np.exp(log_rows - log_rows.max(axis=1, keepdims=True)))
+    return np.exp(log_rows - log_rows.max(axis=1, keepdims=True))
 
 
 def _binned(values: FloatArray, index: IntArray, copies: Any) -> tuple[FloatArray, IntArray, Any]:
@@ -339,7 +339,7 @@ class Strangers:
     def join(self, shape: FloatArray) -> FloatArray:
         """Density of skill, (N, G), from that of the shape."""
         modelled = 1.0 if self.reach is None else (shape @ self.reach)[:, None]
-        return np.asarray((1 - self.share) * shape + modelled * self.profile)
+        return (1 - self.share) * shape + modelled * self.profile
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,7 +414,7 @@ class FieldFit(Fit):
     def spread(self, coordinates: FloatArray) -> FloatArray:
         """Width of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
         width, law = self.scale.width(numpy_operations(), coordinates[:, 1]), self.kernel.law
-        return np.asarray(law.location_at(width) - law.location_at(np.zeros(1)))
+        return law.location_at(width) - law.location_at(np.zeros(1))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
@@ -438,7 +438,7 @@ class FieldFit(Fit):
         reach = likelihood.log_reach(density)[:, 0]
         counts = likelihood.log_counts(density, log_unit) / self.copies.sum()
         each = likelihood.per_value(density)[:, 0] + likelihood.log_mass[0]
-        return np.asarray(each - reach[:, self.kernel.kind] + counts)
+        return each - reach[:, self.kernel.kind] + counts
 
     @one_thread()
     def log_likelihood_of_entries(
@@ -617,14 +617,14 @@ class _Likelihood:
         """Log probability of each distinct score but for ``log_mass``, shape (N, R, U)."""
         value = density @ self.table
         np.log(np.maximum(value, _TINY, out=value), out=value)
-        return np.asarray(value.reshape(len(density), self.nodes, -1))
+        return value.reshape(len(density), self.nodes, -1)
 
     def log_reach(self, density: FloatArray) -> FloatArray:
         """Log probability that an entry of each kind is in the modelled part, (N, R, K)."""
         if self.reach is None:
             return np.zeros((len(density), self.nodes, self.reaching.size))
         reach = np.maximum(density @ self.reach, _TINY)
-        return np.asarray(np.log(reach).reshape(len(density), self.nodes, -1))
+        return np.log(reach).reshape(len(density), self.nodes, -1)
 
     def log_counts(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of the numbers of entries in and below the modelled part, (N, R)."""
@@ -637,7 +637,7 @@ class _Likelihood:
         """Of densities (N, G) in units of ``exp(log_unit)``, shape (N, R)."""
         total = self.per_value(density) @ self.copies + self.log_mass @ self.copies
         total -= self.log_reach(density) @ self.reaching
-        return np.asarray(total + self.log_counts(density, log_unit))
+        return total + self.log_counts(density, log_unit)
 
 
 def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArray:
@@ -655,9 +655,7 @@ def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArr
     """
     exact = betainc(n + 1, k + 1, np.exp(log_reach))
     far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
-    return np.asarray(
-        np.where(exact > _LEAST_BETA, np.log(np.maximum(exact, _LEAST_BETA)), far) - log_reach
-    )
+    return np.where(exact > _LEAST_BETA, np.log(np.maximum(exact, _LEAST_BETA)), far) - log_reach
 
 
 def shape_density(

@@ -353,4 +353,4 @@ def _redrawn_above(low: FloatArray, z: FloatArray, rng: np.random.Generator) -> 
 def _moved_above(low: FloatArray, z: FloatArray) -> FloatArray:
     """Standard normals at the same quantiles above ``low``, so that they stay correlated."""
     tail = ndtr(-np.minimum(low, _FURTHEST))
-    return np.asarray(-ndtri(np.maximum(tail * ndtr(-z), 1e-307)))
+    return -ndtri(np.maximum(tail * ndtr(-z), 1e-307))

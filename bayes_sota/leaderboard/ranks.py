@@ -189,16 +189,16 @@ def _stepwise(
 def _stabilised(board: Leaderboard) -> FloatArray:
     """Scores on a scale on which those on as many items have a standard error of 1."""
     if board.metric == "accuracy":
-        return np.asarray(2 * np.sqrt(board.n_test) * np.arcsin(np.sqrt(board.scores)))
+        return 2 * np.sqrt(board.n_test) * np.arcsin(np.sqrt(board.scores))
     return score_law(board).normal_scores.stabilized(board.scores)
 
 
 def _influence(data: Responses | ItemScores) -> FloatArray:
     """Of each item, cluster, task or run on the scores: their covariance is its square."""
     if isinstance(data, ItemScores):
-        return np.asarray(summed_by_cluster(data.influence, data.clusters) / data.n_items)
+        return summed_by_cluster(data.influence, data.clusters) / data.n_items
     if data.is_average:
         return data.average.influence
     answers = data.correct.astype(float)
     apart = np.where(answers == MISSING, 0.0, answers - data.scores) / data.totals
-    return np.asarray(summed_by_cluster(apart, data.clusters))
+    return summed_by_cluster(apart, data.clusters)

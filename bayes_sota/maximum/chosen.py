@@ -60,7 +60,7 @@ class ChosenScores(NormalTestSet):
 
     def _noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
         skill, common, own, _ = parts
-        return np.asarray((self.scores.normal_score(target, skill) - common) / own)
+        return (self.scores.normal_score(target, skill) - common) / own
 
     def challenge(
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any

@@ -166,7 +166,7 @@ class NormalScoring:
         first, last, lowest, highest = (float(self.scores.stabilized(float(x))) for x in ends)
         low, high = max(first - reach - luck, lowest), min(last + reach, highest)
         count = int(np.ceil((high - low) / spacing)) + 2
-        return np.asarray(self.scores.from_stabilized(np.linspace(low, high, count)))
+        return self.scores.from_stabilized(np.linspace(low, high, count))
 
     def table(
         self, skills: FloatArray, correlation: float, tries: float, refinement: float
@@ -380,7 +380,7 @@ class BoardLikelihood:
         sizes = np.array([table.shifts.size for table in self.tables])[r]
         low = (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
         noisy = log_likelihood < np.log(10 * NOISE * m)
-        return np.asarray((first & (k == 0)) | (last & (k == sizes - 1)) | low | noisy)
+        return (first & (k == 0)) | (last & (k == sizes - 1)) | low | noisy
 
     def _shift(self, rng: np.random.Generator, r: IntArray, k: IntArray) -> FloatArray:
         """What all scores shared, standardised, spread evenly around its nodes."""

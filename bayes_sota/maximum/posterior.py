@@ -226,7 +226,7 @@ class MaximumFit(Fit):
             for r in range(self.rho.size):
                 total[:, r] += likelihood.log_likelihood(weights, r)
         total[~possible] = -np.inf
-        return np.asarray(np.maximum(total, _IMPOSSIBLE))
+        return np.maximum(total, _IMPOSSIBLE)
 
 
 def fit_maximum(

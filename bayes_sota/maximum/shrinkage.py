@@ -368,7 +368,7 @@ def crop_scores(
     levels = np.unique(kept)
 
     def feasible_at(index: int) -> FloatArray:
-        return np.asarray(kept[_feasible(kept, correlation, float(levels[index]))])
+        return kept[_feasible(kept, correlation, float(levels[index]))]
 
     def law_at(index: int) -> MaximumLaw:
         skills = feasible_at(index)

@@ -73,7 +73,7 @@ class SubmissionNoise:
 
     def survival(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
         """P(W > w), (U, G)."""
-        return np.asarray(ndtr(-w) * np.exp(self.log_survival_ratio(w, kind)))
+        return ndtr(-w) * np.exp(self.log_survival_ratio(w, kind))
 
     def raised(self, survival: FloatArray) -> FloatArray:
         """P(score > x) of the first kind, where that of one submission is ``survival``."""
@@ -101,7 +101,7 @@ class SubmissionNoise:
     @property
     def most(self) -> FloatArray:
         """Largest number of submissions of each kind, (L,)."""
-        return np.asarray(self.numbers.max(axis=1))
+        return self.numbers.max(axis=1)
 
     @cached_property
     def _tables(self) -> tuple[FloatArray, FloatArray]:
@@ -117,7 +117,7 @@ class SubmissionNoise:
         left = np.minimum(place.astype(np.int64), _PLACES - 2)
         part = place - left
         rows = rows.reshape(-1, *(1,) * (w.ndim - 1))
-        return np.asarray((1 - part) * table[rows, left] + part * table[rows, left + 1])
+        return (1 - part) * table[rows, left] + part * table[rows, left + 1]
 
 
 @lru_cache(16)
@@ -154,7 +154,7 @@ def log_ratios(numbers: FloatArray, luck: float) -> tuple[FloatArray, FloatArray
 def _sum_from(values: FloatArray) -> FloatArray:
     """Integral from each place on, up to a factor, by the trapezoidal rule."""
     above = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(above - values / 2)
+    return above - values / 2
 
 
 def expected_maximum(numbers: FloatArray) -> FloatArray:
@@ -169,4 +169,4 @@ def expected_maximum(numbers: FloatArray) -> FloatArray:
     flat, inverse = np.unique(numbers, return_inverse=True)
     cdf = np.exp(flat[:, None] * log_ndtr(x))
     found = np.trapezoid(np.heaviside(x, 0.5) - cdf, x, axis=1)
-    return np.asarray(np.where(flat == 1, 0.0, found)[inverse].reshape(np.shape(numbers)))
+    return np.where(flat == 1, 0.0, found)[inverse].reshape(np.shape(numbers))

@@ -179,7 +179,7 @@ class _BoardLaw:
         normal = np.where(side == 0, 1.0, ndtr(-side * z))
         below = self.flat_below
         flat = np.where(side == 0, 1.0, np.where(side > 0, 1 - below, below))
-        return np.asarray(self.weights * np.concatenate([normal, flat[None]]))
+        return self.weights * np.concatenate([normal, flat[None]])
 
     def draw(self, side: IntArray, rng: np.random.Generator) -> FloatArray:
         """One score on the given side for each skill, (D, k)."""
@@ -194,7 +194,7 @@ class _BoardLaw:
         low, high = np.zeros(side.shape), np.ones(side.shape)
         low[side > 0] = high[side < 0] = self.flat_below
         flat = self.lowest + self.width * (low + (high - low) * u)
-        return np.asarray(np.where(kind[0] == len(self.weights) - 1, flat, normal))
+        return np.where(kind[0] == len(self.weights) - 1, flat, normal)
 
 
 def _normals(

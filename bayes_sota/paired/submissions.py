@@ -52,7 +52,7 @@ class Choice:
     @cached_property
     def luck(self) -> FloatArray:
         """``e_T`` of each team, (k,)."""
-        return np.asarray(expected_maximum(self.numbers).mean(axis=1))
+        return expected_maximum(self.numbers).mean(axis=1)
 
     @property
     def nodes(self) -> FloatArray:
@@ -67,7 +67,7 @@ class Choice:
     @cached_property
     def variance(self) -> FloatArray:
         """Variance of ``M_T`` of each team, (k,)."""
-        return np.asarray(np.sum(self.weights * (self.nodes - self.luck) ** 2, axis=0))
+        return np.sum(self.weights * (self.nodes - self.luck) ** 2, axis=0)
 
     @cached_property
     def _rule(self) -> tuple[FloatArray, FloatArray]:
@@ -97,7 +97,7 @@ class Choice:
     def nearest_level(self) -> IntArray:
         """The level whose ``e_T`` is nearest to that of each team, (k,)."""
         away = np.abs(self.levels.luck[:, None] - self.luck)
-        return np.asarray(np.argmin(away, axis=0))
+        return np.argmin(away, axis=0)
 
 
 def gauss_rule(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
