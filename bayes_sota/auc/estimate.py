@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betainc, betaincc, ndtr, ndtri, owens_t
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
@@ -101,8 +102,6 @@ def auc_covariance(
     >>> round(float(half / one), 3)
     0.416
     """
-    from scipy.special import ndtri
-
     first, second = checked_auc(auc), checked_auc(other)
     a, b = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
     r_positive, r_negative = both_classes(correlation)
@@ -188,18 +187,16 @@ def auc_estimate_correlation(
 
 def bivariate_normal(h: FloatArray, k: FloatArray, r: float) -> FloatArray:
     r""":math:`\Phi_2(h, k; r)`, by Owen's function."""
-    from scipy.special import ndtr, owens_t
-
     h, k = np.broadcast_arrays(np.asarray(h, np.float64), np.asarray(k, np.float64))
     if r >= 1:
-        return np.asarray(ndtr(np.minimum(h, k)))
+        return ndtr(np.minimum(h, k))
     if r == 0:
-        return np.asarray(ndtr(h) * ndtr(k))
+        return ndtr(h) * ndtr(k)
     h = np.where(h == 0, 1e-300, h)
     k = np.where(k == 0, 1e-300, k)
     root = np.sqrt(1 - r**2)
     opposite = np.where(h * k < 0, 0.5, 0.0)
-    return np.asarray(
+    return (
         (ndtr(h) + ndtr(k)) / 2
         - owens_t(h, (k - r * h) / (h * root))
         - owens_t(k, (h - r * k) / (k * root))
@@ -221,8 +218,6 @@ def distribution_at(
 
 def placement_scale(auc: float, a: int, b: int, ratio: float) -> tuple[float, float]:
     """Mean and spread of the rarer class's scores where the other class is standard normal."""
-    from scipy.special import ndtri
-
     mu = float(ndtri(auc)) * np.sqrt(1 + ratio**2)
     return (mu, ratio) if a <= b else (mu / ratio, 1 / ratio)
 
@@ -231,8 +226,6 @@ def placements(
     centre: float, spread: float, low: float = 0.0, high: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """Lattice of placements in [low, high] and their probabilities; keeps the mean of each cell."""
-    from scipy.special import ndtr, ndtri
-
     edges = np.linspace(low, high, CELLS + 1)
     score = ndtri(edges)  # placement of a score u is Phi(u)
     mass = np.diff(ndtr((score - centre) / spread))
@@ -246,8 +239,6 @@ def placements_of_kinds(centres: FloatArray, spread: float) -> tuple[FloatArray,
 
     Where the mass hardly changes from cell to cell it is linear within; elsewhere exact.
     """
-    from scipy.special import ndtr, ndtri
-
     edges = np.linspace(0.0, 1.0, CELLS // 2 + 1)
     score = ndtri(edges)
     mass = np.diff(ndtr((score - centres[:, None]) / spread), axis=1)
@@ -334,7 +325,7 @@ def _product(wrapped: FloatArray, power: float) -> Any:
         return np.prod(transformed, axis=0)
     size = np.maximum(np.abs(transformed), 1e-300)
     phase = np.unwrap(np.angle(transformed), axis=1)
-    return np.asarray(np.exp(power * (np.log(size).sum(axis=0) + 1j * phase.sum(axis=0))))
+    return np.exp(power * (np.log(size).sum(axis=0) + 1j * phase.sum(axis=0)))
 
 
 def _coarser(mass: FloatArray) -> FloatArray:
@@ -369,7 +360,7 @@ def conditional_variance(
     above = np.cumsum(tilted[:, ::-1], axis=1)[:, ::-1]
     smaller = above[:, 0] ** 2 * v[0] + above[:, 1:] ** 2 @ np.diff(v)
     variance = centre / few + (1 - 1 / few) * smaller - centre**2
-    return np.asarray(np.maximum(np.interp(means, centre, variance), 1e-12))
+    return np.maximum(np.interp(means, centre, variance), 1e-12)
 
 
 def tilts_to_span(
@@ -433,8 +424,6 @@ def _merged(
 
 def _beta(x: FloatArray, mean: float, sd: float) -> tuple[FloatArray, FloatArray]:
     """Distribution function and complement of a Beta variable; normal where it is narrow."""
-    from scipy.special import betainc, betaincc, ndtr
-
     size = mean * (1 - mean) / sd**2 - 1
     if min(mean, 1 - mean) > 40 * sd or size <= 0:
         z = (x - mean) / sd

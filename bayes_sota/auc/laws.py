@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from bayes_sota.auc.estimate import (
     CELLS,
@@ -115,10 +116,8 @@ class _Given:
 
     def placement(self, z: FloatArray) -> FloatArray:
         """Expected placement of an item of the rarer class with this reference score."""
-        from scipy.special import ndtr
-
         centre, spread = self.expected
-        return np.asarray(ndtr(centre + spread * z))
+        return ndtr(centre + spread * z)
 
     def mean_law(self, variance: float) -> tuple[FloatArray, FloatArray]:
         """Law of the mean estimate given all reference scores, which has this variance."""
@@ -160,7 +159,7 @@ class _Given:
         scale = self._unexplained(z) / float(probability @ variance)
         noise = np.sqrt(variance * scale / self.many)
         _, above = add_noise(levels, means, probability, noise, points=150)
-        return np.asarray(np.log1p(-np.minimum(above, NEARLY_ONE)))
+        return np.log1p(-np.minimum(above, NEARLY_ONE))
 
     def _unexplained(self, z: FloatArray) -> float:
         r"""Variance of G(w) given what the reference score of w says of it, on average.
@@ -168,8 +167,6 @@ class _Given:
         Two w of one reference score correlate by rho squared: :math:`E\,G(w)^2 - E\,G(w) G(w')`,
         pair by pair of items of the rarer class.
         """
-        from scipy.special import ndtr
-
         variance = (self.spread * self.own) ** 2
         h = (self.centre + self.rho * self.spread * z) / np.sqrt(1 + variance)
         same, other = (
@@ -201,7 +198,7 @@ class _Tabulated:
 
     def at_least(self, score: ArrayLike, lattice: float = 0.0) -> FloatArray:
         """Probability of at least ``score``; ``lattice`` is the distance of possible estimates."""
-        return np.asarray(1 - self.cdf(np.asarray(score, np.float64) - lattice / 2))
+        return 1 - self.cdf(np.asarray(score, np.float64) - lattice / 2)
 
     def mean(self) -> float:
         """Expectation."""
@@ -221,7 +218,7 @@ class _Tabulated:
         if not np.all((q >= 0) & (q <= 1)):
             raise InputError(f"a probability must lie in [0, 1], got {q}")
         rising = np.concatenate([[True], np.diff(self.below) > 0])
-        return np.asarray(np.interp(q, self.below[rising], self.levels[rising]))
+        return np.interp(q, self.below[rising], self.levels[rising])
 
     def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval."""

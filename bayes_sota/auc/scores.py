@@ -28,6 +28,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import RectBivariateSpline
+from scipy.special import ndtr, ndtri
 
 from bayes_sota.auc.estimate import (
     Correlation,
@@ -118,7 +120,7 @@ class AucScores:
     def effective_size(self, auc: ArrayLike) -> FloatArray:
         """Number of items on which an accuracy of that size would be as precise."""
         p = np.clip(np.asarray(auc, np.float64), 1e-12, 1 - 1e-12)
-        return np.asarray(p * (1 - p) / self.standard_error(p) ** 2)
+        return p * (1 - p) / self.standard_error(p) ** 2
 
     def stabilized(self, auc: ArrayLike) -> FloatArray:
         """T, the scale on which an estimate has a standard deviation of one."""
@@ -126,7 +128,7 @@ class AucScores:
 
     def from_stabilized(self, t: ArrayLike) -> FloatArray:
         """AUC at T."""
-        return np.asarray(expit(np.interp(np.asarray(t, np.float64), self.stable, _LOG_ODDS)))
+        return expit(np.interp(np.asarray(t, np.float64), self.stable, _LOG_ODDS))
 
     def normal_score(self, estimate: ArrayLike, auc: ArrayLike) -> FloatArray:
         """g, broadcast; infinite at estimates of 1 and more, or 0 and less."""
@@ -134,7 +136,7 @@ class AucScores:
         offset = self.stabilized(x) - base
         g = offset + self._corrected(base, offset)
         g = np.where(x >= 1 - self.lattice / 2, np.inf, g)
-        return np.asarray(np.where(x <= self.lattice / 2, -np.inf, g))
+        return np.where(x <= self.lattice / 2, -np.inf, g)
 
     def estimate(self, normal: ArrayLike, auc: ArrayLike) -> FloatArray:
         """Estimate with the given normal score, broadcast; the inverse of ``normal_score``."""
@@ -170,17 +172,15 @@ class AucScores:
 
     def _corrected(self, base: FloatArray, offset: FloatArray) -> FloatArray:
         base, offset = np.broadcast_arrays(base, np.clip(offset, -_SCORE_REACH, _SCORE_REACH))
-        return np.asarray(self.correction.ev(base, offset))
+        return self.correction.ev(base, offset)
 
 
 def _log_odds(auc: ArrayLike) -> FloatArray:
-    return np.asarray(logit(np.clip(np.asarray(auc, np.float64), 1e-4, 1 - 1e-12)))
+    return logit(np.clip(np.asarray(auc, np.float64), 1e-4, 1 - 1e-12))
 
 
 @lru_cache(maxsize=8)
 def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> AucScores:
-    from scipy.interpolate import RectBivariateSpline
-
     aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)
     errors = np.asarray(auc_std(aucs, a, b, ratio))
     rate = aucs * (1 - aucs) / errors
@@ -200,8 +200,6 @@ def _correction(
     place: float, offsets: FloatArray, stable: FloatArray, a: int, b: int, ratio: float
 ) -> FloatArray:
     """``g - offset`` at one AUC; held constant where no estimate can be."""
-    from scipy.special import ndtri
-
     auc = float(expit(np.interp(place, stable, _LOG_ODDS)))
     x = expit(np.interp(place + offsets, stable, _LOG_ODDS))
     inside = (x < 1 - 0.5 / (a * b)) & (x > 0.5 / (a * b))
@@ -209,7 +207,7 @@ def _correction(
     lower, upper = ndtri(np.clip(below, 1e-14, 0.5)), -ndtri(np.clip(above, 1e-14, 0.5))
     known = (below > 1e-13) & (above > 1e-13)
     found = np.where(below < 0.5, lower, upper) - offsets[inside]
-    return np.asarray(np.interp(offsets, offsets[inside][known], found[known]))
+    return np.interp(offsets, offsets[inside][known], found[known])
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,8 +279,6 @@ class AucField:
 
     def _given(self, levels: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Probability of at most each level given the shift, (S, L, N), and weights (S,)."""
-        from scipy.special import ndtr
-
         g = self.scores.normal_score(levels[:, None], nodes)
         if self.correlation in (0, (0, 0)):
             return np.asarray(ndtr(g)[None]), np.ones(1)

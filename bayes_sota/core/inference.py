@@ -105,7 +105,7 @@ class Nodes:
 
 def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
     """Which of so many equally likely cells of a prior each value lies in."""
-    return np.asarray(np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values))
+    return np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values)
 
 
 type Chosen = Sequence[tuple[int, int, FloatArray]]
@@ -178,7 +178,7 @@ class Fit(ABC):
     def family_weights(self) -> FloatArray:
         """Posterior probability of each family at each node, shape (F, R)."""
         relative = np.exp(self.log_evidence - self.log_evidence.max(axis=0))
-        return np.asarray(relative / relative.sum(axis=0))
+        return relative / relative.sum(axis=0)
 
     @cached_property
     def shape_weights(self) -> dict[str, float]:
@@ -197,7 +197,7 @@ class Fit(ABC):
             evidence = np.repeat(
                 evidence.reshape(self.nodes.cells, -1).mean(axis=1), self.nodes.lucks
             )
-        return np.asarray(evidence / evidence.sum())
+        return evidence / evidence.sum()
 
     def learning(self, what: Literal["nothing", "rho", "nodes"]) -> Self:
         """The same where the data weigh something else."""
@@ -346,7 +346,7 @@ class Parameters:
         """Log prior of the family and of the coordinates that it uses, (D,)."""
         normal = -0.5 * self.coordinates**2 - _LOG_SQRT_2PI
         total = np.where(self.used(fit), normal, 0.0).sum(axis=1)
-        return np.asarray(total - np.log(len(fit.families)))
+        return total - np.log(len(fit.families))
 
     @cached_property
     def point(self) -> IntArray:
@@ -365,7 +365,7 @@ class Parameters:
         At least those of independent draws.
         """
         shared = cluster_mcse(holds, *self.behind)
-        return np.asarray(np.maximum(shared, share_mcse(holds.mean(axis=0), len(holds))))
+        return np.maximum(shared, share_mcse(holds.mean(axis=0), len(holds)))
 
 
 def most_coordinates(fit: Fit) -> int:

@@ -52,18 +52,18 @@ class WeightedPoints:
     def log_evidence(self) -> FloatArray:
         """Logarithm of the integral of each target, shape (R,)."""
         top = self.log_weights.max(axis=0)
-        return np.asarray(top + np.log(np.mean(np.exp(self.log_weights - top), axis=0)))
+        return top + np.log(np.mean(np.exp(self.log_weights - top), axis=0))
 
     @property
     def weights(self) -> FloatArray:
         """Normalised weights, shape (N, R)."""
         weights = np.exp(self.log_weights - self.log_weights.max(axis=0))
-        return np.asarray(weights / weights.sum(axis=0))
+        return weights / weights.sum(axis=0)
 
     @property
     def effective_size(self) -> FloatArray:
         """Effective number of points of each target, shape (R,)."""
-        return np.asarray(1 / np.sum(self.weights**2, axis=0))
+        return 1 / np.sum(self.weights**2, axis=0)
 
     def heaviest(self, count: int) -> FloatArray:
         """The points of the highest weights, over all targets, shape (count, d)."""
@@ -101,7 +101,7 @@ def sample_importance(
 
     def log_posterior(t: FloatArray) -> FloatArray:
         prior = -0.5 * np.sum(t**2 + np.log(2 * np.pi), axis=1)
-        return np.asarray(log_target(t) + prior[:, None])
+        return log_target(t) + prior[:, None]
 
     known = np.empty((0, dimension)) if start is None else start.heaviest(_KNOWN)
     if start is None or start.effective_size.min() <= _covering(dimension):
@@ -172,7 +172,7 @@ class _Proposal:
 def _mixture(log_values: FloatArray) -> FloatArray:
     """Logarithm of the equal mixture of the targets, shape (N,)."""
     top = log_values.max(axis=1)
-    return np.asarray(top + np.log(np.mean(np.exp(log_values - top[:, None]), axis=1)))
+    return top + np.log(np.mean(np.exp(log_values - top[:, None]), axis=1))
 
 
 def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
@@ -224,7 +224,7 @@ def _of_targets(
     """Log densities of points (K, P, d), each row of its target, shape (K, P)."""
     searches, count, dimension = points.shape
     values = log_posterior(points.reshape(-1, dimension)).reshape(searches, count, -1)
-    return np.asarray(values[np.arange(searches), :, targets])
+    return values[np.arange(searches), :, targets]
 
 
 def _differences(
@@ -324,7 +324,7 @@ def invert_rows(
     half = (y[1] - y[0]) / 2
     edges = np.append(y - half, y[-1] + half)
     where = level + 2.0 * (rows if row is None else row)
-    return np.asarray(np.interp(where, whole.ravel(), np.tile(edges, len(cdf))))
+    return np.interp(where, whole.ravel(), np.tile(edges, len(cdf)))
 
 
 _SAME = 1e-14  # a point this near a node is the node
@@ -419,7 +419,7 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
     order = np.argsort(cluster, kind="stable")
     first = np.flatnonzero(np.diff(cluster[order], prepend=-1))
     sums = np.add.reduceat((values - means[place])[order], first, axis=0)
-    return np.asarray(np.sqrt(np.sum(sums**2, axis=0)) / len(values))
+    return np.sqrt(np.sum(sums**2, axis=0)) / len(values)
 
 
 @contextmanager

@@ -203,7 +203,7 @@ class BetaCorrelation(CorrelationPrior):
         """Quantiles of the Beta distribution."""
         from scipy.special import betaincinv
 
-        return np.asarray(betaincinv(self.a, self.b, q))
+        return betaincinv(self.a, self.b, q)
 
     def log_density(self, rho: ArrayLike) -> FloatArray:
         """Log density of the Beta distribution."""
@@ -211,7 +211,7 @@ class BetaCorrelation(CorrelationPrior):
 
         rho = np.asarray(rho, np.float64)
         powers = xlogy(self.a - 1, rho) + xlog1py(self.b - 1, -rho)
-        return np.asarray(powers - betaln(self.a, self.b))
+        return powers - betaln(self.a, self.b)
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ class UniformTries(TriesPrior):
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-linear between the ends."""
         q = np.asarray(q, dtype=np.float64)
-        return np.asarray(np.exp((1 - q) * np.log(self.low) + q * np.log(self.high)))
+        return np.exp((1 - q) * np.log(self.low) + q * np.log(self.high))
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,7 @@ class LogNormalTries(TriesPrior):
         """Log-normal quantiles."""
         from scipy.special import ndtri
 
-        return np.asarray(self.median * np.exp(ndtri(q) * np.log(self.factor) / NORMAL_975))
+        return self.median * np.exp(ndtri(q) * np.log(self.factor) / NORMAL_975)
 
 
 @dataclass(frozen=True)
@@ -342,7 +342,7 @@ class ListedTries(TriesPrior):
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of the list."""
         numbers = np.asarray(self.numbers, np.float64)
-        return np.asarray(np.quantile(numbers, np.asarray(q), method="inverted_cdf"))
+        return np.quantile(numbers, np.asarray(q), method="inverted_cdf")
 
 
 def wide_luck() -> CorrelationPrior:

@@ -294,11 +294,19 @@ def check_trace(trace: "xr.DataTree") -> None:
             )
 
 
+def group_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
+    """A group of a result; an empty one where the result has none of this name."""
+    import xarray as xr
+
+    return tree.children[name].to_dataset() if name in tree.children else xr.Dataset()
+
+
 def _check_observed(trace: "xr.DataTree", model: "pm.Model") -> None:
-    if "observed_data" not in trace.children:
+    observed = group_of(trace, "observed_data")
+    if not len(observed):
         return
     for variable in model.observed_RVs:
-        stored = trace["observed_data"].get(variable.name)
+        stored = observed.get(variable.name)
         here = model.rvs_to_values[variable].eval()
         if stored is None:
             raise InputError(f"the trace observed no {shown(variable.name)}, which the model does")
@@ -415,7 +423,7 @@ def _quiet() -> Iterator[None]:
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
     """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
-    stats = trace["sample_stats"].to_dataset().drop_attrs()
+    stats = group_of(trace, "sample_stats").drop_attrs()
     return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
 
@@ -450,9 +458,10 @@ def sample_completed(
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
     """Attributes that say how NUTS fared; draws of another sampler tell of no divergences."""
-    if "sample_stats" not in trace.children or "diverging" not in trace["sample_stats"]:
+    stats = group_of(trace, "sample_stats")
+    if "diverging" not in stats:
         return {"draws_are_independent": 0, "diagnostics_reasons": ""}
-    divergences = int(trace["sample_stats"]["diverging"].sum())
+    divergences = int(stats["diverging"].sum())
     return {
         "divergences": divergences,
         "draws_are_independent": 0,

@@ -21,7 +21,7 @@ from bayes_sota.core.types import FloatArray
 
 def expit(x: ArrayLike) -> FloatArray:
     """Logistic function, without overflow."""
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * np.asarray(x, dtype=np.float64))))
+    return 0.5 * (1 + np.tanh(0.5 * np.asarray(x, dtype=np.float64)))
 
 
 def logit(p: ArrayLike) -> FloatArray:
@@ -133,7 +133,7 @@ class SkillDistribution(ABC):
         log_v, w = _maximum_rule()
         m = np.asarray(n_classifiers, dtype=np.float64)[..., None]
         upper = -np.expm1(log_v / m)
-        return np.asarray(self.expanded().skill(self.expanded().isf(upper)) @ w)
+        return self.expanded().skill(self.expanded().isf(upper)) @ w
 
     def expanded(self) -> Self:
         """The same distributions with a trailing axis of length one in every parameter."""
@@ -189,30 +189,30 @@ class LogitNormal(SkillDistribution):
 
     def _standard(self, c: ArrayLike) -> FloatArray:
         centred = np.asarray(c, np.float64) - np.asarray(self.location)
-        return np.asarray(centred / np.asarray(self.spread))
+        return centred / np.asarray(self.spread)
 
     def pdf(self, c: ArrayLike) -> FloatArray:
         """Normal density of the log odds."""
         z = self._standard(c)
-        return np.asarray(np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) / np.asarray(self.spread))
+        return np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) / np.asarray(self.spread)
 
     def sf(self, c: ArrayLike) -> FloatArray:
         """Probability of log odds above ``c``."""
         from scipy.special import ndtr
 
-        return np.asarray(ndtr(-self._standard(c)))
+        return ndtr(-self._standard(c))
 
     def cdf(self, c: ArrayLike) -> FloatArray:
         """Probability of log odds of at most ``c``."""
         from scipy.special import ndtr
 
-        return np.asarray(ndtr(self._standard(c)))
+        return ndtr(self._standard(c))
 
     def isf(self, q: ArrayLike) -> FloatArray:
         """Log odds that are exceeded with probability ``q``."""
         from scipy.special import ndtri
 
-        return np.asarray(np.asarray(self.location) - np.asarray(self.spread) * ndtri(q))
+        return np.asarray(self.location) - np.asarray(self.spread) * ndtri(q)
 
     def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """``1 - Phi(z)`` and ``spread * (phi(z) - z * (1 - Phi(z)))``."""
@@ -276,7 +276,7 @@ class Uniform(SkillDistribution):
     def cdf(self, c: ArrayLike) -> FloatArray:
         """Share of the interval below ``c``."""
         share = (np.asarray(c, np.float64) - np.asarray(self.low)) / self._width
-        return np.asarray(np.clip(share, 0, 1))
+        return np.clip(share, 0, 1)
 
     def isf(self, q: ArrayLike) -> FloatArray:
         """``high - q * (high - low)``."""
@@ -300,7 +300,7 @@ class Uniform(SkillDistribution):
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         """``(m * high + low) / (m + 1)``, Sec. 4 of Møllersen & Holsbø."""
         m = np.asarray(n_classifiers, dtype=np.float64)
-        return np.asarray((m * np.asarray(self.high) + np.asarray(self.low)) / (m + 1))
+        return (m * np.asarray(self.high) + np.asarray(self.low)) / (m + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,25 +323,25 @@ class Beta(SkillDistribution):
 
         a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
         c = np.asarray(c, np.float64)
-        return np.asarray(np.exp(xlogy(a - 1, c) + xlog1py(b - 1, -c) - betaln(a, b)))
+        return np.exp(xlogy(a - 1, c) + xlog1py(b - 1, -c) - betaln(a, b))
 
     def sf(self, c: ArrayLike) -> FloatArray:
         """Regularised incomplete beta function, upper tail."""
         from scipy.special import betaincc
 
-        return np.asarray(betaincc(self.a, self.b, c))
+        return betaincc(self.a, self.b, c)
 
     def cdf(self, c: ArrayLike) -> FloatArray:
         """Regularised incomplete beta function."""
         from scipy.special import betainc
 
-        return np.asarray(betainc(self.a, self.b, c))
+        return betainc(self.a, self.b, c)
 
     def isf(self, q: ArrayLike) -> FloatArray:
         """Inverse of the upper tail."""
         from scipy.special import betainccinv
 
-        return np.asarray(betainccinv(self.a, self.b, q))
+        return betainccinv(self.a, self.b, q)
 
     def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """The excess is ``mu * sf(c; a + 1, b) - c * sf(c; a, b)``."""
@@ -367,7 +367,7 @@ class Beta(SkillDistribution):
         a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
         u = np.asarray(u, np.float64)
         log_skill, log_error = -np.logaddexp(0, -u), -np.logaddexp(0, u)
-        return np.asarray(np.exp(a * log_skill + b * log_error - betaln(a, b)))
+        return np.exp(a * log_skill + b * log_error - betaln(a, b))
 
     def axis_support(self) -> tuple[float, float]:
         """Log odds of the quantiles at 1e-17 on both sides."""

@@ -100,4 +100,4 @@ def _mixture(gains: FloatArray, largest: float) -> FloatArray:
     """Mean over bets up to ``largest`` of what each has made of 1 so far."""
     bets = largest * np.sin((np.arange(_BETS) + 0.5) * np.pi / 2 / _BETS)
     made = np.cumsum(np.log1p(np.maximum(bets * gains[:, None], -1 + 1e-15)), axis=0)
-    return np.asarray(np.mean(np.exp(np.minimum(made, _LARGEST)), axis=1))
+    return np.mean(np.exp(np.minimum(made, _LARGEST)), axis=1)

@@ -35,6 +35,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import helmert
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
@@ -78,7 +79,7 @@ class TaskErrors:
     @property
     def without_error(self) -> NDArray[np.bool_]:
         """Tasks with one item or cluster, whose variance is that of the others, (T,)."""
-        return np.asarray(self.n_clusters < 2)
+        return self.n_clusters < 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +159,11 @@ class TaskComparison:
         loading = vectors.T @ h @ shared / (error * scale)
         left = np.maximum(1 - kept @ (loading**2 / values), 0.0)
         luck = np.sqrt(left) * rng.standard_normal(left.size) - noise @ (loading / values)
-        return np.asarray(scores.mean() + contrasts - error * luck[:, None])
+        return scores.mean() + contrasts - error * luck[:, None]
 
     def skills_in(self, task: int) -> FloatArray:
         """The same within ``bounds``, as scores were given, (D, m)."""
-        return np.asarray(self.sign * np.clip(self.draws_of(task), *self.bounds))
+        return self.sign * np.clip(self.draws_of(task), *self.bounds)
 
     def best_in(self, task: int) -> BestInTask:
         """Who is the best in one task."""
@@ -270,9 +271,7 @@ def compare_by_task(
 
 
 def _contrasts(m: int) -> FloatArray:
-    from scipy.linalg import helmert
-
-    return np.asarray(helmert(m))
+    return helmert(m)
 
 
 def errors_by_task(data: ItemData, columns: list[NDArray[np.intp]]) -> TaskErrors:
@@ -313,7 +312,7 @@ def _scales(scores: FloatArray, counts: IntArray) -> FloatArray:
     """What differences are in proportion to in tasks where methods get so much right, (T,)."""
     middle = (counts * scores + _BORROWED * scores.mean()) / (counts + _BORROWED)
     middle = (counts * middle + 0.5) / (counts + 1)
-    return np.asarray(2 * np.sqrt(middle * (1 - middle)))
+    return 2 * np.sqrt(middle * (1 - middle))
 
 
 def _of_task(data: ItemData, members: NDArray[np.bool_]) -> ItemData:

@@ -39,6 +39,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, ndtr, stdtr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
@@ -87,7 +88,7 @@ class LeaderComparison:
         All with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
         of skills does not lie below zero.
         """
-        return np.asarray(self.p_not_below >= (1 - ci_prob) / 2)
+        return self.p_not_below >= (1 - ci_prob) / 2
 
 
 def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> FloatArray:
@@ -113,13 +114,11 @@ def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> Flo
     >>> probability_not_better([0, 5, 10], [0, 5, 2]).round(4).tolist()
     [0.5, 0.5, 0.0112]
     """
-    from scipy.special import betainc
-
     first, second = np.asarray(only_first, float), np.asarray(only_second, float)
     for counts in (first, second):
         if not np.all((counts >= 0) & np.isfinite(counts)):
             raise InputError(f"numbers of items must be at least 0, got {counts.min():g}")
-    return np.asarray(betainc(first + 1, second + 1, 0.5))
+    return betainc(first + 1, second + 1, 0.5)
 
 
 def compare_with_leader(responses: Responses, leader: int | None = None) -> LeaderComparison:
@@ -195,13 +194,13 @@ class _Part:
 
     def scales(self, draws: int, rng: np.random.Generator) -> FloatArray:
         """Variances relative to the covariance, (draws,)."""
-        return np.asarray(self.freedom / rng.chisquare(self.freedom, draws))
+        return self.freedom / rng.chisquare(self.freedom, draws)
 
     def of_gaps(self, winner: int) -> FloatArray:
         """Variance of the winner minus each, (m,)."""
         diagonal = np.diagonal(self.covariance)
         gaps = diagonal + diagonal[winner] - 2 * self.covariance[winner]
-        return np.asarray(np.maximum(gaps, 0.0))
+        return np.maximum(gaps, 0.0)
 
     @property
     def root(self) -> FloatArray:
@@ -226,8 +225,6 @@ class StudentLaw:
 
         Those have the errors of the parts again, at the scale of the draw.
         """
-        from scipy.special import ndtr, stdtr
-
         later = rng.spawn(1)[0]
         noise, variance, again = (np.zeros((draws, len(self.centre))) for _ in range(3))
         for part in self.parts:
@@ -389,7 +386,7 @@ class MethodComparison:
         # by less they differ by the rounding of a covariance only
         least = max(1e-6 * self.draws.std(axis=0).max(), TIE * np.abs(self.draws).max())
         first = self.draws >= best - least
-        return np.asarray((first / first.sum(axis=1, keepdims=True)).mean(axis=0))
+        return (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
 
     @property
     def p_false(self) -> float:
@@ -407,7 +404,7 @@ class MethodComparison:
         All with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
         does not lie below zero.
         """
-        return np.asarray(self.p_not_below >= (1 - ci_prob) / 2)
+        return self.p_not_below >= (1 - ci_prob) / 2
 
     def rope(self, half_width: float) -> FloatArray:
         """Winner better, equivalent, other better, for every method, shape (m, 3).
@@ -426,7 +423,7 @@ class MethodComparison:
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each mean, shape (m, 2)."""
         ends = np.quantile(self.draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
-        return np.asarray(np.clip(ends, *self.bounds))
+        return np.clip(ends, *self.bounds)
 
 
 def compare_methods(
@@ -634,7 +631,7 @@ def _normal_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> 
     square = (right + PRIOR_ITEMS / 4 * (1 + np.eye(m))) / n
     values, vectors = np.linalg.eigh((square - np.outer(mean, mean)) / (n + 1))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.asarray(np.clip(mean + rng.standard_normal((draws, m)) @ root.T, 0.0, 1.0))
+    return np.clip(mean + rng.standard_normal((draws, m)) @ root.T, 0.0, 1.0)
 
 
 def _prior_patterns(

@@ -123,7 +123,7 @@ class ResponseCorrelation:
         Identical classifiers count as one, relatives as something between one and all.
         """
         same = self.family[:, None] == self.family
-        return np.asarray(1 / np.sum(np.where(same, np.maximum(self.residual, 0), 0), axis=1))
+        return 1 / np.sum(np.where(same, np.maximum(self.residual, 0), 0), axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +143,13 @@ class LearntCorrelation(CorrelationPrior):
 
     def quantile(self, q: object) -> FloatArray:
         """Posterior quantiles."""
-        return np.asarray(np.interp(np.asarray(q, np.float64), self.cdf, self.rho))
+        return np.interp(np.asarray(q, np.float64), self.cdf, self.rho)
 
     def log_density(self, rho: ArrayLike) -> FloatArray:
         """Slope of the distribution function, even between two points of the grid."""
         cell = np.clip(np.searchsorted(self.rho, rho, side="right") - 1, 0, self.rho.size - 2)
         slope = np.diff(self.cdf) / np.diff(self.rho)
-        return np.asarray(np.log(np.maximum(slope[cell], TINY)))
+        return np.log(np.maximum(slope[cell], TINY))
 
     @property
     def sd(self) -> float:
@@ -247,7 +247,7 @@ def _symmetric(phi: FloatArray) -> FloatArray:
     """Pairs that share too few items get what is typical."""
     off = ~np.eye(len(phi), dtype=bool)
     typical = np.nanmedian(phi[off]) if np.isfinite(phi[off]).any() else 0.0
-    return np.asarray(np.where(np.isfinite(phi), phi, typical))
+    return np.where(np.isfinite(phi), phi, typical)
 
 
 def _families(score: FloatArray, leaders: IntArray, cut: float) -> IntArray:
@@ -285,7 +285,7 @@ def _residual(score: FloatArray, loadings: FloatArray) -> FloatArray:
     own = np.sqrt(1 - loadings**2)
     residual = (score - np.outer(loadings, loadings)) / np.outer(own, own)
     np.fill_diagonal(residual, 1.0)
-    return np.asarray(np.clip(residual, -1, 1))
+    return np.clip(residual, -1, 1)
 
 
 def _loadings(score: FloatArray, leaders: IntArray, family: IntArray) -> FloatArray:
@@ -297,7 +297,7 @@ def _loadings(score: FloatArray, leaders: IntArray, family: IntArray) -> FloatAr
     mean = np.sum(weights * score[..., leaders], axis=-1) / weights.sum(axis=1)
     of_leaders = leader_weights(leaders, family)
     common = np.sum(mean[..., leaders] * of_leaders, axis=-1, keepdims=True) / of_leaders.sum()
-    return np.asarray(np.clip(mean / np.sqrt(np.maximum(common, 1e-4)), 0.0, LARGEST_LOADING))
+    return np.clip(mean / np.sqrt(np.maximum(common, 1e-4)), 0.0, LARGEST_LOADING)
 
 
 def _shrunk_loadings(
@@ -393,7 +393,7 @@ def _positive(correlation: FloatArray) -> FloatArray:
         return correlation
     raised = (vectors * np.maximum(values, _LEAST_OWN)) @ vectors.T
     scale = np.sqrt(np.diagonal(raised))
-    return np.asarray(raised / np.outer(scale, scale))
+    return raised / np.outer(scale, scale)
 
 
 def response_correlation(responses: Responses) -> ResponseCorrelation:

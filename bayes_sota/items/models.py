@@ -36,6 +36,7 @@ import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pymc.distributions.dist_math import normal_lcdf
 from pytensor.tensor import gammaln
+from scipy.special import expit, ndtri
 
 from bayes_sota.core.builders import (
     EvaluationPriors,
@@ -201,7 +202,6 @@ def _log_probability(answers: NDArray[np.int8]) -> Any:
 
 def _answers(answers: NDArray[np.int8]) -> Any:
     """Draws of answers to fresh items, missing where they were."""
-    from scipy.special import ndtri
 
     def random(
         skill: FloatArray, loading: FloatArray, item: Any, *, rng: np.random.Generator, size: Any
@@ -409,11 +409,9 @@ def _beta_binomial(
     size: Any = None,
 ) -> IntArray:
     """Draws of counts."""
-    from scipy.special import expit
-
     chance = np.clip(expit(log_odds), 1e-12, 1 - 1e-12)
     p = rng.beta(chance * concentration, (1 - chance) * concentration, size=size)
-    return np.asarray(rng.binomial(runs, np.where(np.isnan(p), chance, p)))
+    return rng.binomial(runs, np.where(np.isnan(p), chance, p))
 
 
 def _mean_of_logistic(middle: Any, variance: Any) -> Any:

@@ -37,7 +37,7 @@ class AnswerSums:
         return self.shared
 
     def correlation(self) -> FloatArray:
-        return np.asarray(self.phi() * self.shared)
+        return self.phi() * self.shared
 
     def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
         both_right, both, first = self.counts[..., leaders[:, None], leaders]
@@ -135,7 +135,7 @@ def _blocks(count: int, k: int) -> Iterator[slice]:
 
 def _outer(first: FloatArray, second: FloatArray) -> FloatArray:
     """Products of all pairs, (b, k, k)."""
-    return np.asarray(first[:, :, None] * second[:, None, :])
+    return first[:, :, None] * second[:, None, :]
 
 
 def _with_ones(correlation: FloatArray) -> FloatArray:
@@ -160,7 +160,7 @@ def _smoothed_phi(
     both_right: FloatArray, both: FloatArray, first: FloatArray, second: FloatArray
 ) -> FloatArray:
     n, j, k = both + 1.0, first + 0.5, second + 0.5
-    return np.asarray((n * both_right - j * k) / np.sqrt(j * (n - j) * k * (n - k)))
+    return (n * both_right - j * k) / np.sqrt(j * (n - j) * k * (n - k))
 
 
 def phi_variance(counts: FloatArray, n: int) -> FloatArray:
@@ -179,7 +179,7 @@ def phi_variance(counts: FloatArray, n: int) -> FloatArray:
         change = left - phi
         mean += times * change / n
         square += times * change**2
-    return np.asarray((n - 1) / n * np.maximum(square - n * mean**2, 0.0))
+    return (n - 1) / n * np.maximum(square - n * mean**2, 0.0)
 
 
 def jackknife(left_out: FloatArray, times: FloatArray | None = None) -> FloatArray:
@@ -189,7 +189,7 @@ def jackknife(left_out: FloatArray, times: FloatArray | None = None) -> FloatArr
     known = np.where(np.isfinite(left_out), weight, 0.0)
     values = np.where(np.isfinite(left_out), left_out, 0.0)
     mean = np.sum(known * values, axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.asarray((n - 1) / n * np.sum(known * (values - mean) ** 2, axis=0))
+    return (n - 1) / n * np.sum(known * (values - mean) ** 2, axis=0)
 
 
 def mean_rho(
@@ -204,10 +204,10 @@ def mean_rho(
     weights = np.where(family[leaders][:, None] == family[leaders], 0.0, weights)
     shared, whole = (np.sum(weights * part, axis=(-2, -1)) for part in (covariance, variance))
     squared = np.clip(shared / np.maximum(whole, 1e-300), 1e-4, LARGEST_LOADING**2)
-    return np.asarray(np.sqrt(squared))
+    return np.sqrt(squared)
 
 
 def leader_weights(leaders: IntArray, family: IntArray) -> FloatArray:
     """Weight of each leader: every family counts once, (k,)."""
     own = family[leaders]
-    return np.asarray(1 / np.sum(own[:, None] == own, axis=1))
+    return 1 / np.sum(own[:, None] == own, axis=1)

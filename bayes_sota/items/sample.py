@@ -6,6 +6,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import EvaluationPriors, ItemPriors
@@ -26,19 +27,18 @@ from bayes_sota.data.responses import Responses
 
 if TYPE_CHECKING:
     import pymc as pm
-    import xarray as xr
 
 _KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
 
 
 def complete(
-    trace: "xr.DataTree",
+    trace: xr.DataTree,
     responses: Responses,
     model: "pm.Model | None" = None,
     *,
     priors: Priors | ItemPriors | EvaluationPriors | None = None,
     random_seed: Seed = DEFAULT_SEED,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
 
     Of answers about new runs of these items the skills are drawn here, given each draw of the
@@ -112,10 +112,8 @@ def complete(
     return result_tree(groups, attributes)
 
 
-def _scores(responses: Responses) -> "xr.Dataset":
+def _scores(responses: Responses) -> xr.Dataset:
     """Observed scores."""
-    import xarray as xr
-
     values = {
         "all_score": ("classifier", responses.scores),
         "observed_maximum": ((), float(responses.scores.max())),
@@ -124,12 +122,12 @@ def _scores(responses: Responses) -> "xr.Dataset":
 
 
 def _with_skills(
-    draws: "xr.Dataset",
+    draws: xr.Dataset,
     model: "pm.Model",
     responses: Responses,
     rng: np.random.Generator,
     seen: bool,
-) -> "xr.Dataset":
+) -> xr.Dataset:
     """Draws with skills on new runs of these items, given the counts or before they are seen."""
     import pytensor
     from xarray import DataArray

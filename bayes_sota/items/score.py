@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betaincinv, stdtrit
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
@@ -78,8 +79,6 @@ class Skill:
 
     def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval; it ends at 0 or 1 where no or every answer is right."""
-        from scipy.special import betaincinv, stdtrit
-
         ends = (1 - ci_prob) / 2, (1 + ci_prob) / 2
         if np.isnan(self.n_effective):
             low, high = (self.score + self.error * float(stdtrit(self.freedom, p)) for p in ends)

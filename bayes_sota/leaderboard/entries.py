@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.numerics import invert_rows, one_thread, share_mcse
@@ -86,12 +87,12 @@ class EntryDraws:
     def mean(self) -> FloatArray:
         """Posterior mean of each skill, shape (m,)."""
         found = self._pooled(self.skill, lambda x: x.mean(axis=0, dtype=float)[:, None])
-        return np.asarray(found[0])
+        return found[0]
 
     def sd(self) -> FloatArray:
         """Posterior standard deviation of each skill, shape (m,)."""
         found = self._pooled(self.skill, lambda x: x.std(axis=0, dtype=float)[:, None])
-        return np.asarray(found[0])
+        return found[0]
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""
@@ -247,7 +248,7 @@ class _Spread:
         within = self.squares - np.sum(sums**2 / counts[:, None, None], axis=0)
         mean = np.clip(sums.sum(axis=0) / size, 0, 1)
         spread = np.maximum(within, 0) + mean * (1 - mean) / size
-        return np.asarray(np.sqrt(spread / (size * (size - counts.size + 1))))
+        return np.sqrt(spread / (size * (size - counts.size + 1)))
 
 
 class _Sampler:
@@ -358,13 +359,13 @@ def _stand_ins(place: FloatArray, knots: int) -> IntArray:
     edges = np.linspace(place.min(), place.max(), knots)
     few = order[np.unique(np.searchsorted(place[order], edges).clip(max=order.size - 1))]
     middle = (place[few][1:] + place[few][:-1]) / 2
-    return np.asarray(few[np.searchsorted(middle, place)])
+    return few[np.searchsorted(middle, place)]
 
 
 def _cumulated(mass: FloatArray) -> FloatArray:
     """Cdf of each row of masses."""
     cdf = np.cumsum(mass, axis=1)
-    return np.asarray(cdf / np.maximum(cdf[:, -1:], _TINY))
+    return cdf / np.maximum(cdf[:, -1:], _TINY)
 
 
 def _draw_from_rows(
@@ -387,9 +388,7 @@ def _compare(cdf: FloatArray, copies: FloatArray) -> FloatArray:
 
 def _stratified_normal(size: int, rng: np.random.Generator) -> FloatArray:
     """Standard normal numbers, one in each of ``size`` equally likely intervals, shuffled."""
-    from scipy.special import ndtri
-
-    return np.asarray(ndtri((rng.permutation(size) + rng.random(size)) / size))
+    return ndtri((rng.permutation(size) + rng.random(size)) / size)
 
 
 def _equal_scores(scores: IntArray) -> Iterator[IntArray]:

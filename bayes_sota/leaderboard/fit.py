@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc, betaln, log_ndtr, pdtrc
 
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import WeightedPoints, invert_rows, one_thread
@@ -52,7 +53,7 @@ def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
         return np.ones(scores.size, bool)
     own = 1.0 if ratio is None else np.sqrt((ratio**2 + ratio[np.argmax(scores)] ** 2) / 2)
     near = law.depth(scores) <= _STANDARD_ERRORS * own
-    return np.asarray(scores >= min(scores[near].min(), np.sort(scores)[-least]))
+    return scores >= min(scores[near].min(), np.sort(scores)[-least])
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,7 @@ class ScoreKernel:
     @property
     def leads(self) -> NDArray[np.bool_]:
         """Entries that nothing tells from the leader, (m,)."""
-        return np.asarray(self.alike == self.alike[self.board.order[0]])
+        return self.alike == self.alike[self.board.order[0]]
 
     @cached_property
     def alike(self) -> IntArray:
@@ -201,7 +202,7 @@ class ScoreKernel:
         """Expected number of entries with each score, (N, scores), if there are so many of them."""
         mass = np.exp(self.log_kernel(rho) + self.log_mass(rho)[:, None])
         reach = np.maximum(density @ self.reach_or_one(rho), _TINY)
-        return np.asarray(copies.sum() * (density @ mass.T) / reach[:, None])
+        return copies.sum() * (density @ mass.T) / reach[:, None]
 
     def replicate(
         self, density: FloatArray, rho: float, row: IntArray, rng: np.random.Generator
@@ -230,8 +231,8 @@ class ScoreKernel:
             return possible
         steps = np.round(1 / width)
         if self.board.rounding == "floor":
-            return np.asarray(np.floor(possible * steps + 1e-6) / steps)
-        return np.asarray(np.round(possible * steps) / steps)
+            return np.floor(possible * steps + 1e-6) / steps
+        return np.round(possible * steps) / steps
 
     def reach(self, rho: float, level: float | None = None) -> FloatArray:
         """Probability of a score in the modelled part (or of at least ``level``), shape (G,)."""
@@ -250,7 +251,7 @@ class ScoreKernel:
 
 def relative_to_highest(log_rows: FloatArray) -> FloatArray:
     """Exponentials of rows of logarithms, each row divided by its largest."""
-    return np.asarray(np.exp(log_rows - log_rows.max(axis=1, keepdims=True)))
+    return np.exp(log_rows - log_rows.max(axis=1, keepdims=True))
 
 
 def _binned(values: FloatArray, index: IntArray, copies: Any) -> tuple[FloatArray, IntArray, Any]:
@@ -288,8 +289,6 @@ _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK, _AGAIN = 0.01, 2, 4, 60, 
 @cache
 def numpy_operations() -> Operations:
     """The array functions of ``shapes``, from NumPy and SciPy."""
-    from scipy.special import log_ndtr
-
     return operations_of(np, log_ndtr)
 
 
@@ -340,7 +339,7 @@ class Strangers:
     def join(self, shape: FloatArray) -> FloatArray:
         """Density of skill, (N, G), from that of the shape."""
         modelled = 1.0 if self.reach is None else (shape @ self.reach)[:, None]
-        return np.asarray((1 - self.share) * shape + modelled * self.profile)
+        return (1 - self.share) * shape + modelled * self.profile
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,7 +414,7 @@ class FieldFit(Fit):
     def spread(self, coordinates: FloatArray) -> FloatArray:
         """Width of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
         width, law = self.scale.width(numpy_operations(), coordinates[:, 1]), self.kernel.law
-        return np.asarray(law.location_at(width) - law.location_at(np.zeros(1)))
+        return law.location_at(width) - law.location_at(np.zeros(1))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
@@ -439,7 +438,7 @@ class FieldFit(Fit):
         reach = likelihood.log_reach(density)[:, 0]
         counts = likelihood.log_counts(density, log_unit) / self.copies.sum()
         each = likelihood.per_value(density)[:, 0] + likelihood.log_mass[0]
-        return np.asarray(each - reach[:, self.kernel.kind] + counts)
+        return each - reach[:, self.kernel.kind] + counts
 
     @one_thread()
     def log_likelihood_of_entries(
@@ -523,8 +522,6 @@ def effective_copies(fit: FieldFit) -> FloatArray:
     A score shared by more entries than a smooth field allows (Poisson, 1 % over all scores
     together) is a shared notebook: its entries count as many as the field lets expect there.
     """
-    from scipy.special import pdtrc
-
     expected = expected_copies(fit)
     copies = fit.kernel.pooled(fit.kernel.copies)
     surprise = pdtrc(copies - 1, expected)  # P(at least as many)
@@ -620,14 +617,14 @@ class _Likelihood:
         """Log probability of each distinct score but for ``log_mass``, shape (N, R, U)."""
         value = density @ self.table
         np.log(np.maximum(value, _TINY, out=value), out=value)
-        return np.asarray(value.reshape(len(density), self.nodes, -1))
+        return value.reshape(len(density), self.nodes, -1)
 
     def log_reach(self, density: FloatArray) -> FloatArray:
         """Log probability that an entry of each kind is in the modelled part, (N, R, K)."""
         if self.reach is None:
             return np.zeros((len(density), self.nodes, self.reaching.size))
         reach = np.maximum(density @ self.reach, _TINY)
-        return np.asarray(np.log(reach).reshape(len(density), self.nodes, -1))
+        return np.log(reach).reshape(len(density), self.nodes, -1)
 
     def log_counts(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of the numbers of entries in and below the modelled part, (N, R)."""
@@ -640,7 +637,7 @@ class _Likelihood:
         """Of densities (N, G) in units of ``exp(log_unit)``, shape (N, R)."""
         total = self.per_value(density) @ self.copies + self.log_mass @ self.copies
         total -= self.log_reach(density) @ self.reaching
-        return np.asarray(total + self.log_counts(density, log_unit))
+        return total + self.log_counts(density, log_unit)
 
 
 def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArray:
@@ -656,13 +653,9 @@ def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArr
     >>> log_count_probability(np.log(reach), 3, 0).round(2), (3 * np.log(reach)).round(2)
     (array([   -2.08, -1381.55]), array([   -2.08, -1381.55]))
     """
-    from scipy.special import betainc, betaln
-
     exact = betainc(n + 1, k + 1, np.exp(log_reach))
     far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
-    return np.asarray(
-        np.where(exact > _LEAST_BETA, np.log(np.maximum(exact, _LEAST_BETA)), far) - log_reach
-    )
+    return np.where(exact > _LEAST_BETA, np.log(np.maximum(exact, _LEAST_BETA)), far) - log_reach
 
 
 def shape_density(

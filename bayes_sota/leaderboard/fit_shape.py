@@ -94,7 +94,7 @@ class ShapeFit(FieldFit):
         """Log evidence at pairs of rho and luck, (k,) each, from points of their own, (k,)."""
         nodes = replace(self.nodes, rho=rho, luck=luck)
         found = infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self)
-        return np.asarray(found.log_evidence[0])
+        return found.log_evidence[0]
 
     def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
         """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
@@ -207,4 +207,4 @@ def replicate_scores(
         log_density = log_density - log_density.max(axis=-1, keepdims=True)
     density = fit.strangers.join(np.atleast_2d(np.exp(np.clip(log_density, -700.0, 50.0))))
     scores = kernel.replicate(density, rho, np.arange(size) % len(density), rng)
-    return np.asarray(kernel.board.sign * kernel.shown(scores))
+    return kernel.board.sign * kernel.shown(scores)

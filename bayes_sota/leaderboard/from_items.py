@@ -31,6 +31,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.special import ndtr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.errors import InputError
@@ -318,11 +319,11 @@ class JointKernel(ScoreKernel):
 
     def own_variance(self, rho: float) -> FloatArray:
         """Variance of each score's error that the leaders do not share, in units of its own."""
-        return np.asarray(1 - np.clip(self.relative * rho, 0, 0.99) ** 2)
+        return 1 - np.clip(self.relative * rho, 0, 0.99) ** 2
 
     def variances(self, rho: float) -> FloatArray:
         """The same in units of the law's, (U,)."""
-        return np.asarray(self.own_variance(rho) * self.ratio[self.entries] ** 2)
+        return self.own_variance(rho) * self.ratio[self.entries] ** 2
 
     @property
     def scores(self) -> FloatArray:
@@ -338,7 +339,7 @@ class JointKernel(ScoreKernel):
         """Right answers over answers, or as the board shows them."""
         if self.answers is None:
             return super().shown(scores)
-        return np.asarray(np.clip(np.round(scores * self.answers) / self.answers, 0, 1))
+        return np.clip(np.round(scores * self.answers) / self.answers, 0, 1)
 
     def new_scores(
         self, skill: FloatArray, normal: FloatArray, entries: IntArray, n_test: int
@@ -379,7 +380,7 @@ def _carrying(data: ItemScores) -> FloatArray:
     """Number of items (or clusters) that carry the variance of each score, (m,)."""
     influence = summed_by_cluster(data.influence, data.clusters)
     squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
-    return np.asarray(squares**2 / np.maximum(fourths, 1e-300))
+    return squares**2 / np.maximum(fourths, 1e-300)
 
 
 def _design_effect(data: Responses, found: ResponseCorrelation) -> float:
@@ -444,8 +445,6 @@ class JointSampler:
         self, density: FloatArray, table: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
         """Board-conditional skills, four per row of densities, (4 N, U)."""
-        from scipy.special import ndtr
-
         (sets, nodes), classifiers = density.shape, len(table)
         normal = rng.standard_normal((sets, _REPEATS, classifiers)) @ self.factor.T
         level = ndtr(normal).transpose(0, 2, 1).reshape(-1, _REPEATS)

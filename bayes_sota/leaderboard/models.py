@@ -17,6 +17,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
+from scipy.interpolate import CubicSpline
 from scipy.special import betaln
 
 from bayes_sota.core.arguments import refuse_unused
@@ -458,8 +459,6 @@ def _fewer(nodes: FloatArray, most: int) -> FloatArray:
 
 def _spline(values: FloatArray, few: FloatArray, nodes: FloatArray) -> FloatArray:
     """Values at few places, (k, ...), at others; a cubic spline along the first axis."""
-    from scipy.interpolate import CubicSpline
-
     return values if few.size == 1 else np.asarray(CubicSpline(few, values)(nodes))
 
 

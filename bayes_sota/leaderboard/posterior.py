@@ -300,7 +300,7 @@ class NodeSampler:
         rate = self.total / np.maximum(_from_above(density * self.reach)[:, :1], _TINY)
         unlisted = np.maximum(tries - self.kernel.modelled.size, 0)
         listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
-        return np.asarray(-np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass))
+        return -np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass)
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,12 +379,12 @@ def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray
     tries = fit.kernel.board.tries
     if isinstance(tries, int):
         return np.full(size, float(tries))
-    return np.asarray(np.maximum(tries.quantile(rng.random(size)), fit.copies.sum()))
+    return np.maximum(tries.quantile(rng.random(size)), fit.copies.sum())
 
 
 def _from_above(mass: FloatArray) -> FloatArray:
     """Sum of each row from every place on."""
-    return np.asarray(np.cumsum(mass[:, ::-1], axis=1)[:, ::-1])
+    return np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
 
 
 def expected_best(density: FloatArray, count: float, psi: FloatArray) -> FloatArray:
@@ -394,7 +394,7 @@ def expected_best(density: FloatArray, count: float, psi: FloatArray) -> FloatAr
     beyond = beyond / np.maximum(above[:, :1], _TINY)
     log_cdf = count * np.log1p(-np.minimum(beyond, 1 - 1e-12))
     mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
-    return np.asarray(mass @ psi / np.maximum(mass.sum(axis=1), _TINY))
+    return mass @ psi / np.maximum(mass.sum(axis=1), _TINY)
 
 
 def _leaders(copies: FloatArray) -> tuple[list[int], FloatArray]:
@@ -429,7 +429,7 @@ class BoardCheck:
     def p_values(self) -> FloatArray:
         """Share of replications at least as large, ties by half, shape (K,)."""
         above = np.mean(self.replicated > self.observed, axis=0)
-        return np.asarray(above + np.mean(self.replicated == self.observed, axis=0) / 2)
+        return above + np.mean(self.replicated == self.observed, axis=0) / 2
 
 
 def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> BoardCheck:

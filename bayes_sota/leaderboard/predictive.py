@@ -15,6 +15,7 @@ boards from the model against their replicates.
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
@@ -64,8 +65,6 @@ class Field:
 
         Where they are independent they come in increasing order.
         """
-        from scipy.special import ndtr
-
         shape = len(weights), self.value.size
         joint = self.joint is not None
         level = ndtr(self._normals(shape, rng)) if joint else np.sort(rng.random(shape), axis=1)
@@ -345,8 +344,6 @@ def _expected_largest(mass: FloatArray, psi: FloatArray) -> float:
 
 def _redrawn_above(low: FloatArray, z: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Independent standard normals given that they are above ``low``: those below are redrawn."""
-    from scipy.special import ndtr, ndtri
-
     below = z < low
     tail = ndtr(-np.minimum(low[below], _FURTHEST))
     z[below] = -ndtri(tail * (1 - rng.random(tail.size)))
@@ -355,7 +352,5 @@ def _redrawn_above(low: FloatArray, z: FloatArray, rng: np.random.Generator) -> 
 
 def _moved_above(low: FloatArray, z: FloatArray) -> FloatArray:
     """Standard normals at the same quantiles above ``low``, so that they stay correlated."""
-    from scipy.special import ndtr, ndtri
-
     tail = ndtr(-np.minimum(low, _FURTHEST))
-    return np.asarray(-ndtri(np.maximum(tail * ndtr(-z), 1e-307)))
+    return -ndtri(np.maximum(tail * ndtr(-z), 1e-307))

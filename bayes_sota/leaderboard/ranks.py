@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
@@ -132,8 +133,6 @@ def separating_times(
         Draws of the correlation of scores with what all share.
     ci_prob, power : float
     """
-    from scipy.special import ndtri
-
     first, second = np.argsort(-data.scores, kind="stable")[:2]
     if isinstance(data, Leaderboard):
         ratios = np.ones(data.n_entries) if data.error_ratios is None else data.error_ratios
@@ -190,16 +189,16 @@ def _stepwise(
 def _stabilised(board: Leaderboard) -> FloatArray:
     """Scores on a scale on which those on as many items have a standard error of 1."""
     if board.metric == "accuracy":
-        return np.asarray(2 * np.sqrt(board.n_test) * np.arcsin(np.sqrt(board.scores)))
+        return 2 * np.sqrt(board.n_test) * np.arcsin(np.sqrt(board.scores))
     return score_law(board).normal_scores.stabilized(board.scores)
 
 
 def _influence(data: Responses | ItemScores) -> FloatArray:
     """Of each item, cluster, task or run on the scores: their covariance is its square."""
     if isinstance(data, ItemScores):
-        return np.asarray(summed_by_cluster(data.influence, data.clusters) / data.n_items)
+        return summed_by_cluster(data.influence, data.clusters) / data.n_items
     if data.is_average:
         return data.average.influence
     answers = data.correct.astype(float)
     apart = np.where(answers == MISSING, 0.0, answers - data.scores) / data.totals
-    return np.asarray(summed_by_cluster(apart, data.clusters))
+    return summed_by_cluster(apart, data.clusters)

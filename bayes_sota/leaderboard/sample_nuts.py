@@ -18,7 +18,9 @@ from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import (
     check_trace,
+    describe_nuts,
     describe_provenance,
+    group_of,
     model_groups,
     model_of,
     resolve_seed,
@@ -27,7 +29,6 @@ from bayes_sota.core.sample import (
     sampler_stats,
     without_checks,
 )
-from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
@@ -126,7 +127,7 @@ def complete(
 
 def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | SkillFamily:
     """Shape that a trace is of; a given one must be that of the trace, where it says so."""
-    constants = trace["constant_data"] if "constant_data" in trace.children else {}
+    constants = group_of(trace, "constant_data")
     if "family" not in constants:
         return family or "ex-gaussian"
     index = int(constants["family"])
@@ -147,11 +148,10 @@ def _check_variables(trace: xr.DataTree, shape: ShapeFit) -> None:
             f"the trace lacks {', '.join(missing)}: theta_sota is computed from "
             f"{', '.join(needed)}, which an extended model keeps under these names"
         )
-    kernel = shape.kernel
-    if "observed_data" in trace.children and "score" in trace["observed_data"]:
-        here, scores = kernel.board.sign * kernel.scores[kernel.modelled], trace["observed_data"]
-        found = scores["score"].values
-        if found.shape != here.shape or not np.allclose(found, here):
+    kernel, observed = shape.kernel, group_of(trace, "observed_data")
+    if "score" in observed:
+        here, scores = kernel.board.sign * kernel.scores[kernel.modelled], observed["score"].values
+        if scores.shape != here.shape or not np.allclose(scores, here):
             raise InputError("the trace is of another board: its scores differ")
 
 
@@ -175,7 +175,7 @@ def _complete(
     values = {name: value.reshape(chains, draws) for name, value in values.items()}
     drawn = Drawn(shape, parameters, (chains, draws), board.names)
     attributes = {
-        "draws_are_independent": 0, "inference_library": "nutpie",
+        "inference_library": "nutpie",
         "notes": "; ".join(notes_of(shape)), **_diagnostics(trace, shape), **attributes,
     }  # fmt: skip
     tree = build_board_tree(values, drawn, attributes, rng, groups="estimands")
@@ -186,7 +186,7 @@ def _complete(
     extended = {v.name for v in model.free_RVs} - {*shape.parameters, *shape.shared_names}
     if fields is None:
         before = _prior_boards(shape, given["prior"], rng)
-        others = [name for name in groups["posterior"] if name not in given["prior"]]
+        others = [str(name) for name in groups["posterior"] if name not in given["prior"]]
         given["prior"] = given["prior"].assign({name: before[name] for name in others})
         if not extended:
             given["prior_predictive"]["score"] = before["score"]
@@ -203,11 +203,10 @@ def _complete(
         given[name] = given[name].assign_coords(place=observed["place"])
     if "observed_data" in trace.children:
         observed = xr.merge([observed, trace["observed_data"].to_dataset().drop_vars("score")])
-    stats = sampler_stats(trace) if "sample_stats" in trace.children else xr.Dataset()
     likelihood = given["log_likelihood"]
     given["log_likelihood"] = likelihood.astype(np.float32 if likelihood.nbytes > SINGLE else float)
     return result_tree(
-        {**groups, **given, "observed_data": observed, "sample_stats": stats},
+        {**groups, **given, "observed_data": observed, "sample_stats": sampler_stats(trace)},
         {**attributes, "metric": board.metric},
     )
 
@@ -302,10 +301,11 @@ def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
     """Convergence over all variables of a trace, and what it says against the result."""
     import arviz as az
 
-    stats = trace["sample_stats"] if "sample_stats" in trace.children else {}
-    divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
-    reasons = [*reasons_of(fit), *([counted(divergences, "divergence")] if divergences else [])]
-    posterior, found = trace["posterior"].to_dataset(), dict[str, Any]()
+    found = {"divergences": 0} | describe_nuts(trace)
+    posterior = trace["posterior"].to_dataset()
+    reasons = [*reasons_of(fit)]
+    if found["diagnostics_reasons"]:
+        reasons.append(found["diagnostics_reasons"])
     posterior = posterior[[name for name, value in posterior.items() if value.max() > value.min()]]
     if posterior.sizes.get("draw", 0) > 3:  # of a single draw nothing varies
         if posterior.sizes["chain"] > 1:
@@ -315,7 +315,7 @@ def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
         reasons.append(f"r_hat is {found['r_hat']:.3f}, above {_LARGEST_R_HAT}")
     if found.get("ess_bulk", np.inf) < _LEAST_SIZE:
         reasons.append(f"there are {found['ess_bulk']:.0f} effective draws of {_LEAST_SIZE:.0f}")
-    return found | {"divergences": divergences, "diagnostics_reasons": "; ".join(reasons)}
+    return found | {"diagnostics_reasons": "; ".join(reasons)}
 
 
 def _worst(values: xr.Dataset, which: Any) -> float:

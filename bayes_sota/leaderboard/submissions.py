@@ -141,7 +141,7 @@ class SubmissionKernel(ScoreKernel):
     def _field(self) -> FloatArray:
         """Shares of the kinds on the board, (L,)."""
         counts = np.bincount(self.kinds, minlength=len(self.numbers))
-        return np.asarray(counts / counts.sum())
+        return counts / counts.sum()
 
     def log_kernel_at(self, variance: FloatArray | float) -> FloatArray:
         """Log probability of each value: that of one submission, and what the choice adds."""
@@ -158,7 +158,7 @@ class SubmissionKernel(ScoreKernel):
 
     def reach(self, rho: float, level: float | None = None) -> FloatArray:
         """Probability of a score in the modelled part, (G,), of an entry of any kind."""
-        return np.asarray(self._field @ self._reaches(rho, level))
+        return self._field @ self._reaches(rho, level)
 
     def reaches(self, rho: float) -> FloatArray:
         """Probability of a score in the modelled part, (L, G), for each kind."""
@@ -226,7 +226,7 @@ class SubmissionKernel(ScoreKernel):
             cut = (self.values.min() - self.law.spacing / 2) / self.law.unit
             low = (cut - psi) / error
         kinds = np.broadcast_to(kind, psi.shape)
-        return np.asarray(error * self.noise.draw_above(low, kinds, rng))
+        return error * self.noise.draw_above(low, kinds, rng)
 
 
 def _kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray, IntArray]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import bdtrc, ndtr, ndtri
+from scipy.stats import binom
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
@@ -58,7 +60,7 @@ class ChosenScores(NormalTestSet):
 
     def _noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
         skill, common, own, _ = parts
-        return np.asarray((self.scores.normal_score(target, skill) - common) / own)
+        return (self.scores.normal_score(target, skill) - common) / own
 
     def challenge(
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
@@ -110,8 +112,6 @@ class ChosenCounts(TestSet):
 
     def chance_of_highest(self, parts: Parts) -> FloatArray:
         """Of all items right."""
-        from scipy.special import ndtri
-
         *plain, kind = parts
         alone = np.clip(super().chance_of_highest(tuple(plain)), 1e-300, 1 - 1e-16)
         return self.noise.survival(-ndtri(alone), kind)
@@ -166,9 +166,6 @@ def _shares(
 
 def _binomial_quantile(normal: FloatArray, size: IntArray, chance: FloatArray) -> IntArray:
     """Binomial counts at the levels of standard normals."""
-    from scipy.special import ndtr
-    from scipy.stats import binom
-
     level, high = ndtr(-np.abs(normal)), normal > 0
     found = np.empty(normal.shape)
     found[~high] = binom.ppf(level[~high], size[~high], chance[~high])
@@ -180,8 +177,6 @@ def _normal_behind(
     rng: np.random.Generator, count: IntArray, size: IntArray, chance: FloatArray
 ) -> FloatArray:
     """Standard normals whose binomial counts are given."""
-    from scipy.special import bdtrc, ndtri
-
     reached, above = bdtrc(count - 1, size, chance), bdtrc(count, size, chance)
     return -np.asarray(ndtri(above + rng.random(count.shape) * (reached - above)))
 

@@ -382,7 +382,7 @@ class SurvivalTable:
             place = (rng.integers(self.points, size=k.size) - (self.points - 1) / 2) / self.points
         else:
             place = rng.random(k.size) - 0.5
-        return np.asarray(self.shifts[k] + self.cell * place)
+        return self.shifts[k] + self.cell * place
 
     def ends(self) -> "SurvivalTable":
         """The table at the first and the last edge only."""
@@ -424,7 +424,7 @@ def skill_nodes(
     low = max(centre[0] - reach - luck, 0.02 * top / n_test)
     high = min(centre[1] + reach, top - 0.05 * spacing)
     root = np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
-    return np.asarray(np.sin(root / (2 * np.sqrt(n_test))) ** 2)
+    return np.sin(root / (2 * np.sqrt(n_test))) ** 2
 
 
 def node_range(correlations: FloatArray, refinement: float) -> tuple[float, float]:

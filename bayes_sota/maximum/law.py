@@ -65,7 +65,7 @@ class MaximumLaw:
         index = np.floor(np.asarray(x, dtype=np.float64)) - self.start
         inside = np.clip(index, 0, self.values.size - 1).astype(np.int64)
         below = np.where(index < 0, 0.0, self.values[inside])
-        return np.asarray(np.where(index >= self.values.size, self.ceiling, below))
+        return np.where(index >= self.values.size, self.ceiling, below)
 
     def sf(self, x: ArrayLike) -> FloatArray:
         """``P(max_j X_j > x)`` for success counts ``x``."""
@@ -93,7 +93,7 @@ class MaximumLaw:
     def pmf(self, x: ArrayLike) -> FloatArray:
         """``P(max_j X_j = x)``; zero where ``x`` is not an integer."""
         x = np.asarray(x, dtype=np.float64)
-        return np.asarray(np.where(x == np.floor(x), self.cdf(x) - self.cdf(x - 1), 0.0))
+        return np.where(x == np.floor(x), self.cdf(x) - self.cdf(x - 1), 0.0)
 
     @property
     def support(self) -> NDArray[np.int64]:

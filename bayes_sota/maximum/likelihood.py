@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
+from scipy.special import ndtr
 
 from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
@@ -165,14 +166,12 @@ class NormalScoring:
         first, last, lowest, highest = (float(self.scores.stabilized(float(x))) for x in ends)
         low, high = max(first - reach - luck, lowest), min(last + reach, highest)
         count = int(np.ceil((high - low) / spacing)) + 2
-        return np.asarray(self.scores.from_stabilized(np.linspace(low, high, count)))
+        return self.scores.from_stabilized(np.linspace(low, high, count))
 
     def table(
         self, skills: FloatArray, correlation: float, tries: float, refinement: float
     ) -> SurvivalTable:
         """By normal scores that share one factor."""
-        from scipy.special import ndtr
-
         shifts: FloatArray = np.zeros(1)
         weights: FloatArray = np.ones(1)
         cell = 0.0
@@ -381,7 +380,7 @@ class BoardLikelihood:
         sizes = np.array([table.shifts.size for table in self.tables])[r]
         low = (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
         noisy = log_likelihood < np.log(10 * NOISE * m)
-        return np.asarray((first & (k == 0)) | (last & (k == sizes - 1)) | low | noisy)
+        return (first & (k == 0)) | (last & (k == sizes - 1)) | low | noisy
 
     def _shift(self, rng: np.random.Generator, r: IntArray, k: IntArray) -> FloatArray:
         """What all scores shared, standardised, spread evenly around its nodes."""

@@ -233,7 +233,7 @@ def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> Flo
     low, high = prior.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
     count = count or max(_RHO_NODES, int(np.ceil(_NODES_PER_RHO * (high - low))))
     angle = (np.arange(count) + 0.5) * np.pi / count
-    return np.asarray((low + high) / 2 - (high - low) / 2 * np.cos(angle))
+    return (low + high) / 2 - (high - low) / 2 * np.cos(angle)
 
 
 def spread_variable(prior: SkillPrior) -> Any:

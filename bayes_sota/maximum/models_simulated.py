@@ -14,6 +14,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
@@ -229,8 +230,6 @@ class ScoreSimulator:
 
         Last comes the luck of submissions, where boards have some, for which ``rng`` is needed.
         """
-        from scipy.special import ndtr
-
         flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in given)
         best, location, spread, rho, shift, m, *luck = flat
         board = self.boards[i]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+from scipy.special import ndtr
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
@@ -240,8 +242,6 @@ def _density_of_board(
 
     with s the binomial error of an accuracy, or that of a score; of all draws it is the mean.
     """
-    from scipy.special import ndtr
-
     rho, z = (get_variable(tree, "posterior", name).values.ravel() for name in ("rho", "shift"))
     psi, room = theta + rho * z * error(theta), 0.2 * np.ptp(theta)
     low, high = float(theta.min() - room), float(theta.max() + room)
@@ -254,8 +254,6 @@ def _density_of_board(
 
 def _density_of_law(skills: FloatArray, below: FloatArray) -> xr.DataArray:
     """Density of a law by its probabilities at nodes, at more points between them."""
-    from scipy.interpolate import PchipInterpolator
-
     middle, height = _heights(skills, below)
     seen = middle[height > _NEGLIGIBLE * height.max()]
     x = np.linspace(seen[0], seen[-1], _POINTS)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from bayes_sota.core.arguments import DEFAULT_SEED, SKILL, generator_of
 from bayes_sota.core.errors import InputError
@@ -225,7 +226,7 @@ class MaximumFit(Fit):
             for r in range(self.rho.size):
                 total[:, r] += likelihood.log_likelihood(weights, r)
         total[~possible] = -np.inf
-        return np.asarray(np.maximum(total, _IMPOSSIBLE))
+        return np.maximum(total, _IMPOSSIBLE)
 
 
 def fit_maximum(
@@ -358,6 +359,4 @@ def _top_quantile(tries: float, bounded: bool) -> float:
     """Standardised best of ``tries`` skills: any value serves, a good one needs fewer points."""
     if bounded:
         return float(np.sqrt(3) * (tries - 1) / (tries + 1))
-    from scipy.special import ndtri
-
     return float(ndtri((tries - 0.375) / (tries + 0.25)))

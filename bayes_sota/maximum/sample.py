@@ -489,11 +489,8 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     groups |= {k: groups[k].merge(data) if k in groups else data for k, data in own.items()}
     if "level" in groups["log_prior"]:  # the location's, moved by what the prior does not know
         groups["log_prior"] = groups["log_prior"].rename(level="location")
-    found: dict[str, Any] = {"draws_are_independent": 0, "diagnostics_reasons": ""}
-    if "sample_stats" in trace.children:
-        groups["sample_stats"] = sampler_stats(trace)
-        found |= describe_nuts(trace) if "diverging" in trace["sample_stats"] else {}
-    return request.tree(groups, request.describe("nuts", found))
+    groups["sample_stats"] = sampler_stats(trace)
+    return request.tree(groups, request.describe("nuts", describe_nuts(trace)))
 
 
 def sample_abc(

@@ -177,7 +177,7 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
     def _log_t(self, points: FloatArray) -> FloatArray:
         standard = np.linalg.solve(self.root, (points - self.mean).T)
         power = -0.5 * (_DEGREES + len(standard))
-        return np.asarray(power * np.log1p((standard**2).sum(axis=0) / _DEGREES))
+        return power * np.log1p((standard**2).sum(axis=0) / _DEGREES)
 
     def _accept(self, proposal: FloatArray, correction: FloatArray | float) -> float:
         prior = self._prior(proposal)
@@ -297,7 +297,7 @@ class _Run:
 def _standard_errors(boards: Sequence[BestScore], references: FloatArray) -> FloatArray:
     scoring = [maximum_scoring(b, float(x)) for b, x in zip(boards, references, strict=True)]
     errors = np.array([one.log_odds_error for one in scoring])
-    return np.asarray(errors * references * (1 - references))
+    return errors * references * (1 - references)
 
 
 def _standard_deviation(posterior: xr.Dataset) -> FloatArray:

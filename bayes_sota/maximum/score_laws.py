@@ -24,6 +24,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import betainc, betaincc, log_ndtr, ndtr, ndtri
 
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.auc.scores import AucScores
@@ -74,7 +75,7 @@ class ScoreLaw(ABC):
 
     def depth(self, scores: FloatArray) -> FloatArray:
         """How many standard errors scores lie below the best one."""
-        return np.asarray((self.best - scores) / self.standard_error)
+        return (self.best - scores) / self.standard_error
 
     @abstractmethod
     def on(self, size: int | None) -> Self:
@@ -95,7 +96,7 @@ class ScoreLaw(ABC):
 
     def skill_at(self, y: FloatArray) -> FloatArray:
         """Psi at grid coordinates."""
-        return np.asarray(expit(y))
+        return expit(y)
 
     def location_at(self, y: FloatArray) -> FloatArray:
         """Where grid coordinates lie on the scale of a field's location: log odds."""
@@ -121,7 +122,7 @@ class ScoreLaw(ABC):
         """
         sign = np.sign(values[:, None] / self.unit - self.skill_at(y))
         fall = np.minimum(self.log_kernel(prepared, dispersion), 0.0)
-        return np.asarray(sign * np.sqrt(-2 * fall))
+        return sign * np.sqrt(-2 * fall)
 
     @abstractmethod
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
@@ -129,9 +130,7 @@ class ScoreLaw(ABC):
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Probability of at least the value ``cut``, shape (G,)."""
-        from scipy.special import ndtr
-
-        return np.asarray(ndtr(self.reach_quantile(psi, cut, dispersion)))
+        return ndtr(self.reach_quantile(psi, cut, dispersion))
 
     @abstractmethod
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
@@ -143,14 +142,12 @@ class ScoreLaw(ABC):
 
     def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
         """Board-conditional skill ``psi = theta + shift sd(theta)``, the way back."""
-        return np.asarray(skill + shift * self.errors_at(skill))
+        return skill + shift * self.errors_at(skill)
 
     def replicate(
         self, psi: FloatArray, dispersion: float, cut: float | None, rng: np.random.Generator
     ) -> FloatArray:
         """Scores of fresh entries with these psi, above the value ``cut``."""
-        from scipy.special import ndtr, ndtri
-
         error = self.errors_at(psi) * np.sqrt(dispersion)
         low = 0.0 if cut is None else ndtr((cut / self.unit - psi) / error)
         level = np.clip(low + rng.random(psi.shape) * (1 - low), 1e-12, 1 - 1e-12)
@@ -242,33 +239,29 @@ class AccuracyLaw(ScoreLaw):
         with np.errstate(divide="ignore", invalid="ignore"):
             right = np.where(p > 0, values * np.log(p), 0.0)
             wrong = np.where(p < 1, (n - values) * np.log1p(-p), 0.0)
-        return np.asarray(fit - (right + wrong)[:, None])
+        return fit - (right + wrong)[:, None]
 
     def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Double binomial."""
-        return np.asarray(prepared / dispersion)
+        return prepared / dispersion
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the double binomial, times what prints alike."""
         n = self.n_test
         p = np.clip(values / n, 0.5 / n, 1 - 0.5 / n)
         variance = dispersion * n * p * (1 - p)
-        return np.asarray(np.log(self.alike) - 0.5 * np.log(2 * np.pi * variance))
+        return np.log(self.alike) - 0.5 * np.log(2 * np.pi * variance)
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Binomial tail at the dispersion, as an incomplete beta function."""
-        from scipy.special import betainc
-
-        return np.asarray(betainc(*self._beta(cut, dispersion), psi))
+        return betainc(*self._beta(cut, dispersion), psi)
 
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Exact in both tails."""
-        from scipy.special import betainc, betaincc, ndtri
-
         shape = self._beta(cut, dispersion)
         reach, missed = betainc(*shape, psi), betaincc(*shape, psi)
         upper = -ndtri(np.clip(missed, _TINY, 0.5))
-        return np.asarray(np.where(reach > 0.5, upper, ndtri(np.clip(reach, _TINY, 0.5))))
+        return np.where(reach > 0.5, upper, ndtri(np.clip(reach, _TINY, 0.5)))
 
     def _beta(self, cut: float, dispersion: Dispersion) -> tuple[Any, Any]:
         n = self.n_test
@@ -291,22 +284,22 @@ class AccuracyLaw(ScoreLaw):
         """Errors on the variance-stabilised scale."""
         n = size or self.n_test
         angle = np.arcsin(np.sqrt(skill)) + normal / (2 * np.sqrt(n))
-        return np.asarray(np.round(np.sin(np.clip(angle, 0, np.pi / 2)) ** 2 * n) / n)
+        return np.round(np.sin(np.clip(angle, 0, np.pi / 2)) ** 2 * n) / n
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Binomial."""
-        return np.asarray(np.sqrt(psi * (1 - psi) / self.n_test))
+        return np.sqrt(psi * (1 - psi) / self.n_test)
 
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Multiples of one item, between 0 and 1."""
-        return np.asarray(np.clip(np.round(scores * self.unit) / self.unit, 0, 1))
+        return np.clip(np.round(scores * self.unit) / self.unit, 0, 1)
 
     def new_score(
         self, skill: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
         """Binomial."""
         items = size or self.n_test
-        return np.asarray(rng.binomial(items, skill) / items)
+        return rng.binomial(items, skill) / items
 
     def best_new_score(
         self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
@@ -320,7 +313,7 @@ class AccuracyLaw(ScoreLaw):
         right = rng.binomial(size, reference, size=len(skills))[:, None]
         counts = rng.binomial(right, np.clip(a, 0, 1))
         counts = counts + rng.binomial(size - right, np.clip(b, 0, 1))
-        return np.asarray(counts.max(axis=1) / size)
+        return counts.max(axis=1) / size
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +371,7 @@ class AucScoreLaw(ScoreLaw):
 
     def depth(self, scores: FloatArray) -> FloatArray:
         """On the scale on which every estimate has a standard deviation of one."""
-        return np.asarray(self.table.stabilized(self.best) - self.table.stabilized(scores))
+        return self.table.stabilized(self.best) - self.table.stabilized(scores)
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log odds, and their standard errors."""
@@ -395,22 +388,20 @@ class AucScoreLaw(ScoreLaw):
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
     ) -> FloatArray:
         """Log probability of what prints as each value."""
-        from scipy.special import log_ndtr
-
         low, high = (side / np.sqrt(dispersion) for side in prepared)
         flip = low > 0  # the smaller tail loses no digits
         low, high = np.where(flip, -high, low), np.where(flip, -low, high)
         upper, lower = log_ndtr(high), log_ndtr(low)
         with np.errstate(divide="ignore", invalid="ignore"):
             difference = upper + np.log(-np.expm1(lower - upper))
-        return np.asarray(np.nan_to_num(difference, nan=-1e300, neginf=-1e300))
+        return np.nan_to_num(difference, nan=-1e300, neginf=-1e300)
 
     def residual(
         self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
     ) -> FloatArray:
         """Normal score in the middle of what prints as each value."""
         low, high = prepared
-        return np.asarray((low + high) / (2 * np.sqrt(dispersion)))
+        return (low + high) / (2 * np.sqrt(dispersion))
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Nothing is left out."""
@@ -419,7 +410,7 @@ class AucScoreLaw(ScoreLaw):
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """From the normal score of the cut."""
         score = np.asarray(self.table.normal_score(np.asarray(cut), psi))
-        return np.asarray(np.clip(-score / np.sqrt(dispersion), -38.0, 38.0))
+        return np.clip(-score / np.sqrt(dispersion), -38.0, 38.0)
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """The skill whose median estimate on these items is that of psi."""
@@ -487,7 +478,7 @@ class NormalLaw(ScoreLaw):
 
     def skill_at(self, y: FloatArray) -> FloatArray:
         """Back on the scale of the scores."""
-        return np.asarray(self.centre + self.scale * y)
+        return self.centre + self.scale * y
 
     def location_at(self, y: FloatArray) -> FloatArray:
         """The units of the scores."""
@@ -496,11 +487,11 @@ class NormalLaw(ScoreLaw):
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Half the squared distance in standard errors."""
         z = (values[:, None] - self.skill_at(y)) / self.standard_error
-        return np.asarray(-0.5 * z**2)
+        return -0.5 * z**2
 
     def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Normal."""
-        return np.asarray(prepared / dispersion)
+        return prepared / dispersion
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the normal density."""
@@ -510,11 +501,11 @@ class NormalLaw(ScoreLaw):
 
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Distance from the cut."""
-        return np.asarray((psi - cut) / (self.standard_error * np.sqrt(dispersion)))
+        return (psi - cut) / (self.standard_error * np.sqrt(dispersion))
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """The same standard error everywhere."""
-        return np.asarray(psi - shift * self.standard_error)
+        return psi - shift * self.standard_error
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """The same everywhere."""
@@ -552,14 +543,14 @@ def entry_values(board: Leaderboard) -> FloatArray:
     if board.count_bounds is None:
         return board.scores * (board.n_test if board.metric == "accuracy" else 1)
     middle = board.count_bounds.mean(axis=1)
-    return np.asarray(middle * board.n_test / board.sizes if board.has_own_errors else middle)
+    return middle * board.n_test / board.sizes if board.has_own_errors else middle
 
 
 def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:
     """Solution of ``psi = theta + shift sqrt(theta (1 - theta) / size)``."""
     q = shift**2 / size
     root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
-    return np.asarray((psi + q / 2 - np.sign(shift) * root) / (1 + q))
+    return (psi + q / 2 - np.sign(shift) * root) / (1 + q)
 
 
 def _log_odds_places(p: FloatArray, size: Any) -> tuple[FloatArray, FloatArray]:

@@ -24,10 +24,13 @@ excess within 2 % of the winner's standard error counts as none.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import betaincinv
 
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.auc.laws import AucMaximumLaw, auc_law
@@ -38,10 +41,6 @@ from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.law import MaximumLaw, maximum_law, resampled_maximum_law
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 Criterion = Literal["expected", "upper"]
 AnyLaw = MaximumLaw | AucMaximumLaw
@@ -147,10 +146,8 @@ class FieldEstimate:
             **{name: getattr(self, name) for name in plain}, "prob": self.ci_prob,
         }  # fmt: skip
 
-    def to_datatree(self) -> "xr.DataTree":
+    def to_datatree(self) -> xr.DataTree:
         """The estimate in the group ``point_estimate``: numbers, and no invented draws."""
-        import xarray as xr
-
         values = self.to_dict()
         numbers = {
             "theta_sota": self.estimate,
@@ -182,8 +179,6 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
     >>> [round(end, 4) for end in binomial_interval(2700, 3000)]
     [0.8887, 0.9105]
     """
-    from scipy.special import betaincinv
-
     wrong, tail = n_test - right, (1 - ci_prob) / 2
     low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
     high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
@@ -373,7 +368,7 @@ def crop_scores(
     levels = np.unique(kept)
 
     def feasible_at(index: int) -> FloatArray:
-        return np.asarray(kept[_feasible(kept, correlation, float(levels[index]))])
+        return kept[_feasible(kept, correlation, float(levels[index]))]
 
     def law_at(index: int) -> MaximumLaw:
         skills = feasible_at(index)
@@ -498,8 +493,6 @@ def _gumbel(probability: float) -> float:
 
 def _root(excess_of: Callable[[float], float], at_one: float) -> float:
     """Weight at which the excess vanishes."""
-    from scipy.optimize import brentq
-
     if at_one <= 0:
         return 1.0
     known = {1.0: at_one}

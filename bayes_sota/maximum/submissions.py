@@ -27,6 +27,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from bayes_sota.core.types import FloatArray, IntArray
 
@@ -72,14 +73,10 @@ class SubmissionNoise:
 
     def survival(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
         """P(W > w), (U, G)."""
-        from scipy.special import ndtr
-
-        return np.asarray(ndtr(-w) * np.exp(self.log_survival_ratio(w, kind)))
+        return ndtr(-w) * np.exp(self.log_survival_ratio(w, kind))
 
     def raised(self, survival: FloatArray) -> FloatArray:
         """P(score > x) of the first kind, where that of one submission is ``survival``."""
-        from scipy.special import ndtri
-
         with np.errstate(divide="ignore"):
             w = -ndtri(survival)
         ratio = self.log_survival_ratio(w.reshape(1, -1)).reshape(w.shape)
@@ -87,8 +84,6 @@ class SubmissionNoise:
 
     def draw_above(self, low: FloatArray, kind: IntArray, rng: np.random.Generator) -> FloatArray:
         """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""
-        from scipy.special import log_ndtr
-
         found, places = np.empty(low.shape), _places()
         level = np.log1p(-rng.random(low.shape))
         order = np.argsort(kind, axis=None, kind="stable")
@@ -106,7 +101,7 @@ class SubmissionNoise:
     @property
     def most(self) -> FloatArray:
         """Largest number of submissions of each kind, (L,)."""
-        return np.asarray(self.numbers.max(axis=1))
+        return self.numbers.max(axis=1)
 
     @cached_property
     def _tables(self) -> tuple[FloatArray, FloatArray]:
@@ -122,7 +117,7 @@ class SubmissionNoise:
         left = np.minimum(place.astype(np.int64), _PLACES - 2)
         part = place - left
         rows = rows.reshape(-1, *(1,) * (w.ndim - 1))
-        return np.asarray((1 - part) * table[rows, left] + part * table[rows, left + 1])
+        return (1 - part) * table[rows, left] + part * table[rows, left + 1]
 
 
 @lru_cache(16)
@@ -144,8 +139,6 @@ def log_ratios(numbers: FloatArray, luck: float) -> tuple[FloatArray, FloatArray
 
     Both survival functions are sums over the same places, so that their errors cancel.
     """
-    from scipy.special import log_ndtr
-
     w, u = _places(), np.linspace(-_REACH, _REACH, _NODES)
     weights = np.exp(-0.5 * u**2)
     below = log_ndtr(luck * w[:, None] + np.sqrt(1 - luck**2) * u)
@@ -161,7 +154,7 @@ def log_ratios(numbers: FloatArray, luck: float) -> tuple[FloatArray, FloatArray
 def _sum_from(values: FloatArray) -> FloatArray:
     """Integral from each place on, up to a factor, by the trapezoidal rule."""
     above = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(above - values / 2)
+    return above - values / 2
 
 
 def expected_maximum(numbers: FloatArray) -> FloatArray:
@@ -172,10 +165,8 @@ def expected_maximum(numbers: FloatArray) -> FloatArray:
     >>> np.round(expected_maximum(np.array([1.0, 2.0, 10.0, 100.0])), 3).tolist()
     [0.0, 0.564, 1.539, 2.508]
     """
-    from scipy.special import log_ndtr
-
     x = np.linspace(-10.0, 10.0, 4001)
     flat, inverse = np.unique(numbers, return_inverse=True)
     cdf = np.exp(flat[:, None] * log_ndtr(x))
     found = np.trapezoid(np.heaviside(x, 0.5) - cdf, x, axis=1)
-    return np.asarray(np.where(flat == 1, 0.0, found)[inverse].reshape(np.shape(numbers)))
+    return np.where(flat == 1, 0.0, found)[inverse].reshape(np.shape(numbers))

@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
@@ -74,19 +75,19 @@ class GaussianScores:
 
     def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
         """Distance in standard errors."""
-        return np.asarray((np.asarray(estimate, np.float64) - np.asarray(skill)) / self.error)
+        return (np.asarray(estimate, np.float64) - np.asarray(skill)) / self.error
 
     def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
         """Skill plus an error."""
-        return np.asarray(np.asarray(skill) + self.error * np.asarray(normal, np.float64))
+        return np.asarray(skill) + self.error * np.asarray(normal, np.float64)
 
     def stabilized(self, skill: ArrayLike) -> FloatArray:
         """Skill in standard errors."""
-        return np.asarray(np.asarray(skill, np.float64) / self.error)
+        return np.asarray(skill, np.float64) / self.error
 
     def from_stabilized(self, t: ArrayLike) -> FloatArray:
         """Skill."""
-        return np.asarray(np.asarray(t, np.float64) * self.error)
+        return np.asarray(t, np.float64) * self.error
 
     def standard_error(self, skill: ArrayLike) -> FloatArray:
         """The same everywhere."""
@@ -320,7 +321,7 @@ class TestSet(FreshTestSet):
     def shift(self) -> FloatArray:
         """Count of the reference classifier in standard deviations from its mean."""
         sd = np.sqrt(self.n_test * self.reference_skill * (1 - self.reference_skill))
-        return np.asarray((self.counts - self.n_test * self.reference_skill) / sd)
+        return (self.counts - self.n_test * self.reference_skill) / sd
 
     @property
     def highest(self) -> float:  # type: ignore[override]
@@ -344,7 +345,7 @@ class TestSet(FreshTestSet):
     def chance_of_highest(self, parts: Parts) -> FloatArray:
         """Of all items right, ``a^k b^(n - k)``."""
         a, b, k, rest = parts
-        return np.asarray(a**k * b**rest)
+        return a**k * b**rest
 
     def bound(
         self, parts: Parts, target: IntArray, tilt: FloatArray | None = None
@@ -394,7 +395,7 @@ def _chernoff(parts: Parts, target: IntArray, tilt: FloatArray) -> FloatArray:
     a, b, k, rest = parts
     growth = np.expm1(tilt)
     log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
-    return np.asarray(np.exp(np.minimum(log_bound, 0.0)))
+    return np.exp(np.minimum(log_bound, 0.0))
 
 
 def _least_tilt(parts: Parts, target: IntArray) -> FloatArray:
@@ -455,8 +456,6 @@ class NormalTestSet(FreshTestSet):
 
     def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Exact probability of a score above the target; there is no tilt."""
-        from scipy.special import ndtr
-
         skill, common, own = parts
         chance = np.asarray(ndtr((common - self.scores.normal_score(target, skill)) / own))
         return chance, chance
@@ -465,8 +464,6 @@ class NormalTestSet(FreshTestSet):
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, FloatArray]:
         """By the ratio of the chances, then from the tail above the target."""
-        from scipy.special import ndtri
-
         now, _ = self.bound(parts, target)
         leads = np.flatnonzero(rng.random(now.size) * bound < now)
         skill, common, own = (x[leads] for x in parts)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import beta
 
 from bayes_sota.core.priors import BOARD_FAMILIES, BetaCorrelation
 from bayes_sota.core.types import FloatArray, IntArray
@@ -133,13 +134,11 @@ def log_priors(likelihood: PairedLikelihood, draws: Draws) -> dict[str, FloatArr
 
 
 def _log_beta(p: FloatArray, prior: BetaCorrelation) -> FloatArray:
-    from scipy.stats import beta
-
-    return np.asarray(beta.logpdf(p, prior.a, prior.b))
+    return beta.logpdf(p, prior.a, prior.b)
 
 
 def _log_normal(x: FloatArray, mean: float, sd: float) -> FloatArray:
-    return np.asarray(-0.5 * ((x - mean) / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi)))
+    return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi))
 
 
 def _log_lognormal(x: FloatArray, mean: float, sd: float) -> FloatArray:

@@ -23,6 +23,7 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import ndtr
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
@@ -149,8 +150,6 @@ class PairedLikelihood:
 
     def residuals(self, t: FloatArray) -> Residuals:
         """Noise parameters at standardised points, shape (N, number of them)."""
-        from scipy.special import ndtr
-
         values = dict(zip(self.noise_parameters, np.asarray(t).T, strict=True))
         count, rho = np.shape(t)[0], None
         if self.standard_errors is None:
@@ -174,8 +173,6 @@ class PairedLikelihood:
         return Residuals(public, private, outliers, shift, rho, luck, slope)
 
     def _lucks(self, t: FloatArray) -> FloatArray:
-        from scipy.special import ndtr
-
         found = self.priors.submission_luck.quantile(ndtr(t))
         return np.clip(found, 0.0, MOST_LUCK)
 
@@ -187,7 +184,7 @@ class PairedLikelihood:
         top = log_weights.max(axis=1)
         log_prior = top + np.log(np.exp(log_weights - top[:, None]).sum(axis=1))
         relative = log_prior + np.log(self.shift_scale[1]) + 0.5 * t[:, -1] ** 2
-        return np.asarray(relative + 0.5 * np.log(2 * np.pi))
+        return relative + 0.5 * np.log(2 * np.pi)
 
     # -- likelihood ---------------------------------------------------------------------------
 
@@ -208,13 +205,13 @@ class PairedLikelihood:
         terms, _, _ = self.team_terms(density, noise)
         total = self.log_pairs(terms).sum(axis=1)
         total -= self.log_all_selected(density, noise)
-        return np.asarray(total + self.log_prior_correction(own, noise))
+        return total + self.log_prior_correction(own, noise)
 
     def log_pairs(self, terms: FloatArray) -> FloatArray:
         """Log of the joint density of each team's scores, (N, k), from its ``team_terms``."""
         second = 1.0 if self.teams.y is None else FLAT / self.ranges[1]
         nothing = FLAT / self.ranges[0] * second + _FLOOR  # both scores say nothing
-        return np.asarray(np.log(terms.sum(axis=1) + nothing))
+        return np.log(terms.sum(axis=1) + nothing)
 
     def team_terms(
         self, density: FloatArray, noise: Residuals
@@ -245,7 +242,7 @@ class PairedLikelihood:
     def _more(self, choice: Choice, noise: Residuals) -> FloatArray:
         """What the skills of teams have more for their numbers of submissions, (N, k)."""
         assert noise.slope is not None
-        return np.asarray(noise.slope[:, None] * (choice.luck - self.typical_luck))
+        return noise.slope[:, None] * (choice.luck - self.typical_luck)
 
     def more_skill(self, noise: Residuals) -> FloatArray:
         """What the skill of each team has more than psi of the field, (N, k) or 0."""
@@ -281,7 +278,7 @@ class PairedLikelihood:
         following -= value
         following *= place
         value += following
-        return np.asarray(np.maximum(value, 0.0))
+        return np.maximum(value, 0.0)
 
     def log_selected(self, density: FloatArray, noise: Residuals) -> FloatArray:
         """Logarithm of the probability that a team is selected, (N, 1), or (N, k) by team."""
@@ -312,8 +309,6 @@ class PairedLikelihood:
 
     def _below(self, noise: Residuals, board: int, level: int) -> FloatArray:
         """Probability of a score below the board's threshold at each skill, (N, nodes)."""
-        from scipy.special import ndtr
-
         threshold, flat = self.flat_below(board)
         choice = None if self.teams.choice is None else self.teams.choice.levels
         shift = noise.shift[:, None] if board else 0.0
@@ -352,7 +347,7 @@ def densities_at(
     log_density = add_strangers(numpy, scale, shape, nodes, STRANGERS)
     density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
     step = float(nodes[1] - nodes[0])
-    return np.asarray(density / (density.sum(axis=1, keepdims=True) * step))
+    return density / (density.sum(axis=1, keepdims=True) * step)
 
 
 def shift_scales(
@@ -381,7 +376,7 @@ def shift_scales(
 
 def _seen_offsets(rho: FloatArray, offsets: FloatArray) -> FloatArray:
     """Offsets, as large as a sampler needs where nothing else shifts: 1 % of a standard error."""
-    return np.asarray(np.where(rho < _LEAST_SHIFT, np.maximum(offsets, _LEAST_SHIFT), offsets))
+    return np.where(rho < _LEAST_SHIFT, np.maximum(offsets, _LEAST_SHIFT), offsets)
 
 
 def shift_log_weights(likelihood: PairedLikelihood, noise: Residuals) -> FloatArray:
@@ -389,4 +384,4 @@ def shift_log_weights(likelihood: PairedLikelihood, noise: Residuals) -> FloatAr
     rho, offset, error = shift_scales(likelihood, noise)
     sd = error * np.sqrt(rho**2 + offset**2)
     z = noise.shift[:, None] / sd
-    return np.asarray(-0.5 * z**2 - np.log(sd * np.sqrt(2 * np.pi) * rho.shape[1]))
+    return -0.5 * z**2 - np.log(sd * np.sqrt(2 * np.pi) * rho.shape[1])

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
@@ -121,8 +122,6 @@ def _sampled_again(
     rng: np.random.Generator,
 ) -> WeightedPoints:
     """Weighted points from a Student t with the moments of a first sample."""
-    from scipy.special import gammaln
-
     weights, d = first.weights[:, 0], first.points.shape[1]
     centre = weights @ first.points
     away = first.points - centre
@@ -315,7 +314,7 @@ def _draw_team_skills(
     below, above = (np.take_along_axis(steps, (cell + k)[..., None], -1)[..., 0] for k in (0, 1))
     part = (level - below) / (above - below)
     drawn = middle + sd * (_WINDOW[cell] + part * (_WINDOW[1] - _WINDOW[0]))
-    return np.asarray(np.clip(drawn, likelihood.nodes[0], likelihood.nodes[-1]))
+    return np.clip(drawn, likelihood.nodes[0], likelihood.nodes[-1])
 
 
 def _interpolated(density: FloatArray, likelihood: PairedLikelihood, at: FloatArray) -> FloatArray:
@@ -327,7 +326,7 @@ def _interpolated(density: FloatArray, likelihood: PairedLikelihood, at: FloatAr
     u = place - left
     flat = left + (np.arange(len(density)) * density.shape[1])[:, None, None]
     values = density.ravel()
-    return np.asarray(np.where(inside, (1 - u) * values[flat] + u * values[flat + 1], 0.0))
+    return np.where(inside, (1 - u) * values[flat] + u * values[flat + 1], 0.0)
 
 
 def estimands_of(
@@ -454,7 +453,7 @@ def predict_private(
     predicted = psi + delta[:, None] + sd * rng.standard_normal(psi.shape)
     failed = rng.random(psi.shape) < FLAT
     anything = rng.choice(public, psi.shape)
-    return np.asarray(np.where(failed, anything, predicted))
+    return np.where(failed, anything, predicted)
 
 
 def predict_from_public(

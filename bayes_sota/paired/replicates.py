@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.paired.hyperparameters import Draws, densities_of
@@ -174,18 +175,14 @@ class _BoardLaw:
 
     def chances(self, side: IntArray) -> FloatArray:
         """Probability of each kind of residual and of the side, (kinds, D, k)."""
-        from scipy.special import ndtr
-
         z = (self.threshold - self.centre[:-1]) / self.sd[:-1]
         normal = np.where(side == 0, 1.0, ndtr(-side * z))
         below = self.flat_below
         flat = np.where(side == 0, 1.0, np.where(side > 0, 1 - below, below))
-        return np.asarray(self.weights * np.concatenate([normal, flat[None]]))
+        return self.weights * np.concatenate([normal, flat[None]])
 
     def draw(self, side: IntArray, rng: np.random.Generator) -> FloatArray:
         """One score on the given side for each skill, (D, k)."""
-        from scipy.special import ndtr, ndtri
-
         total = np.cumsum(self.chances(side), axis=0)
         kind = np.sum(total < rng.random(side.shape) * total[-1], axis=0)[None]
         centre = np.take_along_axis(self.centre, kind, axis=0)[0]
@@ -197,7 +194,7 @@ class _BoardLaw:
         low, high = np.zeros(side.shape), np.ones(side.shape)
         low[side > 0] = high[side < 0] = self.flat_below
         flat = self.lowest + self.width * (low + (high - low) * u)
-        return np.asarray(np.where(kind[0] == len(self.weights) - 1, flat, normal))
+        return np.where(kind[0] == len(self.weights) - 1, flat, normal)
 
 
 def _normals(

@@ -80,7 +80,7 @@ def unusual_share(terms: FloatArray, boards: int) -> FloatArray:
     [[0.25, 1.0]]
     """
     usual = terms[:, : -_UNUSUAL[boards]].sum(axis=1)
-    return np.asarray(1 - usual / np.maximum(terms.sum(axis=1), _TINY))
+    return 1 - usual / np.maximum(terms.sum(axis=1), _TINY)
 
 
 def split_noise(total: FloatArray, ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -152,7 +152,7 @@ def typical_variance(choice: Choice, noise: Residuals) -> FloatArray:
     """Variance of a usual public residual of a team with the mean variance of ``M_T``, (N,)."""
     assert noise.luck is not None
     kept = 1 - noise.luck**2 * (1 - float(choice.variance.mean()))
-    return np.asarray(noise.public_sd**2 * kept)
+    return noise.public_sd**2 * kept
 
 
 def _centres(choice: Choice, noise: Residuals) -> tuple[FloatArray, FloatArray]:

@@ -12,6 +12,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 import xarray as xr
+from scipy.stats import spearmanr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, refuse_unused
 from bayes_sota.core.builders import PairedPriors
@@ -389,8 +390,6 @@ def describe_boards(
     boards: PairedBoards, priors: PairedPriors, selection: Selection, provenance: dict[str, str]
 ) -> dict[str, Any]:
     """Attributes that any route to a posterior of two boards has."""
-    from scipy.stats import spearmanr
-
     return {
         **provenance,
         "priors": repr(priors),

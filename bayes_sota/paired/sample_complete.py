@@ -18,6 +18,7 @@ from bayes_sota.core.sample import (
     check_trace,
     describe_nuts,
     describe_sampled,
+    group_of,
     model_groups,
     model_of,
     resolve_seed,
@@ -117,15 +118,13 @@ def complete(
     else:
         groups |= model_groups(found, trace, rng)
     groups |= _prior_groups(groups.get("prior"), layout, likelihood, family, rng)
-    if "sample_stats" in trace.children:
-        groups["sample_stats"] = trace["sample_stats"].to_dataset()
+    groups["sample_stats"] = group_of(trace, "sample_stats")
     groups = {name: _at(posterior, group) for name, group in groups.items()} | layout.data(
         likelihood
     )
     provenance = describe_sampled(found, groups, seed)
     attributes = describe_boards(boards, priors, selection, provenance)
-    sampler = describe_nuts(trace) if "sample_stats" in groups else {"draws_are_independent": 0}
-    attributes |= sampler | {"skill_family": family} | notes_of(groups)
+    attributes |= describe_nuts(trace) | {"skill_family": family} | notes_of(groups)
     return result_tree(groups, attributes)
 
 
@@ -182,8 +181,8 @@ def _family(trace: xr.DataTree, model: pm.Model | None) -> str:
     index = None
     if model is not None and "family" in model.named_vars:
         index = model["family"].get_value()
-    elif model is None and "constant_data" in trace.children:
-        index = trace["constant_data"].get("family")
+    elif model is None:
+        index = group_of(trace, "constant_data").get("family")
     if index is None:
         raise InputError(
             "the trace or its model has no data 'family': is it of bs.paired.build_model?"

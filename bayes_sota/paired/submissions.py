@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
@@ -51,7 +52,7 @@ class Choice:
     @cached_property
     def luck(self) -> FloatArray:
         """``e_T`` of each team, (k,)."""
-        return np.asarray(expected_maximum(self.numbers).mean(axis=1))
+        return expected_maximum(self.numbers).mean(axis=1)
 
     @property
     def nodes(self) -> FloatArray:
@@ -66,7 +67,7 @@ class Choice:
     @cached_property
     def variance(self) -> FloatArray:
         """Variance of ``M_T`` of each team, (k,)."""
-        return np.asarray(np.sum(self.weights * (self.nodes - self.luck) ** 2, axis=0))
+        return np.sum(self.weights * (self.nodes - self.luck) ** 2, axis=0)
 
     @cached_property
     def _rule(self) -> tuple[FloatArray, FloatArray]:
@@ -96,7 +97,7 @@ class Choice:
     def nearest_level(self) -> IntArray:
         """The level whose ``e_T`` is nearest to that of each team, (k,)."""
         away = np.abs(self.levels.luck[:, None] - self.luck)
-        return np.asarray(np.argmin(away, axis=0))
+        return np.argmin(away, axis=0)
 
 
 def gauss_rule(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -111,8 +112,6 @@ def gauss_rule(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
     >>> round(float(np.sum(nodes * weights)), 4), round(float(np.sum(nodes**2 * weights)), 4)
     (0.5642, 1.0)
     """
-    from scipy.special import log_ndtr
-
     edges = np.arange(-_REACH, _REACH + _STEP / 2, _STEP)
     below = np.exp(numbers[:, :, None] * log_ndtr(edges)).mean(axis=1)
     mass, z = np.diff(below, axis=1), (edges[1:] + edges[:-1]) / 2

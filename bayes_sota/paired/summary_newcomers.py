@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.special import ndtr
 
 from bayes_sota.core.arguments import COUNT, NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
@@ -116,8 +117,6 @@ class PairedNewcomer:
         dict
             ``gap``, ``new_n_test``, ``items``, ``best_score``, ``probability``, ``mcse``.
         """
-        from scipy.special import ndtr
-
         accuracy = self._coordinate.n_test is not None
         (OPEN_SHARE if accuracy else POSITIVE).check(gap, "gap")
         private = self.tree["observed_data"]["score"].sel(board="private").values
@@ -153,13 +152,13 @@ class PairedNewcomer:
         """Expected private score of the best team, (D,)."""
         expected = self.tree["posterior"]["expected_private"].transpose("chain", "draw", ...).values
         best = self.tree["posterior"]["best"].values.ravel().astype(np.int64)
-        return np.asarray(expected.reshape(best.size, -1)[np.arange(best.size), best])
+        return expected.reshape(best.size, -1)[np.arange(best.size), best]
 
     @cached_property
     def _shared(self) -> FloatArray:
         """What all teams share on the private items, in the coordinate, (D,)."""
         theta = self._coordinate.of_skill(self._draws("theta_sota"))
-        return np.asarray(self._coordinate.of_skill(self._best_private) - theta)
+        return self._coordinate.of_skill(self._best_private) - theta
 
     def _own_error(self, board: str) -> FloatArray:
         """Standard deviation of a usual residual, (D,)."""
@@ -208,14 +207,12 @@ class PairedNewcomer:
 
     def _selected(self, nodes: FloatArray, rows: IntArray) -> FloatArray:
         """Probability that a usual team of each psi is in the modelled part, (k, nodes) or 1."""
-        from scipy.special import ndtr
-
         constants = self.tree["constant_data"]
         if "threshold" not in constants:
             return np.ones(1)
         limits = self._coordinate.of_skill(constants["threshold"].values)
         shift = self._draws("board_shift")[rows, None]
-        missed = 1.0
+        missed = np.ones(1)
         for board, limit, moved in zip(BOARDS, limits, (0 * shift, shift), strict=True):
             missed = missed * ndtr((limit - nodes - moved) / self._own_error(board)[rows, None])
-        return np.asarray(1 - missed)
+        return 1 - missed

@@ -56,7 +56,7 @@ class Coordinate:
             return np.asarray(u)
         n = np.array(self.n_test)
         count = np.sin(np.clip(u, 0, np.pi / 2)) ** 2 * (n + 0.5) - 0.25
-        return np.asarray(np.clip(np.round(count), 0, n) / n)
+        return np.clip(np.round(count), 0, n) / n
 
     def standard_errors(self, given: tuple[float, float] | None) -> tuple[float, float] | None:
         """Standard errors in this coordinate, None where they are unknown."""
@@ -161,12 +161,12 @@ class Selection:
     @property
     def first(self) -> IntArray:
         """Place among the kept teams of the first team with each distinct pair."""
-        return np.asarray(np.unique(self.group, return_index=True)[1])
+        return np.unique(self.group, return_index=True)[1]
 
     @property
     def copies(self) -> IntArray:
         """How many kept teams have the same two scores as each of them."""
-        return np.asarray(np.bincount(self.group)[self.group])
+        return np.bincount(self.group)[self.group]
 
 
 def top_places(m: int, top: float | None) -> int:

@@ -174,7 +174,7 @@ def command_of(form: Form, group: click.Group) -> click.Command:
     found: Any = group
     for name in form.command:
         found = found.commands[name]
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def fields_of(form: Form, group: click.Group) -> Iterator[Field]:

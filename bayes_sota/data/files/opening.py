@@ -122,8 +122,8 @@ def _parquet_cells(column: Any, kind: Any, pa: Any) -> Sequence[Any]:
     if _is_text(kind, pa):
         return [cell for chunk in column.chunks for cell in _texts(chunk)]
     if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not column.null_count):
-        return column.to_numpy()  # type: ignore[no-any-return]
-    return column.to_pylist()  # type: ignore[no-any-return]
+        return column.to_numpy()
+    return column.to_pylist()
 
 
 def _texts(chunk: Any) -> list[str | None]:
