@@ -28,6 +28,7 @@ from bayes_sota.data.columns import (
 )
 from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
+from bayes_sota.data.parts import Choices
 from bayes_sota.data.responses import MISSING, Runs
 
 MOST_SLIPS = 0.1  # of the cells of answers
@@ -43,15 +44,6 @@ _WHOLES = ("question", "questionid", "passage", "passageid", "document", "docume
 _SEVERAL_RUNS = "; a further run of it needs a column that numbers the runs (run_column)"
 _COUNTS = ("runs", "nruns", "trials", "seeds", "repeats")  # how many there are
 _FEW = 0.1  # of the items of another classifier; more are no slip of the pen
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """Columns that say which answers belong together; None where nothing was said."""
-
-    task_column: str | None = None
-    cluster_column: str | None = None
-    run_column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +104,7 @@ def widen(
     table: Table,
     value_of: Callable[[Any], float | None],
     complaint: str,
-    grouping: Grouping = Grouping(),  # frozen
+    choices: Choices,
 ) -> Widened:
     """One row per item of a table with one row per classifier, item and run.
 
@@ -128,8 +120,8 @@ def widen(
         Outcome that a cell says; None where it says none.
     complaint : str
         What a message says of such a cell, which stands for ``{}``.
-    grouping : Grouping
-        Columns of tasks, clusters and runs. Default: those that are called so.
+    choices : Choices
+        With the columns of tasks, clusters and runs. Default: those that are called so.
 
     Raises
     ------
@@ -140,14 +132,14 @@ def widen(
     """
     columns = long_columns(table.header)
     if columns is None:
-        if grouping.run_column is not None:
+        if choices.run_column is not None:
             raise InputError(
                 f"{table.where}: run_column is for tables with a row per classifier, item and run; "
                 f"there are {table.listed_columns()}"
             )
-        return Widened(table, grouping.task_column, grouping.cluster_column)
+        return Widened(table, choices.task_column, choices.cluster_column)
     methods, items, outcome = columns
-    tasks, clusters, runs, notes = _grouping_columns(table, columns, grouping)
+    tasks, clusters, runs, notes = _grouping_columns(table, columns, choices)
     counts = None if runs is None else _numbers_of_runs(table, runs, outcome)
     if counts is not None:
         value_of = number_of
@@ -218,7 +210,7 @@ def _outcomes(
 
 
 def _grouping_columns(
-    table: Table, used: Sequence[int], grouping: Grouping
+    table: Table, used: Sequence[int], choices: Choices
 ) -> tuple[int | None, int | None, int | None, list[str]]:
     """Columns of tasks, clusters and runs, as asked for or by their names, and notes on them."""
     rest = [j for j in range(len(table.header)) if j not in used]
@@ -230,7 +222,7 @@ def _grouping_columns(
         "run": WORDS["runs"],
     }
     for role, words in roles.items():
-        wanted = getattr(grouping, f"{role}_column")
+        wanted = getattr(choices, f"{role}_column")
         named = [j for j in rest if normalize_name(table.header[j]) in words and j not in found]
         column = only_column(table, wanted, named, f"the {role}s", f"{role}_column")
         if column in (*used, *(j for j in found if j is not None)):

@@ -434,18 +434,11 @@ class Responses(ItemMatrix):
             clusters=of(self.clusters),
             tasks=kept,
             average=left or None,
-            n_runs=None if self._shares is None else self._runs_of(rows, columns),
+            n_runs=None if self._shares is None else runs_at(self.run_numbers, rows, columns),
             new=self.new,
             passes=self.passes,
             name=self.name,
             notes=self.notes,
-        )
-
-    def _runs_of(self, rows: IntArray, columns: IntArray) -> IntArray:
-        return (
-            self.run_numbers
-            if not self.run_numbers.ndim
-            else (self.run_numbers[np.ix_(rows, columns)])
         )
 
     def about(
@@ -570,6 +563,13 @@ class Responses(ItemMatrix):
         values = self._shares if self._correct is None else self._correct
         assert values is not None
         return digest_of(values.shape, values, rest)
+
+
+def runs_at(n_runs: Runs, rows: Any, columns: Any) -> Runs:
+    """Runs behind the outcomes of some items and classifiers."""
+    if isinstance(n_runs, np.ndarray) and n_runs.ndim:
+        return n_runs[np.ix_(rows, columns)]
+    return n_runs
 
 
 def too_few_tasks(weights: Mapping[str, float]) -> str:
