@@ -243,11 +243,12 @@ class ItemScores(ItemMatrix):
         ('c', 'a')
         """
         return ItemScores(
-            self.values[:, list(classifiers)], labels=self.labels, metric=self.metric,
+            self.values[:, list(classifiers)],
+            labels=self.labels,
+            metric=self.metric,
             lower_is_better=self.lower_is_better if self.metric != "auc" else None,
-            names=[self.names[j] for j in classifiers], items=self.items, clusters=self.clusters,
-            tasks=self.tasks, average=self.task_weights or None, name=self.name,
-        )._copy(new=self.new, unit=self.unit)  # fmt: skip
+            **self._labels(range(self.n_items), classifiers),
+        )._copy(new=self.new, unit=self.unit)
 
     def about(self, new: New) -> "ItemScores":
         """The same numbers, whose means are about new items, or about new tasks.
