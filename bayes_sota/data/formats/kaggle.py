@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.data.printed_scores import is_blank, parse_number
 
 
 def is_kaggle(table: Table) -> bool:
@@ -72,18 +72,14 @@ def _team_keys(table: Table, names: int | None) -> list[object]:
     ids = table.find_all("TeamId")[:1]
     for column in [*([] if names is None else [names]), *ids]:
         for row, cell in enumerate(table.columns[column]):
-            if not _is_empty(cell):
+            if not is_blank(cell):
                 keys[row] = column, cell
     return keys
-
-
-def _is_empty(cell: Any) -> bool:
-    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
 
 
 def _junk(cell: Any, number: Any, name: Any) -> str:
     if str(name).strip().lower().startswith("[deleted]"):
         return "of deleted teams"
-    if _is_empty(cell):
+    if is_blank(cell):
         return "without a score"
     return "with a score of exactly 0" if number == 0 else ""
