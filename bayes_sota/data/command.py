@@ -128,7 +128,7 @@ def infer_n(
     entries = read_entries(file, score_column=score_column, format=file_format, missing=missing)
     entries.refuse_other_metric()
     entries.check(decimals=decimals, percent=percent)
-    with located(entries.where):
+    with located(entries.table.where):
         fit = infer_n_test(
             entries.scores, entries.rounding_order(rounding), decimals, percent=percent
         )

@@ -6,7 +6,6 @@ improvement.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from bayes_sota.data.files.tables import Table, normalize_name
@@ -55,14 +54,14 @@ def best_rows(
     return [row for _, row in best.values()], notes
 
 
-def team_names(table: Table, names: int, rows: Sequence[int]) -> list[str]:
-    """Names of the teams in some rows; teams of the same name are told apart by their id."""
-    labels = [str(table.columns[names][row]) for row in rows]
+def team_names(table: Table, names: int) -> list[str]:
+    """Names of the teams; those of the same name are told apart by their id."""
+    labels = list(map(str, table.columns[names]))
     ids = table.find_all("TeamId")
     count = Counter(labels)
     return [
         f"{label} ({table.columns[ids[0]][row]})" if ids and count[label] > 1 else label
-        for label, row in zip(labels, rows, strict=True)
+        for row, label in enumerate(labels)
     ]
 
 

@@ -3,8 +3,6 @@
 ``tests/data/test_read_scores.py`` compares with what pandas reads.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from bayes_sota.core.errors import InputError
@@ -178,8 +176,7 @@ def _without_summaries(table: Table, label: int | None) -> tuple[Table, list[str
     if not summaries:
         return table, []
     kept = [row for row, name in enumerate(names) if not is_summary(name)]
-    columns = tuple([cells[row] for row in kept] for cells in table.columns)
-    return replace(table, columns=columns, places=[table.places[row] for row in kept]), summaries
+    return table.at(kept), summaries
 
 
 def _row_names(
