@@ -28,13 +28,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import weighted_means
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
-from bayes_sota.data.responses import (
-    FEWEST_TASKS,
-    Averaging,
-    ItemMatrix,
-    New,
-    too_few_tasks,
-)
+from bayes_sota.data.responses import Averaging, ItemMatrix, New, check_enough_tasks
 
 ItemMetric = Literal["auc", "mean", "rmse"]
 _ROUND_OFF = 1e-9
@@ -271,8 +265,7 @@ class ItemScores(ItemMatrix):
             return self
         if new == "runs":
             raise InputError("new runs are of right and wrong answers; these are numbers")
-        if len(self.task_weights) < FEWEST_TASKS:
-            raise InputError(too_few_tasks(self.task_weights))
+        check_enough_tasks(self.task_weights)
         if self.averaging != "tasks":
             raise InputError("new tasks of numbers count the same: leave out other weights")
         codes, weights = self.task_codes

@@ -24,7 +24,7 @@ from bayes_sota.data.columns import (
     listed_cells,
     number_of,
     numbers_in,
-    only_column,
+    role_columns,
 )
 from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
@@ -41,6 +41,11 @@ NO_OUTCOME = (
 _JUDGED = ("correct", "iscorrect", "right", "passed", "solved", "resolved")
 _WITHOUT_ITEMS = ("taskid", "prompt", "query", "problem")  # name items where nothing else does
 _WHOLES = ("question", "questionid", "passage", "passageid", "document", "documentid")  # of items
+_ROLES = {
+    "task": WORDS["item_tasks"],
+    "cluster": {**WORDS["clusters"], **dict.fromkeys(_WHOLES), "patient": None},
+    "run": WORDS["runs"],
+}
 _SEVERAL_RUNS = "; a further run of it needs a column that numbers the runs (run_column)"
 _COUNTS = ("runs", "nruns", "trials", "seeds", "repeats")  # how many there are
 _FEW = 0.1  # of the items of another classifier; more are no slip of the pen
@@ -139,7 +144,13 @@ def widen(
             )
         return Widened(table, choices.task_column, choices.cluster_column)
     methods, items, outcome = columns
-    tasks, clusters, runs, notes = _grouping_columns(table, columns, choices)
+    roles = role_columns(table, choices, _ROLES, columns)
+    notes = [
+        f"{role}s are taken from column {shown(table.header[column])}"
+        for role, column in roles.items()
+        if getattr(choices, f"{role}_column") is None
+    ]
+    tasks, clusters, runs = map(roles.get, _ROLES)
     counts = None if runs is None else _numbers_of_runs(table, runs, outcome)
     if counts is not None:
         value_of = number_of
@@ -207,33 +218,6 @@ def _outcomes(
         grid = grid.max(axis=2)
     cells = [*listed_cells(table, column), ""]  # where there is no row, -1
     return [[cells[row] for row in rows] for rows in grid.tolist()], None, []
-
-
-def _grouping_columns(
-    table: Table, used: Sequence[int], choices: Choices
-) -> tuple[int | None, int | None, int | None, list[str]]:
-    """Columns of tasks, clusters and runs, as asked for or by their names, and notes on them."""
-    rest = [j for j in range(len(table.header)) if j not in used]
-    found: list[int | None] = []
-    notes = []
-    roles = {
-        "task": WORDS["item_tasks"],
-        "cluster": {**WORDS["clusters"], **dict.fromkeys(_WHOLES), "patient": None},
-        "run": WORDS["runs"],
-    }
-    for role, words in roles.items():
-        wanted = getattr(choices, f"{role}_column")
-        named = [j for j in rest if normalize_name(table.header[j]) in words and j not in found]
-        column = only_column(table, wanted, named, f"the {role}s", f"{role}_column")
-        if column in (*used, *(j for j in found if j is not None)):
-            raise InputError(
-                f"{table.where}: column {shown(wanted)} cannot be the {role}s ({role}_column) and "
-                "something else"
-            )
-        if column is not None and wanted is None:
-            notes.append(f"{role}s are taken from column {shown(table.header[column])}")
-        found.append(column)
-    return found[0], found[1], found[2], notes
 
 
 def counts_right(name: str, runs: FloatArray, right: FloatArray) -> bool:

@@ -229,16 +229,17 @@ class ItemLabels:
                     f"before; every item has one {what}"
                 )
 
-    def split(self, part: Part) -> list[Part]:
-        """The part with its clusters, one for each task."""
-        part = replace(part, clusters=self._found["cluster"])
+    def split(self, parts: Iterable[Part]) -> list[Part]:
+        """The parts with their clusters, one for each task."""
+        split: list[Part] = []
         tasks = self._found["task"]
-        if not tasks:
-            return [part]
-        of_task: dict[str, set[str]] = {}
-        for item in (*part.items, *part.left_out):
-            of_task.setdefault(tasks[item], set()).add(item)
-        return [part.only(items, task) for task, items in of_task.items()]
+        for part in parts:
+            whole = replace(part, clusters=self._found["cluster"])
+            of_task: dict[str, set[str]] = {}
+            for item in (*part.items, *part.left_out) if tasks else ():
+                of_task.setdefault(tasks[item], set()).add(item)
+            split += [whole.only(items, task) for task, items in of_task.items()] or [whole]
+        return split
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,8 @@ from bayes_sota.data.read_boards import (
     with_scores,
     without_averages,
 )
-from bayes_sota.data.task_scores import Average, TaskScores
+from bayes_sota.data.responses import Averaging
+from bayes_sota.data.task_scores import TaskScores
 
 
 def read_task_scores(
@@ -38,7 +39,7 @@ def read_task_scores(
     n_test: int | Sequence[int] | Mapping[str, int] | None = None,
     n_test_columns: Sequence[str] | None = None,
     stderr_columns: Sequence[str] | None = None,
-    average: Average | None = None,
+    average: Averaging | None = None,
     name_column: str | None = None,
     format: FileFormat = "auto",
     metric: Metric | None = None,

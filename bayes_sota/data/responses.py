@@ -7,7 +7,7 @@ are hard. Everything is checked here, at construction, and never again
 
 import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -77,8 +77,8 @@ class ItemMatrix(Observed):
         of_items = checked_clusters(tasks, shape[0], "task")
         weights = _task_weights(of_items, average)
         check_choice("new", new, New)
-        if new == "tasks" and len(weights) < FEWEST_TASKS:
-            raise InputError(too_few_tasks(weights))
+        if new == "tasks":
+            check_enough_tasks(weights)
         self._set(
             names=checked_labels(names, shape[1], "classifier"),
             items=checked_labels(items, shape[0], "item"),
@@ -584,13 +584,13 @@ def runs_at(n_runs: Runs, rows: Any, columns: Any) -> Runs:
     return n_runs
 
 
-def too_few_tasks(weights: Mapping[str, float]) -> str:
-    """That nothing is said of new tasks, given the weights of those that there are."""
-    count = max(len(weights), 1)
-    return (
-        f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got {count}; new "
-        "items of these tasks need none"
-    )
+def check_enough_tasks(tasks: Sized) -> None:
+    """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
+    if len(tasks) < FEWEST_TASKS:
+        raise InputError(
+            f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got "
+            f"{max(len(tasks), 1)}; new items of these tasks need none"
+        )
 
 
 def _mean_of_runs(correct: Any, n_runs: ArrayLike | None) -> tuple[NDArray[Any], IntArray | None]:

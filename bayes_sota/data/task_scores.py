@@ -26,7 +26,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.own_errors import errors_of_scores, sizes_of_accuracies
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
-from bayes_sota.data.responses import FEWEST_TASKS
+from bayes_sota.data.responses import Averaging, check_enough_tasks
 
 COUNTS = {
     "items": "whose items count the same",
@@ -38,7 +38,6 @@ _MEANING = "scores are a matrix of numbers, entries x tasks"
 
 New = Literal["items", "tasks"]
 """What a skill is about: new items of these tasks, or new tasks like these."""
-type Average = Literal["items", "tasks"] | Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -107,7 +106,7 @@ class TaskScores(Observed):
         standard_errors: ArrayLike | Any = None,
         tasks: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
-        average: Average | None = None,
+        average: Averaging | None = None,
         metric: checks.Metric = "accuracy",
         lower_is_better: bool = False,
         name: str = "board",
@@ -205,7 +204,7 @@ class TaskScores(Observed):
 
     def _errors_on_new_tasks(self) -> FloatArray:
         """Standard error of each average where tasks are new, (m,): wider where they are few."""
-        self._check_enough()
+        check_enough_tasks(self.tasks)
         _, variance = of_new_tasks(self.scores.T, self.weights.T)
         return np.sqrt(variance / korn_graubard(len(self.tasks) - 1))
 
@@ -217,20 +216,13 @@ class TaskScores(Observed):
         InputError
             Fewer than three tasks, or averages in which tasks do not count the same.
         """
-        self._check_enough()
+        check_enough_tasks(self.tasks)
         if self.averaging != "tasks":
             raise InputError("tasks that are the sample count the same: leave average out")
         return ItemScores(
             self.scores.T, metric="mean", names=self.names, items=self.tasks, name=self.name,
             lower_is_better=self.lower_is_better,
         ).of_tasks("data set")  # fmt: skip
-
-    def _check_enough(self) -> None:
-        if len(self.tasks) < FEWEST_TASKS:
-            raise InputError(
-                f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got "
-                f"{len(self.tasks)}"
-            )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
@@ -310,7 +302,7 @@ def _by_errors(
 
 
 def _weights(
-    average: Average | None, tasks: Sequence[str], sizes: FloatArray | None, m: int
+    average: Averaging | None, tasks: Sequence[str], sizes: FloatArray | None, m: int
 ) -> tuple[FloatArray, Literal["items", "tasks", "weights"]]:
     """Weights of the tasks in the average of each entry, (m, T), and what counts equally."""
     if isinstance(average, Mapping):
