@@ -177,7 +177,7 @@ def widen(
         table, [*axes, *further], np.arange(values.size), holds="an answer", hint=hint
     )
     refuse_misspelt(table, methods, (axes[0].names, axes[0].codes), axes[1].codes)
-    outcomes, n_runs, remarks = _outcomes(table, outcome, grid, values, counts)
+    outcomes, n_runs, remarks = _outcomes(grid, values, counts)
     first = renumbered(axes[1].codes)[1].tolist()
     kept = ([group.names[code] for code in group.codes[first]] for group in groups.values())
     wide = replace(
@@ -199,25 +199,24 @@ def _numbers_of_runs(table: Table, runs: int, outcome: int) -> FloatArray | None
 
 
 def _outcomes(
-    table: Table,
-    column: int,
-    grid: NDArray[np.int32],
-    values: FloatArray,
-    counts: FloatArray | None,
-) -> tuple[Sequence[Any], Runs, list[str]]:
-    """Cells of each classifier, how many runs are behind shares of right answers, and a note."""
-    if counts is not None:
-        numbers = np.append(counts, 0)[grid]
-        return list(np.append(values / counts, np.nan)[grid]), number_of_runs(numbers.T), []
-    if grid.ndim == 3:
-        known = np.where(values == MISSING, np.nan, values)
-        means, n_runs, told = _mean_of_runs(np.append(known, np.nan)[grid])
-        if n_runs is not None:
-            are_answers = np.isin(known[~np.isnan(known)], (0, 1)).all()
-            return means, n_runs if are_answers else None, told
-        grid = grid.max(axis=2)
-    cells = [*listed_cells(table, column), ""]  # where there is no row, -1
-    return [[cells[row] for row in rows] for rows in grid.tolist()], None, []
+    grid: NDArray[np.int32], values: FloatArray, counts: FloatArray | None
+) -> tuple[FloatArray, Runs, list[str]]:
+    """Outcome of each classifier and item, the runs behind shares of right answers, and a note."""
+    given = np.where(values == MISSING, np.nan, values)
+    every = np.append(given, np.nan)[grid]
+    each = np.append(np.ones(values.size) if counts is None else counts, 0)[grid]
+    over_runs = tuple(range(2, grid.ndim))
+    totals = (each * ~np.isnan(every)).sum(axis=over_runs)
+    with np.errstate(invalid="ignore"):
+        means = np.nansum(every, axis=over_runs) / totals
+    most = int(totals.max())
+    if most <= 1:
+        return means, None, []
+    least = int(totals[totals > 0].min())
+    told = [f"items have {least:,} to {most:,} runs; a score is the mean of their means"]
+    are_answers = counts is not None or np.isin(given[~np.isnan(given)], (0, 1)).all()
+    n_runs = number_of_runs(totals.T) if are_answers else None
+    return means, n_runs, told if least < most else []
 
 
 def counts_right(name: str, runs: FloatArray, right: FloatArray) -> bool:
@@ -283,23 +282,6 @@ def number_of_runs(counts: NDArray[Any]) -> Runs:
     """
     least, most = int(counts[counts > 0].min(initial=counts.max())), int(counts.max())
     return least if least == most else np.maximum(counts, 1).astype(np.int64)
-
-
-def _mean_of_runs(values: FloatArray) -> tuple[list[FloatArray], Runs, list[str]]:
-    """Means over runs of each classifier and item, how many there are, and a note.
-
-    ``values`` are classifiers x items x runs, NaN where there is none.
-    """
-    there = ~np.isnan(values)
-    counts = there.sum(axis=2)
-    most = int(counts.max(initial=0))
-    if most <= 1:
-        return [], None, []
-    least = int(counts[counts > 0].min())
-    with np.errstate(invalid="ignore"):
-        means = np.where(there, values, 0.0).sum(axis=2) / counts
-    told = [f"items have {least:,} to {most:,} runs; a score is the mean of their means"]
-    return list(means), number_of_runs(counts.T), told if least < most else []
 
 
 def refuse_misspelt(
