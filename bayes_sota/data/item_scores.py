@@ -25,10 +25,10 @@ from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import weighted_means
+from bayes_sota.data.averages import Averaging, weighted_means
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
-from bayes_sota.data.responses import Averaging, ItemMatrix, New, check_enough_tasks
+from bayes_sota.data.responses import ItemMatrix, New, check_enough_tasks
 
 ItemMetric = Literal["auc", "mean", "rmse"]
 _ROUND_OFF = 1e-9

@@ -5,15 +5,14 @@ error with its place (``tests/data/test_readers.py``, ``test_paired.py``).
 """
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from bayes_sota.core.arguments import check_choice, refuse_unused
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
@@ -330,10 +329,7 @@ def read_entries(
     if at is not None:
         found = replace(found, error_column=at, errors=error_cells(table, at, scores))
     if n_test_column is not None:
-        sizes = find_column(table, n_test_column, "n_test_column")
-        for row, cell in enumerate(table.columns[sizes]):
-            whole_number(cell, f"{table.place(row, sizes)}: n_test", TEST_ITEMS)
-        found = replace(found, sizes=list(table.columns[sizes]))
+        found = replace(found, sizes=size_cells(table, n_test_column))
     if score_column is None:
         errors = None if at is None else table.header[at]
         unused = [j for j, x in found.beside.items() if np.any(x % 1) and j != errors]
@@ -347,6 +343,15 @@ def error_column(table: Table, scores: int, wanted: str | None) -> int | None:
         return find_column(table, wanted, "stderr_column")
     near = [j for j, name in enumerate(table.header) if is_error_of(name, table.header[scores])]
     return near[0] if len(near) == 1 else None
+
+
+def size_cells(table: Table, wanted: str) -> list[int]:
+    """Numbers of items in a column."""
+    at = find_column(table, wanted, "n_test_column")
+    return [
+        whole_number(cell, f"{table.place(row, at)}: n_test", TEST_ITEMS)
+        for row, cell in enumerate(table.columns[at])
+    ]
 
 
 def error_cells(table: Table, at: int, scores: int) -> list[Any]:
@@ -438,15 +443,6 @@ def _named_by(table: Table, names: int | None, scores: int) -> list[str]:
         f"entries are named by column {shown(table.header[names])}: names in "
         f"{shown(table.header[usual])} repeat"
     ]
-
-
-@contextmanager
-def located(where: str) -> Iterator[None]:
-    """Put the file before the message of what cannot know it."""
-    try:
-        yield
-    except InputError as error:
-        raise type(error)(f"{where}: {error}") from None
 
 
 def _entries(

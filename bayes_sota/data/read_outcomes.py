@@ -17,9 +17,10 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import counted, shown, shown_path
 from bayes_sota.data import columns
+from bayes_sota.data.averages import Averaging
 from bayes_sota.data.columns import WORDS, answer_of, as_numbers, named_in, number_of, numbers_in
 from bayes_sota.data.files.content import Content, check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
@@ -48,7 +49,6 @@ from bayes_sota.data.parts import (
     file_names,
     join_parts,
 )
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.read_logs import (
     ACCEPTED,
     OPTIONS,
@@ -60,7 +60,7 @@ from bayes_sota.data.read_logs import (
     open_outcomes,
     responses_of_json,
 )
-from bayes_sota.data.responses import Averaging, New, Responses
+from bayes_sota.data.responses import New, Responses
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses

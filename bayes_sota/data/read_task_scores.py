@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import TEST_ITEMS, Metric, whole_number
+from bayes_sota.data.averages import Averaging
+from bayes_sota.data.checks import Metric
 from bayes_sota.data.columns import find_column, find_name_column
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table
@@ -24,11 +25,10 @@ from bayes_sota.data.read_boards import (
     entry_names,
     error_cells,
     error_column,
-    located,
+    size_cells,
     with_scores,
     without_averages,
 )
-from bayes_sota.data.responses import Averaging
 from bayes_sota.data.task_scores import TaskScores
 
 
@@ -154,18 +154,11 @@ def _errors(
     return np.array(columns).T, told
 
 
-def _sizes(table: Table, at: Sequence[int], names: Sequence[str]) -> list[list[int]]:
+def _sizes(table: Table, at: Sequence[int], names: Sequence[str]) -> list[tuple[int, ...]]:
     """Number of items behind each score, (m, T)."""
     if len(names) != len(at):
         raise InputError(
             f"{table.where}: columns of n_test are one for each of the {len(at)} tasks, got "
             f"{counted(len(names), 'column')}"
         )
-    columns = [find_column(table, name, "n_test_column") for name in names]
-    return [
-        [
-            whole_number(table.columns[j][row], f"{table.place(row, j)}: n_test", TEST_ITEMS)
-            for j in columns
-        ]
-        for row in range(len(table.places))
-    ]
+    return list(zip(*(size_cells(table, name) for name in names), strict=True))

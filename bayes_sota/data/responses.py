@@ -7,7 +7,7 @@ are hard. Everything is checked here, at construction, and never again
 
 import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -21,18 +21,18 @@ from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, ne
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import (
     Average,
+    Averaging,
     averaged,
     averaged_over_runs,
     averaged_over_tasks,
     name_of_passes,
     pass_rates,
+    task_weights,
     variance_of_runs,
 )
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 
-type Averaging = Literal["items", "tasks"] | Mapping[str, float]
-"""What counts equally in a score over tasks: items, tasks, or tasks by weights."""
 New = Literal["items", "runs", "tasks"]
 """What a skill is about: new items of these tasks, new runs on these items, or new tasks."""
 ABOUT: dict[New, str] = {
@@ -621,31 +621,17 @@ def _run_numbers(n_runs: ArrayLike, shape: tuple[int, ...]) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def _task_weights(
-    tasks: tuple[str, ...] | None, average: str | Mapping[str, float] | None
-) -> dict[str, float]:
+def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> dict[str, float]:
     """Weights that sum to 1."""
     if tasks is None:
         if average is not None:
             raise InputError("average is for items with tasks: give tasks, one per item")
         return {}
-    counts, average = Counter(tasks), average or "tasks"
-    if isinstance(average, Mapping):
-        unknown = sorted(set(map(str, average)) ^ set(counts))
-        if unknown:
-            raise InputError(
-                f"average needs one weight for each task; {unknown[0]!r} is a task without a "
-                "weight, or a weight without a task"
-            )
-        given = {task: float(average[task]) for task in counts}
-        if not all(0 < weight < np.inf for weight in given.values()):
-            raise InputError("the weights of tasks are positive numbers")
-    elif average in ("items", "tasks"):
-        given = {task: float(size) if average == "items" else 1.0 for task, size in counts.items()}
-    else:
-        raise InputError(f"average must be items, tasks or weights by task, got {average!r:.80}")
-    total = sum(given.values())
-    return {task: weight / total for task, weight in given.items()}
+    counts = Counter(tasks)
+    weights = task_weights(average, list(counts), np.array(list(counts.values()), np.float64))
+    if not weights.all():
+        raise InputError("the weights of tasks are positive numbers")
+    return dict(zip(counts, weights.tolist(), strict=True))
 
 
 def _as_matrix(correct: Any) -> NDArray[Any]:

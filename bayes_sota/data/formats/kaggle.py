@@ -8,6 +8,7 @@ improvement.
 from collections import Counter
 from typing import Any
 
+from bayes_sota.core.text import counted
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.printed_scores import is_blank, parse_number
 
@@ -40,16 +41,12 @@ def best_rows(
         rank = float("inf") if number is None else -number if lower_is_better else number
         if teams[row] not in best or rank > best[teams[row]][0]:
             best[teams[row]] = (rank, row)
-    notes = [
-        f"dropped {count:,} row{'s' * (count > 1)} {reason}"
-        for reason, count in sorted(dropped.items())
-    ]
+    notes = [f"dropped {counted(n, 'row')} {reason}" for reason, n in sorted(dropped.items())]
     repeated = [count for count in rows.values() if count > 1]
     if repeated:
-        further = sum(repeated) - len(repeated)
         notes.append(
-            f"kept the best score of {len(repeated):,} team{'s' * (len(repeated) > 1)} with "
-            f"several, leaving out {further:,} row{'s' * (further > 1)}"
+            f"kept the best score of {counted(len(repeated), 'team')} with several, leaving out "
+            f"{counted(sum(repeated) - len(repeated), 'row')}"
         )
     return [row for _, row in best.values()], notes
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import nearest, shown, shown_path
 from bayes_sota.data.columns import several
 from bayes_sota.data.files.content import read_content
@@ -32,7 +32,6 @@ from bayes_sota.data.parts import (
     item_name,
     outcome_of,
 )
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.data.task_scores import TaskScores
 

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
 from bayes_sota.data.columns import (
     WORDS,
@@ -30,7 +30,6 @@ from bayes_sota.data.formats.score_columns import (
 )
 from bayes_sota.data.grids import occurrences
 from bayes_sota.data.metric_names import asides, is_summary
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
 
