@@ -449,6 +449,17 @@ def first_repeat(keys: Any) -> tuple[int, int] | None:
     return int(order[at]), int(order[at + 1])
 
 
+def refuse_repeats(table: Table, column: int, names: Sequence[str], what: str, hint: str) -> None:
+    """Raise ``InputError`` where a row has the name of another, with both places and a hint."""
+    seen: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if seen.setdefault(name, row) != row:
+            raise InputError(
+                f"{table.place(row, column)}: {what} {shown(name)} is already on "
+                f"{table.places[seen[name]]}; {hint}"
+            )
+
+
 def classes_seen(cells: Iterable[object]) -> str | None:
     """What cells are that look like predicted classes, for messages: several whole numbers only."""
     numbers = {parse_number(cell) for cell in cells}

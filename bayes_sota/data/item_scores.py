@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, digest_of, summed_by_cluster
+from bayes_sota.core.text import checked_clusters, codes_of, digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import Averaging, weighted_means
 from bayes_sota.data.leaderboard import Leaderboard
@@ -344,7 +344,7 @@ def _estimate(
 
 def _members(clusters: Sequence[str]) -> list[IntArray]:
     """Items of each cluster."""
-    _, index = np.unique(np.array(clusters), return_inverse=True)
+    index = codes_of(clusters)[1]
     return np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])
 
 

@@ -22,15 +22,14 @@ from bayes_sota.data.columns import (
     answer_of,
     check_names,
     classes_seen,
-    coded_names,
     find_column,
-    first_repeat,
     is_missing,
     listed_cells,
     named_in,
     names_in,
     numbers_of,
     only_column,
+    refuse_repeats,
 )
 from bayes_sota.data.counters import find_counters, refuse_counters
 from bayes_sota.data.files.tables import Table, normalize_name
@@ -260,13 +259,9 @@ def _item_position(
 def _item_names(table: Table, column: int | None) -> tuple[str, ...]:
     if column is None:
         return tuple(str(number) for number in range(1, len(table.places) + 1))
-    names, codes = coded_names(table, column, "item")
-    repeat = first_repeat(codes)
-    if repeat is not None:
-        raise InputError(
-            f"{table.place(repeat[1], column)}: item {shown(names[codes[repeat[0]]])} is already "
-            f"on {table.places[repeat[0]]}; every item has one row (item_column, cluster_column)"
-        )
+    names = names_in(table, column, "item")
+    hint = "every item has one row (item_column, cluster_column)"
+    refuse_repeats(table, column, names, "item", hint)
     return tuple(names)
 
 

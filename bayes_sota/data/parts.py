@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import nearest, shown
+from bayes_sota.core.text import codes_of, nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import several
 from bayes_sota.data.responses import Responses, Runs, runs_at
@@ -299,8 +299,8 @@ class Joined:
             kept = self._only([i for i, of in enumerate(of_rows) if of not in leave_out], columns)
         there = kept.values >= 0
         if kept.tasks is not None and not there.all():
-            of_row, every = np.array(kept.tasks), list(dict.fromkeys(kept.tasks))
-            answered = [there[of_row == task].any(axis=0) for task in every]
+            every, of_row = codes_of(kept.tasks)
+            answered = [there[of_row == code].any(axis=0) for code in range(len(every))]
             refuse_lacking({
                 name: [task for task, has in zip(every, answered, strict=True) if has[j]]
                 for j, name in enumerate(kept.names)

@@ -27,11 +27,11 @@ from bayes_sota.data.columns import (
     find_score_column,
     find_score_column_beside,
     find_submission_column,
-    first_repeat,
     is_missing,
     named_in,
     names_every_row,
     number_of,
+    refuse_repeats,
     several,
 )
 from bayes_sota.data.files.opening import FileFormat, open_table
@@ -487,13 +487,8 @@ def entry_names(table: Table, column: int, kaggle: bool = False) -> tuple[str, .
         if isinstance(cell, Nested):
             raise InputError(f"{table.place(row, column)}: a name is text, got {shown(cell)}")
     names = team_names(table, column) if kaggle else [str(cell).strip() for cell in cells]
-    repeat = first_repeat(np.unique(names, return_inverse=True)[1])
-    if repeat is not None:
-        one, other = (table.places[row] for row in repeat)
-        raise InputError(
-            f"{table.where}: {one} and {other} are both {shown(names[repeat[1]])} (column "
-            f"{shown(table.header[column])}); {_how_entries_differ(table, column)}"
-        )
+    if len(set(names)) < len(names):
+        refuse_repeats(table, column, names, "entry", _how_entries_differ(table, column))
     return tuple(names)
 
 

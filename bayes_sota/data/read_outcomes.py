@@ -185,9 +185,7 @@ def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
             f"{table.listed_columns()}"
         )
     names = columns.names_in(table, 0, "task")
-    repeat = columns.first_repeat(np.unique(names, return_inverse=True)[1])
-    if repeat is not None:
-        raise InputError(f"{table.place(repeat[1], 0)}: {shown(names[repeat[1]])} is there twice")
+    columns.refuse_repeats(table, 0, names, "task", "every task has one weight")
     weights = numbers_in(table, 1, number_of, "a weight is a number, got {}")
     return dict(zip(names, weights.tolist(), strict=True))
 

@@ -17,7 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import COUNT, check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, nearest, shown
+from bayes_sota.core.text import (
+    checked_clusters,
+    checked_labels,
+    codes_of,
+    digest_of,
+    nearest,
+    shown,
+)
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import (
     Average,
@@ -112,15 +119,13 @@ class ItemMatrix(Observed):
         """Number of the task of each item, (n,), and weights of the tasks, (T,); one if none."""
         if self.tasks is None:
             return np.zeros(self.n_items, np.intp), np.ones(1)
-        names, codes = np.unique(np.array(self.tasks), return_inverse=True)
-        return codes, np.array([self.task_weights[str(name)] for name in names])
+        names, codes = codes_of(self.tasks)
+        return codes, np.array([self.task_weights[name] for name in names])
 
     @property
     def cluster_codes(self) -> IntArray | None:
         """Number of the cluster of each item, (n,)."""
-        if self.clusters is None:
-            return None
-        return np.unique(np.array(self.clusters), return_inverse=True)[1]
+        return None if self.clusters is None else codes_of(self.clusters)[1]
 
     @property
     def n_items(self) -> int:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,9 +23,12 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import delimited, tables
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
 from bayes_sota.data.read_outcomes import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.read_scores import read_scores
+from bayes_sota.data.responses import Responses
+from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.leaderboard.specification import load_model
 
 TABLE_READERS: dict[str, Callable[[Path], Any]] = {
@@ -146,6 +150,23 @@ def test_the_largest_files_are_read_in_the_memory_that_is_promised(
     command = [sys.executable, "-c", OPEN_ALONE, str(tmp_path / "f")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert int(done.stdout) < 2 * 2**30  # measured 0.8, 1.1 and 0.8 GiB
+
+
+def test_one_long_name_takes_no_memory_for_all_others() -> None:
+    """An array of these texts would have 10 GB."""
+    groups = [str(i // 2) for i in range(20_000)]
+    groups[0] = groups[1] = "x" * 130_000
+    tasks = [groups[0]] * 10_000 + ["law"] * 10_000
+    answers = np.random.default_rng(0).integers(0, 2, (20_000, 2))
+    tracemalloc.start()
+    board = Responses(answers, clusters=groups, tasks=tasks)
+    assert board.average.scores.tolist() == pytest.approx(answers.mean(axis=0).tolist())
+    numbers = ItemScores(answers, clusters=groups, tasks=tasks)
+    assert np.isfinite(numbers.standard_errors).all()
+    assert ScoreTable(answers, groups=groups).clusters.max() == 9_999
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000
 
 
 @pytest.mark.parametrize("kind", STRANGE)

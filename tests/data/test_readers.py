@@ -166,7 +166,7 @@ def test_options_reach_the_board(tmp_path):
         ("team,score\nA,0.9\nB,0.8\nC,87\n", "line 4, column 'score' is 87"),
         ("team,score\nA,0.9\nB\n", "line 3 has 1 cells, the header has 2"),
         ('team,score\nA,0.9\n"B,0.8\n', "line 3: unexpected end of data"),
-        ("team,score\nA,0.9\nA,0.8\n", "line 2 and line 3 are both 'A' .column 'team'."),
+        ("team,score\nA,0.9\nA,0.8\n", "line 3, column 'team': entry 'A' is already on line 2"),
         ("A,0.9\nB,0.8\n", "no column looks like scores; there are the columns 'A', '0.9'"),
         ("team,score,accuracy\nA,1,1\n", r"2 columns look like scores .*say which with score_col"),
         ("team,score\n" + "x" * 140_000 + ",0.9\n", "field larger than field limit"),
