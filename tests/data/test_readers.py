@@ -160,7 +160,6 @@ def test_options_reach_the_board(tmp_path):
     ("content", "message"),
     [
         ("team,score\nA,0.9\nB,n/a\n", "line 3, column 'score': 1 entry has no score, 'B'"),
-        ("team,score\nA,0.9\nB,\n", "line 3, column 'score': 1 entry has no score, 'B'"),
         ('team,score\n"A\nx",90 %\nB,0.9\n', "line 4, column 'score' is '0.9', without"),
         ('team;score\nA;0.9\nB;"0,8"\n', "line 3, column 'score' .* got '0,8'; write 0.8"),
         ("team,score\nA,0.9\nB,0.8\nC,87\n", "line 4, column 'score' is 87"),
