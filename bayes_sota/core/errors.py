@@ -4,6 +4,9 @@ Every message names what was wrong, the value, and what would be right, in one l
 command line can print it unchanged.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class BayesSotaError(Exception):
     """Base class of every error that the package raises on purpose."""
@@ -31,3 +34,12 @@ class InfiniteEstimateError(InputError):
 
 class SpecificationError(InputError):
     """A model specification that is not exactly what the format allows."""
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Put the place before the message of what cannot know it."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"{where}: {error}") from None

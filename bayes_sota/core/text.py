@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 
 _CLAUSE = re.compile(r"(?<=[;:] )")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -322,6 +322,20 @@ def checked_clusters(
     return found
 
 
+def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:
+    """Different names in alphabetical order, and which one each is.
+
+    As ``numpy.unique``, for which every name would take as much memory as the longest.
+
+    Examples
+    --------
+    >>> codes_of(["b", "a", "b"])
+    (['a', 'b'], array([1, 0, 1]))
+    """
+    known = {name: code for code, name in enumerate(sorted(set(names)))}
+    return list(known), np.fromiter(map(known.__getitem__, names), np.intp, len(names))
+
+
 def digest_of(*parts: object) -> str:
     """First 16 digits of the SHA-256 of arrays, by their bytes, and of what else prints."""
     digest = hashlib.sha256()
@@ -335,7 +349,7 @@ def summed_by_cluster(values: FloatArray, clusters: Sequence[str] | None) -> Flo
     """Rows of one cluster added up, (clusters, m); the rows themselves where there are none."""
     if clusters is None:
         return values
-    _, index = np.unique(np.array(clusters), return_inverse=True)
+    index = codes_of(clusters)[1]
     summed = np.zeros((int(index.max()) + 1, values.shape[1]))
     np.add.at(summed, index, values)
     return summed

@@ -22,12 +22,18 @@ entries, and at least that of new items.
 ``tests/data/test_averages.py`` has the closed forms, and coverage on simulated tasks and clusters.
 """
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import nearest, shown
 from bayes_sota.core.types import FloatArray, IntArray
+
+type Averaging = Literal["items", "tasks"] | Mapping[str, float]
+"""What counts equally in a score over tasks: items, tasks, or tasks by weights."""
 
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
 _Z = 1.959963984540054
@@ -69,6 +75,49 @@ class Average:
     def variance(self) -> FloatArray:
         """Variance of each score, as smoothed for ``effective``, (m,)."""
         return _chance(self.scores, self.kish) / (self.effective - 1)
+
+
+def task_weights(
+    average: Averaging | None, tasks: Sequence[str], sizes: FloatArray | None
+) -> FloatArray:
+    """Weights of tasks in an average, which sum to 1, as ``sizes`` (T,) or (m, T), or (T,).
+
+    Raises
+    ------
+    InputError
+        Weights of other tasks or that are none, items that count the same without their numbers.
+
+    Examples
+    --------
+    >>> task_weights("items", ["law", "art"], np.array([30.0, 10.0])).tolist()
+    [0.75, 0.25]
+    """
+    if isinstance(average, Mapping):
+        given = {str(task): float(weight) for task, weight in average.items()}
+        check_tasks(given, tasks, "average", "weight")
+        weights = np.array([given[task] for task in tasks])
+        if not (np.all((weights >= 0) & (weights < np.inf)) and weights.sum() > 0):
+            raise InputError("the weights of tasks are numbers of at least 0 with a positive sum")
+    elif average == "items":
+        if sizes is None:
+            raise InputError('average="items" needs n_test, the number of items of each task')
+        weights = sizes
+    elif average in (None, "tasks"):
+        weights = np.ones(len(tasks))
+    else:
+        raise InputError(f"average must be items, tasks or weights by task, got {average!r:.80}")
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def check_tasks(given: Collection[str], tasks: Sequence[str], what: str, one: str) -> None:
+    """Raise ``InputError`` unless something is given for every task and no other."""
+    unknown = sorted(set(given) - set(tasks))
+    if unknown:
+        hint = nearest(unknown[0], tasks)
+        raise InputError(f"{what} names a task {shown(unknown[0])} that is not there{hint}")
+    missing = [task for task in tasks if task not in given]
+    if missing:
+        raise InputError(f"{what} has no {one} of task {shown(missing[0])}")
 
 
 def averaged(

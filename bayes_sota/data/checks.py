@@ -15,6 +15,7 @@ from bayes_sota.data.printed_scores import (
     Rounding,
     RoundingChoice,
     count_bounds,
+    is_blank,
     parse_number,
     plain_list,
 )
@@ -182,28 +183,6 @@ def find_test_size(
     return fit.n_test, INFERRED
 
 
-def find_rounding(
-    parsed: Mapping[Rounding, PrintedScores], n_test: int
-) -> tuple[Rounding, IntArray, tuple[str, ...]]:
-    """First rounding with which some number of right answers prints as each score.
-
-    The first of all where there is none; with the counts behind each score, and a remark where it
-    is not the first.
-    """
-    preferred: Rounding = next(iter(parsed))
-    bounds = {}
-    for how, printed in parsed.items():
-        bounds[how] = count_bounds(printed, n_test, how)
-        if np.all(bounds[how][:, 0] <= bounds[how][:, 1]):
-            words = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
-            remark = (
-                f"scores are {words[how]} to {printed.decimals} decimals: {words[preferred]}, not "
-                f"all could come from {n_test:,} items"
-            )
-            return how, bounds[how], () if how == preferred else (remark,)
-    return preferred, bounds[preferred], ()
-
-
 def checked_names(names: Any) -> tuple[str, ...]:
     """Names as text."""
     listed = plain_list(names, "names")
@@ -255,7 +234,7 @@ def checked_submissions(
     if len(listed) != m:
         raise InputError(f"there are {len(listed):,} submissions for {m:,} scores")
     counts = [
-        0 if _is_missing(value) else _submission_number(value, f" beside {subject(index)}")
+        0 if is_blank(value) else _submission_number(value, f" beside {subject(index)}")
         for index, value in enumerate(listed)
     ]
     return _with_prior_of_missing(np.array(counts, np.int64))
@@ -286,10 +265,6 @@ def _submission_number(value: Any, place: str = "") -> int:
     if number is None or number != number.to_integral_value() or not 1 <= number <= LARGEST:
         raise InputError(f"submissions are whole numbers of at least 1, got {value!r:.80}{place}")
     return int(number)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 def _with_prior_of_missing(counts: IntArray) -> Submissions:

@@ -102,6 +102,46 @@ def only_column(
     return found[0] if found else None
 
 
+def role_columns(
+    table: Table,
+    options: object,
+    words: Mapping[str, Collection[str]],
+    taken: Collection[int] = (),
+) -> dict[str, int]:
+    """Positions of the columns of some roles: those asked for, or called so and not taken.
+
+    Parameters
+    ----------
+    table : Table
+    options
+        Whose field ``<role>_column`` is the name that was asked for, or None.
+    words : mapping of str to collection of str
+        What the column of each role may be called.
+    taken : collection of int
+        Columns that say something else.
+
+    Raises
+    ------
+    InputError
+        Several columns that could have a role, or one that was asked for twice.
+    """
+    found: dict[str, int] = {}
+    for role, names in words.items():
+        option = f"{role}_column"
+        wanted = getattr(options, option)
+        used = {*taken, *found.values()}
+        free = [j for j in named_in(table, names) if j not in used]
+        column = only_column(table, wanted, free, f"the {role}s", option)
+        if column in used:
+            raise InputError(
+                f"{table.where}: column {shown(wanted)} cannot be the {role}s ({option}) and "
+                "something else"
+            )
+        if column is not None:
+            found[role] = column
+    return found
+
+
 def find_score_column(
     table: Table,
     wanted: str | None = None,
@@ -407,6 +447,17 @@ def first_repeat(keys: Any) -> tuple[int, int] | None:
         return None
     at = same[np.argmin(order[same + 1])]
     return int(order[at]), int(order[at + 1])
+
+
+def refuse_repeats(table: Table, column: int, names: Sequence[str], what: str, hint: str) -> None:
+    """Raise ``InputError`` where a row has the name of another, with both places and a hint."""
+    seen: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if seen.setdefault(name, row) != row:
+            raise InputError(
+                f"{table.place(row, column)}: {what} {shown(name)} is already on "
+                f"{table.places[seen[name]]}; {hint}"
+            )
 
 
 def classes_seen(cells: Iterable[object]) -> str | None:

@@ -18,7 +18,7 @@ from bayes_sota.core.command import (
     output_options,
     report_options,
 )
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import plain_text
 
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
@@ -122,13 +122,13 @@ def infer_n(
     Exits with 1 where the scores are too few to tell.
     """
     from bayes_sota.data.lattice import infer_n_test
-    from bayes_sota.data.read_boards import located, read_entries
+    from bayes_sota.data.read_boards import read_entries
     from bayes_sota.data.summary import describe_size
 
     entries = read_entries(file, score_column=score_column, format=file_format, missing=missing)
     entries.refuse_other_metric()
     entries.check(decimals=decimals, percent=percent)
-    with located(entries.where):
+    with located(entries.table.where):
         fit = infer_n_test(
             entries.scores, entries.rounding_order(rounding), decimals, percent=percent
         )

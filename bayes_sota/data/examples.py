@@ -191,12 +191,7 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
 def _part(answers: Responses, part: str, name: str) -> Responses:
     """Items of one part; an item is called part/number."""
     rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
-    return Responses(
-        answers.correct[rows],
-        names=answers.names,
-        items=[answers.items[i] for i in rows],
-        name=f"{name}-{part}",
-    )
+    return answers.subset(items=rows)._copy(name=f"{name}-{part}")
 
 
 def write_examples(directory: str | Path) -> list[Path]:

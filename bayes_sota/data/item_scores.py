@@ -23,18 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, digest_of, summed_by_cluster
+from bayes_sota.core.text import checked_clusters, codes_of, digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import weighted_means
+from bayes_sota.data.averages import Averaging, weighted_means
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
-from bayes_sota.data.responses import (
-    FEWEST_TASKS,
-    Averaging,
-    ItemMatrix,
-    New,
-    too_few_tasks,
-)
+from bayes_sota.data.responses import ItemMatrix, New, check_enough_tasks
 
 ItemMetric = Literal["auc", "mean", "rmse"]
 _ROUND_OFF = 1e-9
@@ -243,11 +237,12 @@ class ItemScores(ItemMatrix):
         ('c', 'a')
         """
         return ItemScores(
-            self.values[:, list(classifiers)], labels=self.labels, metric=self.metric,
+            self.values[:, list(classifiers)],
+            labels=self.labels,
+            metric=self.metric,
             lower_is_better=self.lower_is_better if self.metric != "auc" else None,
-            names=[self.names[j] for j in classifiers], items=self.items, clusters=self.clusters,
-            tasks=self.tasks, average=self.task_weights or None, name=self.name,
-        )._copy(new=self.new, unit=self.unit)  # fmt: skip
+            **self._labels(range(self.n_items), classifiers),
+        )._copy(new=self.new, unit=self.unit)
 
     def about(self, new: New) -> "ItemScores":
         """The same numbers, whose means are about new items, or about new tasks.
@@ -270,8 +265,7 @@ class ItemScores(ItemMatrix):
             return self
         if new == "runs":
             raise InputError("new runs are of right and wrong answers; these are numbers")
-        if len(self.task_weights) < FEWEST_TASKS:
-            raise InputError(too_few_tasks(self.task_weights))
+        check_enough_tasks(self.task_weights)
         if self.averaging != "tasks":
             raise InputError("new tasks of numbers count the same: leave out other weights")
         codes, weights = self.task_codes
@@ -350,7 +344,7 @@ def _estimate(
 
 def _members(clusters: Sequence[str]) -> list[IntArray]:
     """Items of each cluster."""
-    _, index = np.unique(np.array(clusters), return_inverse=True)
+    index = codes_of(clusters)[1]
     return np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])
 
 

@@ -24,10 +24,11 @@ from bayes_sota.data.columns import (
     listed_cells,
     number_of,
     numbers_in,
-    only_column,
+    role_columns,
 )
 from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
+from bayes_sota.data.parts import Choices
 from bayes_sota.data.responses import MISSING, Runs
 
 MOST_SLIPS = 0.1  # of the cells of answers
@@ -40,18 +41,14 @@ NO_OUTCOME = (
 _JUDGED = ("correct", "iscorrect", "right", "passed", "solved", "resolved")
 _WITHOUT_ITEMS = ("taskid", "prompt", "query", "problem")  # name items where nothing else does
 _WHOLES = ("question", "questionid", "passage", "passageid", "document", "documentid")  # of items
+_ROLES = {
+    "task": WORDS["item_tasks"],
+    "cluster": {**WORDS["clusters"], **dict.fromkeys(_WHOLES), "patient": None},
+    "run": WORDS["runs"],
+}
 _SEVERAL_RUNS = "; a further run of it needs a column that numbers the runs (run_column)"
 _COUNTS = ("runs", "nruns", "trials", "seeds", "repeats")  # how many there are
 _FEW = 0.1  # of the items of another classifier; more are no slip of the pen
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """Columns that say which answers belong together; None where nothing was said."""
-
-    task_column: str | None = None
-    cluster_column: str | None = None
-    run_column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,7 @@ def widen(
     table: Table,
     value_of: Callable[[Any], float | None],
     complaint: str,
-    grouping: Grouping = Grouping(),  # frozen
+    choices: Choices,
 ) -> Widened:
     """One row per item of a table with one row per classifier, item and run.
 
@@ -128,8 +125,8 @@ def widen(
         Outcome that a cell says; None where it says none.
     complaint : str
         What a message says of such a cell, which stands for ``{}``.
-    grouping : Grouping
-        Columns of tasks, clusters and runs. Default: those that are called so.
+    choices : Choices
+        With the columns of tasks, clusters and runs. Default: those that are called so.
 
     Raises
     ------
@@ -140,14 +137,20 @@ def widen(
     """
     columns = long_columns(table.header)
     if columns is None:
-        if grouping.run_column is not None:
+        if choices.run_column is not None:
             raise InputError(
                 f"{table.where}: run_column is for tables with a row per classifier, item and run; "
                 f"there are {table.listed_columns()}"
             )
-        return Widened(table, grouping.task_column, grouping.cluster_column)
+        return Widened(table, choices.task_column, choices.cluster_column)
     methods, items, outcome = columns
-    tasks, clusters, runs, notes = _grouping_columns(table, columns, grouping)
+    roles = role_columns(table, choices, _ROLES, columns)
+    notes = [
+        f"{role}s are taken from column {shown(table.header[column])}"
+        for role, column in roles.items()
+        if getattr(choices, f"{role}_column") is None
+    ]
+    tasks, clusters, runs = map(roles.get, _ROLES)
     counts = None if runs is None else _numbers_of_runs(table, runs, outcome)
     if counts is not None:
         value_of = number_of
@@ -174,7 +177,7 @@ def widen(
         table, [*axes, *further], np.arange(values.size), holds="an answer", hint=hint
     )
     refuse_misspelt(table, methods, (axes[0].names, axes[0].codes), axes[1].codes)
-    outcomes, n_runs, remarks = _outcomes(table, outcome, grid, values, counts)
+    outcomes, n_runs, remarks = _outcomes(grid, values, counts)
     first = renumbered(axes[1].codes)[1].tolist()
     kept = ([group.names[code] for code in group.codes[first]] for group in groups.values())
     wide = replace(
@@ -196,52 +199,24 @@ def _numbers_of_runs(table: Table, runs: int, outcome: int) -> FloatArray | None
 
 
 def _outcomes(
-    table: Table,
-    column: int,
-    grid: NDArray[np.int32],
-    values: FloatArray,
-    counts: FloatArray | None,
-) -> tuple[Sequence[Any], Runs, list[str]]:
-    """Cells of each classifier, how many runs are behind shares of right answers, and a note."""
-    if counts is not None:
-        numbers = np.append(counts, 0)[grid]
-        return list(np.append(values / counts, np.nan)[grid]), number_of_runs(numbers.T), []
-    if grid.ndim == 3:
-        known = np.where(values == MISSING, np.nan, values)
-        means, n_runs, told = _mean_of_runs(np.append(known, np.nan)[grid])
-        if n_runs is not None:
-            are_answers = np.isin(known[~np.isnan(known)], (0, 1)).all()
-            return means, n_runs if are_answers else None, told
-        grid = grid.max(axis=2)
-    cells = [*listed_cells(table, column), ""]  # where there is no row, -1
-    return [[cells[row] for row in rows] for rows in grid.tolist()], None, []
-
-
-def _grouping_columns(
-    table: Table, used: Sequence[int], grouping: Grouping
-) -> tuple[int | None, int | None, int | None, list[str]]:
-    """Columns of tasks, clusters and runs, as asked for or by their names, and notes on them."""
-    rest = [j for j in range(len(table.header)) if j not in used]
-    found: list[int | None] = []
-    notes = []
-    roles = {
-        "task": WORDS["item_tasks"],
-        "cluster": {**WORDS["clusters"], **dict.fromkeys(_WHOLES), "patient": None},
-        "run": WORDS["runs"],
-    }
-    for role, words in roles.items():
-        wanted = getattr(grouping, f"{role}_column")
-        named = [j for j in rest if normalize_name(table.header[j]) in words and j not in found]
-        column = only_column(table, wanted, named, f"the {role}s", f"{role}_column")
-        if column in (*used, *(j for j in found if j is not None)):
-            raise InputError(
-                f"{table.where}: column {shown(wanted)} cannot be the {role}s ({role}_column) and "
-                "something else"
-            )
-        if column is not None and wanted is None:
-            notes.append(f"{role}s are taken from column {shown(table.header[column])}")
-        found.append(column)
-    return found[0], found[1], found[2], notes
+    grid: NDArray[np.int32], values: FloatArray, counts: FloatArray | None
+) -> tuple[FloatArray, Runs, list[str]]:
+    """Outcome of each classifier and item, the runs behind shares of right answers, and a note."""
+    given = np.where(values == MISSING, np.nan, values)
+    every = np.append(given, np.nan)[grid]
+    each = np.append(np.ones(values.size) if counts is None else counts, 0)[grid]
+    over_runs = tuple(range(2, grid.ndim))
+    totals = (each * ~np.isnan(every)).sum(axis=over_runs)
+    with np.errstate(invalid="ignore"):
+        means = np.nansum(every, axis=over_runs) / totals
+    most = int(totals.max())
+    if most <= 1:
+        return means, None, []
+    least = int(totals[totals > 0].min())
+    told = [f"items have {least:,} to {most:,} runs; a score is the mean of their means"]
+    are_answers = counts is not None or np.isin(given[~np.isnan(given)], (0, 1)).all()
+    n_runs = number_of_runs(totals.T) if are_answers else None
+    return means, n_runs, told if least < most else []
 
 
 def counts_right(name: str, runs: FloatArray, right: FloatArray) -> bool:
@@ -307,23 +282,6 @@ def number_of_runs(counts: NDArray[Any]) -> Runs:
     """
     least, most = int(counts[counts > 0].min(initial=counts.max())), int(counts.max())
     return least if least == most else np.maximum(counts, 1).astype(np.int64)
-
-
-def _mean_of_runs(values: FloatArray) -> tuple[list[FloatArray], Runs, list[str]]:
-    """Means over runs of each classifier and item, how many there are, and a note.
-
-    ``values`` are classifiers x items x runs, NaN where there is none.
-    """
-    there = ~np.isnan(values)
-    counts = there.sum(axis=2)
-    most = int(counts.max(initial=0))
-    if most <= 1:
-        return [], None, []
-    least = int(counts[counts > 0].min())
-    with np.errstate(invalid="ignore"):
-        means = np.where(there, values, 0.0).sum(axis=2) / counts
-    told = [f"items have {least:,} to {most:,} runs; a score is the mean of their means"]
-    return list(means), number_of_runs(counts.T), told if least < most else []
 
 
 def refuse_misspelt(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels, digest_of
+from bayes_sota.core.text import checked_labels, codes_of, digest_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.score_table import nearest_player
@@ -86,7 +86,7 @@ class Matches(Observed):
             raise InputError(f"there are {y.size:,} matches and {len(clusters):,} clusters")
         labels = (
             np.arange(y.size) if clusters is None
-            else np.unique(np.asarray(clusters).astype(str), return_inverse=True)[1]
+            else codes_of(list(map(str, clusters)))[1]
         )  # fmt: skip
         if clusters is not None and labels.max() == 0:
             raise InputError(

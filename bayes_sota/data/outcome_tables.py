@@ -22,29 +22,26 @@ from bayes_sota.data.columns import (
     answer_of,
     check_names,
     classes_seen,
-    coded_names,
     find_column,
-    first_repeat,
     is_missing,
     listed_cells,
     named_in,
     names_in,
     numbers_of,
     only_column,
+    refuse_repeats,
 )
 from bayes_sota.data.counters import find_counters, refuse_counters
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.long_answers import (
     ARE_NUMBERS,
     NO_OUTCOME,
-    Grouping,
-    Widened,
     check_slips,
     outcome_of,
     widen,
 )
 from bayes_sota.data.metric_names import asides
-from bayes_sota.data.parts import Choices, Part, file_names
+from bayes_sota.data.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.responses import MISSING, Runs
 
@@ -66,6 +63,10 @@ class ColumnRoles:
         Positions of the true classes, the clusters and the tasks.
     methods : tuple of int
         Positions of the methods.
+    n_runs : int, ndarray of int, shape (n_items, n_methods), or None
+        Runs behind each outcome, which is the share of right ones.
+    notes : tuple of str
+        Which columns were taken for what.
     """
 
     table: Table
@@ -75,6 +76,8 @@ class ColumnRoles:
     clusters: int | None
     tasks: int | None
     methods: tuple[int, ...]
+    n_runs: Runs
+    notes: tuple[str, ...]
 
     @property
     def method_names(self) -> tuple[str, ...]:
@@ -85,7 +88,7 @@ class ColumnRoles:
         """Numbers of the methods as ``numbers_in`` reads them, methods x items."""
         return numbers_of(self.table, self.methods, value_of, complaint)
 
-    def groups(self, what: str) -> list[str] | None:
+    def groups(self, what: str) -> tuple[str, ...] | None:
         """Cluster or task of each item; None without any."""
         column = self.clusters if what == "cluster" else self.tasks
         if column is None:
@@ -93,28 +96,46 @@ class ColumnRoles:
         for row, cell in enumerate(self.table.columns[column]):
             if is_missing(cell):
                 raise InputError(f"{self.table.place(row, column)}: the {what} is missing")
-        return names_in(self.table, column, what)
+        return tuple(names_in(self.table, column, what))
+
+    def joined(self, values: FloatArray) -> Joined:
+        """Outcomes of these methods, (n_methods, n_items), with all that their table says."""
+        groups = {what: self.groups(what) for what in ("task", "cluster")}
+        return Joined(
+            names=self.method_names,
+            methods=self.method_names,
+            items=self.items,
+            values=values.T,
+            n_runs=self.n_runs,
+            are_answers=False,
+            notes=self.notes,
+            tasks=groups["task"],
+            clusters=groups["cluster"],
+        )
 
 
 def find_roles(
     table: Table,
-    item_column: str | None = None,
-    cluster_column: str | None = None,
-    task_column: str | None = None,
+    value_of: Callable[[Any], float | None],
+    complaint: str,
+    choices: Choices,
     *,
     truth: Collection[str] = WORDS["truth"],
     label_column: str | None = None,
     only_answers: bool = False,
 ) -> ColumnRoles:
-    """Roles of the columns, by the user's choices and by their names.
+    """Roles of the columns, by the user's choices and by their names; of a long table widened.
 
     Parameters
     ----------
-    table : Table
-    item_column, cluster_column, task_column, label_column : str, optional
-        Columns asked for; those of clusters and tasks may be in another table.
+    table, value_of, complaint
+        As of ``widen``.
+    choices : Choices
+        With the columns asked for; those of clusters and tasks may be in another table.
     truth : collection of str
         Names of a column of true classes.
+    label_column : str, optional
+        Column of the true classes, as asked for.
     only_answers : bool
         Whether methods have nothing but right and wrong answers: then other numbers are items.
 
@@ -124,15 +145,17 @@ def find_roles(
         Columns that repeat, that could be several things, or that are neither methods nor
         anything that was asked for; items that repeat.
     """
+    wide = widen(table, value_of, complaint, choices)
+    table = wide.table
     if all(answer_of(name) not in (None, MISSING) for name in table.header):
         raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
     check_names(table.where, {j: name for j, name in enumerate(table.header) if name or j})
-    asked = table.find_all(item_column) if item_column else []
+    asked = table.find_all(choices.item_column) if choices.item_column else []
     free = [j for j in range(len(table.header)) if j not in asked]
-    clusters = _group_position(table, cluster_column, WORDS["clusters"], "cluster", free)
+    clusters = _group_position(table, wide.cluster_column, WORDS["clusters"], "cluster", free)
     words = dict.fromkeys(WORDS["item_tasks"].keys() - WORDS["people"].keys())
-    tasks = _group_position(table, task_column, words, "task", free)
-    items = _item_position(table, item_column, (clusters, tasks), truth, only_answers)
+    tasks = _group_position(table, wide.task_column, words, "task", free)
+    items = _item_position(table, choices.item_column, (clusters, tasks), truth, only_answers)
     taken = (clusters, tasks, items)
     found = [j for j in named_in(table, truth) if j not in taken]
     labels = only_column(table, label_column, found, "the truth", "keep one, or label_column")
@@ -153,8 +176,23 @@ def find_roles(
     are_classes = labels is not None and truth is not WORDS["labels"]  # whole numbers as well
     if not are_classes:
         items, methods = _without_counter(table, items, methods)
-    names = _item_names(table, items)
-    return ColumnRoles(table, names, items is not None, labels, clusters, tasks, tuple(methods))
+    groups = (("cluster", wide.cluster_column, clusters), ("task", wide.task_column, tasks))
+    told = [
+        f"{what}s are taken from column {shown(table.header[column])}"
+        for what, wanted, column in groups
+        if column is not None and wanted is None
+    ]
+    return ColumnRoles(
+        table,
+        _item_names(table, items),
+        items is not None,
+        labels,
+        clusters,
+        tasks,
+        tuple(methods),
+        wide.n_runs,
+        (*wide.notes, *told),
+    )
 
 
 def _group_position(
@@ -221,13 +259,9 @@ def _item_position(
 def _item_names(table: Table, column: int | None) -> tuple[str, ...]:
     if column is None:
         return tuple(str(number) for number in range(1, len(table.places) + 1))
-    names, codes = coded_names(table, column, "item")
-    repeat = first_repeat(codes)
-    if repeat is not None:
-        raise InputError(
-            f"{table.place(repeat[1], column)}: item {shown(names[codes[repeat[0]]])} is already "
-            f"on {table.places[repeat[0]]}; every item has one row (item_column, cluster_column)"
-        )
+    names = names_in(table, column, "item")
+    hint = "every item has one row (item_column, cluster_column)"
+    refuse_repeats(table, column, names, "item", hint)
     return tuple(names)
 
 
@@ -251,34 +285,16 @@ def check_orientation(roles: ColumnRoles) -> None:
         )
 
 
-def check_group_columns(tables: Sequence[Table], **wanted: str | None) -> None:
-    """Raise ``InputError`` unless some table has each column that was asked for, by its option."""
-    for option, name in wanted.items():
+def check_group_columns(tables: Sequence[Table], choices: Choices) -> None:
+    """Raise ``InputError`` unless some table has each column that was asked for."""
+    for option in ("task_column", "cluster_column", "run_column"):
+        name = getattr(choices, option)
         if name is not None and not any(table.find_all(name) for table in tables):
             find_column(tables[0], name, option)
 
 
-@dataclass(frozen=True)
-class ItemGroups:
-    """What items of tables belong to, and how often they were answered.
-
-    Attributes
-    ----------
-    clusters, tasks : dict or None
-        Cluster and task of each item.
-    n_runs : int, ndarray of int, shape (n_items, n_columns), or None
-        Runs behind each outcome, which is the share of right ones.
-    """
-
-    clusters: dict[str, str] | None
-    tasks: dict[str, str] | None
-    n_runs: Runs
-
-
-def parts_of_tables(
-    tables: Mapping[Path, Table], choices: Choices
-) -> tuple[list[Part], ItemGroups, str | None]:
-    """Outcomes of the method columns of some tables, groups of items, column of the truth.
+def join_tables(tables: Mapping[Path, Table], choices: Choices) -> tuple[Joined, str | None]:
+    """Outcomes of the method columns of some tables, joined on the item; column of the truth.
 
     Raises
     ------
@@ -286,23 +302,13 @@ def parts_of_tables(
         Columns whose meaning is not clear, several tables that do not name their items, items
         that repeat, and cells that are no outcome, by file, line, column and value.
     """
-    asked = {
-        option: getattr(choices, option)
-        for option in ("task_column", "cluster_column", "run_column")
-    }
-    check_group_columns(list(tables.values()), **asked)
-    grouping = Grouping(**asked)
-    wide = {path: widen(table, outcome_of, NO_OUTCOME, grouping) for path, table in tables.items()}
-    found = {
-        path: find_roles(w.table, choices.item_column, w.cluster_column, w.task_column)
-        for path, w in wide.items()
-    }
-    runs = [w.n_runs for w in wide.values()]
-    if len(runs) > 1 and (
-        not all(n is None or isinstance(n, int) for n in runs) or len(set(runs)) > 1
-    ):
-        raise InputError("tables whose runs differ in number are not joined: make them one table")
+    check_group_columns(list(tables.values()), choices)
+    found = {path: find_roles(t, outcome_of, NO_OUTCOME, choices) for path, t in tables.items()}
     every = list(found.values())
+    n_runs = every[0].n_runs
+    differ = (isinstance(of.n_runs, np.ndarray) or of.n_runs != n_runs for of in every)
+    if len(every) > 1 and any(differ):
+        raise InputError("tables whose runs differ in number are not joined: make them one table")
     for roles in every:
         if len(found) > 1 and not roles.named:
             raise InputError(
@@ -324,24 +330,23 @@ def parts_of_tables(
     if not parts:
         files = ", ".join(roles.table.where for roles in every)
         raise InputError(f"{files}: there is no column of a method")
-    if truth is not None:
-        parts[0] = replace(parts[0], notes=truth.notes(parts, every))
-    told = [note for w in wide.values() for note in w.notes]
-    for path, w in wide.items():
-        told += notes_on_groups(found[path], w)
-    parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *dict.fromkeys(told)))
-    groups = ItemGroups(_groups(every, "cluster"), _groups(every, "task"), runs[0])
-    return parts, groups, None if truth is None else truth.column
-
-
-def notes_on_groups(roles: ColumnRoles, wide: Widened) -> list[str]:
-    """Which columns of a table with a column per method were taken for clusters and tasks."""
-    columns = (("cluster", roles.clusters), ("task", roles.tasks))
-    return [
-        f"{what}s are taken from column {shown(roles.table.header[column])}"
-        for what, column in columns
-        if column is not None and getattr(wide, f"{what}_column") is None
-    ]
+    notes = [] if truth is None else truth.notes(parts, every)
+    notes += [note for roles in every for note in roles.notes]
+    clusters, tasks = (_groups(every, what) for what in ("cluster", "task"))
+    joined = join_parts(parts)
+    joined = replace(
+        joined,
+        n_runs=n_runs,
+        notes=tuple(dict.fromkeys((*notes, *joined.notes))),
+        tasks=_groups_of(tasks, joined.items, "task"),
+        clusters=_groups_of(clusters, joined.items, "cluster"),
+    ).without(choices.leave_out)
+    values = joined.values
+    if np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all():
+        values = np.where(values == MISSING, np.nan, values)
+    right_or_wrong = bool(np.isin(values[~np.isnan(values)], (0, 1)).all())
+    joined = replace(joined, values=values, are_answers=n_runs is not None or right_or_wrong)
+    return joined, None if truth is None else truth.column
 
 
 def _parts(
@@ -438,7 +443,7 @@ class _Truth:
             )
         return tuple(kept), np.array(list(kept.values()))
 
-    def notes(self, parts: Sequence[Part], tables: Sequence[ColumnRoles]) -> tuple[str, ...]:
+    def notes(self, parts: Sequence[Part], tables: Sequence[ColumnRoles]) -> list[str]:
         """What the truth leaves open."""
         found = []
         cells = (listed_cells(roles.table, j) for roles in tables for j in roles.methods)
@@ -455,7 +460,7 @@ class _Truth:
                 f"column {shown(self.column)}: no prediction for {len(unused)} of "
                 f"{counted(len(self.classes), 'item')}, the first is {shown(unused[0])}"
             )
-        return tuple(found)
+        return found
 
 
 def _class_of(cell: Any) -> Decimal | str:
@@ -505,3 +510,18 @@ def _groups(tables: Iterable[ColumnRoles], what: str) -> dict[str, str] | None:
                     f"{shown(groups[item])} elsewhere"
                 )
     return groups or None
+
+
+def _groups_of(
+    groups: Mapping[str, str] | None, items: Sequence[str], what: str
+) -> tuple[str, ...] | None:
+    """Cluster or task of each item."""
+    if groups is None:
+        return None
+    lacking = [item for item in items if item not in groups]
+    if lacking:
+        raise InputError(
+            f"no {what} ({what}_column) for {counted(len(lacking), 'item')}, the first is "
+            f"{shown(lacking[0])}"
+        )
+    return tuple(groups[item] for item in items)

@@ -23,6 +23,7 @@ from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
     count_bounds,
+    is_blank,
     parse_number,
     plain_list,
 )
@@ -98,33 +99,30 @@ def find_errors(
     Parameters are those of ``Leaderboard``, with the scores as each rounding reads them.
     """
     chosen, printed = next(iter(parsed.items()))
-    remarks: tuple[str, ...] = ()
-    if not (is_listed(n_test) or is_listed(standard_error)):
-        size, source = checks.find_test_size(n_test, parsed, metric != "score")
-        error = None if standard_error is None else float(standard_error)
-        errors = ScoreErrors(size, error, source=source)
-        if metric != "accuracy":
-            return chosen, None, remarks, errors
-        chosen, bounds, remarks = checks.find_rounding(parsed, size)
-        checks.check_attainable(parsed[chosen], bounds, size, chosen, subject)
-        return chosen, bounds, remarks, errors
-    m = printed.values.size
+    scores = printed.values
     if metric == "accuracy" and standard_error is not None:
         unit = 0.01 if printed.in_percent else 1.0
-        sizes = sizes_of_accuracies(printed.values, standard_error, n_test, subject, unit)
-        return chosen, None, remarks, ScoreErrors.of_sizes(sizes, printed.values, _BY_ERROR)
-    if metric == "accuracy":
-        whole = checked_sizes(n_test, m, subject)
-        chosen, bounds = bounds_of_each(parsed, whole, subject)
-        sizes = whole.astype(np.float64)
-        return chosen, bounds, remarks, ScoreErrors.of_sizes(sizes, printed.values)
+        sizes = sizes_of_accuracies(scores, standard_error, n_test, subject, unit)
+        return chosen, None, (), ScoreErrors.of_sizes(sizes, scores, _BY_ERROR)
     if is_listed(n_test):
-        fix = "give standard_error for each" if metric == "score" else "give one for all"
-        raise InputError(f'n_test of each entry is for accuracies, but metric is "{metric}"; {fix}')
-    size, _ = checks.find_test_size(n_test, parsed, is_needed=False)
-    values = -printed.values if lower_is_better else printed.values
-    own = errors_of_scores(standard_error, m, subject)
-    return chosen, None, remarks, ScoreErrors.of_errors(own, values, size)
+        if metric != "accuracy":
+            fix = "give standard_error for each" if metric == "score" else "give one for all"
+            raise InputError(
+                f'n_test of each entry is for accuracies, but metric is "{metric}"; {fix}'
+            )
+        whole = checked_sizes(n_test, scores.size, subject)
+        own = ScoreErrors.of_sizes(whole.astype(np.float64), scores)
+        return *find_rounding(parsed, whole, subject), own
+    size, source = checks.find_test_size(n_test, parsed, metric != "score")
+    if is_listed(standard_error):
+        errors = errors_of_scores(standard_error, scores.size, subject)
+        better = -scores if lower_is_better else scores
+        return chosen, None, (), ScoreErrors.of_errors(errors, better, size)
+    error = None if standard_error is None else float(standard_error)
+    same = ScoreErrors(size, error, source=source)
+    if metric != "accuracy":
+        return chosen, None, (), same
+    return *find_rounding(parsed, np.full(scores.size, size), subject), same
 
 
 def leaders(scores: FloatArray) -> IntArray:
@@ -219,7 +217,7 @@ def _checked_errors(values: Any, m: int, subject: Subject) -> FloatArray:
     errors = np.empty(m)
     for j, value in enumerate(_one_each(values, m, "standard_error")):
         number = parse_number(value)
-        if _is_missing(value):
+        if is_blank(value):
             errors[j] = np.nan
         elif number is None or number < 0:
             raise InputError(
@@ -240,30 +238,42 @@ def _one_each(values: Any, m: int, what: str) -> list[Any]:
     return listed
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def bounds_of_each(
+def find_rounding(
     parsed: Mapping[Rounding, PrintedScores], sizes: IntArray, subject: Subject
-) -> tuple[Rounding, IntArray]:
-    """Rounding of all scores, and right answers that print as each on its own items, (m, 2).
+) -> tuple[Rounding, IntArray, tuple[str, ...]]:
+    """First rounding with which every score can be, and what it makes of them.
 
-    The first rounding with which every score can be; with an error of the first where there is
-    none.
+    Returns
+    -------
+    rounding : {"nearest", "floor", "exact"}
+    bounds : ndarray of int, shape (m, 2)
+        Right answers, out of its own items, that print as each score.
+    remarks : tuple of str
+        That it is not the first of those to try.
+
+    Raises
+    ------
+    InputError
+        No number of right answers prints as some score; with the first rounding.
     """
     found: dict[Rounding, IntArray] = {}
-    for how, printed in parsed.items():
-        found[how] = np.empty((sizes.size, 2), np.int64)
-        for n, rows in _rows_of(sizes):
-            found[how][rows] = count_bounds(_only(printed, rows), n, how)
-        if np.all(found[how][:, 0] <= found[how][:, 1]):
-            return how, found[how]
     first = next(iter(parsed))
+    for how, printed in parsed.items():
+        bounds = found[how] = np.empty((sizes.size, 2), np.int64)
+        for n, rows in _rows_of(sizes):
+            bounds[rows] = count_bounds(_only(printed, rows), n, how)
+        if np.all(bounds[:, 0] <= bounds[:, 1]):
+            words = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
+            items = f"{sizes[0]:,} items" if np.all(sizes == sizes[0]) else "as many items"
+            remark = (
+                f"scores are {words[how]} to {printed.decimals} decimals: {words[first]}, not all "
+                f"could come from {items}"
+            )
+            return how, bounds, () if how == first else (remark,)
     for n, rows in _rows_of(sizes):
         printed, names = _only(parsed[first], rows), [subject(int(row)) for row in rows]
         checks.check_attainable(printed, found[first][rows], n, first, names.__getitem__)
-    return first, found[first]
+    return first, found[first], ()
 
 
 def _rows_of(sizes: IntArray) -> list[tuple[int, IntArray]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
@@ -211,17 +211,14 @@ def _checked_scores(
     values: Any, which: str, names: tuple[str, ...] | None, accuracies: bool
 ) -> FloatArray:
     """Scores of one board as floats."""
-    try:
-        printed = parse_scores(
+    with located(f"{which} board"):
+        return parse_scores(
             values,
             rounding="exact",
             percent=False if accuracies else None,
             bounded=accuracies,
             subject=partial(_subject, which, names),
-        )
-    except InputError as error:
-        raise InputError(f"{which} board: {error}") from None
-    return printed.values
+        ).values
 
 
 def _subject(which: str, names: tuple[str, ...] | None, index: int) -> str:

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import nearest, shown
+from bayes_sota.core.text import codes_of, nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import several
-from bayes_sota.data.responses import Runs
+from bayes_sota.data.responses import Responses, Runs, runs_at
 
 _LARGEST_LOSS = 0.5  # of the items of a file; more is another test set
 _ENDINGS = (
@@ -229,16 +229,17 @@ class ItemLabels:
                     f"before; every item has one {what}"
                 )
 
-    def split(self, part: Part) -> list[Part]:
-        """The part with its clusters, one for each task."""
-        part = replace(part, clusters=self._found["cluster"])
+    def split(self, parts: Iterable[Part]) -> list[Part]:
+        """The parts with their clusters, one for each task."""
+        split: list[Part] = []
         tasks = self._found["task"]
-        if not tasks:
-            return [part]
-        of_task: dict[str, set[str]] = {}
-        for item in (*part.items, *part.left_out):
-            of_task.setdefault(tasks[item], set()).add(item)
-        return [part.only(items, task) for task, items in of_task.items()]
+        for part in parts:
+            whole = replace(part, clusters=self._found["cluster"])
+            of_task: dict[str, set[str]] = {}
+            for item in (*part.items, *part.left_out) if tasks else ():
+                of_task.setdefault(tasks[item], set()).add(item)
+            split += [whole.only(items, task) for task, items in of_task.items()] or [whole]
+        return split
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,6 +271,56 @@ class Joined:
     notes: tuple[str, ...]
     tasks: tuple[str, ...] | None
     clusters: tuple[str, ...] | None
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """What the rows and columns are, as ``Responses`` and ``ItemScores`` take it."""
+        return {key: getattr(self, key) for key in ("names", "items", "clusters", "tasks")}
+
+    def responses(self, **options: Any) -> Responses:
+        """Right and wrong answers; ``options`` are those of ``Responses``."""
+        return Responses(
+            self.values, n_runs=self.n_runs, notes=self.notes, **self.labels, **options
+        )
+
+    def without(self, leave_out: Collection[str]) -> "Joined":
+        """The same without some methods and tasks, by their names.
+
+        Raises
+        ------
+        InputError
+            A name that is unknown; a method without any answer to a task that is left.
+        """
+        check_left_out(leave_out, self.names, self.tasks or ())
+        kept = self
+        if leave_out:
+            columns = [j for j, name in enumerate(self.names) if name not in leave_out]
+            of_rows = self.tasks or ("",) * len(self.items)
+            kept = self._only([i for i, of in enumerate(of_rows) if of not in leave_out], columns)
+        there = kept.values >= 0
+        if kept.tasks is not None and not there.all():
+            every, of_row = codes_of(kept.tasks)
+            answered = [there[of_row == code].any(axis=0) for code in range(len(every))]
+            refuse_lacking({
+                name: [task for task, has in zip(every, answered, strict=True) if has[j]]
+                for j, name in enumerate(kept.names)
+            })  # fmt: skip
+        return kept
+
+    def _only(self, rows: list[int], columns: list[int]) -> "Joined":
+        def of(labels: tuple[str, ...] | None) -> Any:
+            return None if labels is None else tuple(labels[i] for i in rows)
+
+        return replace(
+            self,
+            names=tuple(self.names[j] for j in columns),
+            methods=tuple(self.methods[j] for j in columns),
+            items=of(self.items),
+            values=self.values[np.ix_(rows, columns)],
+            n_runs=runs_at(self.n_runs, rows, columns),
+            tasks=of(self.tasks),
+            clusters=of(self.clusters),
+        )
 
 
 def join_parts(parts: Sequence[Part]) -> Joined:
@@ -363,44 +414,6 @@ def check_left_out(names: Collection[str], methods: Iterable[str], tasks: Iterab
                 f"there is no classifier or task {shown(name)} (leave_out); there are "
                 f"{several(known)}{nearest(name, known)}"
             )
-
-
-def kept_answers(
-    values: FloatArray,
-    names: Sequence[str],
-    tasks: Sequence[str] | None,
-    leave_out: Collection[str],
-) -> tuple[FloatArray, list[int], list[int]]:
-    """Answers without some classifiers and tasks, and which items and classifiers are left.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n_items, n_methods)
-        NaN or -1 where there is none.
-    names, tasks : sequence of str
-        Names of the methods, and task of each item.
-    leave_out : collection of str
-
-    Raises
-    ------
-    InputError
-        A name that is unknown; a method without any answer to a task that is left.
-    """
-    check_left_out(leave_out, names, tasks or ())
-    columns = [j for j, name in enumerate(names) if name not in leave_out]
-    rows = [i for i in range(len(values)) if tasks is None or tasks[i] not in leave_out]
-    if leave_out:
-        values = values[np.ix_(rows, columns)]
-    there = values >= 0
-    if tasks is not None and not there.all():
-        of_row = np.array([tasks[i] for i in rows])
-        every = list(dict.fromkeys(of_row.tolist()))
-        answered = [there[of_row == task].any(axis=0) for task in every]
-        refuse_lacking({
-            names[j]: [task for task, has in zip(every, answered, strict=True) if has[place]]
-            for place, j in enumerate(columns)
-        })  # fmt: skip
-    return values, rows, columns
 
 
 class _Places:

@@ -89,6 +89,11 @@ def parse_number(raw: object) -> Decimal | None:
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
+def is_blank(value: Any) -> bool:
+    """Whether there is nothing where a number could be."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
 def digits_of(number: Decimal) -> int:
     """Digits after the point."""
     exponent = number.as_tuple().exponent

@@ -5,15 +5,14 @@ error with its place (``tests/data/test_readers.py``, ``test_paired.py``).
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from bayes_sota.core.arguments import check_choice, refuse_unused
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
@@ -32,6 +31,7 @@ from bayes_sota.data.columns import (
     named_in,
     names_every_row,
     number_of,
+    refuse_repeats,
     several,
 )
 from bayes_sota.data.files.opening import FileFormat, open_table
@@ -72,43 +72,57 @@ class Entries:
 
     Attributes
     ----------
-    scores : tuple
-        Cells of the column of scores, (m,).
+    table : Table
+        A row for each entry.
+    column, name_column : int, int or None
+        Positions of the scores and of the names.
     names : tuple of str, or None
         Names of the entries, all different.
-    submissions : list, or None
+    submissions : sequence, or None
         Submissions of each entry: a column of that name, or the one that was asked for.
-    places : tuple of str
-        Where each score stands: "line 7, column 'Score'".
     is_kaggle : bool
         Whether the file is a download from Kaggle.
     notes : tuple of str
         What was dropped or merged.
-    where, stem : str
-        The file, for messages, and its short name.
-    column : str
-        Name of the column of scores.
-    beside : dict of str to ndarray
-        Numbers of the columns beside it that could be scores as well, (m,) each.
-    errors, sizes : list, or None
+    errors, sizes : sequence, or None
         Standard error of each score, and number of items behind it, of columns that say so.
-    error_column : str, or None
-        Name of the column of the errors.
+    error_column : int, or None
+        Position of the errors.
     """
 
-    scores: tuple[Any, ...]
+    table: Table
+    column: int
+    name_column: int | None
     names: tuple[str, ...] | None
-    submissions: list[Any] | None
-    places: tuple[str, ...]
+    submissions: Sequence[Any] | None
     is_kaggle: bool
     notes: tuple[str, ...]
-    where: str
-    stem: str
-    column: str
-    beside: Mapping[str, FloatArray]
-    errors: list[Any] | None = None
-    sizes: list[Any] | None = None
-    error_column: str | None = None
+    errors: Sequence[Any] | None = None
+    sizes: Sequence[Any] | None = None
+    error_column: int | None = None
+
+    @property
+    def scores(self) -> Sequence[Any]:
+        """Cells of the column of scores, (m,)."""
+        return self.table.columns[self.column]
+
+    @property
+    def title(self) -> str:
+        """Name of the column of scores."""
+        return self.table.header[self.column]
+
+    @property
+    def beside(self) -> dict[str, FloatArray]:
+        """Columns of numbers from 0 to 100 beside the scores, which may be the averages of them."""
+        counting = {**WORDS["counters"], **WORDS["no_rounds"], **WORDS["submissions"]}
+        numbers = {
+            name: as_numbers(self.table.columns[j])
+            for j, name in enumerate(self.table.header)
+            if j not in (self.column, self.name_column)
+            and not (is_summary(name) or is_end(name) or normalize_name(name) in counting)
+        }
+        inside = {name: np.all((found >= 0) & (found <= 100)) for name, found in numbers.items()}
+        return {name: found for name, found in numbers.items() if inside[name]}
 
     def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
         """Roundings to try, the preferred one first: Kaggle floors scores."""
@@ -117,7 +131,7 @@ class Entries:
 
     def refuse_other_metric(self) -> None:
         """Raise ``InputError`` where the scores are no accuracies, by their name or as averages."""
-        refuse_other_metric(self.where, self.column, as_numbers(self.scores), self.beside)
+        refuse_other_metric(self.table.where, self.title, as_numbers(self.scores), self.beside)
 
     def chosen_errors(
         self, standard_error: float | None, metric: Metric, n_test: object, *, chosen: bool
@@ -129,7 +143,7 @@ class Entries:
         """
         if self.errors is None or standard_error is not None:
             return standard_error, ()
-        column = shown(self.error_column or "")
+        column = shown(self.table.header[self.error_column or 0])
         known = metric == "auc" or (
             metric == "accuracy" and (n_test is not None or self.sizes is not None)
         )
@@ -140,8 +154,12 @@ class Entries:
 
     def check(self, **options: Any) -> None:
         """Raise ``InputError`` where a cell is no score; options are those of ``parse_scores``."""
-        with located(self.where):
-            parse_scores(self.scores, subject=self.places.__getitem__, **options)
+
+        def subject(row: int) -> str:
+            return f"{self.table.places[row]}, column {shown(self.title)}"
+
+        with located(self.table.where):
+            parse_scores(self.scores, subject=subject, **options)
 
 
 def read_leaderboard(
@@ -243,11 +261,11 @@ def read_leaderboard(
         standard_error, measured, n_test, chosen=stderr_column is not None
     )
     if not lower_is_better:
-        refuse_loss(entries.where, entries.column, _DIRECTION)
+        refuse_loss(entries.table.where, entries.title, _DIRECTION)
     if metric is None:
         entries.refuse_other_metric()
     entries.check(decimals=decimals, percent=percent, bounded=measured != "score")
-    with located(entries.where):
+    with located(entries.table.where):
         board = Leaderboard(
             entries.scores,
             n_test=n_test if entries.sizes is None else entries.sizes,
@@ -265,7 +283,7 @@ def read_leaderboard(
             rounding=entries.rounding_order(rounding),
             decimals=decimals,
             percent=percent,
-            name=entries.stem if name is None else name,
+            name=entries.table.stem if name is None else name,
             notes=(*entries.notes, *told),
         )
     return board.of_competition() if entries.is_kaggle else board
@@ -297,43 +315,26 @@ def read_entries(
     elif scores is None:
         scores = find_score_column(table, score_column)
     names = find_name_column(table, name_column, scores, may_repeat=kaggle)
-    notes: list[str] = []
-    rows: Sequence[int] = range(len(table.places))
+    told = [] if kaggle or name_column is not None else _named_by(table, names, scores)
     if kaggle:
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
-    if not kaggle:  # a team may call itself Average
-        rows, notes = entry_rows(table, names)
-    rows, dropped = scored_rows(table, (scores,), names, rows, missing)
-    found = _entries(table, scores, names, rows, (*notes, *dropped), kaggle, submissions)
-    found = replace(found, **_own_errors(table, scores, rows, stderr_column, n_test_column))
-    told = [] if name_column is not None else _named_by(table, names, scores, kaggle)
-    unused = [
-        name
-        for name, numbers in found.beside.items()
-        if np.any(numbers % 1) and name != found.error_column
-    ]
-    if unused and score_column is None:
-        told.append(f"columns that are not used: {several(unused)}")
-    return replace(found, notes=(*found.notes, *told))
-
-
-def _own_errors(
-    table: Table, scores: int, rows: Sequence[int], stderr: str | None, n_test: str | None
-) -> dict[str, Any]:
-    """Cells of the columns of errors and of numbers of items, as fields of ``Entries``."""
-    found: dict[str, Any] = {}
-    at = error_column(table, scores, stderr)
+        table = table.at(rows)
+    else:  # a team may call itself Average
+        table, notes = without_averages(table, names)
+    table, dropped = with_scores(table, (scores,), names, missing)
+    found = _entries(table, scores, names, (*notes, *dropped), kaggle, submissions)
+    at = error_column(table, scores, stderr_column)
     if at is not None:
-        found["error_column"] = table.header[at]
-        found["errors"] = error_cells(table, at, scores, rows)
-    if n_test is not None:
-        at = find_column(table, n_test, "n_test_column")
-        found["sizes"] = list(_cells(table, at, rows))
-        for row, cell in zip(rows, found["sizes"], strict=True):
-            whole_number(cell, f"{table.place(row, at)}: n_test", TEST_ITEMS)
-    return found
+        found = replace(found, error_column=at, errors=error_cells(table, at, scores))
+    if n_test_column is not None:
+        found = replace(found, sizes=size_cells(table, n_test_column))
+    if score_column is None:
+        errors = None if at is None else table.header[at]
+        unused = [j for j, x in found.beside.items() if np.any(x % 1) and j != errors]
+        told += [f"columns that are not used: {several(unused)}"] * bool(unused)
+    return replace(found, notes=(*found.notes, *told))
 
 
 def error_column(table: Table, scores: int, wanted: str | None) -> int | None:
@@ -344,11 +345,20 @@ def error_column(table: Table, scores: int, wanted: str | None) -> int | None:
     return near[0] if len(near) == 1 else None
 
 
-def error_cells(table: Table, at: int, scores: int, rows: Sequence[int]) -> list[Any]:
+def size_cells(table: Table, wanted: str) -> list[int]:
+    """Numbers of items in a column."""
+    at = find_column(table, wanted, "n_test_column")
+    return [
+        whole_number(cell, f"{table.place(row, at)}: n_test", TEST_ITEMS)
+        for row, cell in enumerate(table.columns[at])
+    ]
+
+
+def error_cells(table: Table, at: int, scores: int) -> list[Any]:
     """Standard errors as the scores are written, in percent or not; None where one is missing."""
-    signs = any(has_percent_sign(table.columns[scores][row]) for row in rows)
+    signs = any(map(has_percent_sign, table.columns[scores]))
     cells: list[Any] = []
-    for row, cell in zip(rows, _cells(table, at, rows), strict=True):
+    for row, cell in enumerate(table.columns[at]):
         if signs and has_percent_sign(cell):
             cell = cell.rstrip().removesuffix("%").rstrip()
         if is_missing(cell):
@@ -371,33 +381,35 @@ def _only_accuracy(table: Table) -> int | None:
     return found[0] if is_one else None
 
 
-def entry_rows(table: Table, names: int | None) -> tuple[list[int], list[str]]:
+def without_averages(table: Table, names: int | None) -> tuple[Table, list[str]]:
     """Rows that are no averages or totals of others by their names, and a note on those."""
-    if names is None:
-        return list(range(len(table.places))), []
-    keys = [normalize_name(str(cell)) for cell in table.columns[names]]
+    keys = [] if names is None else [normalize_name(str(cell)) for cell in table.columns[names]]
     left_out = [row for row, key in enumerate(keys) if key in WORDS["averages"] or key == "total"]
     kept = [row for row in range(len(keys)) if row not in left_out]
     if not kept or not left_out:
-        return list(range(len(keys))), []
-    return kept, [f"left out {_listed_rows(table, names, left_out)}: of others by its name"]
+        return table, []
+    return table.at(kept), [
+        f"left out {_listed_rows(table, names, left_out)}: of others by its name"
+    ]
 
 
-def scored_rows(
-    table: Table, scores: Sequence[int], names: int | None, rows: Sequence[int], missing: Missing
-) -> tuple[Sequence[int], list[str]]:
+def with_scores(
+    table: Table, scores: Sequence[int], names: int | None, missing: Missing
+) -> tuple[Table, list[str]]:
     """Rows that have every score, and a note on the others, which are refused unless dropped.
 
     Examples
     --------
     >>> table = Table(("team", "score"), (["A", "B"], ["0.9", ""]), ("line 2", "line 3"), "x.csv")
-    >>> scored_rows(table, [1], 0, range(2), "drop")
-    ([0], ["dropped 1 entry without a score: 'B' (line 3)"])
+    >>> kept, notes = with_scores(table, [1], 0, "drop")
+    >>> kept.columns, notes
+    ((['A'], ['0.9']), ["dropped 1 entry without a score: 'B' (line 3)"])
     """
     check_choice("missing", missing, Missing)
-    empty = {row: j for row in rows for j in scores if is_missing(table.columns[j][row])}
+    every = range(len(table.places))
+    empty = {row: j for row in every for j in scores if is_missing(table.columns[j][row])}
     if not empty:
-        return rows, []
+        return table, []
     listed = _listed_rows(table, names, list(empty))
     if missing == "refuse":
         found = counted(len(empty), "entry has", "entries have")
@@ -406,10 +418,10 @@ def scored_rows(
             'missing, or missing="drop" goes on without'
         )
     note = f"dropped {counted(len(empty), 'entry', 'entries')} without a score: {listed}"
-    kept = [row for row in rows if row not in empty]
+    kept = [row for row in every if row not in empty]
     if not kept:
         raise InputError(f"{table.where}: no entries are left: {note}")
-    return kept, [note]
+    return table.at(kept), [note]
 
 
 def _listed_rows(table: Table, names: int | None, rows: Sequence[int]) -> str:
@@ -422,10 +434,10 @@ def _listed_rows(table: Table, names: int | None, rows: Sequence[int]) -> str:
     return ", ".join(found) + rest
 
 
-def _named_by(table: Table, names: int | None, scores: int, kaggle: bool) -> list[str]:
+def _named_by(table: Table, names: int | None, scores: int) -> list[str]:
     """A note where the usual column of names is not taken, because its names repeat."""
     usual = find_name_column(table, None, scores, may_repeat=True)
-    if names is None or names == usual or usual is None or kaggle:
+    if names is None or names == usual or usual is None:
         return []
     return [
         f"entries are named by column {shown(table.header[names])}: names in "
@@ -433,54 +445,23 @@ def _named_by(table: Table, names: int | None, scores: int, kaggle: bool) -> lis
     ]
 
 
-def _beside(
-    table: Table, used: Collection[int | None], rows: Sequence[int]
-) -> dict[str, FloatArray]:
-    """Columns of numbers from 0 to 100 beside the scores, of which those may be the averages."""
-    counting = {**WORDS["counters"], **WORDS["no_rounds"], **WORDS["submissions"]}
-    numbers = {
-        name: as_numbers(_cells(table, j, rows))
-        for j, name in enumerate(table.header)
-        if j not in used and not is_summary(name) and normalize_name(name) not in counting
-    }
-    return {
-        name: found
-        for name, found in numbers.items()
-        if np.all((found >= 0) & (found <= 100)) and not is_end(name)
-    }
-
-
-@contextmanager
-def located(where: str) -> Iterator[None]:
-    """Put the file before the message of what cannot know it."""
-    try:
-        yield
-    except InputError as error:
-        raise type(error)(f"{where}: {error}") from None
-
-
 def _entries(
     table: Table,
     scores: int,
     names: int | None,
-    rows: Sequence[int],
     notes: Sequence[str] = (),
     kaggle: bool = False,
     submissions: str | None = None,
 ) -> Entries:
     counts, told = _submissions(table, scores, submissions)
-    column = f"column {shown(table.header[scores])}"
     return Entries(
-        scores=_cells(table, scores, rows),
-        names=None if names is None else entry_names(table, names, rows, kaggle),
-        submissions=None if counts is None else list(_cells(table, counts, rows)),
-        places=tuple(f"{table.places[row]}, {column}" for row in rows),
+        table=table,
+        column=scores,
+        name_column=names,
+        names=None if names is None else entry_names(table, names, kaggle),
+        submissions=None if counts is None else list(table.columns[counts]),
         is_kaggle=kaggle,
         notes=(*notes, *told),
-        where=table.where,
-        stem=table.stem,
-        column=table.header[scores],
-        beside=_beside(table, (scores, names), rows),
     )
 
 
@@ -497,30 +478,17 @@ def _submissions(
     return None, (f"{name} is not used: what a private board shows was chosen on other items",)
 
 
-def _cells(table: Table, column: int, rows: Sequence[int]) -> tuple[Any, ...]:
-    cells = table.columns[column]
-    return tuple(cells[row] for row in rows)
-
-
-def entry_names(
-    table: Table, column: int, rows: Sequence[int], kaggle: bool = False
-) -> tuple[str, ...]:
+def entry_names(table: Table, column: int, kaggle: bool = False) -> tuple[str, ...]:
     """Names of entries, which all differ."""
-    cells = _cells(table, column, rows)
-    for row, cell in zip(rows, cells, strict=True):
+    cells = table.columns[column]
+    for row, cell in enumerate(cells):
         if cell is None or cell != cell:
             raise InputError(f"{table.place(row, column)}: the name is missing")
         if isinstance(cell, Nested):
             raise InputError(f"{table.place(row, column)}: a name is text, got {shown(cell)}")
-    names = team_names(table, column, rows) if kaggle else [str(cell).strip() for cell in cells]
-    seen: dict[str, int] = {}
-    for row, name in zip(rows, names, strict=True):
-        if seen.setdefault(name, row) != row:
-            both = f"{table.places[seen[name]]} and {table.places[row]} are both {shown(name)}"
-            raise InputError(
-                f"{table.where}: {both} (column {shown(table.header[column])}); "
-                f"{_how_entries_differ(table, column)}"
-            )
+    names = team_names(table, column) if kaggle else [str(cell).strip() for cell in cells]
+    if len(set(names)) < len(names):
+        refuse_repeats(table, column, names, "entry", _how_entries_differ(table, column))
     return tuple(names)
 
 
@@ -621,12 +589,12 @@ def read_paired_boards(
     bounded = n_test is not None
     for entries in both:
         if not lower_is_better:
-            refuse_loss(entries.where, entries.column)
+            refuse_loss(entries.table.where, entries.title)
         if bounded:
             entries.refuse_other_metric()
         entries.check(rounding="exact", percent=False if bounded else None, bounded=bounded)
     public, private = both if private_path is None else _joined(*both)
-    with located(public.where):
+    with located(public.table.where):
         boards = PairedBoards(
             public.scores,
             private.scores,
@@ -635,7 +603,7 @@ def read_paired_boards(
             standard_errors=standard_errors,
             lower_is_better=lower_is_better,
             submissions=public.submissions if submissions is None or column else submissions,
-            name=public.stem if name is None else name,
+            name=public.table.stem if name is None else name,
             notes=public.notes,
         )
     found = boards.subset(boards.order(boards.public))
@@ -663,9 +631,9 @@ def _from_one(
             "columns with public_column and private_column"
         )
     names = find_name_column(table, name_column, public)
-    rows, notes = scored_rows(table, (public, private), names, range(len(table.places)), missing)
-    own = _entries(table, public, names, rows, notes, submissions=submissions)
-    return [own, _entries(table, private, None, rows)]
+    table, notes = with_scores(table, (public, private), names, missing)
+    own = _entries(table, public, names, notes, submissions=submissions)
+    return [own, _entries(table, private, None)]
 
 
 def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
@@ -673,13 +641,14 @@ def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
     for entries, which in ((public, "public"), (private, "private")):
         if entries.names is None:
             raise InputError(
-                f"{entries.where}: the {which} board has no names to join on; say which column "
-                "with name_column"
+                f"{entries.table.where}: the {which} board has no names to join on; say which "
+                "column with name_column"
             )
-    first, second = (dict(zip(e.names or (), e.scores, strict=True)) for e in (public, private))
-    numbers = dict(zip(public.names or (), public.submissions or (), strict=False))
-    teams = tuple(team for team in first if team in second)
-    where = f"{public.where} and {private.where}"
+    first, second = (
+        {name: row for row, name in enumerate(e.names or ())} for e in (public, private)
+    )
+    teams = [team for team in first if team in second]
+    where = f"{public.table.where} and {private.table.where}"
     if not teams:
         raise InputError(f"{where}: no team is on both boards, by their names")
     told = (
@@ -687,16 +656,15 @@ def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
         for board, which in ((first, "public"), (second, "private"))
         if len(board) > len(teams)
     )
-    one, other = (tuple(board[team] for team in teams) for board in (first, second))
-    notes = (*public.notes, *private.notes, *told)
+    rows = [first[team] for team in teams]
+    numbers = public.submissions
     return (
         replace(
             public,
-            scores=one,
-            names=teams,
-            where=where,
-            notes=notes,
-            submissions=[numbers[team] for team in teams] if numbers else None,
+            table=replace(public.table.at(rows), where=where),
+            names=tuple(teams),
+            notes=(*public.notes, *private.notes, *told),
+            submissions=None if numbers is None else [numbers[row] for row in rows],
         ),
-        replace(private, scores=other),
+        replace(private, table=private.table.at([second[team] for team in teams])),
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown, shown_path
 from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
@@ -19,7 +19,6 @@ from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats import every_eval_ever, item_logs
 from bayes_sota.data.formats.lm_evaluation import is_sample, parts_of_samples
 from bayes_sota.data.parts import Choices, Part
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.responses import MISSING, Responses
 
 ACCEPTED = (

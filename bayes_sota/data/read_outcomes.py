@@ -8,7 +8,7 @@ executed, sizes are bounded while unpacking, and what is no outcome is an error 
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -17,9 +17,10 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import counted, shown, shown_path
 from bayes_sota.data import columns
+from bayes_sota.data.averages import Averaging
 from bayes_sota.data.columns import WORDS, answer_of, as_numbers, named_in, number_of, numbers_in
 from bayes_sota.data.files.content import Content, check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
@@ -29,20 +30,16 @@ from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.long_answers import (
     MOST_SLIPS,
-    Grouping,
     counts_right,
     long_columns,
     outcome_of,
-    widen,
 )
 from bayes_sota.data.metric_names import is_loss
 from bayes_sota.data.outcome_tables import (
-    ItemGroups,
     check_group_columns,
     check_orientation,
     find_roles,
-    notes_on_groups,
-    parts_of_tables,
+    join_tables,
 )
 from bayes_sota.data.parts import (
     Choices,
@@ -51,9 +48,7 @@ from bayes_sota.data.parts import (
     check_left_out,
     file_names,
     join_parts,
-    kept_answers,
 )
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.read_logs import (
     ACCEPTED,
     OPTIONS,
@@ -65,7 +60,7 @@ from bayes_sota.data.read_logs import (
     open_outcomes,
     responses_of_json,
 )
-from bayes_sota.data.responses import MISSING, Averaging, New, Responses, Runs
+from bayes_sota.data.responses import New, Responses
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
@@ -131,7 +126,7 @@ def read_responses(
     <Responses 'two': 3 items x 2 classifiers, 1 answer missing>
     """
     check_choice("format", format, ResponseFormat)
-    asked = {
+    asked: dict[str, Any] = {
         "task_column": task_column, "cluster_column": cluster_column, "run_column": run_column
     }  # fmt: skip
     if format == "auto" and isinstance(path, str | os.PathLike) and looks_like_logs(Path(path)):
@@ -150,28 +145,15 @@ def read_responses(
                 f"{found.where}: average and leave_out are for tables and logs; JSON has no tasks"
             )
         return responses_of_json(parse_json(found.text(), found.where), found.where, found.stem)
-    check_group_columns([found], **asked)
-    wide = widen(found, answer_of, _NO_ANSWER, Grouping(**asked))
-    roles = find_roles(
-        wide.table, item_column, wide.cluster_column, wide.task_column, truth=(), only_answers=True
-    )
+    choices = Choices(item_column=item_column, **asked)
+    check_group_columns([found], choices)
+    roles = find_roles(found, answer_of, _NO_ANSWER, choices, truth=(), only_answers=True)
     check_orientation(roles)
-    correct = roles.numbers(answer_of if wide.n_runs is None else outcome_of, _NO_ANSWER).T
-    tasks, clusters = roles.groups("task"), roles.groups("cluster")
-    left = _names_to_leave_out(leave_out)
+    of = answer_of if roles.n_runs is None else outcome_of
+    joined = roles.joined(roles.numbers(of, _NO_ANSWER))
     with located(found.where):
-        correct, rows, columns = kept_answers(correct, roles.method_names, tasks, left)
-        return Responses(
-            correct,
-            names=[roles.method_names[j] for j in columns],
-            items=[roles.items[i] for i in rows],
-            clusters=None if clusters is None else [clusters[i] for i in rows],
-            tasks=None if tasks is None else [tasks[i] for i in rows],
-            average=average,
-            n_runs=_runs_of(wide.n_runs, rows, columns),
-            name=found.stem,
-            notes=(*wide.notes, *notes_on_groups(roles, wide)),
-        )
+        joined = joined.without(_names_to_leave_out(leave_out))
+        return joined.responses(average=average, name=found.stem)
 
 
 def _responses_of_logs(path: str | os.PathLike[str], **options: Any) -> Responses:
@@ -203,9 +185,7 @@ def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
             f"{table.listed_columns()}"
         )
     names = columns.names_in(table, 0, "task")
-    repeat = columns.first_repeat(np.unique(names, return_inverse=True)[1])
-    if repeat is not None:
-        raise InputError(f"{table.place(repeat[1], 0)}: {shown(names[repeat[1]])} is there twice")
+    columns.refuse_repeats(table, 0, names, "task", "every task has one weight")
     weights = numbers_in(table, 1, number_of, "a weight is a number, got {}")
     return dict(zip(names, weights.tolist(), strict=True))
 
@@ -323,15 +303,16 @@ def read_item_scores(
     (<ItemScores 'two': 4 items x 2 classifiers, metric auc>, [0.75, 0.5])
     """
     opened = open_table(path_or_frame, format)
-    asked = {"task_column": task_column, "cluster_column": cluster_column}
-    check_group_columns([opened], **asked)
-    wide = widen(opened, number_of, _NO_NUMBER, Grouping(**asked))
-    table = wide.table
+    choices = Choices(
+        task_column=task_column, cluster_column=cluster_column, item_column=item_column
+    )
+    check_group_columns([opened], choices)
     is_auc = metric in (None, "auc") or label_column is not None
+    words = WORDS["labels"] if is_auc else ()
     roles = find_roles(
-        table, item_column, wide.cluster_column, wide.task_column,
-        truth=WORDS["labels"] if is_auc else (), label_column=label_column,
-    )  # fmt: skip
+        opened, number_of, _NO_NUMBER, choices, truth=words, label_column=label_column
+    )
+    table = roles.table
     if len(roles.methods) < 2:
         raise InputError(
             f"{table.where}: item scores need one column of numbers for each of at least 2 "
@@ -342,19 +323,16 @@ def read_item_scores(
         labels = numbers_in(
             table, roles.truth, _label, "labels are 1 (positive) or 0 (negative), got {}"
         )
-    values = roles.numbers(number_of, _NO_NUMBER)
+    joined = roles.joined(roles.numbers(number_of, _NO_NUMBER))
     with located(table.where):
         return ItemScores(
-            values.T,
+            joined.values,
             labels=labels,
             metric=metric,
             lower_is_better=lower_is_better,
-            names=roles.method_names,
-            items=roles.items,
-            clusters=roles.groups("cluster"),
-            tasks=roles.groups("task"),
             average=average,
             name=table.stem if name is None else name,
+            **joined.labels,
         )
 
 
@@ -507,25 +485,25 @@ def read_evaluations(
     source = counted(len(files), kind)
     name = names[files[0]] if len(files) == 1 else source
     where = shown_path(files[0]) if len(files) == 1 else source
-    groups = ItemGroups(None, None, None)
+    losses: list[str] = []
     if kind == TABLE:
         tables = dict(zip(files, (cast(Table, content) for _, content in opened), strict=True))
-        parts, groups, truth = parts_of_tables(tables, choices)
+        joined, truth = join_tables(tables, choices)
+        notes = list(joined.notes)
         source += f", truth in column {shown(truth)}" if truth else ""
     else:
         of_files = [part for _, content in opened for part in cast(list[Part], content)]
         parts = _without(of_files, choices.leave_out)
-    joined = join_parts(parts)
-    notes = [*_notes_on_logs(kind, joined, choices), *joined.notes]
-    losses = sorted({part.metric for part in parts if is_loss(part.metric)})
+        losses = sorted({part.metric for part in parts if is_loss(part.metric)})
+        joined = join_parts(parts)
+        notes = [*_notes_on_logs(kind, joined, choices), *joined.notes]
     lower = bool(losses) if lower_is_better is None else lower_is_better
     if losses and lower_is_better is None:
         notes.append(f"of {shown(losses[0])} the lowest is the best (lower_is_better)")
-    if kind == TABLE:
-        joined = _joined_table(joined, groups, choices.leave_out)
+    joined = replace(joined, notes=tuple(notes))
     with located(where):
-        outcomes = _outcomes(joined, name, lower, average, notes)
-    return Evaluations(outcomes, joined.methods, source, tuple(notes))
+        outcomes = _outcomes(joined, name, lower, average)
+    return Evaluations(outcomes, joined.methods, source, joined.notes)
 
 
 def _names_to_leave_out(names: Sequence[str]) -> tuple[str, ...]:
@@ -563,8 +541,6 @@ def _without(parts: list[Part], leave_out: Sequence[str]) -> list[Part]:
 
 def _notes_on_logs(kind: str, joined: Joined, choices: Choices) -> Iterator[str]:
     """Where tasks, clusters and runs of logs come from."""
-    if kind == TABLE:
-        return
     tasks, runs = TASKS_AND_RUNS[kind]
     if joined.tasks is not None:
         key = choices.task_column
@@ -575,76 +551,29 @@ def _notes_on_logs(kind: str, joined: Joined, choices: Choices) -> Iterator[str]
         yield f"runs are taken from {runs}"
 
 
-def _joined_table(joined: Joined, groups: ItemGroups, leave_out: Sequence[str]) -> Joined:
-    """Outcomes of tables with the tasks, clusters and runs of their items."""
-    tasks, clusters = (
-        _groups_of(of, joined.items, what)
-        for of, what in ((groups.tasks, "task"), (groups.clusters, "cluster"))
-    )
-    values, rows, columns = kept_answers(joined.values, joined.names, tasks, leave_out)
-    if np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all():
-        values = np.where(values == MISSING, np.nan, values)
-    right_or_wrong = bool(np.isin(values[~np.isnan(values)], (0, 1)).all())
-    return replace(
-        joined,
-        names=tuple(joined.names[j] for j in columns),
-        methods=tuple(joined.methods[j] for j in columns),
-        items=tuple(joined.items[i] for i in rows) if leave_out else joined.items,
-        values=values,
-        n_runs=_runs_of(groups.n_runs, rows, columns),
-        are_answers=groups.n_runs is not None or right_or_wrong,
-        tasks=None if tasks is None else tuple(tasks[i] for i in rows),
-        clusters=None if clusters is None else tuple(clusters[i] for i in rows),
-    )
-
-
-def _runs_of(n_runs: Runs, rows: list[int], columns: list[int]) -> Runs:
-    """Runs of some items and classifiers."""
-    return n_runs[np.ix_(rows, columns)] if isinstance(n_runs, np.ndarray) else n_runs
-
-
 def _outcomes(
-    joined: Joined,
-    name: str,
-    lower_is_better: bool,
-    average: Averaging | None,
-    notes: Sequence[str],
+    joined: Joined, name: str, lower_is_better: bool, average: Averaging | None
 ) -> Responses | ItemScores:
     """Right and wrong answers where there is nothing else, else numbers."""
-    values = joined.values
-    labels: dict[str, Any] = {
-        "names": joined.names, "items": joined.items, "clusters": joined.clusters, "name": name,
-    }  # fmt: skip
     if joined.are_answers:
         if lower_is_better:
             raise InputError(
                 "lower_is_better is for numbers, but every outcome is 0 or 1: write 1 for right "
                 "and 0 for wrong"
             )
-        return Responses(
-            values, tasks=joined.tasks, average=average, n_runs=joined.n_runs, notes=notes, **labels
-        )
-    missing = np.isnan(values)
+        return joined.responses(average=average, name=name)
+    missing = np.isnan(joined.values)
     if missing.any():
         row, column = np.argwhere(missing)[0]
         raise InputError(
             f"{shown(joined.names[column])} has no number for item {shown(joined.items[row])}; "
             "write what a failure counts, or take the item out"
         )
-    labels |= {"metric": "mean", "lower_is_better": lower_is_better}
-    return ItemScores(values, tasks=joined.tasks, average=average, **labels)
-
-
-def _groups_of(
-    groups: Mapping[str, str] | None, items: Sequence[str], what: str
-) -> list[str] | None:
-    """Cluster or task of each item."""
-    if groups is None:
-        return None
-    lacking = [item for item in items if item not in groups]
-    if lacking:
-        raise InputError(
-            f"no {what} ({what}_column) for {counted(len(lacking), 'item')}, the first is "
-            f"{shown(lacking[0])}"
-        )
-    return [groups[item] for item in items]
+    return ItemScores(
+        joined.values,
+        metric="mean",
+        lower_is_better=lower_is_better,
+        average=average,
+        name=name,
+        **joined.labels,
+    )

@@ -285,24 +285,19 @@ def read_fold_scores(
     >>> read_fold_scores(frame)
     <FoldScores: 2 learners x 1 data set, 3 iterations of 2 folds>
     """
-    asked = {
-        "learner_column": learner_column, "task_column": task_column,
-        "iteration_column": iteration_column, "fold_column": fold_column,
-    }  # fmt: skip
     options = FoldOptions(
-        **asked, score_column=score_column, folds=folds, lower_is_better=lower_is_better
-    )
+        learner_column, task_column, iteration_column, fold_column, score_column, folds,
+        lower_is_better,
+    )  # fmt: skip
+    unused = {name: value for name, value in vars(options).items() if name != "folds"}
     if isinstance(source, ScoreTable):
-        unused = asked | {"score_column": score_column, "lower_is_better": lower_is_better}
         refuse_unused("a score table, which says it itself", unused)
         return fold_scores_of_rounds(source, folds, "score")
     table = _opened(source)
     if isinstance(table, list):
         raise InputError("results of lm-evaluation-harness are no cross-validation")
     if is_cv_results(table.header):
-        refuse_unused(
-            "cv_results_, which says it itself", asked | {"lower_is_better": lower_is_better}
-        )
+        refuse_unused("cv_results_, which says it itself", unused | {"score_column": None})
         found = read_cv_results(table, ScoreOptions(score_column=score_column)).scores
         assert isinstance(found, ScoreTable)
         return fold_scores_of_rounds(found, folds, score_column or "score")

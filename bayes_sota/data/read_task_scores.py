@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import TEST_ITEMS, Metric, whole_number
+from bayes_sota.data.averages import Averaging
+from bayes_sota.data.checks import Metric
 from bayes_sota.data.columns import find_column, find_name_column
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table
@@ -22,13 +23,13 @@ from bayes_sota.data.printed_scores import parse_scores
 from bayes_sota.data.read_boards import (
     Missing,
     entry_names,
-    entry_rows,
     error_cells,
     error_column,
-    located,
-    scored_rows,
+    size_cells,
+    with_scores,
+    without_averages,
 )
-from bayes_sota.data.task_scores import Average, TaskScores
+from bayes_sota.data.task_scores import TaskScores
 
 
 def read_task_scores(
@@ -38,7 +39,7 @@ def read_task_scores(
     n_test: int | Sequence[int] | Mapping[str, int] | None = None,
     n_test_columns: Sequence[str] | None = None,
     stderr_columns: Sequence[str] | None = None,
-    average: Average | None = None,
+    average: Averaging | None = None,
     name_column: str | None = None,
     format: FileFormat = "auto",
     metric: Metric | None = None,
@@ -99,29 +100,30 @@ def read_task_scores(
         if metric is None:
             refuse_other_metric(table.where, table.header[column], np.zeros(0), {})
     named = find_name_column(table, name_column, at[0])
-    every, notes = entry_rows(table, named)
-    rows, dropped = scored_rows(table, at, named, every, missing)
-    scores, in_percent = _shares(table, at, rows, percent, bounded=measured != "score")
+    table, notes = without_averages(table, named)
+    table, dropped = with_scores(table, at, named, missing)
+    scores, in_percent = _shares(table, at, percent, bounded=measured != "score")
     errors, told = None, list[str]()
     if stderr_columns is not None or (n_test is None and n_test_columns is None):
-        errors, told = _errors(table, at, rows, stderr_columns)
+        errors, told = _errors(table, at, stderr_columns)
     if in_percent:
         told.append("scores in percent were divided by 100")
         errors = None if errors is None else errors / 100
-    sizes = n_test if n_test_columns is None else _sizes(table, at, rows, n_test_columns)
+    sizes = n_test if n_test_columns is None else _sizes(table, at, n_test_columns)
     with located(table.where):
         return TaskScores(
             scores, n_test=sizes, standard_errors=errors, tasks=[table.header[j] for j in at],
-            names=None if named is None else entry_names(table, named, rows), average=average,
+            names=None if named is None else entry_names(table, named), average=average,
             metric=measured, lower_is_better=lower_is_better,
             name=table.stem if name is None else name, notes=(*notes, *dropped, *told),
         )  # fmt: skip
 
 
 def _shares(
-    table: Table, at: Sequence[int], rows: Sequence[int], percent: bool | None, *, bounded: bool
+    table: Table, at: Sequence[int], percent: bool | None, *, bounded: bool
 ) -> tuple[FloatArray, bool]:
     """Scores (m, T), all read alike, and whether they are in percent."""
+    rows = range(len(table.places))
     cells = [table.columns[j][row] for j in at for row in rows]
     places = [table.place(row, j) for j in at for row in rows]
     printed = parse_scores(cells, percent=percent, bounded=bounded, subject=places.__getitem__)
@@ -129,7 +131,7 @@ def _shares(
 
 
 def _errors(
-    table: Table, at: Sequence[int], rows: Sequence[int], wanted: Sequence[str] | None
+    table: Table, at: Sequence[int], wanted: Sequence[str] | None
 ) -> tuple[FloatArray | None, list[str]]:
     """Standard errors (m, T), NaN where one is missing; None where not all tasks have some."""
     if wanted is not None and len(wanted) != len(at):
@@ -144,7 +146,7 @@ def _errors(
     if None in found:
         return None, []
     columns = [
-        [np.nan if cell is None else float(str(cell)) for cell in error_cells(table, e, j, rows)]
+        [np.nan if cell is None else float(str(cell)) for cell in error_cells(table, e, j)]
         for e, j in zip(found, at, strict=True)
         if e is not None
     ]
@@ -152,20 +154,11 @@ def _errors(
     return np.array(columns).T, told
 
 
-def _sizes(
-    table: Table, at: Sequence[int], rows: Sequence[int], names: Sequence[str]
-) -> list[list[int]]:
+def _sizes(table: Table, at: Sequence[int], names: Sequence[str]) -> list[tuple[int, ...]]:
     """Number of items behind each score, (m, T)."""
     if len(names) != len(at):
         raise InputError(
             f"{table.where}: columns of n_test are one for each of the {len(at)} tasks, got "
             f"{counted(len(names), 'column')}"
         )
-    columns = [find_column(table, name, "n_test_column") for name in names]
-    return [
-        [
-            whole_number(table.columns[j][row], f"{table.place(row, j)}: n_test", TEST_ITEMS)
-            for j in columns
-        ]
-        for row in rows
-    ]
+    return list(zip(*(size_cells(table, name) for name in names), strict=True))

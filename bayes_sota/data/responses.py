@@ -7,32 +7,39 @@ are hard. Everything is checked here, at construction, and never again
 
 import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import COUNT, check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, nearest, shown
+from bayes_sota.core.text import (
+    checked_clusters,
+    checked_labels,
+    codes_of,
+    digest_of,
+    nearest,
+    shown,
+)
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import (
     Average,
+    Averaging,
     averaged,
     averaged_over_runs,
     averaged_over_tasks,
     name_of_passes,
     pass_rates,
+    task_weights,
     variance_of_runs,
 )
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 
-type Averaging = Literal["items", "tasks"] | Mapping[str, float]
-"""What counts equally in a score over tasks: items, tasks, or tasks by weights."""
 New = Literal["items", "runs", "tasks"]
 """What a skill is about: new items of these tasks, new runs on these items, or new tasks."""
 ABOUT: dict[New, str] = {
@@ -77,8 +84,8 @@ class ItemMatrix(Observed):
         of_items = checked_clusters(tasks, shape[0], "task")
         weights = _task_weights(of_items, average)
         check_choice("new", new, New)
-        if new == "tasks" and len(weights) < FEWEST_TASKS:
-            raise InputError(too_few_tasks(weights))
+        if new == "tasks":
+            check_enough_tasks(weights)
         self._set(
             names=checked_labels(names, shape[1], "classifier"),
             items=checked_labels(items, shape[0], "item"),
@@ -112,15 +119,13 @@ class ItemMatrix(Observed):
         """Number of the task of each item, (n,), and weights of the tasks, (T,); one if none."""
         if self.tasks is None:
             return np.zeros(self.n_items, np.intp), np.ones(1)
-        names, codes = np.unique(np.array(self.tasks), return_inverse=True)
-        return codes, np.array([self.task_weights[str(name)] for name in names])
+        names, codes = codes_of(self.tasks)
+        return codes, np.array([self.task_weights[name] for name in names])
 
     @property
     def cluster_codes(self) -> IntArray | None:
         """Number of the cluster of each item, (n,)."""
-        if self.clusters is None:
-            return None
-        return np.unique(np.array(self.clusters), return_inverse=True)[1]
+        return None if self.clusters is None else codes_of(self.clusters)[1]
 
     @property
     def n_items(self) -> int:
@@ -131,6 +136,24 @@ class ItemMatrix(Observed):
     def n_classifiers(self) -> int:
         """Number of classifiers."""
         return len(self.names)
+
+    def _labels(self, rows: Iterable[int], columns: Iterable[int]) -> dict[str, Any]:
+        """What some items and classifiers are, as the constructor takes it."""
+        at = list(rows)
+
+        def of(labels: tuple[str, ...] | None) -> list[str] | None:
+            return None if labels is None else [labels[i] for i in at]
+
+        tasks = of(self.tasks)
+        weights = {task: self.task_weights[task] for task in dict.fromkeys(tasks or ())}
+        return {
+            "names": [self.names[j] for j in columns],
+            "items": of(self.items),
+            "clusters": of(self.clusters),
+            "tasks": tasks,
+            "average": weights or None,
+            "name": self.name,
+        }
 
     def check_several(self) -> None:
         """Raise ``InputError`` where there is nobody to compare with."""
@@ -220,9 +243,8 @@ class Responses(ItemMatrix):
     run_numbers: IntArray
     passes: tuple[int, bool] | None
     notes: tuple[str, ...]
-    _correct: NDArray[np.int8] | None
-    _shares: FloatArray | None
-    _passed: FloatArray | None
+    _given: NDArray[Any]  # answers as int8, or shares
+    _measured: FloatArray | None  # shares, or passes
     _noise: FloatArray | None
 
     def __init__(
@@ -254,26 +276,40 @@ class Responses(ItemMatrix):
         if (new == "runs" or passes is not None) and self.n_runs < 2:
             what = "new runs need" if passes is None else f"{name_of_passes(passes)} needs"
             raise InputError(f"{what} several runs of each item (run_column, or run_separator)")
-        self._set(_correct=None, _shares=None, _passed=None, _noise=None)
+        numbers, noise = _as_numbers(values), None
         if runs is not None:
-            shares = _checked_shares(values, self.names, self.items)
-            self._set(_shares=shares)
-            if passes is not None:
-                self._set(_passed=pass_rates(shares, self.run_numbers, passes))
+            wrong = ~((numbers >= 0) & (numbers <= 1))
+            self._refuse(wrong, values, "shares of right answers lie between 0 and 1, none missing")
+            shares = numbers.astype(np.float64)
+            passed = shares if passes is None else pass_rates(shares, self.run_numbers, passes)
             if new == "runs":
-                self._set(_noise=variance_of_runs(shares, self.run_numbers, passes))
+                noise = variance_of_runs(shares, self.run_numbers, passes)
+            self._set(_given=shares, _measured=passed, _noise=noise)
             return
-        answers = _as_answers(values, self.names, self.items)
+        if numbers.dtype.kind == "f":
+            numbers = np.where(np.isnan(numbers), MISSING, numbers)
+        wrong = ~np.isin(numbers, (MISSING, 0, 1))
+        meaning = "an answer is right (1) or wrong (0), or missing (None, NaN or -1)"
+        self._refuse(wrong, values, meaning)
+        answers = numbers.astype(np.int8)
         silent = np.flatnonzero((answers == MISSING).all(axis=0))
         if silent.size:
             raise InputError(f"classifier {self.names[silent[0]]!r} has no answer to any item")
-        self._set(_correct=answers)
+        self._set(_given=answers, _measured=None, _noise=None)
         if self.tasks is not None and self.has_missing:
             row, column = np.argwhere(answers == MISSING)[0]
             raise InputError(
                 "averages over tasks need every answer, but "
                 f"{self.names[column]!r} has none to item {self.items[row]!r}; complete() of the "
                 "answers without tasks says which items all have"
+            )
+
+    def _refuse(self, wrong: NDArray[np.bool_], values: NDArray[Any], meaning: str) -> None:
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            raise InputError(
+                f"{meaning}; classifier {self.names[column]!r} has {shown(values[row, column])} "
+                f"for item {self.items[row]!r}"
             )
 
     @property
@@ -283,7 +319,7 @@ class Responses(ItemMatrix):
         Refused where they are shares, or do not count equally: who asks for single answers would
         not give the scores of these.
         """
-        if self._correct is None:
+        if self._measured is not None:
             raise InputError(
                 "these are shares of right answers in several runs; this needs single answers, "
                 "right or wrong"
@@ -293,14 +329,14 @@ class Responses(ItemMatrix):
                 "these scores are averages over tasks, whose items do not count equally; this "
                 'needs the average over items: average="items"'
             )
-        return self._correct
+        return self._given
 
     @property
     def values(self) -> FloatArray:
         """Answers, shares or passes as numbers, NaN where one is missing, (n, m)."""
-        if self._shares is not None:
-            return self._shares if self._passed is None else self._passed
-        return np.where(self._correct == MISSING, np.nan, cast("Any", self._correct))
+        if self._measured is not None:
+            return self._measured
+        return np.where(self._given == MISSING, np.nan, self._given)
 
     @property
     def n_runs(self) -> int:
@@ -323,7 +359,7 @@ class Responses(ItemMatrix):
     @property
     def is_plain(self) -> bool:
         """Whether scores are accuracies of single answers, without tasks."""
-        return self.tasks is None and self._shares is None
+        return self.tasks is None and self._measured is None
 
     @property
     def is_average(self) -> bool:
@@ -344,7 +380,7 @@ class Responses(ItemMatrix):
 
     def __repr__(self) -> str:
         """Size and number of missing answers."""
-        missing = int(np.sum(self._correct == MISSING))
+        missing = int(np.sum(self._given == MISSING))
         end = f", {missing:,} answer{'s' * (missing > 1)} missing" if missing else ""
         end += f", {len(self.task_weights):,} tasks" if self.tasks is not None else ""
         end += f", {self.runs_in_words}" * bool(self.runs_in_words)
@@ -354,7 +390,7 @@ class Responses(ItemMatrix):
     @property
     def has_missing(self) -> bool:
         """Whether any answer is missing."""
-        return bool(np.any(self._correct == MISSING))
+        return bool(np.any(self._given == MISSING))
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -419,33 +455,14 @@ class Responses(ItemMatrix):
         """
         columns = _positions(classifiers, self.names, "classifier")
         rows = _positions(items, self.items, "item")
-        chosen = self._shares if self._correct is None else self._correct
-        assert chosen is not None
-
-        def of(labels: tuple[str, ...] | None) -> list[str] | None:
-            return None if labels is None else [labels[i] for i in rows]
-
-        kept = of(self.tasks)
-        left = {task: self.task_weights[task] for task in dict.fromkeys(kept or ())}
+        n_runs = runs_at(self.run_numbers, rows, columns)
         return Responses(
-            chosen[np.ix_(rows, columns)],
-            names=[self.names[j] for j in columns],
-            items=of(self.items),
-            clusters=of(self.clusters),
-            tasks=kept,
-            average=left or None,
-            n_runs=None if self._shares is None else self._runs_of(rows, columns),
+            self._given[np.ix_(rows, columns)],
+            n_runs=None if self._measured is None else n_runs,
             new=self.new,
             passes=self.passes,
-            name=self.name,
             notes=self.notes,
-        )
-
-    def _runs_of(self, rows: IntArray, columns: IntArray) -> IntArray:
-        return (
-            self.run_numbers
-            if not self.run_numbers.ndim
-            else (self.run_numbers[np.ix_(rows, columns)])
+            **self._labels(rows, columns),
         )
 
     def about(
@@ -476,7 +493,7 @@ class Responses(ItemMatrix):
         """
         labels = self.names if methods is None else tuple(methods)
         of = {name: [j for j, label in enumerate(labels) if label == name] for name in labels}
-        every = self.values if self._shares is None else self._shares
+        every = self.values if self._measured is None else self._given
         numbers = np.broadcast_to(self.run_numbers, every.shape) * ~np.isnan(every)
         right = np.nan_to_num(every) * numbers
         runs = np.column_stack([numbers[:, columns].sum(axis=1) for columns in of.values()])
@@ -486,16 +503,11 @@ class Responses(ItemMatrix):
         same = runs.min() == runs.max()
         return Responses(
             values,
-            names=list(of),
-            items=self.items,
-            clusters=self.clusters,
-            tasks=self.tasks,
-            average=self.task_weights or None,
             n_runs=None if runs.max() == 1 else runs.flat[0] if same else runs,
             new=new,
             passes=passes,
-            name=self.name,
             notes=self.notes,
+            **self._labels(range(self.n_items), ()) | {"names": list(of)},
         )
 
     def complete(self) -> "Responses":
@@ -567,18 +579,23 @@ class Responses(ItemMatrix):
         if not self.is_plain:
             of_runs = (self.run_numbers.tolist(), self.passes)
             rest = (*rest, self.tasks, self.task_weights, *of_runs, self.new)
-        values = self._shares if self._correct is None else self._correct
-        assert values is not None
-        return digest_of(values.shape, values, rest)
+        return digest_of(self._given.shape, self._given, rest)
 
 
-def too_few_tasks(weights: Mapping[str, float]) -> str:
-    """That nothing is said of new tasks, given the weights of those that there are."""
-    count = max(len(weights), 1)
-    return (
-        f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got {count}; new "
-        "items of these tasks need none"
-    )
+def runs_at(n_runs: Runs, rows: Any, columns: Any) -> Runs:
+    """Runs behind the outcomes of some items and classifiers."""
+    if isinstance(n_runs, np.ndarray) and n_runs.ndim:
+        return n_runs[np.ix_(rows, columns)]
+    return n_runs
+
+
+def check_enough_tasks(tasks: Sized) -> None:
+    """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
+    if len(tasks) < FEWEST_TASKS:
+        raise InputError(
+            f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got "
+            f"{max(len(tasks), 1)}; new items of these tasks need none"
+        )
 
 
 def _mean_of_runs(correct: Any, n_runs: ArrayLike | None) -> tuple[NDArray[Any], IntArray | None]:
@@ -609,53 +626,17 @@ def _run_numbers(n_runs: ArrayLike, shape: tuple[int, ...]) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def _task_weights(
-    tasks: tuple[str, ...] | None, average: str | Mapping[str, float] | None
-) -> dict[str, float]:
+def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> dict[str, float]:
     """Weights that sum to 1."""
     if tasks is None:
         if average is not None:
             raise InputError("average is for items with tasks: give tasks, one per item")
         return {}
-    counts, average = Counter(tasks), average or "tasks"
-    if isinstance(average, Mapping):
-        unknown = sorted(set(map(str, average)) ^ set(counts))
-        if unknown:
-            raise InputError(
-                f"average needs one weight for each task; {unknown[0]!r} is a task without a "
-                "weight, or a weight without a task"
-            )
-        given = {task: float(average[task]) for task in counts}
-        if not all(0 < weight < np.inf for weight in given.values()):
-            raise InputError("the weights of tasks are positive numbers")
-    elif average in ("items", "tasks"):
-        given = {task: float(size) if average == "items" else 1.0 for task, size in counts.items()}
-    else:
-        raise InputError(f"average must be items, tasks or weights by task, got {average!r:.80}")
-    total = sum(given.values())
-    return {task: weight / total for task, weight in given.items()}
-
-
-def _checked_shares(
-    values: NDArray[Any], names: tuple[str, ...], items: tuple[str, ...]
-) -> FloatArray:
-    """Shares as numbers."""
-    if values.dtype.kind in "biuf":
-        wrong = ~((values >= 0) & (values <= 1))
-    else:
-        wrong = np.array([[not _is_share(x) for x in row] for row in values])
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise InputError(
-            "shares of right answers lie between 0 and 1, none missing; classifier "
-            f"{names[column]!r} has {shown(values[row, column])} for item {items[row]!r}"
-        )
-    return values.astype(np.float64)
-
-
-def _is_share(value: Any) -> bool:
-    known = isinstance(value, bool | np.bool_ | int | float | np.integer | np.floating)
-    return known and bool(0 <= value <= 1)
+    counts = Counter(tasks)
+    weights = task_weights(average, list(counts), np.array(list(counts.values()), np.float64))
+    if not weights.all():
+        raise InputError("the weights of tasks are positive numbers")
+    return dict(zip(counts, weights.tolist(), strict=True))
 
 
 def _as_matrix(correct: Any) -> NDArray[Any]:
@@ -700,34 +681,18 @@ def _ragged(rows: list[Any]) -> str:
     )
 
 
-def _as_answers(
-    values: NDArray[Any], names: tuple[str, ...], items: tuple[str, ...]
-) -> NDArray[np.int8]:
-    """Values as -1, 0 and 1."""
-    raw = values
-    if values.dtype.kind == "f":
-        values = np.where(np.isnan(values), MISSING, values)
-    elif values.dtype.kind not in "biu":
-        values = np.array([[_code(value) for value in row] for row in values])
-    wrong = ~np.isin(values, (MISSING, 0, 1))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise InputError(
-            "an answer is right (1) or wrong (0), or missing (None, NaN or -1); classifier "
-            f"{names[column]!r} has {shown(raw[row, column])} for item {items[row]!r}"
-        )
-    return values.astype(np.int8)
+def _as_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Values as numbers: NaN where one is missing, infinite where one is none."""
+    if values.dtype.kind in "biuf":
+        return values
+    return np.array([[_number(value) for value in row] for row in values])
 
 
-def _code(value: Any) -> int:
-    """Answer of one object; -2 where it is none."""
+def _number(value: Any) -> float:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return MISSING
-    if not isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating)):
-        return -2
-    if value != value:
-        return MISSING
-    return int(value) if value in (MISSING, 0, 1) else -2
+        return np.nan
+    known = isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating))
+    return float(value) if known and (abs(value) <= 1 or value != value) else np.inf
 
 
 def _positions(

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels, digest_of, nearest
+from bayes_sota.core.text import checked_labels, codes_of, digest_of, nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
@@ -159,7 +159,7 @@ class ScoreTable(Observed):
         not depend on the order of the rounds.
         """
         names = self.rounds if self.groups is None else self.groups
-        return np.unique(np.array(names), return_inverse=True)[1]
+        return codes_of(names)[1]
 
     @property
     def n_clusters(self) -> int:

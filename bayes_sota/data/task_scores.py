@@ -17,16 +17,23 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels, counted, digest_of, nearest, shown
+from bayes_sota.core.text import checked_labels, counted, digest_of, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import checks
-from bayes_sota.data.averages import averaged_shares, korn_graubard, of_new_tasks
+from bayes_sota.data.averages import (
+    Averaging,
+    averaged_shares,
+    check_tasks,
+    korn_graubard,
+    of_new_tasks,
+    task_weights,
+)
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.own_errors import errors_of_scores, sizes_of_accuracies
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
-from bayes_sota.data.responses import FEWEST_TASKS
+from bayes_sota.data.responses import check_enough_tasks
 
 COUNTS = {
     "items": "whose items count the same",
@@ -38,7 +45,6 @@ _MEANING = "scores are a matrix of numbers, entries x tasks"
 
 New = Literal["items", "tasks"]
 """What a skill is about: new items of these tasks, or new tasks like these."""
-type Average = Literal["items", "tasks"] | Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -107,7 +113,7 @@ class TaskScores(Observed):
         standard_errors: ArrayLike | Any = None,
         tasks: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
-        average: Average | None = None,
+        average: Averaging | None = None,
         metric: checks.Metric = "accuracy",
         lower_is_better: bool = False,
         name: str = "board",
@@ -130,7 +136,8 @@ class TaskScores(Observed):
         if standard_errors is not None:
             errors = plain_matrix(standard_errors, "standard_errors" + _MEANING[6:])
             sizes, errors = _by_errors(numbers, errors, sizes, metric, entries, labels)
-        weights, averaging = _weights(average, labels, sizes, m)
+        weights = np.broadcast_to(task_weights(average, labels, sizes), (m, count))
+        averaging = "weights" if isinstance(average, Mapping) else average or "tasks"
         self._set(
             scores=numbers, sizes=sizes, errors=errors, weights=weights, tasks=labels,
             names=entries, averaging=averaging, metric=metric,
@@ -205,7 +212,7 @@ class TaskScores(Observed):
 
     def _errors_on_new_tasks(self) -> FloatArray:
         """Standard error of each average where tasks are new, (m,): wider where they are few."""
-        self._check_enough()
+        check_enough_tasks(self.tasks)
         _, variance = of_new_tasks(self.scores.T, self.weights.T)
         return np.sqrt(variance / korn_graubard(len(self.tasks) - 1))
 
@@ -217,20 +224,13 @@ class TaskScores(Observed):
         InputError
             Fewer than three tasks, or averages in which tasks do not count the same.
         """
-        self._check_enough()
+        check_enough_tasks(self.tasks)
         if self.averaging != "tasks":
             raise InputError("tasks that are the sample count the same: leave average out")
         return ItemScores(
             self.scores.T, metric="mean", names=self.names, items=self.tasks, name=self.name,
             lower_is_better=self.lower_is_better,
         ).of_tasks("data set")  # fmt: skip
-
-    def _check_enough(self) -> None:
-        if len(self.tasks) < FEWEST_TASKS:
-            raise InputError(
-                f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got "
-                f"{len(self.tasks)}"
-            )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
@@ -252,7 +252,7 @@ def _check_shares(scores: FloatArray, names: Sequence[str], tasks: Sequence[str]
 def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], m: int) -> FloatArray:
     """Number of items behind each score, (m, T)."""
     if isinstance(n_test, Mapping):
-        _check_tasks({str(task) for task in n_test}, tasks, "n_test", "a number of items")
+        check_tasks([str(task) for task in n_test], tasks, "n_test", "number of items")
         n_test = [n_test[task] for task in tasks]
     rows = np.asarray(n_test, object)
     if rows.ndim == 1 and rows.size != len(tasks):
@@ -270,17 +270,6 @@ def _size(value: Any) -> float:
     if value is None or value != value:
         return np.nan
     return checks.whole_number(value, "n_test", "the number of items of a task")
-
-
-def _check_tasks(given: set[str], tasks: Sequence[str], what: str, one: str) -> None:
-    """Raise ``InputError`` unless something is given for every task and no other."""
-    unknown = sorted(given - set(tasks))
-    if unknown:
-        hint = nearest(unknown[0], tasks)
-        raise InputError(f"{what} names a task {shown(unknown[0])} that is not there{hint}")
-    missing = [task for task in tasks if task not in given]
-    if missing:
-        raise InputError(f"{what} has no {one.removeprefix('a ')} of task {shown(missing[0])}")
 
 
 def _by_errors(
@@ -307,23 +296,3 @@ def _by_errors(
         known = None if sizes is None or np.isnan(sizes[:, t]).any() else sizes[:, t]
         found[:, t] = sizes_of_accuracies(scores[:, t], errors[:, t], known, of)
     return (sizes, found) if metric == "score" else (found, None)
-
-
-def _weights(
-    average: Average | None, tasks: Sequence[str], sizes: FloatArray | None, m: int
-) -> tuple[FloatArray, Literal["items", "tasks", "weights"]]:
-    """Weights of the tasks in the average of each entry, (m, T), and what counts equally."""
-    if isinstance(average, Mapping):
-        given = {str(task): float(weight) for task, weight in average.items()}
-        _check_tasks(set(given), tasks, "average", "a weight")
-        weights = np.array([given[task] for task in tasks])
-        if not (np.all((weights >= 0) & (weights < np.inf)) and weights.sum() > 0):
-            raise InputError("the weights of tasks are numbers of at least 0 with a positive sum")
-        return np.tile(weights / weights.sum(), (m, 1)), "weights"
-    if average == "items":
-        if sizes is None:
-            raise InputError('average="items" needs n_test, the number of items of each task')
-        return sizes / sizes.sum(axis=1, keepdims=True), "items"
-    if average not in (None, "tasks"):
-        raise InputError(f"average must be items, tasks or weights by task, got {average!r:.80}")
-    return np.full((m, len(tasks)), 1 / len(tasks)), "tasks"

@@ -3,6 +3,10 @@
 import gzip
 import json
 import os
+import re
+import subprocess
+import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -19,9 +23,12 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import delimited, tables
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
 from bayes_sota.data.read_outcomes import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.read_scores import read_scores
+from bayes_sota.data.responses import Responses
+from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.leaderboard.specification import load_model
 
 TABLE_READERS: dict[str, Callable[[Path], Any]] = {
@@ -86,6 +93,80 @@ def refused(read: Callable[[Path], Any], path: Path) -> str:
     assert str(path) in message
     assert len(message) < 400 + len(str(path))
     return message
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_limits_are_those_that_are_promised() -> None:
+    promise = (ROOT / "SECURITY.md").read_text("utf-8")
+    limits = {value for name, value in vars(tables).items() if name.startswith("MAX_")}
+    assert {f"{limit:,}" for limit in limits} == set(re.findall(r"\d+(?:,\d{3})+", promise))
+
+
+def test_no_file_is_read_without_limits() -> None:
+    """By pandas, polars or pyarrow, which know none; what they read is a frame of the caller."""
+    unbounded = re.compile(r"\b(read|scan)_(csv|excel|json|parquet|table|html|xml|feather|hdf)\(")
+    sources = {path: path.read_text("utf-8") for path in (ROOT / "bayes_sota").rglob("*.py")}
+    assert [path for path, text in sources.items() if unbounded.search(text)] == []
+
+
+def different_cells(path: Path) -> None:
+    with path.open("w") as file:
+        file.write("a,b,c,d,e,f\n")
+        for row in range(tables.MAX_DIFFERENT // 6 - 1):
+            file.write(",".join(f"{6 * row + j:x}" for j in range(6)) + "\n")
+
+
+def text_of_wide_characters(path: Path) -> None:
+    """One emoji makes Python keep every character in four bytes."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write('{"😀": "')
+        file.writelines("a" * 1_000_000 for _ in range(tables.MAX_BYTES // 1_000_000 - 1))
+        file.write('"}')
+
+
+def records(path: Path) -> None:
+    with path.open("w") as file:
+        file.write('[{"n": 0, "s": 0}')
+        file.writelines(f',{{"n":{i},"s":{i}}}' for i in range(1, tables.MAX_ROWS - 1))
+        file.write("]")
+
+
+OPEN_ALONE = """
+import resource, sys
+from bayes_sota.data.files.opening import open_table
+assert len(open_table(sys.argv[1]).places)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [different_cells, text_of_wide_characters, records])
+def test_the_largest_files_are_read_in_the_memory_that_is_promised(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "f")
+    command = [sys.executable, "-c", OPEN_ALONE, str(tmp_path / "f")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert int(done.stdout) < 2 * 2**30  # measured 0.8, 1.1 and 0.8 GiB
+
+
+def test_one_long_name_takes_no_memory_for_all_others() -> None:
+    """An array of these texts would have 10 GB."""
+    groups = [str(i // 2) for i in range(20_000)]
+    groups[0] = groups[1] = "x" * 130_000
+    tasks = [groups[0]] * 10_000 + ["law"] * 10_000
+    answers = np.random.default_rng(0).integers(0, 2, (20_000, 2))
+    tracemalloc.start()
+    board = Responses(answers, clusters=groups, tasks=tasks)
+    assert board.average.scores.tolist() == pytest.approx(answers.mean(axis=0).tolist())
+    numbers = ItemScores(answers, clusters=groups, tasks=tasks)
+    assert np.isfinite(numbers.standard_errors).all()
+    assert ScoreTable(answers, groups=groups).clusters.max() == 9_999
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000
 
 
 @pytest.mark.parametrize("kind", STRANGE)

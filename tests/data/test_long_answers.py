@@ -169,9 +169,12 @@ def test_weights_of_tasks_come_from_a_table(tmp_path: Path, capsys: Any) -> None
     assert '"average": "weights"' in out
     assert read_weights(weights) == {"law": 2, "art": 1, "physics": 1}
     for text, message in (
-        ("subject,weight\nlaw,2\nart,1\n", "'physics' is a task without a weight"),
+        ("subject,weight\nlaw,2\nart,1\n", "has no weight of task 'physics'"),
         ("subject,weight\nlaw,x\nart,1\n", "line 2, column 'weight': a weight is a number"),
-        ("subject,weight\nlaw,1\nlaw,1\n", "line 3, column 'subject': 'law' is there twice"),
+        (
+            "subject,weight\nlaw,1\nlaw,1\n",
+            "column 'subject': task 'law' is already on line 2",
+        ),
         ("subject,weight,n\nlaw,1,1\n", "weights are a table of two columns, task and weight"),
     ):
         weights.write_text(text)

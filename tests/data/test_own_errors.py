@@ -7,7 +7,7 @@ from data.files import run, written
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.own_errors import bounds_of_each, sizes_of_accuracies
+from bayes_sota.data.own_errors import find_rounding, sizes_of_accuracies
 from bayes_sota.data.printed_scores import parse_scores
 from bayes_sota.data.read_boards import read_leaderboard
 
@@ -69,8 +69,11 @@ def test_one_number_for_all_is_a_plain_board():
 def test_rounding_is_one_with_which_every_score_can_be():
     """0.6666 is no rounded share of 3 items, but the floor of one."""
     parsed = {how: parse_scores(["0.6666", "0.5000"]) for how in ("nearest", "floor")}
-    how, bounds = bounds_of_each(parsed, np.array([3, 2]), SUBJECT)
+    how, bounds, remarks = find_rounding(parsed, np.array([3, 2]), SUBJECT)
     assert (how, bounds.tolist()) == ("floor", [[2, 2], [1, 1]])
+    assert remarks == (
+        "scores are cut to 4 decimals: rounded, not all could come from as many items",
+    )
 
 
 def test_entries_that_are_left_out_take_their_errors_along():

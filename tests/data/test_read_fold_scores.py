@@ -131,11 +131,11 @@ def changed(**cells: Any) -> pd.DataFrame:
         (changed(), {"folds": 3}, "there are 2 folds, not folds=3"),
         (changed(), {"folds": 1}, "folds must be a whole number from 2"),
         (changed(), {"fold_column": "part"}, "no column 'part'"),
-        (changed(), {"fold_column": "seed"}, "one column cannot be two of"),
+        (changed(), {"fold_column": "seed"}, "column .seed. cannot be the folds"),
         (
             changed().assign(repeat=1),
             {},
-            "could be the iteration .*: 'seed', 'repeat'",
+            "could be the iterations .*: 'seed', 'repeat'",
         ),
         (changed().assign(f1=1.0, acc=2.0), {}, "columns look like scores"),
         (changed().drop(columns="fold").drop_duplicates(["model", "seed"]), {}, "one score per it"),

@@ -189,7 +189,7 @@ def test_who_needs_single_answers_says_so(tmp_path: Path) -> None:
         (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
         (ANSWERS, {"tasks": TASKS[:2]}, "every item has one task: 5 items, 2 tasks"),
         (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
-        (ANSWERS, {"tasks": TASKS, "average": {"law": 1}}, "'art' is a task without a weight"),
+        (ANSWERS, {"tasks": TASKS, "average": {"law": 1}}, "average has no weight of task 'art'"),
         (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
         ([[1, None], [0, 1]], {"tasks": ["a", "b"]}, "'2' has none to item '1'"),
         ([[0.5, 2], [0, 1]], {"n_runs": 4}, "between 0 and 1, none missing; classifier '2' has 2"),

@@ -6,9 +6,7 @@ Anything may be gzipped, or be the only table in a zip archive.
 import codecs
 import gzip
 import io
-import lzma
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,11 +18,6 @@ from bayes_sota.core.files import check_file
 from bayes_sota.core.text import plain_text, shown, shown_path
 from bayes_sota.data.files import tables
 
-# What the decoders of the standard library raise for damaged input.
-UNPACKING_ERRORS = (
-    OSError, EOFError, ValueError, OverflowError, MemoryError, NotImplementedError, RuntimeError,
-    zlib.error, lzma.LZMAError, zipfile.BadZipFile,
-)  # fmt: skip
 _ENDINGS = ((".csv", ".tsv"), (".json", ".jsonl", ".parquet"), "")  # of the table in an archive
 _OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # also of new workbooks that have a password
@@ -86,17 +79,24 @@ def read_content(path: Path, head: int | None = None) -> Content:
             f"{where}: is a workbook by its name, of a kind that is not read; save it as .xlsx"
         )
     try:
-        with _unpacked(path) as (stream, member):
+        with readable(where, "cannot be read or unpacked"), _unpacked(path) as (stream, member):
             inside = f"{where}/{plain_text(member)}" if member else where
             data = read_bounded(stream, inside, head)
     except InputError as error:
         raise UnreadableFileError(str(error)) from None
-    except UNPACKING_ERRORS as error:
-        raise UnreadableFileError(
-            f"{where}: cannot be read or unpacked ({plain_text(error, 200)})"
-        ) from None
     name = path.name
     return Content(data, inside, Path(member).name or name.removesuffix(".gz"))
+
+
+@contextmanager
+def readable(where: str, problem: str) -> Iterator[None]:
+    """Whatever a decoder raises for damaged input, most without types of their own, as one line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise UnreadableFileError(f"{where}: {problem}: {plain_text(error, 200)}") from None
 
 
 def read_bounded(stream: IO[bytes], where: str, head: int | None = None) -> bytes:

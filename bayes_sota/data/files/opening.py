@@ -6,16 +6,14 @@ numbers.
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, UnreadableFileError
-from bayes_sota.core.text import plain_text
 from bayes_sota.data.files import tables
-from bayes_sota.data.files.content import Content, read_content
+from bayes_sota.data.files.content import Content, read_content, readable
 from bayes_sota.data.files.delimited import parse_delimited
 from bayes_sota.data.files.json import parse_json_table
 from bayes_sota.data.files.tables import Nested, Table, plain_cell
@@ -74,7 +72,7 @@ def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
         raise InputError(
             f"{where}: reading Parquet needs pyarrow: pip install 'bayes-sota[parquet]'"
         ) from None
-    with _readable(where, pa):
+    with readable(where, "not a readable Parquet file"):
         schema = pq.read_schema(pa.BufferReader(data))
         flat = [field.name for field in schema if not field.type.num_fields]
         texts = [field.name for field in schema if _is_text(field.type, pa)]
@@ -96,21 +94,6 @@ def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
         )
     places = [f"row {index + 1}" for index in range(read.num_rows)]
     return Table(tuple(schema.names), columns, places, where, stem)
-
-
-@contextmanager
-def _readable(where: str, pa: Any) -> Iterator[None]:
-    """Errors of pyarrow as one line."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (
-        pa.ArrowException, OSError, ValueError, KeyError, OverflowError, MemoryError
-    ) as error:  # fmt: skip
-        raise InputError(
-            f"{where}: not a readable Parquet file: {plain_text(error, 150)}"
-        ) from None
 
 
 def _is_text(kind: Any, pa: Any) -> bool:

@@ -104,6 +104,17 @@ class Table:
         names = tuple(self.header[j] for j in columns)
         return replace(self, header=names, columns=tuple(self.columns[j] for j in columns))
 
+    def at(self, rows: Sequence[int]) -> "Table":
+        """Some of the rows."""
+        if list(rows) == list(range(len(self.places))):
+            return self
+        every: tuple[Any, ...] = self.columns
+        columns: Any = tuple(
+            cells[list(rows)] if isinstance(cells, np.ndarray) else [cells[row] for row in rows]
+            for cells in every
+        )
+        return replace(self, columns=columns, places=[self.places[row] for row in rows])
+
     def place(self, row: int, column: int) -> str:
         """Where a cell stands, for messages."""
         return f"{self.where}: {self.places[row]}, column {shown(self.header[column])}"

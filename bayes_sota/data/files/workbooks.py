@@ -11,13 +11,12 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text, shown
 from bayes_sota.data.files import tables
-from bayes_sota.data.files.content import check_text
+from bayes_sota.data.files.content import check_text, readable
 from bayes_sota.data.files.tables import Table
 
 _PARTS = re.compile(
@@ -50,26 +49,13 @@ def parse_workbook(data: bytes, where: str, stem: str = "") -> Table:
         raise InputError(
             f"{where}: reading Excel needs openpyxl: pip install 'bayes-sota[excel]'"
         ) from None
-    with _readable(where), warnings.catch_warnings():
+    with readable(where, "not a readable Excel workbook"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parts that are not read
         parts = _needed_parts(data, where)
         book = openpyxl.load_workbook(parts, read_only=True, data_only=True, keep_links=False)
         sheet = _only_sheet(book.worksheets, where)
         inside = f"{where}, sheet {shown(sheet.title)}"
         return _table(list(_rows(sheet, inside)), inside, stem)
-
-
-@contextmanager
-def _readable(where: str) -> Iterator[None]:
-    """Errors of openpyxl, which has no type of its own for wrong files, as one line."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"{where}: not a readable Excel workbook: {plain_text(error, 150)}"
-        ) from None
 
 
 def _needed_parts(data: bytes, where: str) -> io.BytesIO:

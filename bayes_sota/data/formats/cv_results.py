@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
 from bayes_sota.data.files.tables import Table, plain_cell
 from bayes_sota.data.formats.score_columns import (
@@ -20,7 +20,6 @@ from bayes_sota.data.formats.score_columns import (
     tournament_name,
 )
 from bayes_sota.data.parts import choose
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
 _SPLIT = re.compile(r"split(\d{1,6})_test_(.+)")

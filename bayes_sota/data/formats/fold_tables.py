@@ -22,8 +22,7 @@ from bayes_sota.data.columns import (
     WORDS,
     check_names,
     find_score_column_beside,
-    named_in,
-    only_column,
+    role_columns,
 )
 from bayes_sota.data.counters import find_counters, refuse_counters
 from bayes_sota.data.files.tables import Table
@@ -35,7 +34,12 @@ from bayes_sota.data.metric_names import asides, refuse_loss
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.data.score_table import ScoreTable
 
-_WORDS = {"learner": "players", "task": "tasks", "iteration": "iterations", "fold": "parts"}
+_WORDS = {
+    "learner": WORDS["players"],
+    "task": WORDS["tasks"],
+    "iteration": WORDS["iterations"],
+    "fold": WORDS["parts"],
+}
 _KINDS = {"task": "data set"}
 _FOLDS = Range(2, 10_000, whole=True)
 _HINT = "an empty score says that a fit failed"
@@ -58,18 +62,6 @@ class FoldOptions:
         if self.folds is not None:
             _FOLDS.check(self.folds, "folds")
 
-    def columns(self, table: Table) -> dict[str, int]:
-        """Columns of what a row is about, as asked for or by their names."""
-        found: dict[str, int] = {}
-        for what, words in _WORDS.items():
-            option = f"{what}_column"
-            free = [j for j in named_in(table, WORDS[words]) if j not in found.values()]
-            column = only_column(table, getattr(self, option), free, f"the {what}", option)
-            found |= {} if column is None else {what: column}
-        if len(set(found.values())) < len(found):
-            raise InputError(f"{table.where}: one column cannot be two of {', '.join(found)}")
-        return found
-
 
 def fold_scores_of_table(table: Table, options: FoldOptions) -> FoldScores:
     """Scores of a long or a wide table.
@@ -80,7 +72,7 @@ def fold_scores_of_table(table: Table, options: FoldOptions) -> FoldScores:
         Columns that cannot be told, two scores for one fit, a fit that is missing, cells that are
         no numbers; by their places.
     """
-    columns = options.columns(table)
+    columns = role_columns(table, options, _WORDS)
     if "learner" in columns:
         score = find_score_column_beside(table, columns.values(), options.score_column)
         scores, rows = read_numbers(table, score), np.arange(len(table.places))

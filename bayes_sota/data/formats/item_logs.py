@@ -13,10 +13,10 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
-from bayes_sota.core.text import plain_text, shown, shown_path
+from bayes_sota.core.text import shown, shown_path
 from bayes_sota.data.columns import number_of, several
 from bayes_sota.data.files import tables
-from bayes_sota.data.files.content import UNPACKING_ERRORS, Content, read_bounded
+from bayes_sota.data.files.content import Content, read_bounded, readable
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.parts import (
     Choices,
@@ -50,11 +50,10 @@ def is_log(value: object) -> bool:
 def is_log_archive(path: Path) -> bool:
     """Whether a file is an archive of a log."""
     check_file(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return bool({"header.json", "_journal/start.json"} & set(archive.namelist()))
-    except UNPACKING_ERRORS:
+    if not zipfile.is_zipfile(path):
         return False
+    with readable(shown_path(path), "cannot be read or unpacked"), zipfile.ZipFile(path) as archive:
+        return bool({"header.json", "_journal/start.json"} & set(archive.namelist()))
 
 
 def parts_of_log(log: Mapping[str, Any], path: Path, choices: Choices) -> list[Part]:
@@ -68,16 +67,11 @@ def parts_of_log(log: Mapping[str, Any], path: Path, choices: Choices) -> list[P
 def parts_of_archive(path: Path, choices: Choices) -> list[Part]:
     """Outcomes of one archive, read sample by sample, one part per epoch."""
     where = shown_path(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if "header.json" not in archive.namelist():
-                raise InputError(f"{where}: the evaluation is not finished (no header.json)")
-            header = _member(archive, archive.getinfo("header.json"), where)
-            samples = [_sample(value, place) for place, value in _members(archive, where)]
-    except InputError:
-        raise
-    except UNPACKING_ERRORS as error:
-        raise InputError(f"{where}: cannot be unpacked ({plain_text(error, 200)})") from None
+    with readable(where, "cannot be unpacked"), zipfile.ZipFile(path) as archive:
+        if "header.json" not in archive.namelist():
+            raise InputError(f"{where}: the evaluation is not finished (no header.json)")
+        header = _member(archive, archive.getinfo("header.json"), where)
+        samples = [_sample(value, place) for place, value in _members(archive, where)]
     if not is_log(header):
         raise InputError(f"{where}/header.json: must hold version and eval, got {shown(header)}")
     return _parts(header, samples, where, choices)
@@ -168,7 +162,7 @@ def _parts(
         )
         for epoch in sorted(epochs)
     )
-    return [one for part in parts for one in labels.split(part)]
+    return labels.split(parts)
 
 
 def _scorer(scorers: set[str], where: str, choices: Choices) -> tuple[str, str | None]:

@@ -6,11 +6,11 @@ improvement.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
+from bayes_sota.core.text import counted
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.data.printed_scores import is_blank, parse_number
 
 
 def is_kaggle(table: Table) -> bool:
@@ -41,28 +41,24 @@ def best_rows(
         rank = float("inf") if number is None else -number if lower_is_better else number
         if teams[row] not in best or rank > best[teams[row]][0]:
             best[teams[row]] = (rank, row)
-    notes = [
-        f"dropped {count:,} row{'s' * (count > 1)} {reason}"
-        for reason, count in sorted(dropped.items())
-    ]
+    notes = [f"dropped {counted(n, 'row')} {reason}" for reason, n in sorted(dropped.items())]
     repeated = [count for count in rows.values() if count > 1]
     if repeated:
-        further = sum(repeated) - len(repeated)
         notes.append(
-            f"kept the best score of {len(repeated):,} team{'s' * (len(repeated) > 1)} with "
-            f"several, leaving out {further:,} row{'s' * (further > 1)}"
+            f"kept the best score of {counted(len(repeated), 'team')} with several, leaving out "
+            f"{counted(sum(repeated) - len(repeated), 'row')}"
         )
     return [row for _, row in best.values()], notes
 
 
-def team_names(table: Table, names: int, rows: Sequence[int]) -> list[str]:
-    """Names of the teams in some rows; teams of the same name are told apart by their id."""
-    labels = [str(table.columns[names][row]) for row in rows]
+def team_names(table: Table, names: int) -> list[str]:
+    """Names of the teams; those of the same name are told apart by their id."""
+    labels = list(map(str, table.columns[names]))
     ids = table.find_all("TeamId")
     count = Counter(labels)
     return [
         f"{label} ({table.columns[ids[0]][row]})" if ids and count[label] > 1 else label
-        for label, row in zip(labels, rows, strict=True)
+        for row, label in enumerate(labels)
     ]
 
 
@@ -72,18 +68,14 @@ def _team_keys(table: Table, names: int | None) -> list[object]:
     ids = table.find_all("TeamId")[:1]
     for column in [*([] if names is None else [names]), *ids]:
         for row, cell in enumerate(table.columns[column]):
-            if not _is_empty(cell):
+            if not is_blank(cell):
                 keys[row] = column, cell
     return keys
-
-
-def _is_empty(cell: Any) -> bool:
-    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
 
 
 def _junk(cell: Any, number: Any, name: Any) -> str:
     if str(name).strip().lower().startswith("[deleted]"):
         return "of deleted teams"
-    if _is_empty(cell):
+    if is_blank(cell):
         return "without a score"
     return "with a score of exactly 0" if number == 0 else ""

@@ -8,14 +8,14 @@ score}}``; of a group of tasks and its members only the members count
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import nearest, shown, shown_path
 from bayes_sota.data.columns import several
 from bayes_sota.data.files.content import read_content
@@ -32,7 +32,6 @@ from bayes_sota.data.parts import (
     item_name,
     outcome_of,
 )
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.data.task_scores import TaskScores
 
@@ -105,7 +104,7 @@ def parts_of_samples(
         hashes=hashes,
         notes=(told,) if others and choices.metric is None else (),
     )
-    return labels.split(part)
+    return labels.split([part])
 
 
 def _metrics(sample: Mapping[str, Any]) -> list[str]:
@@ -174,23 +173,16 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
     InputError
         A file that is something else, two files of one model, tasks without a common metric.
     """
-    if len(paths) < 2:
-        raise InputError(
-            f"{shown_path(paths[0])}: results of one model: name the files of at least 2"
-        )
     models = _models(paths)
     tasks = list(dict.fromkeys(task for model in models for task in model.tasks))
-    metrics = {task: _metric(task, models, options.score_column) for task in tasks}
-    _check_metric(options.score_column, metrics.values())
+    metrics = _metrics_of_tasks(models, tasks, options.score_column)
     scores = [
         [model.tasks.get(task, {}).get(metric, np.nan) for model in models]
         for task, metric in metrics.items()
     ]
     lower = options.lower_is_better
     if lower is not True:
-        flags = {flag for model in models for flag in model.lower}
-        told = {task for task in tasks if (task, metrics[task].partition(",")[0]) in flags}
-        lower = tuple(sorted({*(lower or ()), *told}))
+        lower = tuple(sorted({*(lower or ()), *_lower_tasks(models, metrics)}))
     used = sorted(set(metrics.values()))
     with located(f"{len(paths)} files"):
         found = ScoreTable(
@@ -205,7 +197,18 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
 
 
 def _models(paths: Sequence[Path]) -> list[_Model]:
-    """Models of files, each of another one."""
+    """Models of files, each of another one.
+
+    Raises
+    ------
+    InputError
+        One file, something else, two files of one model.
+    """
+    if len(paths) < 2:
+        raise InputError(
+            f"{shown_path(paths[0])}: results of one model: name the files of at least 2, or their "
+            "folder"
+        )
     models = [_model(path, name) for path, name in file_names(paths).items()]
     seen: dict[str, str] = {}
     for model in models:
@@ -266,20 +269,14 @@ def read_lm_eval_tasks(
     InputError
         One model, a model without one of the tasks, tasks of which lower and higher is better.
     """
-    if len(paths) < 2:
-        raise InputError(
-            f"{shown_path(paths[0])}: results of one model: give the folder with the files of at "
-            "least 2"
-        )
     models = _models(paths)
     groups = {name: members for model in models for name, members in model.groups.items()}
     names = _tasks_of_all(models, groups, tasks)
-    keys = {task: _metric(task, models, metric) for task in names}
-    _check_metric(metric, keys.values())
-    lower = {(t, keys[t].partition(",")[0]) in model.lower for t in names for model in models}
-    if len(lower) > 1:
+    keys = _metrics_of_tasks(models, names, metric)
+    lower = _lower_tasks(models, keys)
+    if 0 < len(lower) < len(keys):
         raise InputError("tasks of which higher and lower is better have no average: task_columns")
-    accuracies = not any(lower) and not any(map(is_other_metric, keys.values()))
+    accuracies = not lower and not any(map(is_other_metric, keys.values()))
     sizes = np.array([[model.sizes.get(task, np.nan) for task in names] for model in models])
     if n_test is None and not np.isnan(sizes).any():
         n_test = sizes.astype(np.int64)
@@ -295,18 +292,28 @@ def read_lm_eval_tasks(
             n_test=n_test, tasks=names, names=[model.name for model in models],
             standard_errors=errors if n_test is None or not accuracies else None,
             average=average, metric="accuracy" if accuracies else "score",
-            lower_is_better=any(lower), name="lm-evaluation-harness", notes=notes,
+            lower_is_better=bool(lower), name="lm-evaluation-harness", notes=notes,
         )  # fmt: skip
 
 
-def _check_metric(wanted: str | None, used: Collection[str]) -> None:
-    """Raise ``InputError`` where no task has the metric that is asked for."""
-    names = {metric.partition(",")[0] for metric in used}
+def _metrics_of_tasks(
+    models: Sequence[_Model], tasks: Sequence[str], wanted: str | None
+) -> dict[str, str]:
+    """Metric of each task, the one asked for where it has that."""
+    found = {task: _metric(task, models, wanted) for task in tasks}
+    names = {metric.partition(",")[0] for metric in found.values()}
     if wanted is not None and wanted.partition(",")[0] not in names:
         raise InputError(
-            f"no task has the metric {shown(wanted)}; there are {several(sorted(set(used)))} "
-            "(score_column)"
+            f"no task has the metric {shown(wanted)}; there are "
+            f"{several(sorted(set(found.values())))} (score_column)"
         )
+    return found
+
+
+def _lower_tasks(models: Sequence[_Model], metrics: Mapping[str, str]) -> set[str]:
+    """Tasks of which some file says that lower is better."""
+    flags = {flag for model in models for flag in model.lower}
+    return {task for task, of in metrics.items() if (task, of.partition(",")[0]) in flags}
 
 
 def _tasks_of_all(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.columns import find_score_column_beside, named_in, several
@@ -24,7 +24,6 @@ from bayes_sota.data.formats.score_columns import (
 )
 from bayes_sota.data.grids import Axis, place_rows, renumbered
 from bayes_sota.data.metric_names import is_summary, refuse_loss
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
 _OTHER_COLUMNS = (

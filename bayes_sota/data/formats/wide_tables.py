@@ -3,19 +3,16 @@
 ``tests/data/test_read_scores.py`` compares with what pandas reads.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
 from bayes_sota.data.columns import (
     WORDS,
     check_names,
-    coded_names,
-    first_repeat,
     holds_no_number,
     names_in,
+    refuse_repeats,
     several,
 )
 from bayes_sota.data.counters import find_counters
@@ -32,7 +29,6 @@ from bayes_sota.data.formats.score_columns import (
 )
 from bayes_sota.data.grids import occurrences
 from bayes_sota.data.metric_names import asides, is_summary
-from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
 
@@ -178,8 +174,7 @@ def _without_summaries(table: Table, label: int | None) -> tuple[Table, list[str
     if not summaries:
         return table, []
     kept = [row for row, name in enumerate(names) if not is_summary(name)]
-    columns = tuple([cells[row] for row in kept] for cells in table.columns)
-    return replace(table, columns=columns, places=[table.places[row] for row in kept]), summaries
+    return table.at(kept), summaries
 
 
 def _row_names(
@@ -191,20 +186,13 @@ def _row_names(
         numbers = occurrences(groups or ())
         numbered = [f"{name}/{i + 1}" for name, i in zip(groups or (), numbers, strict=True)]
         return numbered or None, groups
-    names, codes = coded_names(table, label, what)
-    rows = [names[code] for code in codes]
-    if first_repeat(codes) is not None and groups is not None:
-        rows = [f"{group_name}/{name}" for group_name, name in zip(groups, rows, strict=True)]
-        codes = np.unique(rows, return_inverse=True)[1]
-    repeat = first_repeat(codes)
-    if repeat is None:
-        return rows, groups
+    names = names_in(table, label, what)
+    if groups is not None and len(set(names)) < len(names):
+        names = [f"{group_name}/{name}" for group_name, name in zip(groups, names, strict=True)]
     hint = (
         "if its rows are its folds, name this column as group_column"
         if what == "round"
         else 'a table with one row per player and round has format="long"'
     )
-    raise InputError(
-        f"{table.place(repeat[1], label)}: {what} {shown(rows[repeat[1]])} is already on "
-        f"{table.places[repeat[0]]}; {hint}"
-    )
+    refuse_repeats(table, label, names, what, hint)
+    return names, groups
