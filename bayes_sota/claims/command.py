@@ -548,14 +548,15 @@ def selection(
     of_rho = {name: options.pop(name) for name in OF_RHO}
     used_seed = chosen_seed(seed)
     entries = read_file(file, file_format, **options)
-    spec = chosen_model(builder="leaderboard", correlation=rho, data=entries, **of_rho)
-    picked = claims.claim_of_best_entry(entries, model=spec, random_seed=used_seed)
+    if rho is not None:
+        of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
+    picked = claims.claim_of_best_entry(entries, random_seed=used_seed, **of_rho)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries
         from bayes_sota.leaderboard.summary_entries import board_table
 
-        return plot_entries(board_table(entries, model=spec, random_seed=used_seed))
+        return plot_entries(board_table(entries, random_seed=used_seed, **of_rho))
 
     return shown.deliver(claims.describe_selection(picked, used_seed), draw=draw)
 

@@ -200,9 +200,10 @@ def source_of_rho(model: str) -> str:
     return "the priors given" if model == "unnamed" else f"the model {model}"
 
 
-def notes_on_field(data: object, model: str) -> list[str]:
-    """That a download of a competition is taken for a field of ensembles, where it is."""
-    if not (isinstance(data, Chosen) and data.is_competition and model.endswith(_ENSEMBLES)):
+def notes_on_field(data: object, name: str, asked: Model = None) -> list[str]:
+    """That a download of a competition is taken for a field of ensembles, unless by a model."""
+    implied = asked is None and name.endswith(_ENSEMBLES)
+    if not (implied and isinstance(data, Chosen) and data.is_competition):
         return []
     return [
         "entries of a competition are taken for ensembles, which share members, notebooks or "
