@@ -28,6 +28,7 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
+    choice_option,
     chosen_seed,
     command,
     echo_problem,
@@ -125,10 +126,11 @@ def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )  # fmt: skip
 @number_option(ALPHA, "--alpha", default=1.0, help="Dirichlet prior.")
 @number_option(SHARE, "--rope", help="Half-width of practical equivalence.")
-@click.option(
-    "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",
-    show_default=True, help="How the printed accuracies were cut; auto is nearest.",
-)  # fmt: skip
+@choice_option(
+    "--rounding",
+    choices=["auto", "nearest", "floor", "exact"],
+    help="How the printed accuracies were cut; auto is nearest.",
+)
 @_any_accuracy
 @_tries
 @_claim_options

@@ -34,6 +34,7 @@ from bayes_sota.core.command import (
     report_options,
     seed_option,
     show_progress,
+    together,
     top_option,
 )
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
@@ -51,7 +52,6 @@ from bayes_sota.leaderboard.command_reading import (
     rounding_options,
     size_of_board,
     submissions_option,
-    together,
     whole_number,
 )
 from bayes_sota.maximum.command import chosen_correlation

@@ -1,7 +1,5 @@
 """Options of commands that read a leaderboard, answers or item scores, and what they read."""
 
-from collections.abc import Callable
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +14,13 @@ from bayes_sota.core.arguments import (
 )
 from bayes_sota.core.command import (
     check_positives,
+    choice_option,
     domain_option,
     field_option,
     model_option,
     number_option,
     parse_tries,
+    together,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown_path
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
 
-type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
 _METRICS = ["accuracy", "auc", "score"]
 _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
 GROUPS = ("task_column", "cluster_column", "run_column", "average", "leave_out", "new")
@@ -44,18 +42,6 @@ OF_RHO = ("model", "domain", "field")
 OWN_SIZES = ("stderr_column", "n_test_column")
 """Options of entries with their own error or number of items."""
 _DEFAULTS = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
-
-
-def together(*options: Decorator) -> Decorator:
-    """Several options as one decorator; the last stands first in ``--help``."""
-    return lambda command: reduce(lambda found, option: option(found), options, command)
-
-
-def choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
-    """An option of which the first choice is the default."""
-    return click.option(
-        *names, type=click.Choice(choices), default=choices[0], show_default=True, help=text
-    )
 
 
 class _Metric(click.Choice[str]):
@@ -90,10 +76,10 @@ reading_options = together(
     missing_option,
     click.option("--name-column", help="Column of the names."),
     click.option("--score-column", help="Column of the scores."),
-    choice(
-        ("--format", "file_format"), _FORMATS,
-        "Format of a leaderboard; responses is a matrix of right and wrong answers, item-scores "
-        "one of numbers, with a label column for AUC.",
+    choice_option(
+        "--format", "file_format", choices=_FORMATS,
+        help="Format of a leaderboard; responses is a matrix of right and wrong answers, "
+        "item-scores one of numbers, with a label column for AUC.",
     ),
     click.option(
         "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
@@ -106,9 +92,9 @@ reading_options = together(
 
 rounding_options = together(
     number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
-    choice(
-        ("--rounding",), ["auto", "nearest", "floor", "exact"],
-        "How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
+    choice_option(
+        "--rounding", choices=["auto", "nearest", "floor", "exact"],
+        help="How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
         "nearest for a typed number.",
     ),
 )  # fmt: skip
