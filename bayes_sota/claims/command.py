@@ -1,7 +1,7 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,14 +84,15 @@ class _Output(Reported):
         if self.figure is not None and not claim.curve.size:
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
         write_result(self.output, partial(claim.to_datatree, random_seed=chosen_seed(self.seed)))
-        return self.deliver(report, draw=partial(_draw_claim, claim) if claim.curve.size else None)
+        return self.deliver(report, draw=partial(_draw_claim, report) if claim.curve.size else None)
 
 
-def _draw_claim(of: Any) -> "PlotCollection":
-    content, unknown = of.content, of.claim.unknown
+def _draw_claim(report: "Report") -> "PlotCollection":
+    content, unknown = report.content, report.about.claim.unknown
     return claims.plot_claim_sensitivity(
-        of.curve_frame(), p_false=content["p_false"], assumed=content[unknown].get("value"),
-        level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown, title=of.what,
+        report.frame, p_false=content["p_false"], assumed=content[unknown].get("value"),
+        level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown,
+        title=report.about.what,
     )  # fmt: skip
 
 
@@ -149,8 +150,6 @@ def classification(
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
-    from bayes_sota.claims.summary import describe_claim
-
     shown.check_seed()
     prior = None if odds_ratio is None else claims.OddsRatioCongruence(*odds_ratio)
     flags = {"min": lowest, "max": highest, "independent": independent}
@@ -158,11 +157,10 @@ def classification(
     chosen += [value for value in (congruence, prior) if value is not None]
     if len(chosen) > 1:
         raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
-    a, b, told = _printed(accuracy)
+    a, b, notes = _printed(accuracy)
+    given |= {"level": shown.level, "notes": notes}
     sizes = parse_tries(n_test, "--n-test")
-    report = claims.report_accuracies(a, b, sizes, *chosen, level=shown.level, **given)
-    content = report.content | {"notes": [*told, *report.notes]}
-    return shown.deliver_claim(describe_claim(replace(report.about, content=content)))
+    return shown.deliver_claim(claims.report_accuracies(a, b, sizes, *chosen, **given))
 
 
 def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
@@ -231,6 +229,13 @@ def segmentation(
     return shown.deliver_claim(claims.report_means(means, best_of=best_of, level=shown.level))
 
 
+_WITHOUT_EFFECT = {
+    "--by task": ("no_selection", "level", "pairs", "rope", "average"),
+    "--pair": ("no_selection", "level", "pairs"),
+    "--pairs": ("no_selection", "level"),
+}
+
+
 @command(
     epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
 )
@@ -280,19 +285,13 @@ def segmentation(
 @_claim_options
 def responses(
     files: tuple[Path, ...],
-    rope: float | None,
     top: int,
-    draws: int,
     no_selection: bool,
-    pair: tuple[str, str] | None,
     pairs: bool,
     by: str | None,
-    margin: float | None,
     require: str | None,
-    anytime: bool,
-    ci_prob: float,
     shown: _Output,
-    **reading: Any,
+    **given: Any,
 ) -> int:
     """From per-item outcomes of two or more methods.
 
@@ -301,43 +300,37 @@ def responses(
     logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
     statistics of HELM. They are joined on the item.
     """
-    what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else None
-    asked: dict[str, Any] = {"ci_prob": ci_prob, "random_seed": chosen_seed(shown.seed)}
-    asked |= {"pair": pair, "rope": rope}
+    pair, level = given["pair"], None if shown.level == _LEVEL else shown.level
+    what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else ""
+    whole = {"no_selection": no_selection, "level": level, "pairs": pairs and what != "--pairs"}
+    refuse(what, given | whole, _WITHOUT_EFFECT.get(what, ()))
+    asked = {name: given.pop(name) for name in ("pair", "rope", "draws", "ci_prob")}
+    asked["random_seed"] = chosen_seed(shown.seed)
+    of_pair = {name: given.pop(name) for name in ("margin", "anytime")}
     report_of: Callable[..., Report] = claims.report_pairs
-    if what is not None:
-        level = None if shown.level == _LEVEL else shown.level
-        unused: dict[str, Any] = {"--no-selection": no_selection, "--level": level}
-        refuse_unused(what, unused | {"--pairs": pairs and what != "--pairs"})
     if what == "--pair":
-        asked |= {"margin": margin or 0.0, "anytime": anytime}
-        if require == "not-worse" and not margin:
+        asked |= of_pair | {"margin": of_pair["margin"] or 0.0}
+        if require == "not-worse" and not of_pair["margin"]:
             raise InputError("--require not-worse needs --margin: how much worse is not worse")
-    else:
-        _refuse_verdicts({"--margin": margin, "--require": require, "--anytime": anytime})
+    for flag, value in ({} if pair and not by else of_pair | {"require": require}).items():
+        if value:
+            raise InputError(f"--{flag} is for two methods: name them with --pair A B")
     if by:
-        refuse_unused(
-            "--by task", {"--rope": asked.pop("rope"), "--average": reading.get("average")}
-        )
+        del asked["rope"]
         report_of = claims.report_tasks
-    elif what is None:
-        report_of = claims.report_methods
+    elif not what:
         del asked["pair"]
         asked |= {"level": shown.level, "selection": not no_selection}
-    report = report_of(**_read_outcomes(files, **reading), draws=draws, **asked)
+        report_of = claims.report_methods
+    report = report_of(**_read_outcomes(files, **given), **asked)
     write_result(shown.output, report.about.to_datatree)
-    code = shown.deliver(report, top, partial(_draw_methods, report, pair, by, ci_prob))
+    draw = partial(_draw_methods, report, pair, by, asked["ci_prob"])
+    code = shown.deliver(report, top, draw)
     if require is None or report.content["verdict"] in ("better", require):
         return code
     found = report.content["verdict"]
     click.echo(f"not met: {require} is required, and the verdict is {found}", err=True)
     return 3
-
-
-def _refuse_verdicts(given: dict[str, Any]) -> None:
-    """Verdicts are on two methods."""
-    for flag in [flag for flag, value in given.items() if value]:
-        raise InputError(f"{flag} is for two methods: name them with --pair A B")
 
 
 def _draw_methods(

@@ -72,7 +72,7 @@ class Claim(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ReportedClaim:
-    """A claim, and what was said of it.
+    """A claim that a report is about.
 
     Attributes
     ----------
@@ -80,13 +80,10 @@ class ReportedClaim:
         Of the middle of what is probable where a range of items was given.
     what : str
         What is compared.
-    content : dict
-        Everything as plain Python objects.
     """
 
     claim: Claim
     what: str
-    content: dict[str, Any]
 
     @cached_property
     def curve(self) -> FloatArray:
@@ -117,9 +114,9 @@ def claim_report(
     return Report(content=content, sentences=said, basis=[how, after], measured="claims", **parts)
 
 
-def describe_claim(about: ReportedClaim) -> Report:
-    """Report of a claim from two reported numbers, which ``about`` is."""
-    unknown, content = about.claim.unknown, about.content
+def _report(about: ReportedClaim, content: dict[str, Any]) -> Report:
+    """Report of a claim from two reported numbers."""
+    unknown = about.claim.unknown
     if unknown == "correlation":
         said, more, prior = [*_about_means(content)], [], ""
     else:
@@ -167,6 +164,7 @@ def report_accuracies(
     best_of: float | None = None,
     level: float = 0.05,
     any_accuracy: bool = False,
+    notes: Sequence[str] = (),
 ) -> Report:
     """Report of the claim that A outperforms B, from two accuracies on the same items.
 
@@ -183,6 +181,8 @@ def report_accuracies(
     any_accuracy : bool
         Whether accuracies that no number of right answers gives, such as averages over runs, are
         taken as they are, with a note, and not refused.
+    notes : sequence of str
+        Repeated in the report.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def report_accuracies(
     sizes = n_test if isinstance(n_test, tuple) else (n_test, n_test)
     ReportedAccuracies(a, b, sizes[1], congruence, alpha).p_false()  # refuses what no claim can be
     printed = (str(accuracy_a), str(accuracy_b))
-    rounded, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
+    rounded, told, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
     claim = ReportedAccuracies(a, b, n, congruence, alpha)
     numbers: dict[str, Any] = {
         "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": rounded,
@@ -218,8 +218,8 @@ def report_accuracies(
     if rounded is not None and sizes[0] < sizes[1]:
         numbers["p_false"] = rounded["p_false"]
     what = f"{a:g} against {b:g} on {counted(n, 'item')}"
-    content = _content(claim, level, _described(claim), notes, **numbers)
-    return describe_claim(ReportedClaim(claim, what, content))
+    content = _content(claim, level, _described(claim), [*notes, *told], **numbers)
+    return _report(ReportedClaim(claim, what), content)
 
 
 def report_means(
@@ -264,7 +264,7 @@ def report_means(
     assumed = {"value": claim.correlation, "assumption": assumption}
     what = f"{claim.mean_a:g} against {claim.mean_b:g} on {counted(claim.n_test, 'case')}"
     content = _content(claim, level, assumed, notes, **numbers)
-    return describe_claim(ReportedClaim(claim, what, content))
+    return _report(ReportedClaim(claim, what), content)
 
 
 def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
