@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.builders import BUILDERS, unknown
+from bayes_sota.core.builders import BUILDERS, check_known
 from bayes_sota.core.builders import SamplerSettings as SamplerSettings
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
@@ -145,10 +145,9 @@ def chosen_model(
 
 def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification:
     """Default model of a builder with the prior of rho of a domain, or any, and a kind of field."""
-    if domain is not None and domain not in DOMAINS:
-        raise unknown("domain", domain, DOMAINS)
-    if field not in KINDS_OF_FIELD:
-        raise unknown("field", field, KINDS_OF_FIELD)
+    if domain is not None:
+        check_known("domain", domain, DOMAINS)
+    check_known("field", field, KINDS_OF_FIELD)
     usual = ModelSpecification(BUILDERS[builder].default, builder=builder)
     name = "-".join(([domain] if domain else []) + [field] * (field == _ENSEMBLES))
     if not name:

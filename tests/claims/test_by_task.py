@@ -89,24 +89,6 @@ def test_the_figure_has_the_numbers_of_the_table() -> None:
     assert drawn["figure_title"].item()["string"] == "said"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("answers.csv",), "--by task needs answers with tasks"),
-        (("exam.csv", "--pairs"), "--pairs has no effect on --by task"),
-        (("exam.csv", "--rope", "0.1"), "--rope has no effect on --by task"),
-        (("exam.csv", "--no-selection"), "--no-selection has no effect on --by task"),
-        (("exam.csv", "--pair", "tree", "tre"), "there is no method 'tre'"),
-    ],
-)
-def test_what_is_refused(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
-    file = str(EXAMPLES / arguments[0])
-    code, out, error = run(capsys, "claim", "responses", file, "--by", "task", *arguments[1:])
-    assert (code, out) == (2, "")
-    assert message in error
-    assert error.count("\n") == 1
-
-
 def test_differences_of_losses_are_as_given() -> None:
     """The better method has the lower number, and its difference is negative."""
     values = np.random.default_rng(0).normal([1.0, 2.0], 0.3, (40, 2))

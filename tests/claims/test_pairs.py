@@ -92,23 +92,6 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     assert tree.exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--pair", "forest", "liner"), "there is no method 'liner'"),
-        (("--pair", "forest", "forest"), "a pair is two methods, got 'forest' twice"),
-        (("--pair", "forest", "tree", "--pairs"), "--pairs"),
-        (("--pairs", "--no-selection"), "--no-selection"),
-        (("--pairs", "--level", "0.1"), "--level"),
-    ],
-)
-def test_what_is_refused(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
-    code, out, error = run(capsys, "claim", "responses", str(EXAMPLES / "exam.csv"), *arguments)
-    assert (code, out) == (2, "")
-    assert message in error
-    assert error.count("\n") == 1
-
-
 def test_too_many_pairs() -> None:
     data = Responses(np.random.default_rng(0).random((50, 210)) < 0.5)
     with pytest.raises(InputError, match="210 methods have too many pairs"):

@@ -110,18 +110,3 @@ def test_a_gate_from_the_shell(capsys: Any) -> None:
     assert code == 3
     assert "Verdict at 95%: tree is worse than forest." in out
     assert "not met: not-worse is required, and the verdict is worse" in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--require", "better"), "name them with --pair"),
-        (("--anytime", "--pairs"), "name them with --pair"),
-        (("--pair", "forest", "tree", "--require", "not-worse"), "needs --margin"),
-        (("--pair", "forest", "tree", "--margin", "-0.1"), "from 0 to"),
-    ],
-)
-def test_refusals_from_the_shell(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
-    code, _, err = run(capsys, "claim", "responses", str(EXAMPLES / "exam.csv"), *arguments)
-    assert code == 2
-    assert message in err

@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from data.files import run
 
 import bayes_sota as bs
-from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
 from bayes_sota.core.arguments import DEFAULT_SEED
 
@@ -34,13 +34,6 @@ ELSEWHERE = {
 }
 
 
-def printed(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
-    with pytest.raises(SystemExit) as stop:
-        main(words)
-    assert stop.value.code in (0, 1)
-    return capsys.readouterr().out
-
-
 def words_of(base: str, inputs: Path, folder: Path) -> list[str]:
     paths = {"{batch}": str(folder)}
     return [
@@ -56,7 +49,7 @@ def test_the_next_person_gets_the_same(
     folders = [tmp_path / name for name in ("again", "again", "typed", "other")]
     seeds: list[list[str]] = [[], [], ["--seed", str(DEFAULT_SEED)], ["--seed", "1"]]
     first, again, typed, other = (
-        printed(capsys, [*words_of(base, option_inputs, folder), *seed]).replace(str(folder), "")
+        run(capsys, *words_of(base, option_inputs, folder), *seed)[1].replace(str(folder), "")
         for folder, seed in zip(folders, seeds, strict=True)
     )
     told = "Seed {}; --seed N draws others."
@@ -70,7 +63,7 @@ def test_the_seed_is_in_json_and_report(
     base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path, tmp_path: Path
 ) -> None:
     page, words = tmp_path / "page.html", words_of(base, option_inputs, tmp_path)
-    found = json.loads(printed(capsys, [*words, "--json", "--report", str(page)]))
+    found = json.loads(run(capsys, *words, "--json", "--report", page)[1])
     assert found["seed"] == DEFAULT_SEED
     assert f"--seed {DEFAULT_SEED}" in page.read_text(encoding="utf-8")
 
