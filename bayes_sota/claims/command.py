@@ -438,46 +438,43 @@ def _read_data_sets(
 @_level
 @estimate_options
 def plan(
+    pilot: Path | None,
+    gap: float | None,
     power: float | None,
-    n_test: int | None,
-    assurance: float | None,
     level: float,
     shown: Reported,
-    pilot: Path | None,
-    pair: tuple[str, str] | None,
-    cost_per_item: float | None,
-    cost_per_run: float | None,
     **given: Any,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means.
 
     With --pilot: items and runs that it needs, from answers of two methods at hand.
     """
-    of_pilot = {"pair": pair, "cost_per_item": cost_per_item, "cost_per_run": cost_per_run}
+    used, unused = (_OF_GAPS, _OF_PILOTS) if pilot is None else (_OF_PILOTS, _OF_GAPS)
+    refuse("a plan without --pilot" if pilot is None else "--pilot", given, unused)
+    asked = {name: given[name] for name in used} | {"level": level, "power": power or 0.8}
     if pilot is not None:
-        unused = given | {"n_test": n_test, "assurance": assurance}
-        gap = unused.pop("gap")
-        refuse("--pilot", unused, tuple(unused))
-        return _plan_from_pilot(pilot, gap, shown, level=level, power=power or 0.8, **of_pilot)
-    refuse("a plan without --pilot", of_pilot, tuple(of_pilot))
-    if assurance is not None and n_test is None:
+        from bayes_sota.data.read_outcomes import read_evaluations
+
+        if gap is None:
+            raise InputError("--pilot needs --gap, the true difference that is to be found")
+        answers = read_evaluations(pilot)
+        asked |= {"source": answers.source, "notes": answers.notes}
+        return shown.deliver(claims.plan_from_pilot(answers.outcomes, gap, **asked))
+    sizes = {name: asked.pop(name) for name in ("level", "power", "n_test", "assurance")}
+    if sizes["assurance"] is not None and sizes["n_test"] is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
-    if given["sd"] is not None and given["pairwise_correlation"] is None:
+    if asked["sd"] is not None and asked["pairwise_correlation"] is None:
         refuse_unused("means without --pairwise-correlation", {"--power": power})
-    sizes = claims.plan_claim(
-        _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
-    )
-    return shown.deliver(claims.describe_plan(sizes), draw=partial(_plan_figure, sizes))
+    sizes["assurance"] = sizes["assurance"] or 0.8
+    found = claims.plan_claim(_gap(gap, **asked), **sizes)
+    return shown.deliver(claims.describe_plan(found), draw=partial(_plan_figure, found))
 
 
-def _plan_from_pilot(file: Path, gap: float | None, shown: Reported, **asked: Any) -> int:
-    from bayes_sota.data.read_outcomes import read_evaluations
-
-    if gap is None:
-        raise InputError("--pilot needs --gap, the true difference that is to be found")
-    answers = read_evaluations(file)
-    asked |= {"source": answers.source, "notes": answers.notes}
-    return shown.deliver(claims.plan_from_pilot(answers.outcomes, gap, **asked))
+_OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
+_OF_GAPS = (
+    "winner", "accuracy", "sd", "congruence", "odds_ratio", "pairwise_correlation", "n_test",
+    "assurance",
+)  # fmt: skip
 
 
 def _plan_figure(plan: Any) -> "PlotCollection":
@@ -491,15 +488,9 @@ def _plan_figure(plan: Any) -> "PlotCollection":
 
 
 def _gap(
-    *,
-    gap: float | None,
-    winner: float | None,
-    accuracy: tuple[float, float] | None,
-    sd: tuple[float, float] | None,
-    congruence: float | None,
-    odds_ratio: float | None,
-    pairwise_correlation: float | None,
+    gap: float | None, *, winner: Any, accuracy: Any, sd: Any, pairwise_correlation: Any, **of: Any
 ) -> Any:
+    congruence, odds_ratio = of["congruence"], of["odds_ratio"]
     if sd is not None:
         if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
             raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
