@@ -488,9 +488,10 @@ def _plan_figure(plan: Any) -> "PlotCollection":
 
 
 def _gap(
-    gap: float | None, *, winner: Any, accuracy: Any, sd: Any, pairwise_correlation: Any, **of: Any
+    gap: float | None, accuracy: tuple[float, float] | None, winner: float | None, **given: Any
 ) -> Any:
-    congruence, odds_ratio = of["congruence"], of["odds_ratio"]
+    names = ("sd", "pairwise_correlation", "congruence", "odds_ratio")
+    sd, pairwise_correlation, congruence, odds_ratio = (given[name] for name in names)
     if sd is not None:
         if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
             raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")

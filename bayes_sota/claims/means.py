@@ -215,7 +215,8 @@ class ReportedMeans:
         """
         from scipy.stats import chi2, norm
 
-        n, found, given = self.n_test, dict[str, FloatArray](), self.sd_difference
+        n, found = self.n_test, dict[str, FloatArray]()
+        given: Any = self.sd_difference
         if given is None:
             known, ends = self.correlation, self.correlation_range
             r = rng.uniform(*ends, draws) if known is None else np.full(draws, known)

@@ -371,7 +371,7 @@ def together(*options: Decorator) -> Decorator:
     return lambda command: reduce(lambda found, option: option(found), options, command)
 
 
-output_options = together(
+output_options: Decorator = together(
     click.option("--quiet", is_flag=True, help="No progress and no notes."),
     click.option(
         "--json", "as_json", is_flag=True, is_eager=True, help="One JSON object, nothing else."
@@ -469,7 +469,7 @@ ESTIMATE_OPTIONS = (
 """What every estimate can show and write, the last first."""
 
 
-seed_option = number_option(
+seed_option: Decorator = number_option(
     _SEED, "--seed", help=f"Random seed; another one draws anew. Default: {DEFAULT_SEED}."
 )
 """``--seed`` of commands that draw; None where it was not typed (``chosen_seed``)."""
@@ -500,23 +500,23 @@ def _of_a_screen(context: click.Context, option: click.Parameter, value: Any) ->
     return value
 
 
-model_option = click.option(
+model_option: Decorator = click.option(
     "--model",
     type=NameOrFile(),
     help="Named specification of priors (bayes-sota models), or a TOML file.",
 )
-domain_option = click.option(
+domain_option: Decorator = click.option(
     "--domain",
     type=click.Choice(DOMAINS),
     help="Domain of the classifiers, for the prior of rho; default a prior for any.",
 )
-field_option = click.option(
+field_option: Decorator = click.option(
     "--field",
     type=click.Choice(KINDS_OF_FIELD),
     help="Entries are single classifiers, or ensembles, which share members, notebooks or parents "
     "and so more luck; default ensembles for a Kaggle download, else single.",
 )
-interval_option = number_option(
+interval_option: Decorator = number_option(
     OPEN_SHARE, "--prob", "ci_prob", default=0.95, help="Probability of the equal-tailed intervals."
 )
 
@@ -601,8 +601,8 @@ def packed_options(
     return together(*options)(packed)
 
 
-report_options = partial(packed_options, kind=Shown, options=REPORT_OPTIONS)
+report_options: Decorator = partial(packed_options, kind=Shown, options=REPORT_OPTIONS)
 """``--table``, ``--text``, ``--json`` and ``--quiet``, which reach the command as ``shown``."""
 
-estimate_options = partial(packed_options, kind=Reported, options=ESTIMATE_OPTIONS)
+estimate_options: Decorator = partial(packed_options, kind=Reported, options=ESTIMATE_OPTIONS)
 """The same with ``--figure`` and ``--report``."""

@@ -8,6 +8,7 @@ import click
 
 from bayes_sota.core.arguments import DECIMALS
 from bayes_sota.core.command import (
+    Decorator,
     InputFile,
     OutputDirectory,
     Shown,
@@ -25,14 +26,14 @@ from bayes_sota.core.text import plain_text
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 
 
-missing_option = choice_option(
+missing_option: Decorator = choice_option(
     "--missing",
     choices=["refuse", "drop"],
     help="Entries without a score: refuse FILE, or leave them out and say which.",
 )
 """``--missing``, what becomes of entries of a leaderboard without a score."""
 
-group_options = together(
+group_options: Decorator = together(
     click.option(
         "--leave-out", multiple=True, metavar="NAME",
         help="Classifier or task to leave out; may be repeated.",

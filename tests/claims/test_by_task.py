@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from data.files import run
+from data.files import EXAM, run
 
-import bayes_sota.data
 from bayes_sota.claims.plots import plot_tasks
 from bayes_sota.claims.summary_differences import report_tasks
 from bayes_sota.core.plots import COLORS
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.by_task import verdicts_that_stand
-
-EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
 
 
 def exam(gaps: list[float], n: int = 100, seed: int = 0) -> Responses:
@@ -63,7 +60,7 @@ def test_a_pair_is_what_two_methods_are() -> None:
 
 
 def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
-    file, table, tree = str(EXAMPLES / "exam.csv"), tmp_path / "t.csv", tmp_path / "x.nc"
+    file, table, tree = EXAM, tmp_path / "t.csv", tmp_path / "x.nc"
     shown = ("claim", "responses", file, "--by", "task")
     arguments = ("--table", str(table), "--output", str(tree), "--figure", str(tmp_path / "f.png"))
     code, out, _ = run(capsys, *shown, *arguments)

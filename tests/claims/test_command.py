@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data.files import EXAM
 from data.files import run as run_command
 
 import bayes_sota as bs
-import bayes_sota.data
 
-EXAM = str(Path(bayes_sota.data.__file__ or "").with_name("example_files") / "exam.csv")
 BY_TASK = ("responses", EXAM, "--by", "task")
 PAIR = ("responses", EXAM, "--pair", "forest", "tree")
 PILOT = ("plan", "--pilot", EXAM)

@@ -6,16 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import run
+from data.files import EXAM, run
 from scipy.stats import norm
 
-import bayes_sota.data
 from bayes_sota.claims.summary_plans import Pilot, plan_from_pilot
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
-
-EXAM = str(Path(bayes_sota.data.__file__ or "").with_name("example_files") / "exam.csv")
 
 
 def chances(n: int, rng: np.random.Generator) -> np.ndarray:

@@ -7,7 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import bayes_sota.data
 from bayes_sota.cli.main import main
+
+EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
+EXAM = str(EXAMPLES / "exam.csv")
 
 
 def written(folder: Path, content: Any, name: str = "board.csv") -> Path:
