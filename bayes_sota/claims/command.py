@@ -42,10 +42,11 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, parse_average, parse_passes
+from bayes_sota.data.command import group_options, parse_average
 from bayes_sota.leaderboard.command_reading import (
     OF_RHO,
     field_options,
+    read_answers,
     read_file,
     refuse,
     split_names,
@@ -362,24 +363,17 @@ def _read_outcomes(
         )
     if task_columns is not None:
         return _read_data_sets(files, task_columns, item_metric, lower_is_better, reading)
-    reading["average"] = parse_average(reading["average"])
-    new = reading.pop("new")
     if item_metric is None:
         from bayes_sota.claims.summary_methods import runs_hint
-        from bayes_sota.data.read_outcomes import read_evaluations
 
-        passes = parse_passes(reading["metric"])
-        if passes is not None:
-            reading["metric"] = None
-        answers = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
-        if new or passes:
-            answers = answers.about(new or "items", passes)
+        answers = read_answers(*files, lower_is_better=lower_is_better, **reading)
         return {
             "outcomes": answers.outcomes, "methods": answers.methods, "source": answers.source,
             "notes": [*answers.notes, *runs_hint(answers.methods)],
         }  # fmt: skip
     from bayes_sota.data.read_outcomes import read_item_scores
 
+    new, average = reading.pop("new"), parse_average(reading.pop("average"))
     others = ("metric", "scorer", "run_separator", "run_column", "leave_out")
     if len(files) > 1 or any(reading.pop(k) for k in others):
         raise InputError(
@@ -387,9 +381,8 @@ def _read_outcomes(
         )
     scores = read_item_scores(
         files[0], metric=item_metric, label_column=label_column, lower_is_better=lower_is_better,
-        **reading,
-    )  # fmt: skip
-    scores = scores.about(new or "items")
+        average=average, **reading,
+    ).about(new or "items")  # fmt: skip
     return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
 
 

@@ -30,6 +30,7 @@ from bayes_sota.data.printed_scores import parse_number
 if TYPE_CHECKING:
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.data.read_outcomes import Evaluations
     from bayes_sota.data.responses import Responses
 
 _METRICS = ["accuracy", "auc", "score"]
@@ -217,16 +218,20 @@ def _read_logs(
     file: Path, options: dict[str, Any], groups: dict[str, Any]
 ) -> "Responses | ItemScores":
     """Answers of a log, or of all logs in a folder."""
-    from bayes_sota.data.read_outcomes import read_evaluations
-
     metric, lower = options.pop("metric"), options.pop("lower_is_better") or None
     _refuse_for_matrix(options, "an evaluation log")
-    passes = parse_passes(metric)
-    found = read_evaluations(
-        file, metric=None if passes else metric, lower_is_better=lower, **_choices_of_items(groups)
-    )
-    asked = groups["new"] or passes
-    return (found.about(groups["new"] or "items", passes) if asked else found).outcomes
+    return read_answers(file, metric=metric, lower_is_better=lower, **groups).outcomes
+
+
+def read_answers(
+    *files: Path, metric: str | None, average: str | None, new: Any, **reading: Any
+) -> "Evaluations":
+    """Answers of tables or logs, and what skills are about, as typed on the command line."""
+    from bayes_sota.data.read_outcomes import read_evaluations
+
+    passes, known = parse_passes(metric), reading | {"average": parse_average(average)}
+    found = read_evaluations(*files, metric=None if passes else metric, **known)
+    return found.about(new or "items", passes) if new or passes else found
 
 
 def _choices_of_items(groups: dict[str, Any]) -> dict[str, Any]:
