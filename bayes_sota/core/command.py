@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError, UnreadableFileError
@@ -70,23 +69,12 @@ def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str 
     console.print(table)
 
 
-class _File(click.ParamType):  # type: ignore[type-arg]
-    name = "path"
-    completed = "file"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        return Path(value)
-
-    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
-        """Let the shell complete the path."""
-        return [CompletionItem(incomplete, type=self.completed)]
-
-
-class InputFile(_File):
+class InputFile(click.Path):
     """File that a command reads; what is wrong with it is said before anything else."""
 
     def __init__(self, folders: bool = False) -> None:
         """Make the type of an argument, which may be a folder of files too."""
+        super().__init__()
         self.folders = folders
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -104,10 +92,13 @@ class NameOrFile(click.ParamType):  # type: ignore[type-arg]
     name = "text"
 
 
-class OutputDirectory(_File):
+class OutputDirectory(click.Path):
     """Directory that a command makes, and writes files into."""
 
-    completed = "dir"
+    def __init__(self) -> None:
+        """Make the type of an option; shells complete directories."""
+        super().__init__(file_okay=False)
+        self.name = "path"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Path at which there is no file, or ``InputError`` before anything is computed."""
@@ -117,11 +108,12 @@ class OutputDirectory(_File):
         return path
 
 
-class OutputFile(_File):
+class OutputFile(click.Path):
     """File that a command writes: a table, a figure or a result, as its ending says."""
 
     def __init__(self, kind: str | None = None) -> None:
         """Make the type of an option; any ending will do without a ``kind``."""
+        super().__init__()
         self.kind = kind
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
