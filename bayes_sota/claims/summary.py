@@ -114,9 +114,16 @@ def claim_report(
     return Report(content=content, sentences=said, basis=[how, after], measured="claims", **parts)
 
 
-def _report(about: ReportedClaim, content: dict[str, Any]) -> Report:
-    """Report of a claim from two reported numbers."""
-    unknown = about.claim.unknown
+def _report(
+    claim: Claim, what: str, level: float, assumed: dict[str, Any], notes: list[str], **numbers: Any
+) -> Report:
+    """Report of a claim from two reported numbers: what every claim has, and those of one kind."""
+    unknown, about = claim.unknown, ReportedClaim(claim, what)
+    content = {
+        "p_false": float(claim.p_false()), "level": level, "n_test": claim.n_test,
+        "sensitivity": claim.curve(_COARSE).tolist(), "notes": notes, unknown: assumed,
+        f"{unknown}_needed": claim.needed(level), **numbers,
+    }  # fmt: skip
     if unknown == "correlation":
         said, more, prior = [*_about_means(content)], [], ""
     else:
@@ -139,17 +146,6 @@ def _report(about: ReportedClaim, content: dict[str, Any]) -> Report:
         sliders=[slider] * (len(steps) > 2),
         about=about,
     )
-
-
-def _content(
-    claim: Claim, level: float, assumed: dict[str, Any], notes: list[str], **numbers: Any
-) -> dict[str, Any]:
-    """What every claim has, and the numbers of one kind."""
-    unknown = claim.unknown
-    found = {"p_false": float(claim.p_false()), "level": level, "n_test": claim.n_test}
-    points = claim.curve(_COARSE).tolist()
-    known = {unknown: assumed, f"{unknown}_needed": claim.needed(level)}
-    return {**found, "sensitivity": points, "notes": notes, **known, **numbers}
 
 
 def report_accuracies(
@@ -218,8 +214,7 @@ def report_accuracies(
     if rounded is not None and sizes[0] < sizes[1]:
         numbers["p_false"] = rounded["p_false"]
     what = f"{a:g} against {b:g} on {counted(n, 'item')}"
-    content = _content(claim, level, _described(claim), [*notes, *told], **numbers)
-    return _report(ReportedClaim(claim, what), content)
+    return _report(claim, what, level, _described(claim), [*notes, *told], **numbers)
 
 
 def report_means(
@@ -263,8 +258,7 @@ def report_means(
     notes = [halved] * (known and best_of is not None)
     assumed = {"value": claim.correlation, "assumption": assumption}
     what = f"{claim.mean_a:g} against {claim.mean_b:g} on {counted(claim.n_test, 'case')}"
-    content = _content(claim, level, assumed, notes, **numbers)
-    return _report(ReportedClaim(claim, what), content)
+    return _report(claim, what, level, assumed, notes, **numbers)
 
 
 def _other_spreads(claim: ReportedMeans) -> list[list[float]]:

@@ -8,7 +8,6 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 """
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,26 +32,10 @@ _PROB = 0.95  # of the intervals of shares
 _SHARES = ("claims", "expected false", "averaged", "at the lowest", "at the highest", "problems")
 
 
-def describe_claims(
-    frame: pd.DataFrame,
-    level: float,
-    group_by: str | None = None,
-    label: str | None = None,
-    reasons: Sequence[str] = (),
+def _report(
+    frame: pd.DataFrame, level: float, group_by: str | None, label: str | None, reasons: list[str]
 ) -> Report:
-    """Report of what a review's numbers say about each of its claims, and about all of them.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table as given, with the columns of ``claims_table``.
-    level : float
-        Probability from which a claim counts as doubtful.
-    group_by, label : str, optional
-        Columns of the groups, and of what a claim is called.
-    reasons : sequence of str
-        Why the result does not stand for all rows; empty where it does.
-    """
+    """Report of what a review's numbers say about each of its claims, and about all of them."""
     shares = _shares(frame, group_by, level)
     names = [f"row {row + 1}" for row in range(len(frame))]
     names, groups = names if label is None else _texts(frame[label]), _groups_of(frame, group_by)
@@ -69,7 +52,7 @@ def describe_claims(
         {
             "level": level, "finding": " ".join(said), "all": summaries[0],
             "groups": summaries[1:], "claims": claims,
-            "diagnostics": {"ok": not reasons, "reasons": list(reasons)},
+            "diagnostics": {"ok": not reasons, "reasons": reasons},
         },
         said,
         "Dirichlet posteriors of paired outcomes, Student t of paired means",
@@ -244,10 +227,10 @@ def claims_table(
     result = _as_pandas(frame, table).assign(**{
         name: [one[name] for one in found] for name in RESULTS
     })  # fmt: skip
-    reasons = (_unusable(result["problem"]),) if (result["problem"] != "").any() else ()
+    reasons = [_unusable(result["problem"])] if (result["problem"] != "").any() else []
     if reasons and not skip_problems:
         raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")
-    return describe_claims(result, float(level), group, label, reasons)
+    return _report(result, float(level), group, label, reasons)
 
 
 def _unusable(problems: "pd.Series[str]") -> str:
