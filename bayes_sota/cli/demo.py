@@ -1,7 +1,7 @@
 """``bayes-sota demo``: the main job on a bundled real example, end to end."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -44,9 +44,13 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     comparison, and the cassava board as counter-example.
     """
     from bayes_sota.core.files import check_not_kept, check_writable, locked_folder
+    from bayes_sota.core.plots import save_figure
+    from bayes_sota.core.sample import save_result
     from bayes_sota.data.examples import load_example
+    from bayes_sota.leaderboard.plots import plot_sensitivity
     from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
     from bayes_sota.leaderboard.summary_sota import describe_sota
+    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
 
     check_not_kept(output_dir / "obesity-risk.nc")
     click.get_current_context().with_resource(locked_folder(output_dir))
@@ -67,7 +71,15 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     )  # fmt: skip
     trees["obesity-risk-abc"] = lead, simulated
     sensitivity = sota_sensitivity(lead.leaderboard(), ci_prob=ci_prob, random_seed=seed)
-    files = _write(output_dir, trees, sensitivity, ci_prob)
+    files = [save_result(tree, output_dir / f"{name}.nc") for name, (_, tree) in trees.items()]
+    board = trees[lead.name][1]
+    figures = {
+        "obesity-risk-posterior.png": plot_sota(board, ci_prob=ci_prob),
+        "obesity-risk-prior-predictive.png": plot_prior_predictive(board, ci_prob=ci_prob),
+        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, ci_prob=ci_prob),
+        "cassava-posterior.png": plot_sota(trees["cassava"][1], ci_prob=ci_prob),
+    }
+    files += [save_figure(figure, output_dir / name) for name, figure in figures.items()]
     changed = sensitivity.iloc[1:].to_dict("records")
     reports = {
         name: describe_sota(
@@ -89,28 +101,6 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
 def _note(silent: bool, text: str) -> None:
     if not silent:
         click.echo(text, err=True)
-
-
-def _write(
-    directory: Path,
-    trees: dict[str, tuple["Example", "xr.DataTree"]],
-    sensitivity: Any,
-    ci_prob: float,
-) -> list[Path]:
-    from bayes_sota.core.plots import save_figure
-    from bayes_sota.core.sample import save_result
-    from bayes_sota.leaderboard.plots import plot_sensitivity
-    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
-
-    files = [save_result(tree, directory / f"{name}.nc") for name, (_, tree) in trees.items()]
-    lead = trees["obesity-risk"][1]
-    figures = {
-        "obesity-risk-posterior.png": plot_sota(lead, ci_prob=ci_prob),
-        "obesity-risk-prior-predictive.png": plot_prior_predictive(lead, ci_prob=ci_prob),
-        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, ci_prob=ci_prob),
-        "cassava-posterior.png": plot_sota(trees["cassava"][1], ci_prob=ci_prob),
-    }
-    return files + [save_figure(figure, directory / name) for name, figure in figures.items()]
 
 
 _LABELS = {
