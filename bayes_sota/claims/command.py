@@ -362,7 +362,17 @@ def _read_outcomes(
             "found by its name: ground_truth, label, truth, ..."
         )
     if task_columns is not None:
-        return _read_data_sets(files, task_columns, item_metric, lower_is_better, reading)
+        from bayes_sota.data.read_task_scores import read_task_scores
+
+        refuse("--task-columns", reading, tuple(reading))
+        if len(files) > 1 or item_metric not in (None, "mean"):
+            raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
+        sets = read_task_scores(  # which are the sample
+            files[0], task_columns=split_names(task_columns) or [],
+            metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
+        )  # fmt: skip
+        source = "1 table of data sets"
+        return {"outcomes": sets.new_tasks(), "source": source, "notes": sets.notes}
     if item_metric is None:
         from bayes_sota.claims.summary_methods import runs_hint
 
@@ -384,27 +394,6 @@ def _read_outcomes(
         average=average, **reading,
     ).about(new or "items")  # fmt: skip
     return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
-
-
-def _read_data_sets(
-    files: tuple[Path, ...],
-    columns: str,
-    item_metric: str | None,
-    lower_is_better: bool | None,
-    others: dict[str, Any],
-) -> dict[str, Any]:
-    """Scores of methods on data sets, which are the sample."""
-    from bayes_sota.data.read_task_scores import read_task_scores
-
-    refuse("--task-columns", others, tuple(others))
-    if len(files) > 1 or item_metric not in (None, "mean"):
-        raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
-    scores = read_task_scores(
-        files[0], task_columns=split_names(columns) or [],
-        metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
-    )  # fmt: skip
-    source = "1 table of data sets"
-    return {"outcomes": scores.new_tasks(), "source": source, "notes": scores.notes}
 
 
 @command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
