@@ -224,9 +224,8 @@ def claims_table(
     label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
     group = _group_column(table, group_by)
     found = [_result(number, row, level, sd) for number, row in enumerate(rows, 1)]
-    result = _as_pandas(frame, table).assign(**{
-        name: [one[name] for one in found] for name in RESULTS
-    })  # fmt: skip
+    columns = {name: [one[name] for one in found] for name in RESULTS}
+    result = _as_pandas(frame, table).assign(**columns)
     reasons = [_unusable(result["problem"])] if (result["problem"] != "").any() else []
     if reasons and not skip_problems:
         raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")

@@ -57,9 +57,7 @@ def verdict_at_any_time(
     """
     differences, clusters = _differences(outcomes, pair)
     evidence = anytime_evidence(differences, margin, clusters)
-    running = {
-        "better": evidence.better, "not-worse": evidence.not_worse, "worse": evidence.worse,
-    }  # fmt: skip
+    running = {"better": evidence.better, "not-worse": evidence.not_worse, "worse": evidence.worse}
     after = {name: evidence.first(one, (1 - ci_prob) / 2) for name, one in running.items()}
     verdict = next((name for name in after if after[name] is not None), "undecided")
     decided = {"verdict": verdict, "decided_after": after.get(verdict)}

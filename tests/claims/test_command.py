@@ -30,14 +30,14 @@ FILES = {
     "means.csv": "mean_a,mean_b,n_test\n0.81,0.80,100\n",
     "backwards.csv": HEADER + "x,y,0.8,0.9,100\n",
     "items.csv": "item,a,b\nx,1,0\ny,0,1\n",
-    "answers.csv": "case_id,patient,ours,theirs,third\n" + "".join(
+    "answers.csv": "case_id,patient,ours,theirs,third\n"
+    + "".join(
         f"c{i},p{i // 3},{int(i % 10 > 0)},{int(i % 8 > 0)},{int(i % 3 > 0)}\n" for i in range(240)
     ),
-    "runs.csv": "id,net@1,net@2,tree\n" + "".join(
-        f"c{i},{i % 3 > 0:d},{i % 4 > 0:d},{i % 2:d}\n" for i in range(60)
-    ),
+    "runs.csv": "id,net@1,net@2,tree\n"
+    + "".join(f"c{i},{i % 3 > 0:d},{i % 4 > 0:d},{i % 2:d}\n" for i in range(60)),
     "board.csv": "name,score\na,0.90\nb,0.88\nc,0.88\nd,0.87\n",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)

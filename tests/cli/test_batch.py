@@ -186,7 +186,7 @@ def test_a_run_that_ended_goes_on(manifest: Path, tmp_path: Path) -> None:
         (("x.,1",), "identifier,n_test", "no name for a file"),
         ((f"{'x' * 10_000},1",), "identifier,n_test", "xxx...' is no name for a file"),
     ],
-)  # fmt: skip
+)
 def test_manifests_that_are_refused(
     rows: tuple[str, ...], header: str, message: str, tmp_path: Path
 ) -> None:

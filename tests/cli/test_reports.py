@@ -195,10 +195,9 @@ def reports() -> dict[str, Any]:
     table = bs.ScoreTable(rng.normal(size=(12, 5)), players=HOSTILE, tournament=HOSTILE[2])
     answers = bs.Responses(rng.random((80, 5)) < np.linspace(0.9, 0.6, 5), names=HOSTILE)
     settings: Any = {"random_seed": 1, "sensitivity": False, "draws": 50}
-    review = pd.DataFrame({"name": HOSTILE, "group": HOSTILE, "accuracy_a": 0.9, "accuracy_b": 0.8,
-                           "n_test": 500})  # fmt: skip
+    claims = {"name": HOSTILE, "group": HOSTILE, "accuracy_a": 0.9, "accuracy_b": 0.8}
     return {
-        "review": bs.claims.claims_table(review),
+        "review": bs.claims.claims_table(pd.DataFrame(claims | {"n_test": 500})),
         "entries": bs.board_table(hostile, draws=100, random_seed=1),
         "sota": bs.leaderboard.report_sota(single, **settings),
         "shrink": bs.leaderboard.report_point_estimate(hostile, "shrink", n_classes=5),
