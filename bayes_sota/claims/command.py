@@ -1,7 +1,7 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
+    choice_option,
     chosen_seed,
     command,
     echo_problem,
@@ -41,10 +42,11 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, parse_average, parse_passes
+from bayes_sota.data.command import group_options, parse_average
 from bayes_sota.leaderboard.command_reading import (
     OF_RHO,
     field_options,
+    read_answers,
     read_file,
     refuse,
     split_names,
@@ -83,14 +85,15 @@ class _Output(Reported):
         if self.figure is not None and not claim.curve.size:
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
         write_result(self.output, partial(claim.to_datatree, random_seed=chosen_seed(self.seed)))
-        return self.deliver(report, draw=partial(_draw_claim, claim) if claim.curve.size else None)
+        return self.deliver(report, draw=partial(_draw_claim, report) if claim.curve.size else None)
 
 
-def _draw_claim(of: Any) -> "PlotCollection":
-    content, unknown = of.content, of.claim.unknown
+def _draw_claim(report: "Report") -> "PlotCollection":
+    content, unknown = report.content, report.about.claim.unknown
     return claims.plot_claim_sensitivity(
-        of.curve_frame(), p_false=content["p_false"], assumed=content[unknown].get("value"),
-        level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown, title=of.what,
+        report.frame, p_false=content["p_false"], assumed=content[unknown].get("value"),
+        level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown,
+        title=report.about.what,
     )  # fmt: skip
 
 
@@ -125,10 +128,11 @@ def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )  # fmt: skip
 @number_option(ALPHA, "--alpha", default=1.0, help="Dirichlet prior.")
 @number_option(SHARE, "--rope", help="Half-width of practical equivalence.")
-@click.option(
-    "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",
-    show_default=True, help="How the printed accuracies were cut; auto is nearest.",
-)  # fmt: skip
+@choice_option(
+    "--rounding",
+    choices=["auto", "nearest", "floor", "exact"],
+    help="How the printed accuracies were cut; auto is nearest.",
+)
 @_any_accuracy
 @_tries
 @_claim_options
@@ -147,8 +151,6 @@ def classification(
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
-    from bayes_sota.claims.summary import describe_claim
-
     shown.check_seed()
     prior = None if odds_ratio is None else claims.OddsRatioCongruence(*odds_ratio)
     flags = {"min": lowest, "max": highest, "independent": independent}
@@ -156,11 +158,10 @@ def classification(
     chosen += [value for value in (congruence, prior) if value is not None]
     if len(chosen) > 1:
         raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
-    a, b, told = _printed(accuracy)
+    a, b, notes = _printed(accuracy)
+    given |= {"level": shown.level, "notes": notes}
     sizes = parse_tries(n_test, "--n-test")
-    report = claims.report_accuracies(a, b, sizes, *chosen, level=shown.level, **given)
-    content = report.content | {"notes": [*told, *report.notes]}
-    return shown.deliver_claim(describe_claim(replace(report.about, content=content)))
+    return shown.deliver_claim(claims.report_accuracies(a, b, sizes, *chosen, **given))
 
 
 def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
@@ -229,6 +230,13 @@ def segmentation(
     return shown.deliver_claim(claims.report_means(means, best_of=best_of, level=shown.level))
 
 
+_WITHOUT_EFFECT = {
+    "--by task": ("no_selection", "level", "pairs", "rope", "average"),
+    "--pair": ("no_selection", "level", "pairs"),
+    "--pairs": ("no_selection", "level"),
+}
+
+
 @command(
     epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
 )
@@ -278,19 +286,13 @@ def segmentation(
 @_claim_options
 def responses(
     files: tuple[Path, ...],
-    rope: float | None,
     top: int,
-    draws: int,
     no_selection: bool,
-    pair: tuple[str, str] | None,
     pairs: bool,
     by: str | None,
-    margin: float | None,
     require: str | None,
-    anytime: bool,
-    ci_prob: float,
     shown: _Output,
-    **reading: Any,
+    **given: Any,
 ) -> int:
     """From per-item outcomes of two or more methods.
 
@@ -299,43 +301,37 @@ def responses(
     logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
     statistics of HELM. They are joined on the item.
     """
-    what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else None
-    asked: dict[str, Any] = {"ci_prob": ci_prob, "random_seed": chosen_seed(shown.seed)}
-    asked |= {"pair": pair, "rope": rope}
+    pair, level = given["pair"], None if shown.level == _LEVEL else shown.level
+    what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else ""
+    whole = {"no_selection": no_selection, "level": level, "pairs": pairs and what != "--pairs"}
+    refuse(what, given | whole, _WITHOUT_EFFECT.get(what, ()))
+    asked = {name: given.pop(name) for name in ("pair", "rope", "draws", "ci_prob")}
+    asked["random_seed"] = chosen_seed(shown.seed)
+    of_pair = {name: given.pop(name) for name in ("margin", "anytime")}
     report_of: Callable[..., Report] = claims.report_pairs
-    if what is not None:
-        level = None if shown.level == _LEVEL else shown.level
-        unused: dict[str, Any] = {"--no-selection": no_selection, "--level": level}
-        refuse_unused(what, unused | {"--pairs": pairs and what != "--pairs"})
     if what == "--pair":
-        asked |= {"margin": margin or 0.0, "anytime": anytime}
-        if require == "not-worse" and not margin:
+        asked |= of_pair | {"margin": of_pair["margin"] or 0.0}
+        if require == "not-worse" and not of_pair["margin"]:
             raise InputError("--require not-worse needs --margin: how much worse is not worse")
-    else:
-        _refuse_verdicts({"--margin": margin, "--require": require, "--anytime": anytime})
+    for flag, value in ({} if pair and not by else of_pair | {"require": require}).items():
+        if value:
+            raise InputError(f"--{flag} is for two methods: name them with --pair A B")
     if by:
-        refuse_unused(
-            "--by task", {"--rope": asked.pop("rope"), "--average": reading.get("average")}
-        )
+        del asked["rope"]
         report_of = claims.report_tasks
-    elif what is None:
-        report_of = claims.report_methods
+    elif not what:
         del asked["pair"]
         asked |= {"level": shown.level, "selection": not no_selection}
-    report = report_of(**_read_outcomes(files, **reading), draws=draws, **asked)
+        report_of = claims.report_methods
+    report = report_of(**_read_outcomes(files, **given), **asked)
     write_result(shown.output, report.about.to_datatree)
-    code = shown.deliver(report, top, partial(_draw_methods, report, pair, by, ci_prob))
+    draw = partial(_draw_methods, report, pair, by, asked["ci_prob"])
+    code = shown.deliver(report, top, draw)
     if require is None or report.content["verdict"] in ("better", require):
         return code
     found = report.content["verdict"]
     click.echo(f"not met: {require} is required, and the verdict is {found}", err=True)
     return 3
-
-
-def _refuse_verdicts(given: dict[str, Any]) -> None:
-    """Verdicts are on two methods."""
-    for flag in [flag for flag, value in given.items() if value]:
-        raise InputError(f"{flag} is for two methods: name them with --pair A B")
 
 
 def _draw_methods(
@@ -366,25 +362,28 @@ def _read_outcomes(
             "found by its name: ground_truth, label, truth, ..."
         )
     if task_columns is not None:
-        return _read_data_sets(files, task_columns, item_metric, lower_is_better, reading)
-    reading["average"] = parse_average(reading["average"])
-    new = reading.pop("new")
+        from bayes_sota.data.read_task_scores import read_task_scores
+
+        refuse("--task-columns", reading, tuple(reading))
+        if len(files) > 1 or item_metric not in (None, "mean"):
+            raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
+        sets = read_task_scores(  # which are the sample
+            files[0], task_columns=split_names(task_columns) or [],
+            metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
+        )  # fmt: skip
+        source = "1 table of data sets"
+        return {"outcomes": sets.new_tasks(), "source": source, "notes": sets.notes}
     if item_metric is None:
         from bayes_sota.claims.summary_methods import runs_hint
-        from bayes_sota.data.read_outcomes import read_evaluations
 
-        passes = parse_passes(reading["metric"])
-        if passes is not None:
-            reading["metric"] = None
-        answers = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
-        if new or passes:
-            answers = answers.about(new or "items", passes)
+        answers = read_answers(*files, lower_is_better=lower_is_better, **reading)
         return {
             "outcomes": answers.outcomes, "methods": answers.methods, "source": answers.source,
             "notes": [*answers.notes, *runs_hint(answers.methods)],
         }  # fmt: skip
     from bayes_sota.data.read_outcomes import read_item_scores
 
+    new, average = reading.pop("new"), parse_average(reading.pop("average"))
     others = ("metric", "scorer", "run_separator", "run_column", "leave_out")
     if len(files) > 1 or any(reading.pop(k) for k in others):
         raise InputError(
@@ -392,31 +391,9 @@ def _read_outcomes(
         )
     scores = read_item_scores(
         files[0], metric=item_metric, label_column=label_column, lower_is_better=lower_is_better,
-        **reading,
-    )  # fmt: skip
-    scores = scores.about(new or "items")
+        average=average, **reading,
+    ).about(new or "items")  # fmt: skip
     return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
-
-
-def _read_data_sets(
-    files: tuple[Path, ...],
-    columns: str,
-    item_metric: str | None,
-    lower_is_better: bool | None,
-    others: dict[str, Any],
-) -> dict[str, Any]:
-    """Scores of methods on data sets, which are the sample."""
-    from bayes_sota.data.read_task_scores import read_task_scores
-
-    refuse("--task-columns", others, tuple(others))
-    if len(files) > 1 or item_metric not in (None, "mean"):
-        raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
-    scores = read_task_scores(
-        files[0], task_columns=split_names(columns) or [],
-        metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
-    )  # fmt: skip
-    source = "1 table of data sets"
-    return {"outcomes": scores.new_tasks(), "source": source, "notes": scores.notes}
 
 
 @command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
@@ -443,46 +420,43 @@ def _read_data_sets(
 @_level
 @estimate_options
 def plan(
+    pilot: Path | None,
+    gap: float | None,
     power: float | None,
-    n_test: int | None,
-    assurance: float | None,
     level: float,
     shown: Reported,
-    pilot: Path | None,
-    pair: tuple[str, str] | None,
-    cost_per_item: float | None,
-    cost_per_run: float | None,
     **given: Any,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means.
 
     With --pilot: items and runs that it needs, from answers of two methods at hand.
     """
-    of_pilot = {"pair": pair, "cost_per_item": cost_per_item, "cost_per_run": cost_per_run}
+    used, unused = (_OF_GAPS, _OF_PILOTS) if pilot is None else (_OF_PILOTS, _OF_GAPS)
+    refuse("a plan without --pilot" if pilot is None else "--pilot", given, unused)
+    asked = {name: given[name] for name in used} | {"level": level, "power": power or 0.8}
     if pilot is not None:
-        unused = given | {"n_test": n_test, "assurance": assurance}
-        gap = unused.pop("gap")
-        refuse("--pilot", unused, tuple(unused))
-        return _plan_from_pilot(pilot, gap, shown, level=level, power=power or 0.8, **of_pilot)
-    refuse("a plan without --pilot", of_pilot, tuple(of_pilot))
-    if assurance is not None and n_test is None:
+        from bayes_sota.data.read_outcomes import read_evaluations
+
+        if gap is None:
+            raise InputError("--pilot needs --gap, the true difference that is to be found")
+        answers = read_evaluations(pilot)
+        asked |= {"source": answers.source, "notes": answers.notes}
+        return shown.deliver(claims.plan_from_pilot(answers.outcomes, gap, **asked))
+    sizes = {name: asked.pop(name) for name in ("level", "power", "n_test", "assurance")}
+    if sizes["assurance"] is not None and sizes["n_test"] is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
-    if given["sd"] is not None and given["pairwise_correlation"] is None:
+    if asked["sd"] is not None and asked["pairwise_correlation"] is None:
         refuse_unused("means without --pairwise-correlation", {"--power": power})
-    sizes = claims.plan_claim(
-        _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
-    )
-    return shown.deliver(claims.describe_plan(sizes), draw=partial(_plan_figure, sizes))
+    sizes["assurance"] = sizes["assurance"] or 0.8
+    found = claims.plan_claim(_gap(gap, **asked), **sizes)
+    return shown.deliver(claims.describe_plan(found), draw=partial(_plan_figure, found))
 
 
-def _plan_from_pilot(file: Path, gap: float | None, shown: Reported, **asked: Any) -> int:
-    from bayes_sota.data.read_outcomes import read_evaluations
-
-    if gap is None:
-        raise InputError("--pilot needs --gap, the true difference that is to be found")
-    answers = read_evaluations(file)
-    asked |= {"source": answers.source, "notes": answers.notes}
-    return shown.deliver(claims.plan_from_pilot(answers.outcomes, gap, **asked))
+_OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
+_OF_GAPS = (
+    "winner", "accuracy", "sd", "congruence", "odds_ratio", "pairwise_correlation", "n_test",
+    "assurance",
+)  # fmt: skip
 
 
 def _plan_figure(plan: Any) -> "PlotCollection":
@@ -496,15 +470,10 @@ def _plan_figure(plan: Any) -> "PlotCollection":
 
 
 def _gap(
-    *,
-    gap: float | None,
-    winner: float | None,
-    accuracy: tuple[float, float] | None,
-    sd: tuple[float, float] | None,
-    congruence: float | None,
-    odds_ratio: float | None,
-    pairwise_correlation: float | None,
+    gap: float | None, accuracy: tuple[float, float] | None, winner: float | None, **given: Any
 ) -> Any:
+    names = ("sd", "pairwise_correlation", "congruence", "odds_ratio")
+    sd, pairwise_correlation, congruence, odds_ratio = (given[name] for name in names)
     if sd is not None:
         if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
             raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
@@ -548,14 +517,15 @@ def selection(
     of_rho = {name: options.pop(name) for name in OF_RHO}
     used_seed = chosen_seed(seed)
     entries = read_file(file, file_format, **options)
-    spec = chosen_model(builder="leaderboard", correlation=rho, data=entries, **of_rho)
-    picked = claims.claim_of_best_entry(entries, model=spec, random_seed=used_seed)
+    if rho is not None:
+        of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
+    picked = claims.claim_of_best_entry(entries, random_seed=used_seed, **of_rho)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries
         from bayes_sota.leaderboard.summary_entries import board_table
 
-        return plot_entries(board_table(entries, model=spec, random_seed=used_seed))
+        return plot_entries(board_table(entries, random_seed=used_seed, **of_rho))
 
     return shown.deliver(claims.describe_selection(picked, used_seed), draw=draw)
 

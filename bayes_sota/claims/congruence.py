@@ -99,7 +99,6 @@ class RelativeCongruence:
 
 CongruencePrior = OddsRatioCongruence | RelativeCongruence
 Congruence = float | Literal["min", "max", "independent"] | CongruencePrior | None
-CONGRUENCES = ("min", "max", "independent")
 
 
 def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any, Any]:
@@ -147,7 +146,7 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
     if isinstance(congruence, str):
         known_at = {"min": low, "max": high, "independent": accuracy_a * accuracy_b}
         if congruence not in known_at:
-            known = ", ".join(CONGRUENCES)
+            known = ", ".join(known_at)
             raise InputError(f"congruence must be a share of items or {known}, got {congruence!r}")
         return np.asarray(known_at[congruence])
     p11 = np.asarray(congruence, np.float64)

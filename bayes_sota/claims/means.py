@@ -195,19 +195,45 @@ class ReportedMeans:
         """Least correlation at which the claim is false with probability ``level`` at most."""
         return None if self.sd_difference is not None else crossing_of(self.curve(201), level)
 
-    def draw(self, draws: int, rng: np.random.Generator) -> "DrawnMeans":
-        """Posterior draws, and the log likelihood of what was reported."""
-        n, r = self.n_test, None
+    def draw(self, draws: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+        r"""Posterior draws, each of shape (draws,).
+
+        With s the standard deviation of the differences of cases that a draw's correlation gives,
+
+        .. math:: \hat d \mid d, \sigma \sim N(d, \sigma^2 / n), \quad
+                  (n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}
+
+        and priors that are flat in d and log sigma, so that d is Student t given s.
+
+        Returns
+        -------
+        dict of ndarray
+            ``difference`` (d), ``sd_difference`` (sigma) and ``replicated``, the difference of the
+            means of as many fresh cases; ``correlation`` of the two methods' cases, where it is
+            needed; ``log_likelihood`` of the reported difference and of log s, unless nothing
+            varies.
+        """
+        from scipy.stats import chi2, norm
+
+        n, found = self.n_test, dict[str, FloatArray]()
         given: Any = self.sd_difference
         if given is None:
             known, ends = self.correlation, self.correlation_range
             r = rng.uniform(*ends, draws) if known is None else np.full(draws, known)
+            found["correlation"] = r
             given = spread_of_differences(*map(np.asarray, (*self.spreads, r)))
         spread = np.broadcast_to(np.asarray(given, np.float64), (draws,))
         t = rng.standard_t(n - 1, draws)
         # given t the variance of the cases is inverse Gamma: together they are normal-inverse-Gamma
         chi_square = 2 * rng.standard_gamma(n / 2, draws) / (1 + t**2 / (n - 1))
-        return DrawnMeans(self, spread * (t / np.sqrt(n)), spread, chi_square, r)
+        error, sd = spread * (t / np.sqrt(n)), spread * np.sqrt((n - 1) / chi_square)
+        if spread.min() > 0:
+            of_spread = chi2.logpdf(chi_square, n - 1) + np.log(2 * chi_square)
+            found["log_likelihood"] = norm.logpdf(error, 0, sd / np.sqrt(n)) + of_spread
+        difference = self.mean_a - self.mean_b + error
+        noise = rng.standard_normal(draws) / np.sqrt(n)
+        replicated = difference + sd * noise
+        return found | {"difference": difference, "sd_difference": sd, "replicated": replicated}
 
 
 def crossing_of(curve: FloatArray, level: float) -> float | None:
@@ -224,60 +250,6 @@ def crossing_of(curve: FloatArray, level: float) -> float | None:
         return None
     share = (p[last] - level) / (p[last] - p[last + 1])
     return float(x[last] + share * (x[last + 1] - x[last]))
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnMeans:
-    r"""Posterior draws of a claim of means, each of shape (draws,).
-
-    With s the standard deviation of the differences of cases that the draw's correlation gives,
-
-    .. math:: \hat d \mid d, \sigma \sim N(d, \sigma^2 / n), \quad
-              (n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}
-
-    and priors that are flat in d and log sigma, so that d is Student t given s.
-
-    Parameters
-    ----------
-    claim : ReportedMeans
-    error : ndarray
-        d minus the reported difference.
-    spread : ndarray
-        s.
-    chi_square : ndarray
-        The second statistic above.
-    correlation : ndarray, optional
-        Of the two methods' cases.
-    """
-
-    claim: ReportedMeans
-    error: FloatArray
-    spread: FloatArray
-    chi_square: FloatArray
-    correlation: FloatArray | None
-
-    @property
-    def difference(self) -> FloatArray:
-        """Mean of A minus mean of B."""
-        return np.asarray(self.claim.mean_a - self.claim.mean_b + self.error)
-
-    @property
-    def sd_difference(self) -> FloatArray:
-        """Standard deviation of the differences of cases."""
-        return np.asarray(self.spread * np.sqrt((self.claim.n_test - 1) / self.chi_square))
-
-    def log_likelihood(self) -> FloatArray:
-        """Log density of the reported difference and of log s; infinite where nothing varies."""
-        from scipy.stats import chi2, norm
-
-        n, sd = self.claim.n_test, self.sd_difference
-        of_spread = chi2.logpdf(self.chi_square, n - 1) + np.log(2 * self.chi_square)
-        return np.asarray(norm.logpdf(self.error, 0, sd / np.sqrt(n)) + of_spread)
-
-    def replicate(self, rng: np.random.Generator) -> FloatArray:
-        """Differences of the means of as many fresh cases."""
-        noise = rng.standard_normal(self.error.shape) / np.sqrt(self.claim.n_test)
-        return np.asarray(self.difference + self.sd_difference * noise)
 
 
 def spread_of_differences(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:

@@ -109,7 +109,9 @@ def build_case_differences(
         mean = _two_piece_moments(mode, below, above, freedom, low, high)[1]
         further: dict[str, Any] = {}
         if failures:
-            share, power = _failures()
+            share = pm.Dirichlet("share", np.array(_FAILURES), dims="state")
+            # above 1: failures are large, and near-ties are none
+            power = 1 + pt.exp(pm.Normal("log_failure_excess", 0, _FAILURE_POWER_SD))
             further |= {"share": share, "power": power}
             mean = share[2] * mean + power / (power + 1) * (share[0] * low + share[1] * high)
         if not values.all():
@@ -149,13 +151,6 @@ def _checked_differences(
             f"{cases[first]!r}"
         )
     return values, cases
-
-
-def _failures() -> tuple[Any, Any]:
-    """Shares of cases where A fails, B fails and both work; power of the sizes of failures."""
-    share = pm.Dirichlet("share", np.array(_FAILURES), dims="state")
-    # above 1: failures are large, and near-ties are none
-    return share, 1 + pt.exp(pm.Normal("log_failure_excess", 0, _FAILURE_POWER_SD))
 
 
 def _two_piece_moments(

@@ -8,7 +8,7 @@ what the observed test set leaves open and fresh items are drawn.
 ``tests/claims/test_planning.py`` counts.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -296,40 +296,6 @@ def assured_size(
     return smallest_size(missed, 1 - assurance), highest
 
 
-def required_sizes(
-    accuracy: float,
-    gaps: Sequence[float],
-    assumptions: Mapping[str, Congruence],
-    *,
-    level: float = 0.05,
-) -> list[tuple[float, str, int]]:
-    """Test items that claims of several gaps need, under several congruences.
-
-    Parameters
-    ----------
-    accuracy : float
-        Of A; B is below it by each gap.
-    gaps : sequence of float
-    assumptions : mapping of name -> congruence
-        As in ``false_claim_probability``; a number is a share that every gap must allow.
-    level : float
-
-    Returns
-    -------
-    list of (gap, name, items)
-
-    Examples
-    --------
-    >>> required_sizes(0.90, [0.01, 0.02], {"independent": "independent"})
-    [(0.01, 'independent', 5091), (0.02, 'independent', 1330)]
-    """
-    return [
-        (float(gap), name, claim_test_size(accuracy, accuracy - gap, shared, level=level))
-        for name, shared in assumptions.items()
-        for gap in gaps
-    ]
-
-
 @dataclass(frozen=True)
 class ClaimPlan:
     """Test items that a claim of one gap needs.
@@ -397,7 +363,11 @@ class ClaimPlan:
             assumptions[of["congruence"]["assumption"]] = self.gap.congruence
         best = self.gap.accuracy_a
         gaps = np.geomspace(of["gap"] / 3, min(3 * of["gap"], best), _GAPS).tolist()
-        return required_sizes(best, gaps, assumptions, level=self.level)
+        return [
+            (gap, name, claim_test_size(best, best - gap, shared, level=self.level))
+            for name, shared in assumptions.items()
+            for gap in gaps
+        ]
 
     @property
     def title(self) -> str:

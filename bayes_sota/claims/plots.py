@@ -113,8 +113,7 @@ def plot_claims(
     collection = make_collection({"p_false": limits}, figsize=(7.4, rows.inches + 2.2), **where)
     panel = Panel(collection, "p_false")
     line = 0.18 * (1 - rows.bottom) / rows.inches  # of text, in rows
-    ends = xr.DataArray([[level, level], [rows.bottom, 1.0]], dims=("axis", "point"))
-    panel.line("level", ends[0], ends[1], "black")
+    panel.line("level", [level, level], [rows.bottom, 1.0], "black")
     panel.text("level_label", level, 1 + 0.5 * line, f"level {level:.3g}")
     _draw_claims(panel, rows)
     _draw_legend(panel, rows.kinds, right, line)
@@ -169,14 +168,11 @@ def _draw_claims(panel: Panel, rows: _Rows) -> None:
     look = {"width": 2.0} if rows.is_named else {"width": 0.8, "alpha": 0.5}
     for kind, here in drawn.items():
         x = np.insert(rows.values[here, 1:], 2, np.nan, axis=1).ravel()  # NaN between the bars
-        bars, heights = (
-            xr.DataArray(v, dims="point") for v in (x, np.repeat(rows.heights[here], 3))
-        )
-        panel.line(f"range_{kind}", bars, heights, _KINDS[kind][1], **look)
+        heights = np.repeat(rows.heights[here], 3)
+        panel.line(f"range_{kind}", x, heights, _KINDS[kind][1], **look)
     for kind, here in drawn.items():
-        centres = xr.DataArray(rows.values[here, 0], dims="point")
-        size = 30 if rows.is_named else 6
-        panel.dots(f"p_false_{kind}", centres, rows.heights[here], _KINDS[kind][1], size=size)
+        x, size = rows.values[here, 0], 30 if rows.is_named else 6
+        panel.dots(f"p_false_{kind}", x, rows.heights[here], _KINDS[kind][1], size=size)
 
 
 def _draw_legend(panel: Panel, kinds: NDArray[np.str_], right: float, line: float) -> None:
@@ -291,8 +287,7 @@ def _draw_forest(name: str, rows: pd.DataFrame, xlabel: str, **where: Any) -> Pa
     for index, row in enumerate(rows.itertuples(index=False)):
         color = COLORS["theta_sota" if row.marked else "prior"]
         panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), -float(index), color)
-        mean = xr.DataArray([row.mean], dims="point")
-        panel.dots(f"mean_{index}", mean, -float(index), color)
+        panel.dots(f"mean_{index}", row.mean, -float(index), color)
     panel.set_axes(
         limits, xlim=limits, ylim=(-len(rows) + 0.4, 0.6), xlabel=xlabel,
         yticks=lambda _: ([-float(row) for row in range(len(rows))], rows["label"].tolist()),

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from arviz_plots import PlotCollection, visuals
 
 from bayes_sota.claims.means import crossing_of
@@ -120,11 +119,11 @@ def plot_claim_sensitivity(
         lines["average"] = (p_false, f"averaged: P(false) {chance(p_false)}", accent)
     for name, (height, _, color) in lines.items():
         panel.draw(visuals.hline, name, height, color=color, width=1.2)
-    panel.line("curve", xr.DataArray(x, dims="point"), xr.DataArray(p, dims="point"), main)
+    panel.line("curve", x, p, main)
     marks = _marks(x, p, p_false, assumed, independent, unknown)
     colors = {name: accent if name == "assumed" else main for name in marks}
     for name, (place, height, _) in marks.items():
-        panel.dots(name, xr.DataArray([place], dims="point"), height, colors[name])
+        panel.dots(name, place, height, colors[name])
     top = 1.04 * max(float(p.max()), level, p_false or 0.0)
     texts = {name: (text, color) for name, (_, text, color) in lines.items()}
     texts |= {name: (text, colors[name]) for name, (*_, text) in reversed(marks.items())}
@@ -272,12 +271,11 @@ def plot_required_size(
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
     panel = Panel(make_collection({"n_needed": limits}, figsize=(7.4, 4.2), **where), "n_needed")
     for index, (x, y) in enumerate(lines.values()):
-        points = xr.DataArray(x, dims="point"), xr.DataArray(y, dims="point")
-        panel.line(f"line_{index}", *points, COLORS[_PALETTE[index]])
+        panel.line(f"line_{index}", x, y, COLORS[_PALETTE[index]])
     if n_test is not None:
         panel.draw(visuals.hline, "n_test", marked[0], color="black", width=1.2)
     if gap is not None and marked:
-        panel.dots("dot", xr.DataArray([gap], dims="point"), marked[0], "black")
+        panel.dots("dot", gap, marked[0], "black")
     _label_lines(panel, lines, n_test, ylim)
     _label_height(panel, "test items needed", 0.0)
     panel.set_axes(

@@ -3,40 +3,34 @@
 A wrong cell is a problem of its row, named with row and column; a wrong file (no column of items,
 two columns of one name) is an error. Accuracies keep their printed digits, so that those which no
 whole number of items gives are found (the GRIM check of Brown & Heathers 2017, doi
-10.1177/1948550616673876). Rows are computed together, by what is known of them; a row that the
-exact functions refuse is found by halving and gets their message as its problem.
+10.1177/1948550616673876). A row that the exact functions refuse has their message as its problem.
 ``tests/claims/test_summary_review.py`` compares with one claim at a time.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from bayes_sota.claims.accuracies import ReportedAccuracies
-from bayes_sota.claims.congruence import congruence_bounds
 from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.claims.printed_accuracies import counts_printed_so
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.columns import find_column, is_missing
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import (
-    EXACT_DECIMALS,
     LARGEST_NUMBER,
-    PrintedScores,
     digits_of,
     has_percent_sign,
     parse_number,
+    parse_scores,
 )
 
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
@@ -53,39 +47,68 @@ _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 _LARGEST = 10_000_000  # items; the average over the congruence sums over up to half of them
 
 
-@dataclass(frozen=True, eq=False)
-class ClaimRows:
-    """Claims as numbers, one row each; NaN where a cell is empty.
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim as its row says it.
 
     Attributes
     ----------
-    metric : (k,) array of str
-        "accuracy", "dice" (mean of cases in [0, 1]), "mean" (of unbounded cases), or "".
-    a, b : (k,) array
-        Accuracies or means of the reported winner and of the other.
-    numbers : dict of (k,) arrays
-        By column: n_test, sd_a, sd_b, sd_difference, pairwise_correlation, congruence, ...
-    problems : list of str
-        Why a row cannot be used, empty where it can.
+    metric : str
+        "accuracy", "dice" (mean of cases in [0, 1]) or "mean" (of unbounded cases).
+    numbers : mapping
+        Column -> number, None where its cell is empty.
     """
 
-    metric: NDArray[np.str_]
-    a: FloatArray
-    b: FloatArray
-    numbers: dict[str, FloatArray]
-    problems: list[str]
+    metric: str
+    numbers: Mapping[str, Any]
 
     @property
-    def usable(self) -> BoolArray:
-        """Rows without a problem."""
-        return ~np.array(self.problems, bool)
+    def needs_spread(self) -> bool:
+        """Whether these are means without standard deviations of any kind."""
+        known = self.numbers["sd_difference"] is not None
+        given = None not in (self.numbers["sd_a"], self.numbers["sd_b"])
+        return self.metric != "accuracy" and not (known or given)
 
     @property
-    def needs_spread(self) -> BoolArray:
-        """Means without standard deviations of any kind."""
-        known = ~np.isnan(self.numbers["sd_a"] + self.numbers["sd_b"])
-        unknown = ~known & np.isnan(self.numbers["sd_difference"])
-        return np.asarray(unknown & (self.metric != "accuracy"))
+    def assumption(self) -> str:
+        """What is assumed of what is hardly ever reported."""
+        if self.metric == "accuracy":
+            known = self.numbers["congruence"] is not None
+            return f"congruence {'given' if known else 'averaged over what the accuracies allow'}"
+        if self.numbers["sd_difference"] is not None:
+            return "standard deviation of the differences given"
+        known = self.numbers["pairwise_correlation"] is not None
+        imputed = ", standard deviations from the means" * self.needs_spread
+        return f"correlation {'given' if known else 'averaged from 0 to 1'}{imputed}"
+
+    def p_false(self, sd: Any) -> list[float]:
+        """Probability that the claim is false: averaged, lowest and highest.
+
+        It falls with the congruence and with the correlation. What is given has no range. ``sd``
+        stands for standard deviations that are not reported (``imputed_sd``).
+        """
+        of, claim = self.numbers, self._claim(sd)
+        if of["sd_difference"] is not None:
+            return [claim.p_false()] * 3
+        ends: tuple[Any, ...] = (None, *CORRELATIONS[::-1])
+        known = of["pairwise_correlation"]
+        if self.metric == "accuracy":
+            ends, known = (None, "max", "min"), of["congruence"]
+        if known is not None:
+            return [claim.p_false(**{claim.unknown: known})] * 3
+        return [claim.p_false(**{claim.unknown: end}) for end in ends]
+
+    def _claim(self, sd: Any) -> ReportedAccuracies | ReportedMeans:
+        of = self.numbers
+        if self.metric == "accuracy":
+            return ReportedAccuracies(of["accuracy_a"], of["accuracy_b"], of["n_test"])
+        if self.needs_spread and sd is None:
+            raise InputError("sd_a and sd_b, or sd_difference, must be given for means")
+        return ReportedMeans(
+            of["mean_a"], of["mean_b"], of["n_test"], sd_difference=of["sd_difference"],
+            sd=(sd, sd) if self.needs_spread else (of["sd_a"], of["sd_b"]),
+            bounds=None if self.metric == "mean" else (0.0, 1.0),
+        )  # fmt: skip
 
 
 def check_columns(table: Table) -> None:
@@ -102,8 +125,8 @@ def check_columns(table: Table) -> None:
             find_column(table, name, "twice")
 
 
-def claim_rows(table: Table, *, check_counts: bool = True) -> ClaimRows:
-    """Claims of a table, with the problems of its rows.
+def claim_rows(table: Table, *, check_counts: bool = True) -> Iterator[ClaimRow | InputError]:
+    """Claims of a table, or why a row is none.
 
     Parameters
     ----------
@@ -124,157 +147,92 @@ def claim_rows(table: Table, *, check_counts: bool = True) -> ClaimRows:
     --------
     >>> header = ("accuracy_a", "accuracy_b", "n_test")
     >>> cells = (("0.90", "0.913"), ("88%", "0.9"), ("500", "100"))
-    >>> rows = claim_rows(Table(header, cells, ("1", "2"), "review"))
-    >>> rows.b.tolist(), rows.problems[1]
-    ([0.88, 0.9], 'row 2: no whole number of 100 items gives accuracy_a as printed, 0.913')
+    >>> claim, problem = claim_rows(Table(header, cells, ("1", "2"), "review"))
+    >>> claim.numbers["accuracy_b"], str(problem)
+    (0.88, 'no whole number of 100 items gives accuracy_a as printed, 0.913')
     """
     check_columns(table)
-    problems = [""] * len(table.places)
-    numbers, digits = {}, {}
-    for name in _NUMBERS:
-        numbers[name], digits[name] = _read_column(table, name, problems)
-    metric = _metrics(table, numbers, problems)
-    n_test = numbers["n_test"]
-    possible = (n_test >= 2) & (n_test <= _LARGEST) & (n_test == np.floor(n_test))
-    for row in np.flatnonzero(~possible).tolist():
-        text = f"n_test must be a whole number between 2 and {_LARGEST:,}, got {n_test[row]:g}"
-        problems[row] = problems[row] or ("n_test is empty" if np.isnan(n_test[row]) else text)
-    for name in _ACCURACIES if check_counts else ():
-        _note_impossible(name, numbers[name], digits[name], n_test, metric, problems)
-    a, b = (
-        np.where(metric == "accuracy", numbers[accuracy], numbers[mean])
-        for accuracy, mean in zip(_ACCURACIES, _MEANS, strict=True)
-    )
-    told = [f"row {row + 1}: {text}" if text else "" for row, text in enumerate(problems)]
-    return ClaimRows(metric, a, b, numbers, told)
+    columns = {name: table.find_all(name) for name in (*_NUMBERS, "metric")}
+    _check_metrics(table, columns["metric"])
+    for row in range(len(table.places)):
+        cells = {k: table.columns[found[0]][row] if found else None for k, found in columns.items()}
+        try:
+            yield _claim_of_row(cells, check_counts)
+        except InputError as error:
+            yield error
 
 
-def _read_column(table: Table, name: str, problems: list[str]) -> tuple[FloatArray, IntArray]:
-    """Numbers of a column and their digits after the point; all empty if there is none."""
-    size, found = len(table.places), table.find_all(name)
-    read = lru_cache(None, typed=True)(partial(_read_cell, name=name))
-    values, digits, told = zip(
-        *map(read, table.columns[found[0]] if found else [None] * size), strict=True
-    )
-    problems[:] = [problem or own for problem, own in zip(problems, told, strict=True)]
-    return np.array(values, np.float64), np.array(digits, np.int64)
-
-
-def _read_cell(cell: Any, *, name: str) -> tuple[float, int, str]:
-    """Value of a cell (NaN if empty), its digits after the point, and what is wrong with it."""
-    text = "" if cell is None else str(cell).strip()
-    if is_missing(text):
-        return np.nan, 0, ""
-    in_percent = has_percent_sign(cell)
-    grouped = name == "n_test" and _GROUPED.fullmatch(text) is not None  # 1,500
-    number = parse_number(text.removesuffix("%") if in_percent else cell)
-    number = parse_number(text.replace(",", "")) if grouped else number
-    if number is not None and abs(number) > LARGEST_NUMBER:
-        return np.nan, 0, f"{name} is too large: {text}, the limit is {LARGEST_NUMBER:g}"
-    if number is None:
-        dotted = parse_number(text.removesuffix("%").replace(",", ".", 1))
-        is_size = name == "n_test" or dotted is None
-        hint = "" if is_size else f"; write {dotted}{'%' if in_percent else ''}"
-        return np.nan, 0, f"{name} must be a number, got {shown(text)}{hint}"
-    number = number / Decimal(100) if in_percent else number
-    return float(number), digits_of(number), ""
-
-
-def _metrics(table: Table, numbers: dict[str, FloatArray], problems: list[str]) -> NDArray[np.str_]:
-    """Metric of each row, as its column says or by the cells that are filled."""
-    accuracy, mean = (
-        ~np.isnan([numbers[name] for name in pair]).all(axis=0) for pair in (_ACCURACIES, _MEANS)
-    )
-    cells = next((table.columns[j] for j in table.find_all("metric")), [None] * len(problems))
-    words = ["" if cell is None else str(cell).strip() for cell in cells]
+def _check_metrics(table: Table, found: list[int]) -> None:
+    words = [str(cell).strip() for column in found for cell in table.columns[column]]
     named = [word for word in words if not is_missing(word)]
-    if named and not any(word.lower() in _METRICS for word in words):
+    if named and not any(word.lower() in _METRICS for word in named):
         raise InputError(
             f"{table.where}: no metric is one of {', '.join(_METRICS)}; the first is "
             f"{shown(named[0])}"
         )
-    metric = np.array([_METRICS.get(word.lower(), "") for word in words], dtype="U8")
-    for row in np.flatnonzero(metric == "").tolist():
-        text = ""
-        if not is_missing(words[row]):
-            text = f"metric is one of {', '.join(_METRICS)}, got {shown(words[row])}"
-        elif accuracy[row] and mean[row]:
-            text = "accuracies and means are both filled: say which with metric"
-        else:
-            metric[row] = "dice" if mean[row] else "accuracy"
-        problems[row] = problems[row] or text
-    for name in (*_ACCURACIES, *_MEANS):
-        kind = (metric == "accuracy") == (name in _ACCURACIES)
-        for row in np.flatnonzero(kind & (metric != "") & np.isnan(numbers[name])).tolist():
-            problems[row] = problems[row] or f"{name} is empty"
-    return metric
 
 
-def _note_impossible(
-    name: str, values: FloatArray, digits: IntArray, n_test: FloatArray, metric: Any, problems: Any
-) -> None:
-    """Accuracies that no whole number of items prints."""
-    usable = ~np.array(problems, bool) & (metric == "accuracy")
-    rows = np.flatnonzero(usable & (values >= 0) & (values <= 1))
-    values, digits, sizes = values[rows], digits[rows], n_test[rows].astype(np.int64)
-    wrong = np.zeros(rows.size, bool)
-    for decimals in np.unique(digits).tolist():
-        here = np.flatnonzero(digits == decimals)
-        scaled = None
-        if 0 < decimals < EXACT_DECIMALS:
-            scaled = np.rint(values[here] * 10.0**decimals).astype(np.int64)
-        scores = PrintedScores(values[here], scaled, decimals)
-        low, high = counts_printed_so(scores, sizes[here], "nearest")
-        wrong[here] = low > high
-    for place in np.flatnonzero(wrong).tolist():
-        printed = f"{values[place]:.{digits[place] or 1}f}"
-        problems[rows[place]] = (
-            f"no whole number of {sizes[place]:,} items gives {name} as printed, {printed}"
+def _claim_of_row(cells: Mapping[str, Any], check_counts: bool) -> ClaimRow:
+    printed = {name: _read_cell(cells[name], name) for name in _NUMBERS}
+    numbers: Any = {name: None if x is None else float(x) for name, x in printed.items()}
+    metric, n_test = _metric_of(cells["metric"], printed), numbers["n_test"]
+    for name in (*(_ACCURACIES if metric == "accuracy" else _MEANS), "n_test"):
+        if numbers[name] is None:
+            raise InputError(f"{name} is empty")
+    if not 2 <= n_test <= _LARGEST or n_test % 1:
+        raise InputError(
+            f"n_test must be a whole number between 2 and {_LARGEST:,}, got {n_test:g}"
         )
+    for name in _ACCURACIES if check_counts and metric == "accuracy" else ():
+        _check_possible(name, printed[name], int(n_test))
+    return ClaimRow(metric, numbers)
 
 
-def review_probabilities(
-    rows: ClaimRows, sd: Any = None
-) -> tuple[FloatArray, NDArray[np.object_], list[str]]:
-    r"""Probability that each claim is false, and its range.
+def _read_cell(cell: Any, name: str) -> Decimal | None:
+    """Number of a cell, None if it is empty."""
+    text = "" if cell is None else str(cell).strip()
+    if is_missing(text):
+        return None
+    in_percent = has_percent_sign(cell)
+    grouped = name == "n_test" and _GROUPED.fullmatch(text) is not None  # 1,500
+    number = parse_number(text.removesuffix("%") if in_percent else cell)
+    number = parse_number(text.replace(",", "")) if grouped else number
+    if number is None:
+        dotted = parse_number(text.removesuffix("%").replace(",", ".", 1))
+        is_size = name == "n_test" or dotted is None
+        hint = "" if is_size else f"; write {dotted}{'%' if in_percent else ''}"
+        raise InputError(f"{name} must be a number, got {shown(text)}{hint}")
+    if abs(number) > LARGEST_NUMBER:
+        raise InputError(f"{name} is too large: {text}, the limit is {LARGEST_NUMBER:g}")
+    return number / Decimal(100) if in_percent else number
 
-    P(false) falls with the congruence and with the correlation, so that its range lies between the
-    values at their ends: :math:`[\max(0, p_A + p_B - 1), \min(p_A, p_B)]` and [0, 0.95]. What is
-    given has no range.
 
-    Parameters
-    ----------
-    rows : ClaimRows
-    sd : float, callable or three coefficients, optional
-        Standard deviation of cases from their mean where none is given (``imputed_sd``).
+def _metric_of(cell: Any, printed: Mapping[str, Decimal | None]) -> str:
+    """Metric of a row, as its column says or by the cells that are filled."""
+    word = "" if cell is None else str(cell).strip()
+    if not is_missing(word):
+        if word.lower() not in _METRICS:
+            raise InputError(f"metric is one of {', '.join(_METRICS)}, got {shown(word)}")
+        return _METRICS[word.lower()]
+    accuracies, means = (
+        any(printed[name] is not None for name in pair) for pair in (_ACCURACIES, _MEANS)
+    )
+    if accuracies and means:
+        raise InputError("accuracies and means are both filled: say which with metric")
+    return "dice" if means else "accuracy"
 
-    Returns
-    -------
-    probabilities : ndarray, shape (k, 3)
-        Averaged over the unknown congruence or correlation, lowest and highest; NaN where a row has
-        a problem.
-    assumption : ndarray of str, shape (k,)
-    problems : list of str
-        Why a row cannot be used, empty where it can.
 
-    Examples
-    --------
-    >>> cells = (("0.90", "0.80"), ("0.88", "0.81"), ("500", "500"))
-    >>> table = Table(("accuracy_a", "accuracy_b", "n_test"), cells, ("1", "2"), "review")
-    >>> found, _, problems = review_probabilities(claim_rows(table))
-    >>> found[0].round(4).tolist()
-    [0.093, 0.0005, 0.1713]
-    >>> problems[1][:30]
-    'row 2: A is the reported winne'
-    """
-    problems, assumption = list(rows.problems), _assumptions(rows)
-    found = np.full((len(problems), 3), np.nan)
-    kinds = np.char.add(rows.metric, assumption.astype(str))
-    for kind in np.unique(kinds[rows.usable]):
-        for block in _blocks(rows, np.flatnonzero((kinds == kind) & rows.usable)):
-            _evaluate(rows, block, sd, found, problems)
-    assumption[np.array(problems, bool)] = ""
-    return found, assumption, problems
+def _check_possible(name: str, printed: Any, n_test: int) -> None:
+    """Refuse an accuracy that no whole number of items prints."""
+    if not 0 <= printed <= 1:
+        return
+    scores = parse_scores([printed], percent=False)
+    low, high = counts_printed_so(scores, np.array([n_test]), "nearest")
+    if low > high:
+        raise InputError(
+            f"no whole number of {n_test:,} items gives {name} as printed, "
+            f"{printed:.{digits_of(printed) or 1}f}"
+        )
 
 
 def share_interval(count: int, size: int, ci_prob: float = 0.95) -> tuple[float, float]:
@@ -292,68 +250,3 @@ def share_interval(count: int, size: int, ci_prob: float = 0.95) -> tuple[float,
         return np.nan, np.nan
     ends = betaincinv(count + 0.5, size - count + 0.5, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
-
-
-def _assumptions(rows: ClaimRows) -> NDArray[np.object_]:
-    """What is assumed of each claim."""
-    known = {name: ~np.isnan(values) for name, values in rows.numbers.items()}
-    averaged = "congruence averaged over what the accuracies allow"
-    accuracy = np.where(known["congruence"], "congruence given", averaged)
-    given = known["pairwise_correlation"]
-    means = np.where(given, "correlation given", "correlation averaged from 0 to 1").astype(object)
-    means = means + np.where(rows.needs_spread, ", standard deviations from the means", "")
-    means[known["sd_difference"]] = "standard deviation of the differences given"
-    return np.where(rows.metric == "accuracy", accuracy, means).astype(object)
-
-
-def _blocks(rows: ClaimRows, here: IntArray) -> Iterator[IntArray]:
-    """Rows whose averages have about equally many terms: the longest one sets the pace of all."""
-    low, high = congruence_bounds(rows.a[here], rows.b[here])
-    terms = np.log2(1 + np.maximum(0, (high - low) * rows.numbers["n_test"][here])).astype(int)
-    yield from (here[terms == level] for level in np.unique(terms))
-
-
-def _evaluate(
-    rows: ClaimRows, block: IntArray, sd: Any, found: FloatArray, problems: list[str]
-) -> None:
-    """Fill in the rows of a block; halve it until the rows that are refused stand alone."""
-    try:
-        values = _probabilities(rows, block if block.size > 1 else int(block[0]), sd)
-    except InputError as error:
-        if block.size == 1:
-            problems[int(block[0])] = f"row {int(block[0]) + 1}: {error}"
-            return
-        for half in np.array_split(block, 2):
-            _evaluate(rows, half, sd, found, problems)
-        return
-    found[block] = np.column_stack([np.broadcast_to(value, block.shape) for value in values])
-
-
-def _probabilities(rows: ClaimRows, at: Any, sd: Any) -> list[Any]:
-    """Averaged, lowest and highest of rows of one kind, or one for all three."""
-
-    def of(values: Any) -> Any:
-        return values[at] if np.ndim(at) else float(values[at])
-
-    numbers = {name: of(values) for name, values in rows.numbers.items()}
-    given = {name: None if np.isnan(np.ravel(x)[0]) else x for name, x in numbers.items()}
-    pair: Any = of(rows.a), of(rows.b), given["n_test"]
-    metric = str(np.ravel(rows.metric[at])[0])
-    claim: ReportedAccuracies | ReportedMeans
-    if metric == "accuracy":
-        claim, known = ReportedAccuracies(*pair), given["congruence"]
-        ends: tuple[Any, ...] = (None, "max", "min")
-    else:
-        spreads: Any = numbers["sd_a"], numbers["sd_b"]
-        if np.any(of(rows.needs_spread)):
-            if sd is None:
-                raise InputError("sd_a and sd_b, or sd_difference, must be given for means")
-            spreads = sd, sd
-        bounds = None if metric == "mean" else (0.0, 1.0)
-        difference = given["sd_difference"]
-        claim = ReportedMeans(*pair, sd=spreads, sd_difference=difference, bounds=bounds)
-        known, ends = given["pairwise_correlation"], (None, *CORRELATIONS[::-1])
-        if difference is not None:
-            ends = (None,)
-    ends = ends if known is None or len(ends) == 1 else (known,)
-    return [claim.p_false(**{claim.unknown: end}) for end in ends]

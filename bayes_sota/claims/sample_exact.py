@@ -153,19 +153,14 @@ def claim_tree_of_means(
     names = ("sd", "correlation", "correlation_range", "sd_difference")
     given, means = {name: getattr(claim, name) for name in names}, [claim.mean_a, claim.mean_b]
     p, drawn = claim.p_false(), claim.draw(_CHAINS * draws, rng)
-    posterior: _Group = {
-        "difference": ((), drawn.difference), "sd_difference": ((), drawn.sd_difference),
-    }  # fmt: skip
-    if drawn.correlation is not None:
-        posterior["correlation"] = ((), drawn.correlation)
+    kept = [name for name in ("difference", "sd_difference", "correlation") if name in drawn]
     groups: dict[str, _Group] = {
-        "posterior": posterior,
-        "posterior_predictive": {"mean_difference": (_CLAIM, drawn.replicate(rng)[:, None])},
+        "posterior": {name: ((), drawn[name]) for name in kept},
+        "posterior_predictive": {"mean_difference": (_CLAIM, drawn["replicated"][:, None])},
     }
     notes = "the priors are improper: no groups prior, prior_predictive and log_prior"
-    if drawn.spread.min() > 0:
-        likelihood = drawn.log_likelihood()[:, None]
-        groups["log_likelihood"] = {"mean_difference": (_CLAIM, likelihood)}
+    if "log_likelihood" in drawn:
+        groups["log_likelihood"] = {"mean_difference": (_CLAIM, drawn["log_likelihood"][:, None])}
     else:
         notes += "; nothing varies between cases: no log_likelihood"
     return _exact_tree(

@@ -302,7 +302,7 @@ def claim_of_best_entry(
             "for its having been picked"
         )
     found = _of_scores(entries, spec.priors, rng)
-    return replace(found, notes=(*found.notes, *notes_on_field(entries, spec.name)))
+    return replace(found, notes=(*found.notes, *notes_on_field(entries, spec.name, model)))
 
 
 def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator) -> SelectedClaim:

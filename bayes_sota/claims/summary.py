@@ -72,7 +72,7 @@ class Claim(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ReportedClaim:
-    """A claim, and what was said of it.
+    """A claim that a report is about.
 
     Attributes
     ----------
@@ -80,13 +80,10 @@ class ReportedClaim:
         Of the middle of what is probable where a range of items was given.
     what : str
         What is compared.
-    content : dict
-        Everything as plain Python objects.
     """
 
     claim: Claim
     what: str
-    content: dict[str, Any]
 
     @cached_property
     def curve(self) -> FloatArray:
@@ -117,9 +114,16 @@ def claim_report(
     return Report(content=content, sentences=said, basis=[how, after], measured="claims", **parts)
 
 
-def describe_claim(about: ReportedClaim) -> Report:
-    """Report of a claim from two reported numbers, which ``about`` is."""
-    unknown, content = about.claim.unknown, about.content
+def _report(
+    claim: Claim, what: str, level: float, assumed: dict[str, Any], notes: list[str], **numbers: Any
+) -> Report:
+    """Report of a claim from two reported numbers: what every claim has, and those of one kind."""
+    unknown, about = claim.unknown, ReportedClaim(claim, what)
+    content = {
+        "p_false": float(claim.p_false()), "level": level, "n_test": claim.n_test,
+        "sensitivity": claim.curve(_COARSE).tolist(), "notes": notes, unknown: assumed,
+        f"{unknown}_needed": claim.needed(level), **numbers,
+    }  # fmt: skip
     if unknown == "correlation":
         said, more, prior = [*_about_means(content)], [], ""
     else:
@@ -144,17 +148,6 @@ def describe_claim(about: ReportedClaim) -> Report:
     )
 
 
-def _content(
-    claim: Claim, level: float, assumed: dict[str, Any], notes: list[str], **numbers: Any
-) -> dict[str, Any]:
-    """What every claim has, and the numbers of one kind."""
-    unknown = claim.unknown
-    found = {"p_false": float(claim.p_false()), "level": level, "n_test": claim.n_test}
-    points = claim.curve(_COARSE).tolist()
-    known = {unknown: assumed, f"{unknown}_needed": claim.needed(level)}
-    return {**found, "sensitivity": points, "notes": notes, **known, **numbers}
-
-
 def report_accuracies(
     accuracy_a: str | float,
     accuracy_b: str | float,
@@ -167,6 +160,7 @@ def report_accuracies(
     best_of: float | None = None,
     level: float = 0.05,
     any_accuracy: bool = False,
+    notes: Sequence[str] = (),
 ) -> Report:
     """Report of the claim that A outperforms B, from two accuracies on the same items.
 
@@ -183,6 +177,8 @@ def report_accuracies(
     any_accuracy : bool
         Whether accuracies that no number of right answers gives, such as averages over runs, are
         taken as they are, with a note, and not refused.
+    notes : sequence of str
+        Repeated in the report.
 
     Returns
     -------
@@ -201,7 +197,7 @@ def report_accuracies(
     sizes = n_test if isinstance(n_test, tuple) else (n_test, n_test)
     ReportedAccuracies(a, b, sizes[1], congruence, alpha).p_false()  # refuses what no claim can be
     printed = (str(accuracy_a), str(accuracy_b))
-    rounded, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
+    rounded, told, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
     claim = ReportedAccuracies(a, b, n, congruence, alpha)
     numbers: dict[str, Any] = {
         "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": rounded,
@@ -218,8 +214,7 @@ def report_accuracies(
     if rounded is not None and sizes[0] < sizes[1]:
         numbers["p_false"] = rounded["p_false"]
     what = f"{a:g} against {b:g} on {counted(n, 'item')}"
-    content = _content(claim, level, _described(claim), notes, **numbers)
-    return describe_claim(ReportedClaim(claim, what, content))
+    return _report(claim, what, level, _described(claim), [*notes, *told], **numbers)
 
 
 def report_means(
@@ -263,8 +258,7 @@ def report_means(
     notes = [halved] * (known and best_of is not None)
     assumed = {"value": claim.correlation, "assumption": assumption}
     what = f"{claim.mean_a:g} against {claim.mean_b:g} on {counted(claim.n_test, 'case')}"
-    content = _content(claim, level, assumed, notes, **numbers)
-    return describe_claim(ReportedClaim(claim, what, content))
+    return _report(claim, what, level, assumed, notes, **numbers)
 
 
 def _other_spreads(claim: ReportedMeans) -> list[list[float]]:

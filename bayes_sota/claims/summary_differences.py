@@ -126,44 +126,31 @@ def report_pairs(
             row |= {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
     remarks, items = [*notes, *compared.notes], counted(compared.n_items, outcomes.unit)
     apart = sum(row.get("told_apart", False) for row in rows)
-    said = [
-        f"On the same {items} {apart:,} of {counted(len(rows), 'pair')} of methods are told apart, "
-        f"at {ci_prob:.0%} for all together.",
-    ]  # fmt: skip
-    verdict = _verdict(outcomes, rows[0], compared, margin, anytime, ci_prob) if pair else {}
+    verdict: Row = {}
+    if pair is not None:
+        lower, upper = sorted(compared.sign * x for x in rows[0]["difference"]["interval"])
+        verdict = {"verdict": verdict_at_end(lower, upper, margin)}
+        if anytime:
+            verdict = verdict_at_any_time(outcomes, pair, margin, ci_prob)
+        verdict |= {"margin": margin, "anytime": anytime}
+        said = _pair_said(rows[0], items, ci_prob, compared)
+        said.append(_verdict_said(verdict, rows[0], ci_prob))
+    else:
+        pairs = f"{apart:,} of {counted(len(rows), 'pair')} of methods are told apart"
+        said = [f"On the same {items} {pairs}, at {ci_prob:.0%} for all together."]
     return claim_report(
         {
             **verdict, "pairs": rows, "n_pairs": len(rows), "n_told_apart": None if pair else apart,
             "n_items": compared.n_items, "n_clusters": compared.n_clusters, "prob": ci_prob,
             "source": source, "notes": remarks, "seed": int(seed) if seed.isdigit() else seed,
         },
-        [*_pair_said(rows[0], items, ci_prob, compared), _verdict_said(verdict, rows[0], ci_prob)]
-        if pair
-        else said,
+        said,
         f"Paired posterior, {counted(len(compared.draws), 'draw')}, seed {seed}",
         make_frame=lambda: frame_of([_flat(row) | row.get("rope", {}) for row in rows]),
         tables=[Table.of([_cells_of_pair(row, compared, ci_prob) for row in rows])],
         legend=[_ONE_PAIR if pair else _ALL_PAIRS],
         about=MethodsClaim(compared, None, partial(comparison_tree, compared, outcomes, seed=seed)),
     )  # fmt: skip
-
-
-def _verdict(
-    outcomes: Responses | ItemScores,
-    row: Row,
-    compared: MethodComparison,
-    margin: float,
-    anytime: bool,
-    ci_prob: float,
-) -> Row:
-    """Verdict on a pair, with what it rests on."""
-    found: Row
-    if anytime:
-        found = verdict_at_any_time(outcomes, (row["a"], row["b"]), margin, ci_prob)
-    else:
-        lower, upper = sorted(compared.sign * x for x in row["difference"]["interval"])
-        found = {"verdict": verdict_at_end(lower, upper, margin)}
-    return found | {"margin": margin, "anytime": anytime}
 
 
 def _verdict_said(found: Row, row: Row, ci_prob: float) -> str:

@@ -82,16 +82,15 @@ def report_methods(
         "p_false": of.p_false, "winner": of.methods[of.winner],
         "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten, "tied_with_best": tied,
         "methods": rows, "n_items": of.n_items, "n_clusters": of.n_clusters, "prob": ci_prob,
-        "p_best": None, "selection": None, "source": source, "level": level, "notes": remarks,
+        "p_best": selected and dict(zip(of.methods, selected.p_best, strict=True)),
+        "selection": selected and {name: getattr(selected, name) for name in NUMBERS},
+        "source": source, "level": level, "notes": remarks,
         "seed": int(seed) if seed.isdigit() else seed, **alone,
     }  # fmt: skip
     if rope is not None:
         words, chances = ("a_better", "equivalent", "b_better"), of.rope(rope)
         regions = dict(zip(words, chances[of.runner_up].tolist(), strict=True))
         content["rope"] = {"half_width": rope, **regions}
-    if selected is not None:
-        content["selection"] = {name: getattr(selected, name) for name in NUMBERS}
-        content["p_best"] = dict(zip(of.methods, selected.p_best, strict=True))
     kind = f"{outcomes.unit}s as {'clusters' if in_clusters else 'independent'}"
     title = f"{source}: {size}, {len(rows)}"
     tree = partial(comparison_tree, of, outcomes, selected=selected, seed=seed)

@@ -8,20 +8,13 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 """
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bayes_sota.claims.means import CORRELATIONS
-from bayes_sota.claims.review import (
-    ClaimRows,
-    check_columns,
-    claim_rows,
-    review_probabilities,
-    share_interval,
-)
+from bayes_sota.claims.review import ClaimRow, check_columns, claim_rows, share_interval
 from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
@@ -39,26 +32,10 @@ _PROB = 0.95  # of the intervals of shares
 _SHARES = ("claims", "expected false", "averaged", "at the lowest", "at the highest", "problems")
 
 
-def describe_claims(
-    frame: pd.DataFrame,
-    level: float,
-    group_by: str | None = None,
-    label: str | None = None,
-    reasons: Sequence[str] = (),
+def _report(
+    frame: pd.DataFrame, level: float, group_by: str | None, label: str | None, reasons: list[str]
 ) -> Report:
-    """Report of what a review's numbers say about each of its claims, and about all of them.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table as given, with the columns of ``claims_table``.
-    level : float
-        Probability from which a claim counts as doubtful.
-    group_by, label : str, optional
-        Columns of the groups, and of what a claim is called.
-    reasons : sequence of str
-        Why the result does not stand for all rows; empty where it does.
-    """
+    """Report of what a review's numbers say about each of its claims, and about all of them."""
     shares = _shares(frame, group_by, level)
     names = [f"row {row + 1}" for row in range(len(frame))]
     names, groups = names if label is None else _texts(frame[label]), _groups_of(frame, group_by)
@@ -75,7 +52,7 @@ def describe_claims(
         {
             "level": level, "finding": " ".join(said), "all": summaries[0],
             "groups": summaries[1:], "claims": claims,
-            "diagnostics": {"ok": not reasons, "reasons": list(reasons)},
+            "diagnostics": {"ok": not reasons, "reasons": reasons},
         },
         said,
         "Dirichlet posteriors of paired outcomes, Student t of paired means",
@@ -241,16 +218,18 @@ def claims_table(
     frame = claims if is_frame(claims) else read_claims(claims)
     table = table_of_frame(frame)
     _check_free(table)
-    rows = claim_rows(table, check_counts=check_counts)
-    if not rows.needs_spread.any():
+    rows = list(claim_rows(table, check_counts=check_counts))
+    if not any(isinstance(row, InputError) or row.needs_spread for row in rows):
         refuse_unused("claims that all have what they need", {"sd": sd})
     label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
     group = _group_column(table, group_by)
-    result = _as_pandas(frame, table).assign(**_results(rows, level, sd))
-    reasons = (_unusable(result["problem"]),) if (result["problem"] != "").any() else ()
+    found = [_result(number, row, level, sd) for number, row in enumerate(rows, 1)]
+    columns = {name: [one[name] for one in found] for name in RESULTS}
+    result = _as_pandas(frame, table).assign(**columns)
+    reasons = [_unusable(result["problem"])] if (result["problem"] != "").any() else []
     if reasons and not skip_problems:
         raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")
-    return describe_claims(result, float(level), group, label, reasons)
+    return _report(result, float(level), group, label, reasons)
 
 
 def _unusable(problems: "pd.Series[str]") -> str:
@@ -283,15 +262,20 @@ def _group_column(table: Table, group_by: str | None) -> str | None:
     return table.header[find_column(table, group_by or "group", "group_by")]
 
 
-def _results(rows: ClaimRows, level: float, sd: Any) -> dict[str, Any]:
-    """Columns that the result adds."""
-    found, assumption, problems = review_probabilities(rows, sd)
-    averaged, lowest, highest = found.T
-    depends = np.where(rows.metric == "accuracy", "congruence", "correlation").astype(object)
-    verdict = np.where(lowest > level, "not supported", "depends on the " + depends)
-    verdict = np.where(highest <= level, "supported", verdict)
-    verdict = np.where(np.isnan(averaged), "", verdict)
-    return dict(zip(RESULTS, (*found.T, assumption, verdict, problems), strict=True))
+def _result(number: int, row: ClaimRow | InputError, level: float, sd: Any) -> dict[str, Any]:
+    """What the result says of a row."""
+    try:
+        if isinstance(row, InputError):
+            raise row
+        p, lowest, highest = row.p_false(sd)
+    except InputError as error:
+        nothing = dict.fromkeys(PROBABILITIES, np.nan) | {"assumption": "", "verdict": ""}
+        return nothing | {"problem": f"row {number}: {error}"}
+    unknown = "congruence" if row.metric == "accuracy" else "correlation"
+    verdict = "not supported" if lowest > level else f"depends on the {unknown}"
+    if highest <= level:
+        verdict = "supported"
+    return dict(zip(RESULTS, (p, lowest, highest, row.assumption, verdict, ""), strict=True))
 
 
 def _groups_of(frame: pd.DataFrame, group_by: str | None) -> list[str | None]:

@@ -57,17 +57,11 @@ def verdict_at_any_time(
     """
     differences, clusters = _differences(outcomes, pair)
     evidence = anytime_evidence(differences, margin, clusters)
-    alpha = (1 - ci_prob) / 2
-    kinds: tuple[tuple[Verdict, FloatArray], ...] = (
-        ("better", evidence.better),
-        ("not-worse", evidence.not_worse),
-        ("worse", evidence.worse),
-    )
-    for verdict, running in kinds:
-        after = evidence.first(running, alpha)
-        if after is not None:
-            return {"verdict": verdict, "decided_after": after, "n_compared": differences.size}
-    return {"verdict": "undecided", "decided_after": None, "n_compared": differences.size}
+    running = {"better": evidence.better, "not-worse": evidence.not_worse, "worse": evidence.worse}
+    after = {name: evidence.first(one, (1 - ci_prob) / 2) for name, one in running.items()}
+    verdict = next((name for name in after if after[name] is not None), "undecided")
+    decided = {"verdict": verdict, "decided_after": after.get(verdict)}
+    return decided | {"n_compared": differences.size}
 
 
 def _differences(

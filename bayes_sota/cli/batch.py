@@ -10,7 +10,7 @@ two hundred times.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -50,8 +50,8 @@ from bayes_sota.core.files import (
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.sample import result_bytes
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.core.summary import frame_of, list_report
-from bayes_sota.core.tables import SOFTWARE, Report, json_text
+from bayes_sota.core.summary import cell_of, frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table, json_text
 from bayes_sota.core.text import counted, digest_of, plain_text, shown_path
 from bayes_sota.core.types import Groups
 from bayes_sota.data.files.json import parse_json
@@ -225,17 +225,17 @@ def _flat(found: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
             yield name, "; ".join(value)
 
 
-def _shown_record(record: dict[str, Any]) -> dict[str, Any]:
+def _cells(record: dict[str, Any]) -> dict[str, str]:
     """What people see of a board."""
     low, high = (record.get(f"theta_sota_{end}") for end in ("interval_lower", "interval_upper"))
     theta = record.get("theta_sota_mean", record.get("theta_sota_estimate"))
-    wrong = record["problem"] or record.get("diagnostics_reasons")
     return {
-        "identifier": record["identifier"], "best": record.get("observed_maximum"),
-        "theta_sota": None if theta is None else f"{theta:.4f}",
-        "interval": None if low is None else f"{low:.4f} to {high:.4f}",
-        "n_classifiers": record.get("n_classifiers", record.get("n_classifiers_mean")),
-        "n_test": record.get("n_test"), "wrong": wrong or None,
+        "board": record["identifier"], "best score": cell_of(record.get("observed_maximum")),
+        "theta_sota": "" if theta is None else f"{theta:.4f}",
+        "interval": "" if low is None else f"{low:.4f} to {high:.4f}",
+        "classifiers": cell_of(record.get("n_classifiers", record.get("n_classifiers_mean"))),
+        "items": cell_of(record.get("n_test")),
+        "what is wrong": record["problem"] or record.get("diagnostics_reasons") or "",
     }  # fmt: skip
 
 
@@ -401,14 +401,8 @@ def _described(found: Sequence[tuple[dict[str, Any], str]], seed: int, folder: P
         f"{counted(len(again), 'board')} that had a result {'was' if len(again) == 1 else 'were'} "
         f"computed again ({'; '.join(again[:3])}{'; ...' if len(again) > 3 else ''})"
     ] if again else []  # fmt: skip
-    columns = {
-        "board": "identifier", "best score": "best", "theta_sota": "theta_sota",
-        "interval": "interval", "classifiers": "n_classifiers", "items": "n_test",
-        "what is wrong": "wrong",
-    }  # fmt: skip
-    shown = list_report("boards", [_shown_record(record) for record in records], columns, basis=())
-    return replace(
-        shown,
+    return Report(
+        tables=[Table.of([_cells(record) for record in records])],
         make_frame=partial(_frame, records),
         content={
             "boards": records, "n_boards": n, "n_failed": len(failed), "n_overstated": over,

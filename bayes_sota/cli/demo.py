@@ -1,7 +1,7 @@
 """``bayes-sota demo``: the main job on a bundled real example, end to end."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,11 +18,11 @@ from bayes_sota.core.command import (
     seed_option,
     show_progress,
 )
-from bayes_sota.core.text import decimals_for
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from bayes_sota.core.tables import Report
     from bayes_sota.data.examples import Example
 
 
@@ -44,9 +44,13 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     comparison, and the cassava board as counter-example.
     """
     from bayes_sota.core.files import check_not_kept, check_writable, locked_folder
+    from bayes_sota.core.plots import save_figure
+    from bayes_sota.core.sample import save_result
     from bayes_sota.data.examples import load_example
+    from bayes_sota.leaderboard.plots import plot_sensitivity
     from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
     from bayes_sota.leaderboard.summary_sota import describe_sota
+    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
 
     check_not_kept(output_dir / "obesity-risk.nc")
     click.get_current_context().with_resource(locked_folder(output_dir))
@@ -67,46 +71,36 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     )  # fmt: skip
     trees["obesity-risk-abc"] = lead, simulated
     sensitivity = sota_sensitivity(lead.leaderboard(), ci_prob=ci_prob, random_seed=seed)
-    files = _write(output_dir, trees, sensitivity, ci_prob)
+    files = [save_result(tree, output_dir / f"{name}.nc") for name, (_, tree) in trees.items()]
+    board = trees[lead.name][1]
+    figures = {
+        "obesity-risk-posterior.png": plot_sota(board, ci_prob=ci_prob),
+        "obesity-risk-prior-predictive.png": plot_prior_predictive(board, ci_prob=ci_prob),
+        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, ci_prob=ci_prob),
+        "cassava-posterior.png": plot_sota(trees["cassava"][1], ci_prob=ci_prob),
+    }
+    files += [save_figure(figure, output_dir / name) for name, figure in figures.items()]
     changed = sensitivity.iloc[1:].to_dict("records")
-    results = {
+    reports = {
         name: describe_sota(
             tree, (example.leaderboard(),), changed if name == lead.name else [], ci_prob
-        ).to_dict()
+        )
         for name, (example, tree) in trees.items()
     }
     if as_json:
+        results = {name: report.to_dict() for name, report in reports.items()}
         echo_json({"results": results, "files": [str(path) for path in files]})
     else:
-        _echo(results, examples, ci_prob, output_dir, files)
-    return _exit_code(results)
+        _echo(reports, examples["cassava"], output_dir, files)
+    bad = {name: report.reasons for name, report in reports.items() if report.reasons}
+    for name, reasons in bad.items():
+        echo_problem("warning", f"{name}: not to be trusted: " + "; ".join(reasons))
+    return 1 if bad else 0
 
 
 def _note(silent: bool, text: str) -> None:
     if not silent:
         click.echo(text, err=True)
-
-
-def _write(
-    directory: Path,
-    trees: dict[str, tuple["Example", "xr.DataTree"]],
-    sensitivity: Any,
-    ci_prob: float,
-) -> list[Path]:
-    from bayes_sota.core.plots import save_figure
-    from bayes_sota.core.sample import save_result
-    from bayes_sota.leaderboard.plots import plot_sensitivity
-    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
-
-    files = [save_result(tree, directory / f"{name}.nc") for name, (_, tree) in trees.items()]
-    lead = trees["obesity-risk"][1]
-    figures = {
-        "obesity-risk-posterior.png": plot_sota(lead, ci_prob=ci_prob),
-        "obesity-risk-prior-predictive.png": plot_prior_predictive(lead, ci_prob=ci_prob),
-        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, ci_prob=ci_prob),
-        "cassava-posterior.png": plot_sota(trees["cassava"][1], ci_prob=ci_prob),
-    }
-    return files + [save_figure(figure, directory / name) for name, figure in figures.items()]
 
 
 _LABELS = {
@@ -118,53 +112,21 @@ _LABELS = {
 
 
 def _echo(
-    results: dict[str, dict[str, Any]],
-    examples: dict[str, "Example"],
-    ci_prob: float,
-    directory: Path,
-    files: list[Path],
+    reports: dict[str, "Report"], cassava: "Example", directory: Path, files: list[Path]
 ) -> None:
-    rows = []
+    lead, rows = reports["obesity-risk"], []
     for name, label in _LABELS.items():
-        r, theta = results[name], results[name]["theta_sota"]
-        d = decimals_for(theta["sd"], theta["mcse"])
-        low, high = theta["interval"]
-        board = [label, f"{r['observed_maximum']:g}", f"{r['n_test']:,}"]
-        numbers = [f"{x:.{d}f}" for x in (theta["mean"], theta["sd"])]
-        skill = r["winner_skill"]
-        winner = f"{skill['mean']:.{decimals_for(skill['sd'], skill['mcse'])}f}"
-        rows.append([*board, *numbers, f"{low:.{d}f} to {high:.{d}f}", winner])
-    interval = f"{ci_prob:.0%} interval"
-    header = ["board", "best score", "items", "theta_sota", "sd", interval, "winner"]
+        found, told = reports[name].content, {row[0]: row[1:] for row in reports[name].cells}
+        board = [label, f"{found['observed_maximum']:g}", f"{found['n_test']:,}"]
+        rows.append([*board, *told["theta_sota"][:3], told["winner_skill"][0]])
+    header = ["board", "best score", "items", "theta_sota", *lead.header[2:4], "winner"]
     echo_table(header, rows, "Skill of the best classifier (theta_sota) and of the one that won")
-    click.echo(_reading(results, examples, ci_prob))
-    click.echo(f"\n{len(files)} files in {directory}/: " + ", ".join(path.name for path in files))
-    click.echo("\n".join(about_seed(results["obesity-risk"])))
-
-
-def _reading(
-    results: dict[str, dict[str, Any]], examples: dict[str, "Example"], ci_prob: float
-) -> str:
-    lead = results["obesity-risk"]
-    low, high = lead["theta_sota"]["interval"]
-    d, w = (
-        decimals_for(lead[name]["sd"], lead[name]["mcse"])
-        for name in ("theta_sota", "winner_skill")
-    )
-    cassava = examples["cassava"]
     gap = float(cassava.maximum) - float(cassava.runner_up)
-    return (
-        f"The best of {lead['n_classifiers']:,} teams scored {lead['observed_maximum']:g} on "
-        f"{lead['n_test']:,} items. Under the default prior the best skill lies\n"
-        f"between {low:.{d}f} and {high:.{d}f} with probability {ci_prob:.0%}; "
-        f"the team that won is expected to score {lead['winner_skill']['mean']:.{w}f} on fresh "
-        f"items.\nCassava's winner stood {gap:.4f} above the second ({cassava.runner_up}): a "
-        f"maximum alone cannot show that;\nit takes the whole board."
+    said = (
+        *lead.sentences[:2],
+        f"Cassava's winner stood {gap:.4f} above the second ({cassava.runner_up}): a maximum alone "
+        "cannot show that; it takes the whole board.",
+        f"\n{len(files)} files in {directory}/: " + ", ".join(path.name for path in files),
+        *about_seed(lead.content),
     )
-
-
-def _exit_code(results: dict[str, dict[str, Any]]) -> int:
-    bad = {k: r["diagnostics"]["reasons"] for k, r in results.items() if not r["diagnostics"]["ok"]}
-    for name, reasons in bad.items():
-        echo_problem("warning", f"{name}: not to be trusted: " + "; ".join(reasons))
-    return 1 if bad else 0
+    click.echo("\n".join(said))

@@ -156,8 +156,16 @@ def problem_of(message: str) -> dict[str, Any]:
     return found
 
 
+def _of_board(options: str = "") -> list[tuple[str, str]]:
+    """What can be asked of a whole board."""
+    return [
+        ("How good is the best?", f"sota {{}}{options}"),
+        ("Who may be the best?", f"board {{}}{options}"),
+    ]
+
+
 def _answers(file: Path) -> Finding:
-    from bayes_sota.data.read_outcomes import read_evaluations
+    from bayes_sota.data.read_outcomes import looks_like_responses, read_evaluations
     from bayes_sota.data.responses import Responses
 
     found = read_evaluations(file)
@@ -165,48 +173,41 @@ def _answers(file: Path) -> Finding:
     if not isinstance(data, Responses):
         return _of_numbers(data, list(found.notes))
     methods = list(dict.fromkeys(found.methods))
-    runs = data.n_runs * len(data.names) // len(methods)
+    runs, tasks = data.n_runs * len(data.names) // len(methods), len(data.task_weights)
     n_clusters = None if data.clusters is None else len(set(data.clusters))
     facts = {
-        "n_classifiers": len(methods), "n_items": data.n_items,
-        "n_tasks": len(data.task_weights) or None, "n_clusters": n_clusters, "n_runs": runs,
-        "metric": "accuracy",
+        "n_classifiers": len(methods), "n_items": data.n_items, "n_tasks": tasks or None,
+        "n_clusters": n_clusters, "n_runs": runs, "metric": "accuracy",
     }  # fmt: skip
-    of = [counted(data.n_items, "item")]
-    of += [counted(len(data.task_weights), "task")] * bool(data.task_weights)
-    of += [] if n_clusters is None else [f"{n_clusters:,} clusters"]
-    of += [f"{runs:,} runs"] * (runs > 1)
-    commands = [("How good is each classifier by itself?", "score {}")]
-    commands += [("... on new runs of these very items?", "score {} --new runs")] * (runs > 1)
-    enough = len(data.task_weights) >= 3
-    commands += [("... on new tasks like these?", "score {} --new tasks")] * enough
-    commands += [("Is one of several runs right?", "score {} --metric pass@2")] * (runs > 1)
-    missing = []
-    if len(methods) > 1:
-        table = len(methods) == len(data.names) and _reads_as_matrix(file)
-        in_tasks = table and len(data.task_weights) > 1
-        commands += [("Who may be the best?", "board {}")] * table
-        commands += [("What can each do in every task?", "board {} --by task")] * in_tasks
-        commands += [("How good is the best?", "sota {}")] * table
-        commands += [("Which methods cannot be told apart?", "claim responses {}")]
-    else:
-        missing.append(("who is better", "answers of another classifier to the same items"))
-    if runs < 2:
-        missing.append(("more runs or more items", "several runs, in a column run or seed"))
-    if not data.task_weights:
-        missing.append(("skill on new tasks", "a column that names the task of each item"))
-    notes = list(found.notes)
-    if data.has_missing:
-        notes.append("answers are missing; taken to be missing at random")
-    said = f"{file.name} has the answers of {counted(len(methods), 'classifier')} to {of[0]}"
-    rest = f" ({', '.join(of[1:])})" if of[1:] else ""
-    return Finding("answers", f"{said}{rest}.", facts, commands, missing, notes)
-
-
-def _reads_as_matrix(file: Path) -> bool:
-    from bayes_sota.data.read_outcomes import looks_like_responses
-
-    return looks_like_responses(file)
+    several = len(methods) > 1
+    table = several and len(methods) == len(data.names) and looks_like_responses(file)
+    asked = [
+        ("How good is each classifier by itself?", "score {}", True),
+        ("... on new runs of these very items?", "score {} --new runs", runs > 1),
+        ("... on new tasks like these?", "score {} --new tasks", tasks >= 3),
+        ("Is one of several runs right?", "score {} --metric pass@2", runs > 1),
+        ("Who may be the best?", "board {}", table),
+        ("What can each do in every task?", "board {} --by task", table and tasks > 1),
+        ("How good is the best?", "sota {}", table),
+        ("Which methods cannot be told apart?", "claim responses {}", several),
+    ]
+    lacking = [
+        ("who is better", "answers of another classifier to the same items", not several),
+        ("more runs or more items", "several runs, in a column run or seed", runs < 2),
+        ("skill on new tasks", "a column that names the task of each item", not tasks),
+    ]
+    commands, missing = (
+        [(question, what) for question, what, holds in rows if holds] for rows in (asked, lacking)
+    )
+    notes = ["answers are missing; taken to be missing at random"] * data.has_missing
+    parts = [counted(tasks, "task")] * bool(tasks)
+    parts += [] if n_clusters is None else [f"{n_clusters:,} clusters"]
+    parts += [f"{runs:,} runs"] * (runs > 1)
+    said = (
+        f"{file.name} has the answers of {counted(len(methods), 'classifier')} to "
+        f"{counted(data.n_items, 'item')}{f' ({", ".join(parts)})' * bool(parts)}."
+    )
+    return Finding("answers", said, facts, commands, missing, [*found.notes, *notes])
 
 
 def _numbers(file: Path) -> Finding:
@@ -221,12 +222,11 @@ def _of_numbers(data: Any, notes: list[str]) -> Finding:
         "n_clusters": None if data.clusters is None else len(set(data.clusters)),
     }  # fmt: skip
     auc = data.metric == "auc"
+    compared = "claim responses {}" + " --item-metric auc" * auc
     commands = [
-        ("How good is the best?", "sota {} --format item-scores"),
-        ("Who may be the best?", "board {} --format item-scores"),
-        ("Which methods cannot be told apart?", "claim responses {}" + " --item-metric auc" * auc),
+        *_of_board(" --format item-scores"), ("Which methods cannot be told apart?", compared),
+        *[("How good is each by itself?", "score {}")] * (not auc),
     ]  # fmt: skip
-    commands += [] if auc else [("How good is each by itself?", "score {}")]
     what = "outputs beside labels, of which AUCs are made" if auc else "a number per item"
     said = f"The file has {what}: {data.n_items:,} items, {data.n_classifiers:,} classifiers."
     return Finding("item scores", said, facts, commands, [], notes)
@@ -243,10 +243,7 @@ def _leaderboard(file: Path) -> Finding:
         entries.refuse_other_metric()
         entries.check(decimals=None, percent=None)
     except InputError as error:
-        commands = [
-            ("How good is the best?", "sota {} --metric score --standard-error S"),
-            ("Who may be the best?", "board {} --metric score --standard-error S"),
-        ]
+        commands = _of_board(" --metric score --standard-error S")
         missing = [("the error of a score", "S, the standard error of one score, or answers")]
         return Finding(
             "leaderboard", f"{said}, whose scores are no accuracies.", facts | {"metric": "score"},
@@ -258,8 +255,7 @@ def _leaderboard(file: Path) -> Finding:
     missing = [] if fit.is_identified else [("any of these", "N, the number of test items")]
     missing.append(("which of two entries is better", "the answers of each to each item"))
     commands = [
-        ("How good is the best?", f"sota {{}} --n-test {known}"),
-        ("Who may be the best?", f"board {{}} --n-test {known}"),
+        *_of_board(f" --n-test {known}"),
         ("Is the winner truly better?", f"claim selection {{}} --n-test {known}"),
         ("How many test items are there?", "infer-n {}"),
     ]
@@ -278,7 +274,7 @@ def _results(files: list[Path]) -> Finding:
         f"These are results of {counted(len(found.names), 'model')} in "
         f"{counted(len(found.tasks), 'task')}."
     )
-    commands = [("How good is the best?", "sota {}"), ("Who may be the best?", "board {}")]
+    commands = _of_board()
     if len(found.tasks) > FEWEST_TASKS:
         commands.append(("Who may be the best in new tasks?", "board {} --new tasks"))
     missing = [("which of two models is better", "the answers of each to each item (samples)")]

@@ -36,12 +36,13 @@ _METHODS = ("auto", "exact", "abc", "nuts")
 _ONLY_NUTS = ("tune", "target_accept")
 
 
-def unknown(name: str, value: str, allowed: Iterable[str], place: str = "") -> SpecificationError:
-    """Error of a value that is none of those allowed."""
-    allowed = list(allowed)
-    return SpecificationError(
-        f"{place}unknown {name} {value!r}; allowed: {', '.join(allowed)}{nearest(value, allowed)}"
-    )
+def check_known(name: str, value: str, allowed: Iterable[str], place: str = "") -> None:
+    """Raise ``SpecificationError`` unless a value is one of those allowed."""
+    known = list(allowed)
+    if value not in known:
+        raise SpecificationError(
+            f"{place}unknown {name} {value!r}; allowed: {', '.join(known)}{nearest(value, known)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,7 @@ class SamplerSettings:
 
     def __post_init__(self) -> None:
         """Check names and ranges once."""
-        if self.method not in _METHODS:
-            raise unknown("method", self.method, _METHODS)
+        check_known("method", self.method, _METHODS)
         for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
             Range(least, math.inf, whole=True).check(getattr(self, name), name)
         OPEN_SHARE.check(self.target_accept, "target_accept")

@@ -11,13 +11,12 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, partial, wraps
+from functools import cache, partial, reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError, UnreadableFileError
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
     type Draw = Callable[[], PlotCollection] | None
+
+type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 INSPECT = "inspect"
 """Name of the command that says what a file holds."""
@@ -68,23 +69,12 @@ def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str 
     console.print(table)
 
 
-class _File(click.ParamType):  # type: ignore[type-arg]
-    name = "path"
-    completed = "file"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        return Path(value)
-
-    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
-        """Let the shell complete the path."""
-        return [CompletionItem(incomplete, type=self.completed)]
-
-
-class InputFile(_File):
+class InputFile(click.Path):
     """File that a command reads; what is wrong with it is said before anything else."""
 
     def __init__(self, folders: bool = False) -> None:
         """Make the type of an argument, which may be a folder of files too."""
+        super().__init__()
         self.folders = folders
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -102,10 +92,13 @@ class NameOrFile(click.ParamType):  # type: ignore[type-arg]
     name = "text"
 
 
-class OutputDirectory(_File):
+class OutputDirectory(click.Path):
     """Directory that a command makes, and writes files into."""
 
-    completed = "dir"
+    def __init__(self) -> None:
+        """Make the type of an option; shells complete directories."""
+        super().__init__(file_okay=False)
+        self.name = "path"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Path at which there is no file, or ``InputError`` before anything is computed."""
@@ -115,11 +108,12 @@ class OutputDirectory(_File):
         return path
 
 
-class OutputFile(_File):
+class OutputFile(click.Path):
     """File that a command writes: a table, a figure or a result, as its ending says."""
 
     def __init__(self, kind: str | None = None) -> None:
         """Make the type of an option; any ending will do without a ``kind``."""
+        super().__init__()
         self.kind = kind
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -358,16 +352,24 @@ def number_option[F: Callable[..., Any]](
     return click.option(*names, type=kind, **chosen)
 
 
-def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--json`` and ``--quiet``."""
-    for option in (
-        click.option("--quiet", is_flag=True, help="No progress and no notes."),
-        click.option(
-            "--json", "as_json", is_flag=True, is_eager=True, help="One JSON object, nothing else."
-        ),
-    ):
-        command = option(command)
-    return command
+def choice_option(*names: str, choices: Sequence[str], help: str) -> Decorator:
+    """An option of a few words, the first of them by default."""
+    kind = click.Choice(choices)
+    return click.option(*names, type=kind, default=choices[0], show_default=True, help=help)
+
+
+def together(*options: Decorator) -> Decorator:
+    """Several options as one decorator; the last stands first in ``--help``."""
+    return lambda command: reduce(lambda found, option: option(found), options, command)
+
+
+output_options: Decorator = together(
+    click.option("--quiet", is_flag=True, help="No progress and no notes."),
+    click.option(
+        "--json", "as_json", is_flag=True, is_eager=True, help="One JSON object, nothing else."
+    ),
+)
+"""``--json`` and ``--quiet``."""
 
 
 @dataclass(frozen=True)
@@ -383,12 +385,12 @@ class Shown:
         if self.text and self.as_json:
             raise InputError("--text has no effect on --json, which has everything")
 
-    def deliver(self, report: "Report", top: int | None = None) -> int:
+    def deliver(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> int:
         """Write the table, print JSON, the paragraph or the tables; exit code 1 for no trust."""
-        self.show(report, top)
+        self.show(report, top, draw)
         return echo_verdict(report.reasons)
 
-    def show(self, report: "Report", top: int | None = None) -> None:
+    def show(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> None:
         """The same without the verdict."""
         if self.table is not None:
             report.save(self.table)
@@ -421,11 +423,6 @@ class Reported(Shown):
     report: Path | None
     figure: Path | None
 
-    def deliver(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> int:
-        """The same, with what draws the figure."""
-        self.show(report, top, draw)
-        return echo_verdict(report.reasons)
-
     def show(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> None:
         """The same, with the figure and the page; what was not asked for is not drawn."""
         drawn = None if draw is None else cache(draw)
@@ -444,52 +441,30 @@ class Reported(Shown):
         super().show(report, top)
 
 
-def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--table``, ``--text``, ``--json`` and ``--quiet``, which reach the command as ``shown``."""
-    return packed_options(command, Shown, (output_options, text_option, table_option))
-
-
-def estimate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same with ``--figure`` and ``--report``."""
-    return packed_options(command, Reported, ESTIMATE_OPTIONS)
-
-
-def table_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--table``, the file of the whole table."""
-    return click.option(
+REPORT_OPTIONS = (
+    output_options,
+    click.option("--text", is_flag=True, is_eager=True, help="Only a paragraph for a paper."),
+    click.option(
         "--table", type=OutputFile("table"), help="The whole table: .csv, .md, .tex or .json."
-    )(command)
-
-
-def text_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--text``, only the paragraph, which ``--json`` has among all else."""
-    return click.option(
-        "--text", is_flag=True, is_eager=True, help="Only a paragraph for a paper."
-    )(command)
-
-
-def figure_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--figure``, as the ending of its name says."""
-    text = "Figure: .png, .svg or .pdf."
-    return click.option("--figure", type=OutputFile("figure"), help=text)(command)
-
-
-def page_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--report``, one page with everything."""
-    text = (
-        "Page with answer, figure, tables and assumptions: FILE.html; it opens without a network."
-    )
-    return click.option("--report", type=OutputFile("report"), help=text)(command)
-
-
-ESTIMATE_OPTIONS = (output_options, text_option, table_option, figure_option, page_option)
+    ),
+)
+ESTIMATE_OPTIONS = (
+    *REPORT_OPTIONS,
+    click.option("--figure", type=OutputFile("figure"), help="Figure: .png, .svg or .pdf."),
+    click.option(
+        "--report",
+        type=OutputFile("report"),
+        help="Page with answer, figure, tables and assumptions: FILE.html; it opens without a "
+        "network.",
+    ),
+)
 """What every estimate can show and write, the last first."""
 
 
-def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--seed`` of commands that draw; None where it was not typed (``chosen_seed``)."""
-    text = f"Random seed; another one draws anew. Default: {DEFAULT_SEED}."
-    return number_option(_SEED, "--seed", help=text)(command)
+seed_option: Decorator = number_option(
+    _SEED, "--seed", help=f"Random seed; another one draws anew. Default: {DEFAULT_SEED}."
+)
+"""``--seed`` of commands that draw; None where it was not typed (``chosen_seed``)."""
 
 
 def chosen_seed(typed: int | None) -> int:
@@ -517,37 +492,25 @@ def _of_a_screen(context: click.Context, option: click.Parameter, value: Any) ->
     return value
 
 
-def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--model``, priors and settings of the sampler by name or from a file."""
-    text = "Named specification of priors (bayes-sota models), or a TOML file."
-    return click.option("--model", type=NameOrFile(), help=text)(command)
-
-
-def domain_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--domain``, whose prior of rho is taken."""
-    text = "Domain of the classifiers, for the prior of rho; default a prior for any."
-    return click.option("--domain", type=click.Choice(DOMAINS), help=text)(command)
-
-
-def field_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--field``, which kind of entries decides on the prior of rho."""
-    text = (
-        "Entries are single classifiers, or ensembles, which share members, notebooks or parents "
-        "and so more luck; default ensembles for a Kaggle download, else single."
-    )
-    return click.option("--field", type=click.Choice(KINDS_OF_FIELD), help=text)(command)
-
-
-def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--prob``, the probability of printed intervals."""
-    option = number_option(
-        OPEN_SHARE,
-        "--prob",
-        "ci_prob",
-        default=0.95,
-        help="Probability of the equal-tailed intervals.",
-    )
-    return option(command)
+model_option: Decorator = click.option(
+    "--model",
+    type=NameOrFile(),
+    help="Named specification of priors (bayes-sota models), or a TOML file.",
+)
+domain_option: Decorator = click.option(
+    "--domain",
+    type=click.Choice(DOMAINS),
+    help="Domain of the classifiers, for the prior of rho; default a prior for any.",
+)
+field_option: Decorator = click.option(
+    "--field",
+    type=click.Choice(KINDS_OF_FIELD),
+    help="Entries are single classifiers, or ensembles, which share members, notebooks or parents "
+    "and so more luck; default ensembles for a Kaggle download, else single.",
+)
+interval_option: Decorator = number_option(
+    OPEN_SHARE, "--prob", "ci_prob", default=0.95, help="Probability of the equal-tailed intervals."
+)
 
 
 def check_positives(n_positive: int | None, n_test: int) -> int:
@@ -627,7 +590,11 @@ def packed_options(
         shown = kind(**{name: values.pop(name) for name in names})
         return command(shown=shown, **values)
 
-    wrapped: Callable[..., Any] = packed
-    for option in options:
-        wrapped = option(wrapped)
-    return wrapped
+    return together(*options)(packed)
+
+
+report_options: Decorator = partial(packed_options, kind=Shown, options=REPORT_OPTIONS)
+"""``--table``, ``--text``, ``--json`` and ``--quiet``, which reach the command as ``shown``."""
+
+estimate_options: Decorator = partial(packed_options, kind=Reported, options=ESTIMATE_OPTIONS)
+"""The same with ``--figure`` and ``--report``."""

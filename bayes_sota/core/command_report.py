@@ -15,7 +15,6 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib.metadata import version
@@ -37,18 +36,6 @@ _SHOWN = 25  # rows without a script; more come with "Show more"
 _PACKED = 100_000  # characters from which data are compressed
 _LONGEST, _LONGEST_TITLE = 200, 90  # characters of a cell, and of the page's title
 _SOFTWARE = ("numpy", "scipy", "pymc", "arviz")
-
-
-@dataclass(frozen=True)
-class _Table:
-    """A table of the page: the first rows as they are, and all of them for the script."""
-
-    title: str
-    header: list[str]
-    rows: list[list[str]]
-    data: str
-    numeric: list[bool]
-    total: int
 
 
 def save_report(
@@ -172,15 +159,17 @@ def _digest(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _tables(report: Report) -> list[_Table]:
+def _tables(report: Report) -> list[dict[str, Any]]:
+    """Tables of the page: the first rows as they are, and all of them for the script."""
     found = []
     for table in report.tables:
         cells = [[plain_text(cell, _LONGEST) for cell in row] for row in table.rows]
-        data = _packed(json.dumps(cells, ensure_ascii=False, separators=(",", ":")))
-        title, numeric = plain_text(table.title), numeric_columns(table.header, cells)
-        header = list(table.header)
-        found.append(_Table(title, header, cells[:_SHOWN], data, numeric, len(cells)))
-    return [table for table in found if table.total]
+        found.append({
+            "title": plain_text(table.title), "header": table.header, "rows": cells[:_SHOWN],
+            "data": _packed(json.dumps(cells, ensure_ascii=False, separators=(",", ":"))),
+            "numeric": numeric_columns(table.header, cells), "total": len(cells),
+        })  # fmt: skip
+    return [table for table in found if table["total"]]
 
 
 def _again(arguments: Sequence[str], seed: object) -> str:
@@ -196,12 +185,12 @@ def _words() -> dict[str, dict[str, str]]:
     return tomllib.loads(_part("words.toml"))
 
 
-def _used(report: Report, tables: Sequence[_Table]) -> list[tuple[str, str]]:
+def _used(report: Report, tables: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     """Words of the page that need an explanation, with it."""
     sliders = [slider.label for slider in report.sliders]
     lines = [*report.sentences, *report.legend, *report.footer, *report.notes, *sliders]
-    cells = [cell for table in tables for row in table.rows for cell in row[:2]]
-    headers = [name for table in tables for name in table.header]
+    cells = [cell for table in tables for row in table["rows"] for cell in row[:2]]
+    headers = [name for table in tables for name in table["header"]]
     text = "\n".join([*lines, *headers, *cells])
     return [
         (word, meaning)

@@ -170,22 +170,22 @@ class Panel:
 
         self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
 
-    def dots(self, label: str, x: "xr.DataArray", y: Any, color: str, **look: Any) -> None:
+    def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Points at ``x`` and ``y``, one dimension besides ``board``; ``size`` in square points."""
         from arviz_plots import visuals
 
         area = look.pop("size", 36)
         size = area**0.5 if self.collection.backend == "bokeh" else area  # it takes a diameter
-        self.draw(visuals.scatter_x, label, x, y=y, color=color, size=size, **look)
+        self.draw(visuals.scatter_x, label, _points(x), y=y, color=color, size=size, **look)
 
-    def line(
-        self, label: str, x: "xr.DataArray", y: "xr.DataArray", color: str, **look: Any
-    ) -> None:
+    def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Line through points, broken where one is NaN."""
         import xarray as xr
         from arviz_plots import visuals
 
-        points = xr.concat([x, y], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
+        points = xr.concat([_points(x), _points(y)], dim="plot_axis").assign_coords(
+            plot_axis=["x", "y"]
+        )
         self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
 
     def area(
@@ -273,6 +273,15 @@ class Panel:
         targets = np.ravel(self.collection.viz["plot"][self.name].values)
         for target, text in zip(targets, texts, strict=True):
             _library(backend).title(plain_text(text, backend), target, size=_LABEL, color="black")
+
+
+def _points(values: Any) -> "xr.DataArray":
+    """Numbers with their dimensions, or along the dimension ``point``."""
+    import xarray as xr
+
+    if isinstance(values, xr.DataArray):
+        return values
+    return xr.DataArray(np.atleast_1d(values), dims="point")
 
 
 def select_board(values: "xr.DataArray", sel: Mapping[str, Any]) -> "xr.DataArray":

@@ -11,13 +11,13 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_unused
-from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings, unknown
+from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings, check_known
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.priors import PRIOR_FAMILIES
@@ -25,6 +25,7 @@ from bayes_sota.core.toml import from_dict, parse_toml, read_value, require_know
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PROSE = ("description", "meaning", "citation")
+_ALL_PROSE = (*_PROSE, "source", "n_test_source", "note")  # that change no number
 _ABOUT_DATA = ("reference_skill", "data")
 _LATER = ("submission_luck",)  # tables that the first files did not have
 
@@ -101,10 +102,10 @@ class ModelSpecification:
             if line != " ".join(line.split()) or not line.isprintable():
                 message = f"{key} must be one line of printable text, got {line!r:.60}"
                 raise SpecificationError(message)
-        _check_choice("builder", self.builder, BUILDERS)
+        check_known("builder", self.builder, BUILDERS)
         object.__setattr__(self, "priors", self.kind.resolve(self.priors))
         object.__setattr__(self, "sampler", self.sampler or self.kind.sampler)
-        _check_choice(f"method of {self.builder}", self.sampler.method, self.kind.methods)
+        check_known(f"method of {self.builder}", self.sampler.method, self.kind.methods)
         if not self.kind.about_data:
             given = {name: getattr(self, name) for name in _ABOUT_DATA}
             refuse_unused(f"a model for {self.kind.takes}", given)
@@ -141,16 +142,17 @@ class ModelSpecification:
         >>> a.specification_hash == ModelSpecification("a", citation="x").specification_hash
         True
         """
-        canonical = json.dumps(_without_prose(self.to_dict()), sort_keys=True)
+        numbers = _kept(self.to_dict(), lambda key, _: key not in _ALL_PROSE)
+        canonical = json.dumps(numbers, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Tables and keys of the TOML file, with what is empty left out."""
         plain = ("name", *_PROSE, "builder", "reference_skill")
-        sampler, data = _table(self.sampler), self.data
         table = {key: getattr(self, key) for key in plain} | _prior_tables(self.priors, self.kind)
-        table["sampler"] = {key: sampler[key] for key in self.kind.sampler_keys}
-        return _without_empty(table | {"data": None if data is None else _table(data)})
+        table["sampler"] = {key: getattr(self.sampler, key) for key in self.kind.sampler_keys}
+        table["data"] = None if self.data is None else vars(self.data)
+        return _kept(table, lambda _, value: value is not None and value != "")
 
     def to_toml(self) -> str:
         """Text of the TOML file; parsing it gives an equal specification."""
@@ -188,8 +190,7 @@ def parse_specification(text: str, where: str, data: type) -> ModelSpecification
     """
     table = parse_toml(text, where)
     builder = read_value(table, "builder", str, where)
-    if builder not in BUILDERS:
-        raise unknown("builder", builder, BUILDERS, f"{where}: ")
+    check_known("builder", builder, BUILDERS, f"{where}: ")
     kind = BUILDERS[builder]
     homes = _homes(kind)
     own = ["name", *_PROSE, "builder", *_ABOUT_DATA[: 2 * kind.about_data], "sampler"]
@@ -197,7 +198,7 @@ def parse_specification(text: str, where: str, data: type) -> ModelSpecification
     parts = {"priors": _read_priors(table, kind, homes, where)}
     given = read_value(table, "sampler", dict, where) if "sampler" in table else {}
     require_known(given, kind.sampler_keys, f"{where}: [sampler]")
-    sampler = _table(kind.sampler) | given
+    sampler = vars(kind.sampler) | given
     parts["sampler"] = from_dict(SamplerSettings, sampler, f"{where}: [sampler]")
     if "data" in table:
         board = read_value(table, "data", dict, where)
@@ -233,15 +234,14 @@ def _read_priors(
 
 def _later(kind: Builder) -> dict[str, Any]:
     """Defaults of priors that came after the first files, by the names of their tables."""
-    defaults = _table(kind.resolve(None))
+    defaults = vars(kind.resolve(None))
     return {name: defaults[name] for name in _LATER if name in defaults}
 
 
 def _read_family(table: Mapping[str, Any], families: Mapping[str, type], place: str) -> Any:
     """Prior of the table's family, whose keys are exactly the parameters of its class."""
     name = read_value(table, "family", str, place)
-    if name not in families:
-        raise unknown("family", name, families, f"{place}: ")
+    check_known("family", name, families, f"{place}: ")
     rest = {key: value for key, value in table.items() if key != "family"}
     return from_dict(families[name], rest, place, elsewhere=("family",), complete=True)
 
@@ -251,7 +251,7 @@ def _prior_tables(priors: Any, kind: Builder) -> dict[str, Any]:
 
     So the hash of a specification that says nothing of them stays the same.
     """
-    values, later = _table(priors), _later(kind)
+    values, later = vars(priors), _later(kind)
     homes = {k: v for k, v in _homes(kind).items() if k not in later or values[k] != later[k]}
     others = {**homes, **later}
     plain = {name: _plain(value) for name, value in values.items() if name not in others}
@@ -261,19 +261,10 @@ def _prior_tables(priors: Any, kind: Builder) -> dict[str, Any]:
     }
 
 
-def _check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
-    if value not in allowed:
-        raise unknown(name, value, allowed)
-
-
-def _table(part: Any) -> dict[str, Any]:
-    return {f.name: getattr(part, f.name) for f in fields(part)}
-
-
 def _family_table(prior: object, families: Mapping[str, type[Any]]) -> dict[str, Any]:
     for name, cls in families.items():
         if type(prior) is cls:
-            return {"family": name, **{k: _plain(v) for k, v in _table(prior).items()}}
+            return {"family": name, **{k: _plain(v) for k, v in vars(prior).items()}}
     raise SpecificationError(f"{prior!r} has no TOML form; families: {', '.join(families)}")
 
 
@@ -284,15 +275,10 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else float(value)
 
 
-def _without_empty(table: dict[str, Any]) -> dict[str, Any]:
-    kept = {k: _without_empty(v) if isinstance(v, dict) else v for k, v in table.items()}
-    return {k: v for k, v in kept.items() if v is not None and v != ""}
-
-
-def _without_prose(table: dict[str, Any]) -> dict[str, Any]:
-    prose = (*_PROSE, "source", "n_test_source", "note")
-    kept = {k: _without_prose(v) if isinstance(v, dict) else v for k, v in table.items()}
-    return {k: v for k, v in kept.items() if k not in prose}
+def _kept(table: Mapping[str, Any], holds: Callable[[str, Any], bool]) -> dict[str, Any]:
+    """The keys for which something holds, of a table and of the tables in it."""
+    kept = {key: value for key, value in table.items() if holds(key, value)}
+    return {k: _kept(v, holds) if isinstance(v, dict) else v for k, v in kept.items()}
 
 
 def _line(key: str, value: object) -> str:

@@ -504,7 +504,7 @@ def list_report(
     **described
         What else a report has; ``content`` is what ``--json`` has beside the list.
     """
-    rows = [[_cell(record[key]) for key in columns.values()] for record in records]
+    rows = [[cell_of(record[key]) for key in columns.values()] for record in records]
     content = {kind: list(records)} | described.pop("content", {})
     return Report(
         make_frame=partial(frame_of, records),
@@ -532,7 +532,8 @@ def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     return pd.DataFrame({name: pd.array(cells) for name, cells in columns.items()})
 
 
-def _cell(value: Any) -> str:
+def cell_of(value: Any) -> str:
+    """Value of a record as a cell of a printed table; nothing for None."""
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

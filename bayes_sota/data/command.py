@@ -1,7 +1,6 @@
 """``bayes-sota infer-n`` and ``examples``. Import NumPy only."""
 
 import re
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +8,17 @@ import click
 
 from bayes_sota.core.arguments import DECIMALS
 from bayes_sota.core.command import (
+    Decorator,
     InputFile,
     OutputDirectory,
     Shown,
+    choice_option,
     command,
     echo_json,
     number_option,
     output_options,
     report_options,
+    together,
 )
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import plain_text
@@ -24,44 +26,33 @@ from bayes_sota.core.text import plain_text
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 
 
-def choice_option(
-    *names: str, choices: Sequence[str], help: str
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An option of a few words, the first of them by default."""
-    kind = click.Choice(choices)
-    return click.option(*names, type=kind, default=choices[0], show_default=True, help=help)
+missing_option: Decorator = choice_option(
+    "--missing",
+    choices=["refuse", "drop"],
+    help="Entries without a score: refuse FILE, or leave them out and say which.",
+)
+"""``--missing``, what becomes of entries of a leaderboard without a score."""
 
-
-def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--missing``, what becomes of entries of a leaderboard without a score."""
-    help = "Entries without a score: refuse FILE, or leave them out and say which."
-    option = choice_option("--missing", choices=["refuse", "drop"], help=help)
-    return option(command)
-
-
-def group_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of answers in tasks, clusters and runs."""
-    for option in (
-        click.option(
-            "--leave-out", multiple=True, metavar="NAME",
-            help="Classifier or task to leave out; may be repeated.",
-        ),
-        click.option(
-            "--new", type=click.Choice(["items", "runs", "tasks"]),
-            help="What skill is about: new items of these tasks (default), new runs on these very "
-            "items, or new tasks like these.",
-        ),
-        click.option(
-            "--average", metavar="items|tasks|WEIGHTS.csv",
-            help="What counts equally in a score: items, tasks (default where there are any), or "
-            "tasks by the weights of a table task,weight.",
-        ),
-        click.option("--run-column", help="Column of the run (seed, epoch) of each row."),
-        click.option("--cluster-column", help="Column of what each item belongs to."),
-        click.option("--task-column", help="Column of the task of each item."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+group_options: Decorator = together(
+    click.option(
+        "--leave-out", multiple=True, metavar="NAME",
+        help="Classifier or task to leave out; may be repeated.",
+    ),
+    click.option(
+        "--new", type=click.Choice(["items", "runs", "tasks"]),
+        help="What skill is about: new items of these tasks (default), new runs on these very "
+        "items, or new tasks like these.",
+    ),
+    click.option(
+        "--average", metavar="items|tasks|WEIGHTS.csv",
+        help="What counts equally in a score: items, tasks (default where there are any), or "
+        "tasks by the weights of a table task,weight.",
+    ),
+    click.option("--run-column", help="Column of the run (seed, epoch) of each row."),
+    click.option("--cluster-column", help="Column of what each item belongs to."),
+    click.option("--task-column", help="Column of the task of each item."),
+)  # fmt: skip
+"""Options of answers in tasks, clusters and runs."""
 
 
 def parse_average(text: str | None) -> Any:

@@ -34,6 +34,7 @@ from bayes_sota.core.command import (
     report_options,
     seed_option,
     show_progress,
+    together,
     top_option,
 )
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
@@ -51,7 +52,6 @@ from bayes_sota.leaderboard.command_reading import (
     rounding_options,
     size_of_board,
     submissions_option,
-    together,
     whole_number,
 )
 from bayes_sota.maximum.command import chosen_correlation
@@ -465,8 +465,9 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test", "p_rank")}
     settings["ranks"], badge = options.pop("ranks") or "auto", options.pop("badge")
     data = read_file(file, **options)
-    spec = chosen_model(builder="leaderboard", correlation=rho, data=data, **of_rho)
-    table = board_table(data, model=spec, draws=draws or 1000, **settings)
+    if rho is not None:
+        of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
+    table = board_table(data, draws=draws or 1000, **of_rho, **settings)
     if badge is not None:
         save_badge(table, badge)
 

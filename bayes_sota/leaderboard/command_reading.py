@@ -1,7 +1,5 @@
 """Options of commands that read a leaderboard, answers or item scores, and what they read."""
 
-from collections.abc import Callable
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +14,13 @@ from bayes_sota.core.arguments import (
 )
 from bayes_sota.core.command import (
     check_positives,
+    choice_option,
     domain_option,
     field_option,
     model_option,
     number_option,
     parse_tries,
+    together,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown_path
@@ -30,9 +30,8 @@ from bayes_sota.data.printed_scores import parse_number
 if TYPE_CHECKING:
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.data.read_outcomes import Evaluations
     from bayes_sota.data.responses import Responses
-
-type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _METRICS = ["accuracy", "auc", "score"]
 _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
@@ -44,18 +43,6 @@ OF_RHO = ("model", "domain", "field")
 OWN_SIZES = ("stderr_column", "n_test_column")
 """Options of entries with their own error or number of items."""
 _DEFAULTS = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
-
-
-def together(*options: Decorator) -> Decorator:
-    """Several options as one decorator; the last stands first in ``--help``."""
-    return lambda command: reduce(lambda found, option: option(found), options, command)
-
-
-def choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
-    """An option of which the first choice is the default."""
-    return click.option(
-        *names, type=click.Choice(choices), default=choices[0], show_default=True, help=text
-    )
 
 
 class _Metric(click.Choice[str]):
@@ -90,10 +77,10 @@ reading_options = together(
     missing_option,
     click.option("--name-column", help="Column of the names."),
     click.option("--score-column", help="Column of the scores."),
-    choice(
-        ("--format", "file_format"), _FORMATS,
-        "Format of a leaderboard; responses is a matrix of right and wrong answers, item-scores "
-        "one of numbers, with a label column for AUC.",
+    choice_option(
+        "--format", "file_format", choices=_FORMATS,
+        help="Format of a leaderboard; responses is a matrix of right and wrong answers, "
+        "item-scores one of numbers, with a label column for AUC.",
     ),
     click.option(
         "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
@@ -106,9 +93,9 @@ reading_options = together(
 
 rounding_options = together(
     number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
-    choice(
-        ("--rounding",), ["auto", "nearest", "floor", "exact"],
-        "How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
+    choice_option(
+        "--rounding", choices=["auto", "nearest", "floor", "exact"],
+        help="How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
         "nearest for a typed number.",
     ),
 )  # fmt: skip
@@ -231,16 +218,20 @@ def _read_logs(
     file: Path, options: dict[str, Any], groups: dict[str, Any]
 ) -> "Responses | ItemScores":
     """Answers of a log, or of all logs in a folder."""
-    from bayes_sota.data.read_outcomes import read_evaluations
-
     metric, lower = options.pop("metric"), options.pop("lower_is_better") or None
     _refuse_for_matrix(options, "an evaluation log")
-    passes = parse_passes(metric)
-    found = read_evaluations(
-        file, metric=None if passes else metric, lower_is_better=lower, **_choices_of_items(groups)
-    )
-    asked = groups["new"] or passes
-    return (found.about(groups["new"] or "items", passes) if asked else found).outcomes
+    return read_answers(file, metric=metric, lower_is_better=lower, **groups).outcomes
+
+
+def read_answers(
+    *files: Path, metric: str | None, average: str | None, new: Any, **reading: Any
+) -> "Evaluations":
+    """Answers of tables or logs, and what skills are about, as typed on the command line."""
+    from bayes_sota.data.read_outcomes import read_evaluations
+
+    passes, known = parse_passes(metric), reading | {"average": parse_average(average)}
+    found = read_evaluations(*files, metric=None if passes else metric, **known)
+    return found.about(new or "items", passes) if new or passes else found
 
 
 def _choices_of_items(groups: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.builders import BUILDERS, unknown
+from bayes_sota.core.builders import BUILDERS, check_known
 from bayes_sota.core.builders import SamplerSettings as SamplerSettings
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
@@ -145,10 +145,9 @@ def chosen_model(
 
 def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification:
     """Default model of a builder with the prior of rho of a domain, or any, and a kind of field."""
-    if domain is not None and domain not in DOMAINS:
-        raise unknown("domain", domain, DOMAINS)
-    if field not in KINDS_OF_FIELD:
-        raise unknown("field", field, KINDS_OF_FIELD)
+    if domain is not None:
+        check_known("domain", domain, DOMAINS)
+    check_known("field", field, KINDS_OF_FIELD)
     usual = ModelSpecification(BUILDERS[builder].default, builder=builder)
     name = "-".join(([domain] if domain else []) + [field] * (field == _ENSEMBLES))
     if not name:
@@ -200,9 +199,10 @@ def source_of_rho(model: str) -> str:
     return "the priors given" if model == "unnamed" else f"the model {model}"
 
 
-def notes_on_field(data: object, model: str) -> list[str]:
-    """That a download of a competition is taken for a field of ensembles, where it is."""
-    if not (isinstance(data, Chosen) and data.is_competition and model.endswith(_ENSEMBLES)):
+def notes_on_field(data: object, name: str, asked: Model = None) -> list[str]:
+    """That a download of a competition is taken for a field of ensembles, unless by a model."""
+    implied = asked is None and name.endswith(_ENSEMBLES)
+    if not (implied and isinstance(data, Chosen) and data.is_competition):
         return []
     return [
         "entries of a competition are taken for ensembles, which share members, notebooks or "

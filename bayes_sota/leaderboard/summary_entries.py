@@ -438,7 +438,12 @@ def board_table(
         ranks=found,
         p_rank=places,
         separating=_separating(data, frame, entries, posterior.draws["rho"], found, ci_prob),
-        notes=(*posterior.notes, *notes_on_field(board, spec.name), *_hidden(board), *remarks),
+        notes=(
+            *posterior.notes,
+            *notes_on_field(board, spec.name, model),
+            *_hidden(board),
+            *remarks,
+        ),
         reasons=(*posterior.reasons, *reasons_of_answers(told)),
         answers=told,
         seed=int(seed) if seed.isdigit() else None,

@@ -176,7 +176,8 @@ def report_sota(
             frame = sensitivity_frame(theta, board_rows(fit, _ROW_DRAWS, rng), **known)
         rows = frame.iloc[1:].to_dict("records")
     questions = Questions(above, new_score, gap, new_n_test)
-    return describe_sota(tree, boards, rows, ci_prob, questions)
+    told = notes_on_field(boards[0], spec.name, model)
+    return describe_sota(tree, boards, rows, ci_prob, questions, told)
 
 
 def describe_sota(
@@ -185,6 +186,7 @@ def describe_sota(
     sensitivity: list[dict[str, Any]] | None = None,
     ci_prob: float = 0.95,
     questions: Questions | None = None,
+    remarks: Sequence[str] = (),
 ) -> Report:
     """Describe a result of ``estimate_sota``, given what it was estimated from and is asked."""
     rows = sensitivity or []
@@ -201,7 +203,7 @@ def describe_sota(
     subjects = [_subject(board, found, alone) for board, found in pairs]
     asked = [line for found in each for line in sentences_of(found)]
     legend = _above_sota(content)
-    notes = [*content.get("notes", ()), *notes_on_field(boards[0], content["model"])]
+    notes = [*content.get("notes", ()), *remarks]
     content |= {"notes": notes} if notes else {}
     above = [_ABOVE] * (min(found["bias"] for found in each) < 0)
     return Report(

@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from data.files import run
+from data.files import EXAM, run
 
-import bayes_sota.data
 from bayes_sota.claims.plots import plot_tasks
 from bayes_sota.claims.summary_differences import report_tasks
 from bayes_sota.core.plots import COLORS
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.by_task import verdicts_that_stand
-
-EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
 
 
 def exam(gaps: list[float], n: int = 100, seed: int = 0) -> Responses:
@@ -63,7 +60,7 @@ def test_a_pair_is_what_two_methods_are() -> None:
 
 
 def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
-    file, table, tree = str(EXAMPLES / "exam.csv"), tmp_path / "t.csv", tmp_path / "x.nc"
+    file, table, tree = EXAM, tmp_path / "t.csv", tmp_path / "x.nc"
     shown = ("claim", "responses", file, "--by", "task")
     arguments = ("--table", str(table), "--output", str(tree), "--figure", str(tmp_path / "f.png"))
     code, out, _ = run(capsys, *shown, *arguments)
@@ -87,24 +84,6 @@ def test_the_figure_has_the_numbers_of_the_table() -> None:
         assert interval["color"] == COLORS["theta_sota" if of.stands else "prior"]
         assert [float(x) for x in interval["x"]] == pytest.approx([of.lower, of.upper])
     assert drawn["figure_title"].item()["string"] == "said"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("answers.csv",), "--by task needs answers with tasks"),
-        (("exam.csv", "--pairs"), "--pairs has no effect on --by task"),
-        (("exam.csv", "--rope", "0.1"), "--rope has no effect on --by task"),
-        (("exam.csv", "--no-selection"), "--no-selection has no effect on --by task"),
-        (("exam.csv", "--pair", "tree", "tre"), "there is no method 'tre'"),
-    ],
-)
-def test_what_is_refused(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
-    file = str(EXAMPLES / arguments[0])
-    code, out, error = run(capsys, "claim", "responses", file, "--by", "task", *arguments[1:])
-    assert (code, out) == (2, "")
-    assert message in error
-    assert error.count("\n") == 1
 
 
 def test_differences_of_losses_are_as_given() -> None:

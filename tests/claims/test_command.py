@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data.files import EXAM
+from data.files import run as run_command
 
 import bayes_sota as bs
-from bayes_sota.cli.main import main
+
+BY_TASK = ("responses", EXAM, "--by", "task")
+PAIR = ("responses", EXAM, "--pair", "forest", "tree")
+PILOT = ("plan", "--pilot", EXAM)
 
 REPORTED = ("classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
 MEANS = ("segmentation", "--mean", "0.81", "0.80", "--n-test", "100")
@@ -25,14 +30,14 @@ FILES = {
     "means.csv": "mean_a,mean_b,n_test\n0.81,0.80,100\n",
     "backwards.csv": HEADER + "x,y,0.8,0.9,100\n",
     "items.csv": "item,a,b\nx,1,0\ny,0,1\n",
-    "answers.csv": "case_id,patient,ours,theirs,third\n" + "".join(
+    "answers.csv": "case_id,patient,ours,theirs,third\n"
+    + "".join(
         f"c{i},p{i // 3},{int(i % 10 > 0)},{int(i % 8 > 0)},{int(i % 3 > 0)}\n" for i in range(240)
     ),
-    "runs.csv": "id,net@1,net@2,tree\n" + "".join(
-        f"c{i},{i % 3 > 0:d},{i % 4 > 0:d},{i % 2:d}\n" for i in range(60)
-    ),
+    "runs.csv": "id,net@1,net@2,tree\n"
+    + "".join(f"c{i},{i % 3 > 0:d},{i % 4 > 0:d},{i % 2:d}\n" for i in range(60)),
     "board.csv": "name,score\na,0.90\nb,0.88\nc,0.88\nd,0.87\n",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)
@@ -44,10 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as caught:
-        main(["claim", *map(str, arguments)])
-    output = capsys.readouterr()
-    return int(caught.value.code or 0), output.out, output.err
+    return run_command(capsys, "claim", *arguments)
 
 
 def result(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
@@ -104,14 +106,6 @@ def test_means_and_a_size_alone_have_imputed_spreads(capsys) -> None:
         other = result(capsys, *MEANS, "--sd", factor * first, factor * second)
         assert p == pytest.approx(other["p_false"], rel=1e-9)
     assert "imputed from the means. They were not reported: a rule of thumb" in found["text"]
-
-
-def test_draws_and_figures_are_written(capsys, folder: Path) -> None:
-    found = result(capsys, *REPORTED, "--seed", 1, "--output", "c.nc", "--figure", "c.png")
-    tree = bs.read_result("c.nc")
-    assert float(tree["point_estimate"]["p_false"]) == found["p_false"]
-    assert tree["posterior"]["skill"].dims == ("chain", "draw", "classifier")
-    assert (folder / "c.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_answers_of_three_methods(capsys, folder: Path) -> None:
@@ -211,6 +205,28 @@ def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> N
         (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--n-test", "9"), "need --pairwise-corr"),
         (("responses", "items.csv", "--label-column", "gold"), "for numbers with --item-metric"),
         (("responses", "runs.csv", "--run-separator", "#"), "no column has '#'"),
+        (("responses", "items.csv", "--by", "task"), "--by task needs answers with tasks"),
+        ((*BY_TASK, "--pairs"), "--pairs has no effect on --by task"),
+        ((*BY_TASK, "--rope", "0.1"), "--rope has no effect on --by task"),
+        ((*BY_TASK, "--average", "items"), "--average has no effect on --by task"),
+        ((*BY_TASK, "--no-selection"), "--no-selection has no effect on --by task"),
+        ((*BY_TASK, "--pair", "tree", "tre"), "there is no method 'tre'"),
+        (("responses", EXAM, "--pair", "forest", "liner"), "there is no method 'liner'"),
+        (("responses", EXAM, "--pair", "tree", "tree"), "two methods, got 'tree' twice"),
+        ((*PAIR, "--pairs"), "--pairs has no effect on --pair"),
+        (("responses", EXAM, "--pairs", "--no-selection"), "--no-selection has no effect on"),
+        (("responses", EXAM, "--pairs", "--level", "0.1"), "--level has no effect on --pairs"),
+        (("responses", EXAM, "--require", "better"), "name them with --pair"),
+        (("responses", EXAM, "--anytime", "--pairs"), "name them with --pair"),
+        ((*PAIR, "--require", "not-worse"), "needs --margin"),
+        ((*PAIR, "--margin", "-0.1"), "from 0 to"),
+        (PILOT, "--pilot needs --gap"),
+        ((*PILOT, "--gap", "0.1", "--winner", "0.9"), "--winner has no effect on --pilot"),
+        ((*PILOT, "--gap", "0.1", "--pair", "tree", "oak"), "there is no method 'oak'"),
+        ((*PILOT, "--gap", "0.1", "--n-test", "9"), "--n-test has no effect on --pilot"),
+        ((*PILOT, "--gap", "1e-9"), "needs more than 1e+12 items"),
+        (("plan", "--pilot", "none.csv", "--gap", "0.1"), "none.csv"),
+        (("plan", "--gap", "0.1", "--winner", "0.9", "--cost-per-run", "1"), "--cost-per-run has"),
         (("batch", "review.csv", "--table", "review.csv"), "would overwrite the input review.csv"),
         (("batch", "review.csv", "--table", "o.csv", "--level", "5"), "write 0.05"),
         (("batch", "wrong.csv", "--table", "o.csv"), "--skip-problems leaves them out"),

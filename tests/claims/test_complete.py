@@ -24,9 +24,9 @@ def trace_of(model: pm.Model, **changes: Any) -> xr.DataTree:
         60, model, random_seed=1, compile_kwargs={"mode": "FAST_COMPILE"}
     )
     posterior = drawn["prior"].to_dataset().assign(changes)
-    return xr.DataTree.from_dict({
-        "posterior": posterior, "observed_data": drawn["observed_data"].to_dataset()
-    })  # fmt: skip
+    return xr.DataTree.from_dict(
+        {"posterior": posterior, "observed_data": drawn["observed_data"].to_dataset()}
+    )
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from bayes_sota.claims.planning import (
     claim_test_size_of_means,
     plan_claim,
     powered_size,
-    required_sizes,
 )
 
 
@@ -93,9 +92,11 @@ def test_the_congruence_that_a_claim_needs() -> None:
 
 
 def test_a_table_of_sizes_holds_every_gap_and_assumption() -> None:
-    rows = required_sizes(0.9, [0.01, 0.03], {"least": "min", "independent": "independent"})
-    names = [(gap, name) for gap, name, _ in rows]
-    assert names == [(g, name) for name in ("least", "independent") for g in (0.01, 0.03)]
-    assert rows[3][2] == claim_test_size(0.9, 0.87, "independent")
     plan = plan_claim(GapOfAccuracies(0.9, 0.88, OddsRatioCongruence(9.0, 0.0)))
-    assert len({name for _, name, _ in plan.required()}) == 4
+    rows = plan.required()
+    gaps = np.geomspace(0.02 / 3, 0.06, 25)
+    assert [gap for gap, *_ in rows] == pytest.approx([*gaps] * 4)
+    assert list(dict.fromkeys(name for _, name, _ in rows)) == [
+        "least congruence", "independent", "odds ratio 60", "odds ratio 9",
+    ]  # fmt: skip
+    assert rows[30][2] == claim_test_size(0.9, 0.9 - gaps[5], "independent")

@@ -6,16 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import run
+from data.files import EXAM, run
 from scipy.stats import norm
 
-import bayes_sota.data
 from bayes_sota.claims.summary_plans import Pilot, plan_from_pilot
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
-
-EXAM = str(Path(bayes_sota.data.__file__ or "").with_name("example_files") / "exam.csv")
 
 
 def chances(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -94,27 +91,6 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     assert len(table.read_text().splitlines()) == 7
     code, out, _ = run(capsys, *shown, "--json")
     assert json.loads(out)["pair"] == ["tree", "forest"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--pilot", EXAM), "--pilot needs --gap"),
-        (("--pilot", EXAM, "--gap", "0.1", "--winner", "0.9"), "--winner has no effect on --pilot"),
-        (("--pilot", EXAM, "--gap", "0.1", "--pair", "tree", "oak"), "there is no method 'oak'"),
-        (("--pilot", EXAM, "--gap", "0.1", "--n-test", "9"), "--n-test has no effect on --pilot"),
-        (
-            ("--gap", "0.1", "--winner", "0.9", "--cost-per-run", "1"),
-            "--cost-per-run has no effect",
-        ),
-        (("--pilot", "none.csv", "--gap", "0.1"), "none.csv"),
-        (("--pilot", EXAM, "--gap", "1e-9"), "needs more than 1e+12 items"),
-    ],
-)
-def test_what_is_refused(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
-    code, out, error = run(capsys, "claim", "plan", *arguments)
-    assert (code, out, error.count("\n")) == (2, "", 1)
-    assert message in error
 
 
 def test_numbers_and_other_skills_are_refused() -> None:

@@ -1,21 +1,17 @@
 """Verdicts on pairs: at the end and at any look, from the shell, and what they refuse."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from data.files import run
+from data.files import EXAM, run
 
-import bayes_sota.data
 from bayes_sota.claims.summary_differences import report_pairs
 from bayes_sota.claims.verdicts import verdict_at_any_time, verdict_at_end
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
-
-EXAMPLES = Path(bayes_sota.data.__file__).parent / "example_files"
 
 
 def answers(gap: float, n: int = 2000, seed: int = 0, **known: Any) -> Responses:
@@ -99,7 +95,7 @@ def test_what_no_verdict_at_any_time_can_be_made_of(outcomes: Any, why: str) -> 
 
 
 def test_a_gate_from_the_shell(capsys: Any) -> None:
-    exam = str(EXAMPLES / "exam.csv")
+    exam = EXAM
     command = ("claim", "responses", exam, "--average", "items", "--pair", "forest", "tree")
     code, out, _ = run(capsys, *command, "--require", "better", "--anytime", "--json")
     assert (code, json.loads(out)["verdict"]) == (0, "better")
@@ -110,18 +106,3 @@ def test_a_gate_from_the_shell(capsys: Any) -> None:
     assert code == 3
     assert "Verdict at 95%: tree is worse than forest." in out
     assert "not met: not-worse is required, and the verdict is worse" in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--require", "better"), "name them with --pair"),
-        (("--anytime", "--pairs"), "name them with --pair"),
-        (("--pair", "forest", "tree", "--require", "not-worse"), "needs --margin"),
-        (("--pair", "forest", "tree", "--margin", "-0.1"), "from 0 to"),
-    ],
-)
-def test_refusals_from_the_shell(capsys: Any, arguments: tuple[str, ...], message: str) -> None:
-    code, _, err = run(capsys, "claim", "responses", str(EXAMPLES / "exam.csv"), *arguments)
-    assert code == 2
-    assert message in err

@@ -14,11 +14,11 @@ import pytest
 
 pytest.importorskip("flask", reason="needs the library Flask (extra app)")
 
+from data.files import run
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import bayes_sota.cli.app.command as app_command
-from bayes_sota.cli import main
 from bayes_sota.cli.app import jobs as app_jobs
 from bayes_sota.cli.app import pages, worker
 from bayes_sota.cli.app.forms import FORMS, arguments_of, command_of
@@ -87,19 +87,12 @@ def file_of(client: FlaskClient, response: TestResponse, name: str) -> bytes:
                 return found.data
 
 
-def shell(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(list(map(str, arguments)))
-    captured = capsys.readouterr()
-    return int(stop.value.code or 0), captured.out, captured.err
-
-
 def test_a_claim_has_the_numbers_of_the_command(client, capsys) -> None:
     response = ask(client, "accuracies", CLAIM)
     assert response.status_code == 200
     line = "claim classification --accuracy 0.90 0.88 --n-test 500"
     assert f"<code>bayes-sota {line}</code>" in response.text
-    _, out, _ = shell(capsys, *line.split(), "--json")
+    _, out, _ = run(capsys, *line.split(), "--json")
     assert json.loads(file_of(client, response, "result.json")) == json.loads(out)
     report = file_of(client, response, "report.html").decode()
     nav = re.search(r"<nav.*?</nav>\s*", response.text, re.DOTALL)
@@ -125,7 +118,7 @@ def test_a_value_is_never_an_option_and_its_error_is_the_shell_s(client, capsys,
     for name in ("n_test", "congruence", "rope"):
         if typed.get(name):
             line += [f"--{name.replace('_', '-')}", typed[name]]
-    code, _, err = shell(capsys, *line)
+    code, _, err = run(capsys, *line)
     assert (code, err) == (2, f"error: {alert(response)}\n")
     for name, texts in typed.items():
         for text in [texts] if isinstance(texts, str) else texts:
@@ -148,7 +141,7 @@ def test_a_wrong_file_gets_the_line_of_the_shell(
     monkeypatch.chdir(tmp_path)
     last = Path(name).name
     Path(last).write_bytes(content)
-    _, _, err = shell(capsys, "board", last, "--n-test", "500")
+    _, _, err = run(capsys, "board", last, "--n-test", "500")
     assert err == f"error: {alert(response)}\n"
 
 
@@ -364,7 +357,7 @@ def test_every_form_asks_for_parameters_of_its_command(client) -> None:
 def test_a_busy_port_gets_one_line(capsys) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code, out, err = shell(capsys, "app", "--no-browser", "--port", port)
+        code, out, err = run(capsys, "app", "--no-browser", "--port", port)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"port {port} cannot be used" in err
     assert "--port 0" in err
@@ -372,15 +365,9 @@ def test_a_busy_port_gets_one_line(capsys) -> None:
 
 def test_without_the_library_one_line_says_what_to_install(capsys, monkeypatch) -> None:
     monkeypatch.setattr(app_command, "find_spec", lambda name: None)
-    code, _, err = shell(capsys, "app")
+    code, _, err = run(capsys, "app")
     assert code == 2
     assert err == "error: the local page needs the library Flask: pip install 'bayes-sota[app]'\n"
-
-
-def test_no_browser_is_a_note(capsys, monkeypatch) -> None:
-    monkeypatch.setattr("webbrowser.open", lambda address: False)
-    app_command._open(ADDRESS)
-    assert "no browser was found" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -421,7 +408,7 @@ def test_every_form_has_the_numbers_of_its_command(
     stored = form + ".csv"  # under the name that the page gave it: reports say it
     if file:
         Path(stored).write_bytes((examples / file).read_bytes())
-    _, out, _ = shell(capsys, *[stored if w == file else w for w in typed[1].split()], "--json")
+    _, out, _ = run(capsys, *[stored if w == file else w for w in typed[1].split()], "--json")
     assert json.loads(file_of(client, response, "result.json")) == json.loads(out)
     assert "<figure>" in response.text
     if form in ("answers", "epp"):

@@ -16,9 +16,9 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from data.files import run
 
 import bayes_sota as bs
-from bayes_sota.cli import main
 from bayes_sota.cli.batch import _Board, _flat, _read_run
 from bayes_sota.cli.manifest import read_manifest
 from bayes_sota.core.errors import InputError
@@ -62,15 +62,11 @@ def tables(folder: Path) -> list[bytes]:
     return [(folder / f"summaries.{ending}").read_bytes() for ending in ("csv", "parquet")]
 
 
-def run(capsys: Any, *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in ("batch", *arguments)])
-    return int(stop.value.code or 0), *capsys.readouterr()
-
-
 def test_rows_say_what_the_command_says(manifest: Path, tmp_path: Path, capsys: Any) -> None:
     out = tmp_path / "out"
-    code, printed, error = run(capsys, manifest, "--output-dir", out, "--seed", 1, "--json")
+    code, printed, error = run(
+        capsys, "batch", manifest, "--output-dir", out, "--seed", 1, "--json"
+    )
     found = json.loads(printed)
     assert (code, found["n_boards"], found["n_failed"]) == (1, 7, 3)
     assert "3 of 7 boards failed: missing: " in error
@@ -83,13 +79,6 @@ def test_rows_say_what_the_command_says(manifest: Path, tmp_path: Path, capsys: 
     whole, percent = by_name["whole"], by_name["percent"]
     assert whole["observed_maximum"] == percent["observed_maximum"]
     assert whole["theta_sota_mean"] != percent["theta_sota_mean"]  # the seeds differ
-    seed = by_name["whole"]["seed"]
-    with pytest.raises(SystemExit):
-        main(f"sota {tmp_path / 'board.csv'} --n-test infer --draws 50 --chains 2 --prob 0.5 "
-             f"--seed {seed} --no-sensitivity --json".split())  # fmt: skip
-    alone = json.loads(capsys.readouterr().out)
-    assert by_name["whole"]["theta_sota_mean"] == alone["theta_sota"]["mean"]
-    assert by_name["whole"]["theta_sota_interval_lower"] == alone["theta_sota"]["interval"][0]
     frame = pd.read_csv(out / "summaries.csv")
     assert frame["identifier"].tolist() == list(by_name)
     for name in ("alone", "percent", "whole"):
@@ -115,7 +104,9 @@ def test_the_written_seed_repeats_a_row_where_another_row_failed(
     manifest: Path, tmp_path: Path, capsys: Any
 ) -> None:
     out = tmp_path / "out"
-    found = json.loads(run(capsys, manifest, "--output-dir", out, "--seed", 1, "--json")[1])
+    found = json.loads(
+        run(capsys, "batch", manifest, "--output-dir", out, "--seed", 1, "--json")[1]
+    )
     wanted = {row["identifier"]: row.get("seed") for row in found["boards"]}
     text = pd.read_csv(out / "summaries.csv", dtype=str, keep_default_na=False)
     whole = pd.read_parquet(out / "summaries.parquet").astype({"seed": "string"})
@@ -126,10 +117,9 @@ def test_the_written_seed_repeats_a_row_where_another_row_failed(
         assert len(known) == 3 < len(seeds)
         assert max(known.values()) > 2**53
     cells = text.set_index("identifier").loc["whole"]
-    again = f"{tmp_path / 'board.csv'} --n-test infer --draws 50 --chains 2 --prob 0.5"
-    with pytest.raises(SystemExit):
-        main(f"sota {again} --seed {cells['seed']} --no-sensitivity --json".split())
-    repeated = dict(_flat(json.loads(capsys.readouterr().out)))
+    again = f"sota {tmp_path / 'board.csv'} --n-test infer --draws 50 --chains 2 --prob 0.5"
+    words = (*again.split(), "--seed", cells["seed"], "--no-sensitivity", "--json")
+    repeated = dict(_flat(json.loads(run(capsys, *words)[1])))
     same = [name for name, value in repeated.items() if isinstance(value, float)]
     assert len(same) > 20
     assert [float(cells[name]) for name in same] == [repeated[name] for name in same]
@@ -138,7 +128,7 @@ def test_the_written_seed_repeats_a_row_where_another_row_failed(
 @pytest.mark.slow
 def test_what_a_person_reads_begins_with_the_answer(tmp_path: Path, capsys: Any) -> None:
     path, out = maxima(tmp_path, 2), tmp_path / "out"
-    code, printed, _ = run(capsys, path, "--output-dir", out, "--seed", 1, "--top", 1)
+    code, printed, _ = run(capsys, "batch", path, "--output-dir", out, "--seed", 1, "--top", 1)
     assert code == 0
     assert printed.startswith("Of 2 boards 0 failed. In ")
     assert "1 more with --top" in printed
@@ -196,7 +186,7 @@ def test_a_run_that_ended_goes_on(manifest: Path, tmp_path: Path) -> None:
         (("x.,1",), "identifier,n_test", "no name for a file"),
         ((f"{'x' * 10_000},1",), "identifier,n_test", "xxx...' is no name for a file"),
     ],
-)  # fmt: skip
+)
 def test_manifests_that_are_refused(
     rows: tuple[str, ...], header: str, message: str, tmp_path: Path
 ) -> None:
@@ -210,7 +200,7 @@ def test_manifests_that_are_refused(
 def test_folders_that_are_refused(tmp_path: Path, capsys: Any) -> None:
     path, out = maxima(tmp_path, 1), tmp_path / "out"
     bs.estimate_many(path, out, random_seed=1)
-    code, _, error = run(capsys, path, "--output-dir", out)
+    code, _, error = run(capsys, "batch", path, "--output-dir", out)
     assert code == 2
     assert "has results already: --resume goes on with them" in error
     with pytest.raises(InputError, match=r"of another run: its seed \(1 there\) is not the same"):
@@ -229,7 +219,7 @@ def test_folders_that_are_refused(tmp_path: Path, capsys: Any) -> None:
     with pytest.raises(InputError, match=r"batch\.json is damaged"):
         bs.estimate_many(path, mine)
     assert (mine / "batch.json").read_text() == '{"entries": []}'
-    code, _, error = run(capsys, path, "--output-dir", path)
+    code, _, error = run(capsys, "batch", path, "--output-dir", path)
     assert (code, "is not a directory" in error) == (2, True)
 
 
@@ -246,19 +236,19 @@ def test_a_full_disk_ends_the_run_in_one_line(
 
     monkeypatch.setattr(os, "replace", full)
     path, out = maxima(tmp_path, 2), tmp_path / "out"
-    code, printed, error = run(capsys, path, "--output-dir", out)
+    code, printed, error = run(capsys, "batch", path, "--output-dir", out)
     assert (code, printed, error.count("\n")) == (2, "", 1)
     assert "board-0.nc: No space left on device" in error
     assert list((out / "boards").iterdir()) == []
     monkeypatch.undo()
-    assert run(capsys, path, "--output-dir", out, "--quiet")[0] == 0
+    assert run(capsys, "batch", path, "--output-dir", out, "--quiet")[0] == 0
 
 
 @pytest.mark.slow
 def test_a_cluster_that_does_not_answer_is_said_soon(tmp_path: Path, capsys: Any) -> None:
     path, start = maxima(tmp_path, 1), time.monotonic()
     given = (path, "--output-dir", tmp_path / "out", "--dask", "tcp://127.0.0.1:9")
-    code, _, error = run(capsys, *given)
+    code, _, error = run(capsys, "batch", *given)
     assert (code, "no Dask scheduler answers" in error) == (2, True)
     assert time.monotonic() - start < 10
 
@@ -306,11 +296,11 @@ def test_a_seed_in_a_column_with_gaps_is_that_seed_or_is_refused(tmp_path: Path)
 def test_a_folder_belongs_to_one_run_at_a_time(tmp_path: Path, capsys: Any) -> None:
     path, out = maxima(tmp_path, 1), tmp_path / "out"
     with locked_folder(out):
-        code, printed, error = run(capsys, path, "--output-dir", out)
+        code, printed, error = run(capsys, "batch", path, "--output-dir", out)
     assert (code, printed, error.count("\n")) == (2, "", 1)
     assert error.startswith(f"error: another run is writing to {out}: wait until it has ended")
     assert [path.name for path in out.iterdir()] == [".lock"]
-    assert run(capsys, path, "--output-dir", out, "--quiet")[0] == 0
+    assert run(capsys, "batch", path, "--output-dir", out, "--quiet")[0] == 0
 
 
 def test_a_run_that_kept_nothing_yet_goes_on_with_its_seed(tmp_path: Path) -> None:
@@ -363,7 +353,7 @@ def test_a_result_that_is_none_is_computed_again(
     before = {path.name: path.read_bytes() for path in (out / "boards").iterdir()}
     DAMAGE[damage](out / "boards")
     code, printed, _ = run(
-        capsys, two_boards / "manifest.csv", "--output-dir", out, "--resume", "--json"
+        capsys, "batch", two_boards / "manifest.csv", "--output-dir", out, "--resume", "--json"
     )
     assert code == 0
     assert {path.name: path.read_bytes() for path in (out / "boards").iterdir()} == before
@@ -391,7 +381,9 @@ def test_a_file_that_a_row_names_is_not_written_over(
     source.write_text("name,score\na,0.9\nb,0.8\n")
     manifest = tmp_path / "manifest.csv"
     manifest.write_text(f"identifier,file,n_test\nx,{source.name},100\n")
-    code, _, error = run(capsys, manifest, "--output-dir", tmp_path / "out", written, source)
+    code, _, error = run(
+        capsys, "batch", manifest, "--output-dir", tmp_path / "out", written, source
+    )
     assert (code, f"{written} would overwrite the input" in error) == (2, True)
     assert source.read_text().startswith("name,score")
     assert not (tmp_path / "out").exists()
@@ -454,14 +446,15 @@ def test_names_of_winners_are_no_formulas(tmp_path: Path) -> None:
     assert "'=1+1" in (tmp_path / "out" / "summaries.csv").read_text()
 
 
-def test_the_figure_has_every_board_with_a_result(manifest: Path, monkeypatch: Any) -> None:
+def test_the_figure_has_every_board_with_a_result(
+    manifest: Path, monkeypatch: Any, capsys: Any
+) -> None:
     kept: list[Any] = []
     monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda drawn, _: kept.append(drawn))
     folder = manifest.parent / "out"
-    with pytest.raises(SystemExit) as stop:
-        main(["batch", str(manifest), "--output-dir", str(folder), "--seed", "1", "--quiet",
-              "--figure", str(manifest.parent / "figure.svg")])  # fmt: skip
-    assert stop.value.code == 1
+    figure = ("--figure", manifest.parent / "figure.svg")
+    given = (manifest, "--output-dir", folder, "--seed", "1", "--quiet", *figure)
+    assert run(capsys, "batch", *given)[0] == 1
     axes = kept[0].viz["plot"]["skill"].item()
     assert [label.get_text() for label in axes.get_yticklabels()] == ["alone", "percent", "whole"]
     assert axes.get_xlabel().endswith("mean and interval; line: score")  # one row has its own prob

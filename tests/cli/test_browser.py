@@ -231,22 +231,6 @@ def errors_of(browser) -> list[str]:
     return [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
 
 
-def test_the_local_page_answers_a_claim(browser, page_address, tmp_path, capsys) -> None:
-    arguments = ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
-    wanted = report_of(capsys, tmp_path, *arguments)
-    browser.get_log("browser")
-    browser.implicitly_wait(30)
-    browser.get(page_address)
-    browser.find_element("partial link text", "Two accuracies").click()
-    fill(browser, {"Accuracy of A": "0.90", "Accuracy of B": "0.88", "Test items": "500"})
-    assert browser.find_element("css selector", "section.table")
-    assert browser.title.startswith("bayes-sota claim classification: The claim that ")
-    assert browser.find_element("tag name", "blockquote").text == " ".join(wanted["text"].split())
-    assert json.loads(downloaded(browser, tmp_path, "result.json")) == wanted
-    assert downloaded(browser, tmp_path, "figure.svg").startswith(b"<?xml")
-    assert errors_of(browser) == []
-
-
 def test_the_local_page_answers_a_board_with_hostile_names(
     browser, page_address, board, tmp_path
 ) -> None:

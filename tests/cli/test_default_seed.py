@@ -3,13 +3,11 @@
 import json
 from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner
+from cli.test_option_effects import COMMANDS, arguments_of
+from data.files import run
 
 import bayes_sota as bs
-from bayes_sota.cli import main
-from bayes_sota.cli.commands import cli
 from bayes_sota.core.arguments import DEFAULT_SEED
 
 # {x} is a file of the fixture option_inputs; every command that draws
@@ -25,7 +23,7 @@ DRAWN = (
     "epp {rounds.csv} --repetitions 20",
     "cv judge {repeats.csv}",
     "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2",
-    "batch {boards.csv} --output-dir {batch} --resume",
+    "batch {boards.csv} --output-dir OUT --resume",
 )
 ELSEWHERE = {
     "claim classification": "draws for --output alone",
@@ -34,31 +32,17 @@ ELSEWHERE = {
 }
 
 
-def printed(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
-    with pytest.raises(SystemExit) as stop:
-        main(words)
-    assert stop.value.code in (0, 1)
-    return capsys.readouterr().out
-
-
-def words_of(base: str, inputs: Path, folder: Path) -> list[str]:
-    paths = {"{batch}": str(folder)}
-    return [
-        paths.get(word, str(inputs / word.strip("{}")) if word[0] == "{" else word)
-        for word in base.split()
-    ]
-
-
 @pytest.mark.parametrize("base", DRAWN)
 def test_the_next_person_gets_the_same(
     base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path, tmp_path: Path
 ) -> None:
-    folders = [tmp_path / name for name in ("again", "again", "typed", "other")]
     seeds: list[list[str]] = [[], [], ["--seed", str(DEFAULT_SEED)], ["--seed", "1"]]
-    first, again, typed, other = (
-        printed(capsys, [*words_of(base, option_inputs, folder), *seed]).replace(str(folder), "")
-        for folder, seed in zip(folders, seeds, strict=True)
-    )
+    printed = []
+    for name, seed in zip(("again", "again", "typed", "other"), seeds, strict=True):
+        folder = str(tmp_path / name)
+        words = arguments_of(base.replace("OUT", folder), option_inputs)
+        printed.append(run(capsys, *words, *seed)[1].replace(folder, ""))
+    first, again, typed, other = printed
     told = "Seed {}; --seed N draws others."
     assert first == again == typed
     assert told.format(DEFAULT_SEED) in first
@@ -69,24 +53,17 @@ def test_the_next_person_gets_the_same(
 def test_the_seed_is_in_json_and_report(
     base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path, tmp_path: Path
 ) -> None:
-    page, words = tmp_path / "page.html", words_of(base, option_inputs, tmp_path)
-    found = json.loads(printed(capsys, [*words, "--json", "--report", str(page)]))
+    page, words = tmp_path / "page.html", arguments_of(base, option_inputs)
+    found = json.loads(run(capsys, *words, "--json", "--report", page)[1])
     assert found["seed"] == DEFAULT_SEED
     assert f"--seed {DEFAULT_SEED}" in page.read_text(encoding="utf-8")
 
 
 def test_every_command_that_draws_is_here() -> None:
-    def commands(group: click.Group, above: str = "") -> list[str]:
-        found = []
-        for name, command in group.commands.items():
-            deeper = isinstance(command, click.Group)
-            found += commands(command, f"{above}{name} ") if deeper else [f"{above}{name}"]
-        return found
-
     drawing = {
         name
-        for name in commands(cli)
-        if "--seed" in CliRunner().invoke(cli, [*name.split(), "--help"]).output
+        for name, command in COMMANDS.items()
+        if any("--seed" in p.opts for p in command.params)
     }
     here = {name for name in drawing if any(base.startswith(f"{name} ") for base in DRAWN)}
     assert drawing - here == set(ELSEWHERE)

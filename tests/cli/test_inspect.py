@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data.files import run
+from data.files import EXAMPLES, run
 
-import bayes_sota.data
-
-EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
 KINDS = {
     "answers.csv": "answers", "exam.csv": "answers", "auc.csv": "item scores",
     "battles.csv": "battles", "claims.csv": "claims", "cross_validation.csv": "cross-validation",

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from data.files import run
 from latex_tables import read_tables
 from matplotlib.text import Text
 
 import bayes_sota as bs
-from bayes_sota.cli import main
 from bayes_sota.core.sample import read_result
 from bayes_sota.data.examples import load_responses_example
 
@@ -134,11 +134,9 @@ def shown(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[
     tables = [["--table", str(folder / f"table of {name}{ending}")] for ending in (".tex", ".csv")]
     printed = []
     for more in (tables[0], ["--json", *tree, *tables[1]]):
-        with pytest.raises(SystemExit) as stop:
-            main([*command, *more])
-        captured = capsys.readouterr()
-        assert stop.value.code in (0, None, 1), captured.err
-        printed.append(captured.out)
+        code, out, error = run(capsys, *command, *more)
+        assert code in (0, 1), error
+        printed.append(out)
     return printed[0], json.loads(printed[1])
 
 
@@ -268,9 +266,7 @@ def test_every_number_in_the_words_of_a_figure_is_in_the_json(
     save = "bayes_sota.core.plots.save_figure"
     monkeypatch.setattr(save, lambda figure, _: drawn.append(figure))
     words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
-    with pytest.raises(SystemExit):
-        main([*words, "--json", "--figure", str(folder / "figure.png")])
-    result = json.loads(capsys.readouterr().out)
+    result = json.loads(run(capsys, *words, "--json", "--figure", folder / "figure.png")[1])
     texts = [text for text in words_of(drawn[0]) if not text.startswith("independent mistakes")]
     assert texts
     assert unknown_numbers("\n".join(texts), result) == []

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 import pytest
+from data.files import run
 
-from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
 from bayes_sota.core.command import OutputDirectory, OutputFile
 
@@ -226,15 +226,9 @@ def arguments_of(base: str, inputs: Path, flag: str = "") -> list[str]:
     return words
 
 
-def run(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    return int(stop.value.code or 0), capsys.readouterr().out
-
-
 def as_json(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, Any]:
     """Exit code, and the JSON object without its seed."""
-    code, out = run(capsys, [*arguments, "--json"])
+    code, out, _ = run(capsys, *arguments, "--json")
     found = json.loads(out) if out else None
     if found:
         found.pop("seed", None)
@@ -244,7 +238,7 @@ def as_json(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[i
 
 def as_text(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
     """Printed text without the line of the seed."""
-    return run(capsys, arguments)[1].split("Seed ")[0]
+    return run(capsys, *arguments)[1].split("Seed ")[0]
 
 
 def without_effect(base: str, capsys: Any, inputs: Path, out: Path) -> list[str]:
@@ -296,8 +290,8 @@ def test_permissions_allow_what_is_refused(
     flag: str, base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path
 ) -> None:
     arguments = arguments_of(base, option_inputs)
-    assert run(capsys, arguments)[0] == 2
-    assert run(capsys, [*arguments, *flag.split()])[0] in (0, 1)  # 1: rows were left out
+    assert run(capsys, *arguments)[0] == 2
+    assert run(capsys, *arguments, *flag.split())[0] in (0, 1)  # 1: rows were left out
 
 
 def test_every_command_has_an_input() -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from data.files import run
 from latex_tables import Unreadable, read_tables
 
 import bayes_sota as bs
-from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
 from bayes_sota.core.tables import Report, latex_table
 from bayes_sota.core.text import plain_text
@@ -45,21 +46,14 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(capsys: pytest.CaptureFixture[str], line: str, *more: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([*line.split(), *map(str, more)])
-    captured = capsys.readouterr()
-    return int(stop.value.code or 0), captured.out, captured.err
-
-
 @pytest.mark.parametrize("line", FAST)
 def test_the_paragraph_is_one_and_tables_have_every_format(
     line: str, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = line.format(board=board)
     paths = [tmp_path / f"x{ending}" for ending in (".md", ".json")]
-    _, printed, _ = run(capsys, line, "--text", "--table", paths[0])
-    _, found, _ = run(capsys, line, "--json", "--table", paths[1])
+    _, printed, _ = run(capsys, *line.split(), "--text", "--table", paths[0])
+    _, found, _ = run(capsys, *line.split(), "--json", "--table", paths[1])
     assert printed == json.loads(found)["text"] + "\n"
     assert json.loads(paths[1].read_text())["text"] + "\n" == printed
     assert paths[0].read_text().count("---") > 1
@@ -90,7 +84,7 @@ def test_every_command_with_results_has_a_paragraph_and_a_table() -> None:
 def test_what_has_no_effect_is_refused(
     options: str, message: str, board: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, error = run(capsys, f"board {board} --n-test 749 --seed 1", *options.split())
+    code, out, error = run(capsys, *f"board {board} --n-test 749 --seed 1 {options}".split())
     assert (code, out) == (2, "")
     assert message in error
 
@@ -145,7 +139,7 @@ def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
     monkeypatch.chdir(tmp_path)
     told = []
     for command in (line, line.replace(" --top 1", "") + " --json"):
-        code, out, error = run(capsys, command)
+        code, out, error = run(capsys, *command.split())
         assert code in (0, 1), error
         told.append(" ".join(f"{out} {error}".split()))
     assert not ONE_OF_MANY.search(told[0])
@@ -165,7 +159,7 @@ def test_the_answer_fits_on_two_lines_of_a_page(
     line: str, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The heading of a report is the first sentence: two lines hold about 170 characters."""
-    _, out, _ = run(capsys, line.format(board=board), "--report", tmp_path / "x.html")
+    _, out, _ = run(capsys, *line.format(board=board).split(), "--report", tmp_path / "x.html")
     page = (tmp_path / "x.html").read_text()
     (heading,) = re.findall(r"<h1[^>]*>(.*?)</h1>", page)
     assert unescape(heading) == out.splitlines()[0]
@@ -178,9 +172,9 @@ def test_the_first_sentence_can_be_quoted(board: Path, capsys: pytest.CaptureFix
     expected = rf"Expect .+ to score {number} % \({number} to {number}\) on many new items, "
     best = rf"\(theta_sota\), would score {number} % \({number} to {number}\)"
     for line in ("sota {board} --no-sensitivity", "board {board} --draws 100"):
-        command = line.format(board=board) + " --n-test 749 --seed 1"
-        first, second, *_ = run(capsys, command)[1].splitlines()
-        result = json.loads(run(capsys, command, "--json")[1])
+        command = [*line.format(board=board).split(), "--n-test", "749", "--seed", "1"]
+        first, second, *_ = run(capsys, *command)[1].splitlines()
+        result = json.loads(run(capsys, *command, "--json")[1])
         skill = result.get("winner_skill") or result["entries"][0]["skill"]
         score = result.get("observed_maximum") or result["entries"][0]["score"]
         found = re.fullmatch(rf"{expected}not the {number} % it shows\.", first)
@@ -201,7 +195,9 @@ def reports() -> dict[str, Any]:
     table = bs.ScoreTable(rng.normal(size=(12, 5)), players=HOSTILE, tournament=HOSTILE[2])
     answers = bs.Responses(rng.random((80, 5)) < np.linspace(0.9, 0.6, 5), names=HOSTILE)
     settings: Any = {"random_seed": 1, "sensitivity": False, "draws": 50}
+    claims = {"name": HOSTILE, "group": HOSTILE, "accuracy_a": 0.9, "accuracy_b": 0.8}
     return {
+        "review": bs.claims.claims_table(pd.DataFrame(claims | {"n_test": 500})),
         "entries": bs.board_table(hostile, draws=100, random_seed=1),
         "sota": bs.leaderboard.report_sota(single, **settings),
         "shrink": bs.leaderboard.report_point_estimate(hostile, "shrink", n_classes=5),
@@ -210,7 +206,7 @@ def reports() -> dict[str, Any]:
     }
 
 
-WITH_NAMES = {"entries", "epp", "methods"}
+WITH_NAMES = {"entries", "epp", "methods", "review"}
 BROKEN = (
     r"\begin{tabular}{l} a & b \\ \end{tabular}", r"\begin{tabular}{lr} a \\ \end{tabular}",
     r"\begin{tabular}{l} a_b \\ \end{tabular}", r"\begin{tabular}{l} 5% \\ \end{tabular}",

@@ -7,7 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import bayes_sota.data
 from bayes_sota.cli.main import main
+
+EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
+EXAM = str(EXAMPLES / "exam.csv")
 
 
 def written(folder: Path, content: Any, name: str = "board.csv") -> Path:
@@ -22,9 +26,9 @@ def written(folder: Path, content: Any, name: str = "board.csv") -> Path:
     return path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     """Exit code of a command, and what it prints to both streams."""
     with pytest.raises(SystemExit) as stopped:
-        main(arguments)
+        main([str(argument) for argument in arguments])
     printed = capsys.readouterr()
     return int(stopped.value.code or 0), printed.out, printed.err

@@ -57,8 +57,9 @@ def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(
     assert notes == [1, 0, 0, 0]
     rho = [found["rho"] for found in (told, asked, single, plain)]
     assert rho[0] == rho[1] != rho[2] == rho[3]
-    known = answer(*words, folder / "download.csv", *options, "--correlation", "0.6")
-    assert not any(TAKEN in note for note in known["notes"])
+    for given in (("--correlation", "0.6"), ("--model", "ensembles")):
+        known = answer(*words, folder / "download.csv", *options, *given)
+        assert not any(TAKEN in note for note in known["notes"])
 
 
 def test_two_downloads_of_one_competition_are_a_field_of_ensembles(folder: Path) -> None:

@@ -54,19 +54,6 @@ class Form:
     largest: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Field:
-    """A parameter of a command as a form asks for it."""
-
-    name: str
-    option: str
-    labels: tuple[str, ...]
-    help: str
-    kind: str
-    choices: tuple[str, ...]
-    needed: bool
-
-
 _READING = {
     "name_column": ("Names",),
     "score_column": ("Scores",),
@@ -177,30 +164,21 @@ def command_of(form: Form, group: click.Group) -> click.Command:
     return found
 
 
-def fields_of(form: Form, group: click.Group) -> Iterator[Field]:
-    """What a form asks for."""
+def fields_of(form: Form, group: click.Group) -> Iterator[dict[str, Any]]:
+    """What a form asks for: each parameter of its command as the page shows it."""
     params = {str(param.name): param for param in command_of(form, group).params}
     for name, labels in form.labels.items():
-        yield _field(params[name], labels, needed=name in form.needed)
-
-
-def _field(param: click.Parameter, labels: tuple[str, ...], *, needed: bool) -> Field:
-    choices = tuple(param.type.choices) if isinstance(param.type, click.Choice) else ()
-    default = getattr(param, "default", None)
-    kind = "choice" if choices else "text"
-    if isinstance(param.type, InputFile):
-        kind = "file"
-    elif _is_flag(param):
-        kind = "flag"
-    return Field(
-        name=str(param.name),
-        option=max(param.opts, key=len) if isinstance(param, click.Option) else "FILE",
-        labels=labels,
-        help=getattr(param, "help", None) or "",
-        kind=kind,
-        choices=choices if default in choices else ("", *choices),
-        needed=param.required or needed,
-    )
+        param = params[name]
+        choices = list(param.type.choices) if isinstance(param.type, click.Choice) else []
+        default = getattr(param, "default", None)
+        kind = "choice" if choices else "flag" if _is_flag(param) else "text"
+        yield {
+            "name": name, "labels": labels, "needed": param.required or name in form.needed,
+            "option": max(param.opts, key=len) if isinstance(param, click.Option) else "FILE",
+            "help": getattr(param, "help", None) or "",
+            "kind": "file" if isinstance(param.type, InputFile) else kind,
+            "choices": choices if default in choices else ["", *choices],
+        }  # fmt: skip
 
 
 def arguments_of(

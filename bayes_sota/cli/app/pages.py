@@ -205,7 +205,7 @@ class _Pages:
 
     def _prepare(self, job: Job, folder: Path) -> tuple[Sequence[str], Sequence[str]]:
         group = self._jobs.group
-        names = {f.name for f in fields_of(job.form, group) if f.kind == "file"}
+        names = {f["name"] for f in fields_of(job.form, group) if f["kind"] == "file"}
         seed = secrets.randbelow(2**31)
         run, shown = arguments_of(job.form, group, job.values, _stored(job, folder, names), seed)
         check_size(job.form, group, job.values, shown)
