@@ -26,11 +26,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.counts import MatchKind, ranks_of_rounds, score_levels, scores_below
+from bayes_sota.epp.counts import MatchKind, ranks_of_rounds, scores_below
 
 _SEED = 0  # of the flips
 _FLIPS = 2_000
@@ -51,8 +52,6 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
     >>> round(float(bonferroni_critical(0.95, 1, 18)), 3)
     2.101
     """
-    from scipy.special import ndtri, stdtrit
-
     tail = (1 - ci_prob) / 2 / contrasts
     values, places = np.unique(df, return_inverse=True)
     with np.errstate(invalid="ignore"):
@@ -277,15 +276,16 @@ def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
 
 def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
     """Twice the wins of a round's scores, and of all scores against the round's, as counted."""
-    present = table.present.astype(np.float64)
-    counts, sums = present.sum(axis=0), []
-    level, owners, rounds = score_levels(table.oriented)
-    doubled = np.zeros(present.shape)
-    for block, below in scores_below(owners):
-        doubled += rounds[block].T @ (2 * counts - below)  # above the round's scores
-        sums.append(below.sum(axis=1))
+    present = table.present
+    counts, rounds = present.sum(axis=0), np.nonzero(present)[0]
+    doubled, won = np.zeros(present.shape), np.zeros(rounds.size)
+    for player, (below, equal) in enumerate(scores_below(table.oriented)):
+        twice = 2 * below + equal
+        lost = 2 * counts[player] - twice  # of the round's scores against this player's
+        doubled[:, player] = np.bincount(rounds, lost, len(present))
+        won += twice
     # what a player's scores win against its own of the round cancels
-    doubled[table.present] += np.concatenate(sums)[level]
+    doubled[present] += won
     doubled -= 2 * present * counts
     between = probabilities - np.diag(np.diagonal(probabilities))
     expected = present * (between @ counts) + counts * (present @ between.T)
