@@ -46,6 +46,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize, minimize_scalar
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
@@ -251,8 +252,6 @@ def _slopes(difference: FloatArray, p_tie: float, ties: Ties) -> FloatArray:
 
 def _maximum(rows: MatchRows, m: int, ties: Ties) -> tuple[FloatArray, float]:
     """Skills and probability of a tie that maximise the likelihood, under a nearly flat prior."""
-    from scipy.optimize import minimize, minimize_scalar
-
     pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
     counts = count_cells(cells, len(pairs))
     first, second = pairs[:, 1], pairs[:, 2]

@@ -5,10 +5,14 @@ probabilities is one area of steps: with players in the order of their skills th
 from the upper right to the lower left. ``tests/epp/test_plots.py`` reads the artists back.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from arviz_plots import PlotCollection
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
@@ -29,12 +33,6 @@ from bayes_sota.epp.plots import (
 )
 from bayes_sota.epp.summary import draws_of_players
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
-
 _TALLEST = 0.82  # of the bars of ranks, in rows
 _EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
 _COLORS = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0B4F80")
@@ -44,14 +42,14 @@ _MOST_WRITTEN = 20  # players whose probabilities are written into the cells
 
 
 def plot_rank_distribution(
-    result: "BradleyTerryFit | xr.DataTree",
+    result: BradleyTerryFit | xr.DataTree,
     *,
     ci_prob: float = 0.95,
     most: int = 40,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw which ranks each player may have, rank 1 on the left.
 
     Of a posterior the bars are the probabilities of the ranks, all on one scale, with the
@@ -127,13 +125,13 @@ def plot_rank_distribution(
 
 
 def plot_win_matrix(
-    result: "BradleyTerryFit | xr.DataTree",
+    result: BradleyTerryFit | xr.DataTree,
     *,
     most: int = 40,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw how probably each row beats each column, players ordered by skill (Property 3.1).
 
     Columns are in the order of the rows, with their names for up to 50 players. Up to 20 players
@@ -207,7 +205,7 @@ def plot_win_matrix(
 
 
 def _best_players(
-    result: "BradleyTerryFit | xr.DataTree", most: int
+    result: BradleyTerryFit | xr.DataTree, most: int
 ) -> tuple[list[str], FloatArray, int]:
     """Names of the best players, their probabilities, and how many players there are."""
     if isinstance(result, BradleyTerryFit):
@@ -218,13 +216,13 @@ def _best_players(
     else:
         names, draws = draws_of_players(result, "epp")
         order = best_first(draws.mean(axis=0), most)
-        rows = [np.mean(1 / (1 + np.exp(draws[:, order] - draws[:, [i]])), axis=0) for i in order]
+        rows = [np.mean(expit(draws[:, [i]] - draws[:, order]), axis=0) for i in order]
         return [names[i] for i in order], np.stack(rows), len(names)
     order = best_first(epp, most)
     return [names[i] for i in order], wins[np.ix_(order, order)], len(names)
 
 
-def _held(tree: "xr.DataTree") -> "xr.Dataset | None":
+def _held(tree: xr.DataTree) -> xr.Dataset | None:
     """Skills and win probabilities that a result holds, their means over draws."""
     for group in ("posterior", "point_estimate"):
         if group in tree.children and "win_probability" in tree[group]:
@@ -303,19 +301,15 @@ def _share(p: float) -> str:
     return _whole_percent(p).replace(">", "more than ").replace("<", "less than ") + "%"
 
 
-def _ranks_of_fit(fit: BradleyTerryFit, ci_prob: float) -> "tuple[pd.DataFrame, None]":
+def _ranks_of_fit(fit: BradleyTerryFit, ci_prob: float) -> tuple[pd.DataFrame, None]:
     """Players with their ranks and rank intervals."""
-    import pandas as pd
-
     columns = {"player": fit.players, "rank": fit.rank, "middle": fit.rank.astype(np.float64)}
     ends = dict(zip(("rank_lower", "rank_upper"), fit.rank_interval(ci_prob).T, strict=True))
     return pd.DataFrame(columns | ends), None
 
 
-def _ranks_of_draws(tree: "xr.DataTree", ci_prob: float) -> "tuple[pd.DataFrame, FloatArray]":
+def _ranks_of_draws(tree: xr.DataTree, ci_prob: float) -> tuple[pd.DataFrame, FloatArray]:
     """The same, equal-tailed, and the probability of each rank from 1, shape (m, m)."""
-    import pandas as pd
-
     held = "posterior" in tree.children and "rank" in tree["posterior"]
     players, draws = draws_of_players(tree, "rank" if held else "epp")
     m = len(players)
@@ -355,7 +349,7 @@ def _draw_shares(panel: Panel, shares: FloatArray, tied: BoolArray) -> None:
         draw_area(panel, f"ranks_{row}", np.arange(first, last + 1) + 0.5, ends, color, 0.55)
 
 
-def _finding_of_ranks(board: "pd.DataFrame", shares: FloatArray | None, drawn: int) -> str:
+def _finding_of_ranks(board: pd.DataFrame, shares: FloatArray | None, drawn: int) -> str:
     count = len(board)
     if shares is None:
         text = f"{int((board['rank_lower'] == 1).sum()):,} of {count:,} players may hold rank 1"

@@ -74,11 +74,11 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("no player 'resnet50'; did you mean 'resnet'", lambda: fit().test("resnet50", "vit")),
     ("no player 'vitt'; did you mean 'vit'", lambda: fit().win_probability("mlp", "vitt")),
     ("got 'mlp' twice", lambda: fit().test("mlp", "mlp")),
-    ("robust, model or simultaneous, got 'exact'", lambda: fit().interval(kind="exact")),
+    ("robust, model, simultaneous, got 'exact'", lambda: fit().interval(kind="exact")),
     ("above 0 and below 1", lambda: fit().interval(1.5)),
     ("above 0 and below 1", lambda: fit().rank_interval(NAN)),
     ("above 0 and below 1", lambda: fit().test("vit", "mlp", ci_prob=0)),
-    ("'simulated' is there twice", lambda: bs.epp.fit_tournaments([TABLE, TABLE])),
+    ("'simulated' occurs more than once", lambda: bs.epp.fit_tournaments([TABLE, TABLE])),
     ("lower is better in some rounds only", lambda: count_matches(
         ScoreTable(EVEN, lower_is_better=[True, False]), "all-rounds")),
     ("one score per round, 15", lambda: bs.epp.add_player(fit(), "new", [1.0] * 14)),
