@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.special import xlogy
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
@@ -127,11 +128,8 @@ class Field:
         groups, size = self._groups
         summed = np.stack([np.bincount(groups, column, size) for column in counts.T], axis=1)
         if self.ties == "half":
-            half = summed[:, 1:2] / 2
-            summed = np.concatenate([summed[:, :1] + half, summed[:, 2:] + half], axis=1)
-        total = summed.sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(summed > 0, summed * np.log(summed / total), 0.0)
+            summed = summed @ [[1, 0], [0.5, 0.5], [0, 1]]
+        terms = xlogy(summed, summed / summed.sum(axis=1, keepdims=True))
         return 2 * float(terms.sum() - np.sum(counts * logs))
 
     @cached_property

@@ -118,38 +118,29 @@ def plot_epp(
         check_choice("contrast", contrast, Contrast)
     board = _leaderboard(result, ci_prob)
     drawn = best_rows(board, "epp", most)
-    meaning, ends = f"thick bar: {100 * ci_prob:.3g}% interval of each", ["epp", "lower", "upper"]
+    meaning = f"thick bar: {100 * ci_prob:.3g}% interval of each"
     if not isinstance(result, BradleyTerryFit):
         contrast, meaning = None, f"posterior mean; {meaning}"
     elif contrast is not None:
-        thin = result.interval(ci_prob, contrast)[best_first(result.epp, most)]
-        drawn, meaning = (
-            drawn.assign(low=thin[:, 0], high=thin[:, 1]),
-            f"{meaning}; {_CONTRASTS[contrast]}",
-        )
-        ends += ["low", "high"]
+        low, high = result.interval(ci_prob, contrast)[best_first(result.epp, most)].T
+        drawn, meaning = drawn.assign(low=low, high=high), f"{meaning}; {_CONTRASTS[contrast]}"
     label = f"EPP, and the probability of beating an average player\n({meaning})"
-    x = odds_axis(label, drawn[ends])
-    panel, y = named_rows(
-        "epp", x, drawn, above=1.9, backend=backend, plot_collection=plot_collection, **pc_kwargs
-    )
+    x = odds_axis(label, drawn.filter(["epp", "lower", "upper", "low", "high"]))
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel, y = named_rows("epp", x, drawn, above=1.9, **where)
     panel.vline("average", 0.0, COLORS["prior"])
     for kind, here, heights, color in by_standing(drawn["tied"].to_numpy()):
         rows, chosen = heights[:, None], drawn.iloc[here]
-        if contrast == "simultaneous":
+        if contrast is not None:
             thin = _inside(chosen[["low", "high"]], x)
-            draw_bars(panel, f"simultaneous_{kind}", thin, rows, color, 0.9)
-        elif contrast == "model":
-            marks = _inside(chosen[["low", "high"]], x).reshape(-1, 1)
-            upright = np.repeat(rows, 2, axis=0) + np.array([-_MARK, _MARK])
-            draw_bars(panel, f"model_{kind}", marks, upright, color, 0.9)
-        draw_bars(
-            panel, f"interval_{kind}", _inside(chosen[["lower", "upper"]], x), rows, color, 2.8
-        )
+            if contrast == "model":  # upright marks at both ends
+                thin = thin.reshape(-1, 1)
+                rows = np.repeat(rows, 2, axis=0) + np.array([-_MARK, _MARK])
+            draw_bars(panel, f"{contrast}_{kind}", thin, rows, color, 0.9)
+        thick = _inside(chosen[["lower", "upper"]], x)
+        draw_bars(panel, f"interval_{kind}", thick, heights[:, None], color, 2.8)
         draw_dots(panel, f"epp_{kind}", chosen["epp"].to_numpy(), heights, color)
-    set_axes(panel, x, y)
-    title_figure(panel.collection, _finding_of_skills(board, len(drawn)))
-    return panel.collection
+    return finished(panel, x, y, _finding_of_skills(board, len(drawn)))
 
 
 def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float) -> pd.DataFrame:
@@ -255,6 +246,13 @@ def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
             getattr(library, f"{side}label")(plain_text(axis.label, backend), target, size=10)
 
     panel.draw(style, "axes", 0.0, store_artist=False)
+
+
+def finished(panel: Panel, x: Axis, y: Axis, title: str) -> PlotCollection:
+    """The figure, with its axes and its title."""
+    set_axes(panel, x, y)
+    title_figure(panel.collection, title)
+    return panel.collection
 
 
 def draw_bars(

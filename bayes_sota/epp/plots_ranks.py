@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayes_sota.core.arguments import OPEN_SHARE
-from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
+from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
@@ -27,6 +27,7 @@ from bayes_sota.epp.plots import (
     draw_area,
     draw_bars,
     draw_dots,
+    finished,
     name_axis,
     named_rows,
     set_axes,
@@ -100,16 +101,8 @@ def plot_rank_distribution(
     drawn = best_rows(board.assign(minus=-board["middle"]), "minus", most)
     ends = drawn[["rank_lower", "rank_upper"]].to_numpy()
     x = _rank_axis(int(ends.max()), _meaning(ci_prob, of_fit=of_fit))
-    panel, y = named_rows(
-        "rank",
-        x,
-        drawn,
-        above=1.6,
-        margin=0.6 if of_fit else 0.95,
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel, y = named_rows("rank", x, drawn, above=1.6, margin=0.6 if of_fit else 0.95, **where)
     tied = drawn["rank_lower"].to_numpy() == 1
     if shares is not None:
         _draw_shares(panel, shares[drawn.index], tied)
@@ -119,9 +112,7 @@ def plot_rank_distribution(
         draw_bars(panel, f"interval_{kind}", bars, heights[:, None] - low, color, 1.6)
         if of_fit:
             draw_dots(panel, f"rank_{kind}", drawn["middle"].to_numpy()[here], heights, color)
-    set_axes(panel, x, y)
-    title_figure(panel.collection, _finding_of_ranks(board, shares, len(drawn)))
-    return panel.collection
+    return finished(panel, x, y, _finding_of_ranks(board, shares, len(drawn)))
 
 
 def plot_win_matrix(
@@ -179,14 +170,11 @@ def plot_win_matrix(
     texts = [shown_name(name, 24) for name in players]
     longest = max(map(len, texts)) if named else 0
     size = (max(2.9 + cell * count, 6.4), 2.1 + cell * count + 0.07 * longest)
-    anything = make_bounds(0.0, 1.0)
     collection = make_collection(
-        {"win_probability": anything, "key": anything},
+        dict.fromkeys(("win_probability", "key"), make_bounds(0.0, 1.0)),
         figsize=size,
         ratios={"height_ratios": [cell * count, 0.2]},
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
+        **{"backend": backend, "plot_collection": plot_collection, **pc_kwargs},
     )
     panel = Panel(collection, "win_probability")
     _draw_classes(panel, wins)
@@ -198,10 +186,8 @@ def plot_win_matrix(
     if not named:
         texts = [str(rank) if rank % 5 == 0 else "" for rank in ranks]
     columns = Axis("", -0.5, count - 0.5, range(count), texts, 8, rotation=90 if named else 0)
-    set_axes(panel, columns, rows)
     _draw_key(Panel(collection, "key"))
-    title_figure(collection, _finding_of_wins(players, wins, total))
-    return collection
+    return finished(panel, columns, rows, _finding_of_wins(players, wins, total))
 
 
 def _best_players(

@@ -38,7 +38,6 @@ _FLIPS = 2_000
 _BLOCK = 200  # of them at a time
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
 _ENOUGH_FLIPS = 6  # clusters, of which there are 64 flips; with fewer the bound is taken
-_FEW_PLAYERS = 40  # whose pairs are kept in memory
 _NEARLY = 0.9  # of all degrees of freedom
 _SMALL = 1e-12
 ROUND_OFF = 1e-12  # of a variance of a difference, relative
@@ -179,9 +178,6 @@ def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArra
     both = np.diagonal(product)[:, None] + np.diagonal(product)
     squares = both - 2 * product
     squares = np.where(squares > ROUND_OFF * both, squares, 0.0)
-    if len(squares) <= _FEW_PLAYERS:
-        i, j = np.nonzero(np.triu(squares, 1))
-        return _largest(influence[:, i] - influence[:, j])
     with np.errstate(divide="ignore"):
         inverse = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
 
