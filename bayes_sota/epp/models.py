@@ -150,18 +150,18 @@ def field_of(model: pm.Model) -> Field:
             f"{held}"
         )
 
-    def held(name: str) -> Any:
+    def data_of(name: str) -> Any:
         return model[name].get_value().astype(np.intp)
 
     ranks = listed = rounds = None
     if "round" in model.coords:
-        seen = model.rvs_to_values[model["round_rank"]].eval() if ranked else held("ranks")
-        ranks, tournament = seen.astype(np.int64), held("round_tournament")
+        seen = model.rvs_to_values[model["round_rank"]].eval() if ranked else data_of("ranks")
+        ranks, tournament = seen.astype(np.int64), data_of("round_tournament")
         rounds = tuple(map(str, model.coords["round"]))
     else:
         outcome = np.rint(2 - 2 * model["match_outcome"].get_value()).astype(np.intp)
-        listed = MatchRows(held("first"), held("second"), outcome, held("match_cluster"))
-        tournament = held("cluster_tournament")
+        listed = MatchRows(data_of("first"), data_of("second"), outcome, data_of("match_cluster"))
+        tournament = data_of("cluster_tournament")
     players, tournaments = (tuple(map(str, model.coords[n])) for n in ("player", "tournament"))
     ties, by_round = likelihoods.ties_of(names), "round_slope" in names
     return Field(players, tournaments, rounds, ranks, listed, tournament, ties, ranked, by_round)

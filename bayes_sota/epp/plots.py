@@ -15,8 +15,7 @@ from arviz_plots import PlotCollection, visuals
 from arviz_plots.plot_collection import backend_from_object
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import OPEN_SHARE, check_choice
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE, check_choice
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
@@ -114,15 +113,16 @@ def plot_epp(
     '2 of 4 players may be the best (filled dots)'
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
+    COUNT.check(most, "most")
     if contrast is not None:
         check_choice("contrast", contrast, Contrast)
     board = _leaderboard(result, ci_prob)
-    drawn = best_rows(board, "epp", most)
+    drawn = board.head(most)
     meaning = f"thick bar: {100 * ci_prob:.3g}% interval of each"
     if not isinstance(result, BradleyTerryFit):
         contrast, meaning = None, f"posterior mean; {meaning}"
     elif contrast is not None:
-        low, high = result.interval(ci_prob, contrast)[best_first(result.epp, most)].T
+        low, high = result.interval(ci_prob, contrast)[best_first(result.epp)[:most]].T
         drawn, meaning = drawn.assign(low=low, high=high), f"{meaning}; {_CONTRASTS[contrast]}"
     label = f"EPP, and the probability of beating an average player\n({meaning})"
     x = odds_axis(label, drawn.filter(["epp", "lower", "upper", "low", "high"]))
@@ -151,22 +151,15 @@ def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float) -> pd.Da
     return frame.assign(rank=1 + np.arange(len(frame)), tied=frame["p_best"] >= (1 - ci_prob) / 2)
 
 
-def best_first(epp: FloatArray, most: int) -> NDArray[np.intp]:
-    """Places of the best players, the best first.
+def best_first(epp: FloatArray) -> NDArray[np.intp]:
+    """Places of the players, the best first.
 
     Examples
     --------
-    >>> best_first(np.array([-1.0, 2.0, 0.5]), most=2).tolist()
-    [1, 2]
+    >>> best_first(np.array([-1.0, 2.0, 0.5])).tolist()
+    [1, 2, 0]
     """
-    if most < 1:
-        raise InputError(f"at least 1 player is drawn, got most={most!r}")
-    return np.argsort(-epp, kind="stable")[:most]
-
-
-def best_rows(frame: pd.DataFrame, by: str, most: int) -> pd.DataFrame:
-    """Rows of the best players, the best first."""
-    return frame.iloc[best_first(frame[by].to_numpy(), most)]
+    return np.argsort(-epp, kind="stable")
 
 
 def by_standing(tied: BoolArray) -> Iterator[tuple[str, NDArray[np.intp], FloatArray, str]]:
@@ -272,7 +265,8 @@ def draw_bars(
     look: dict[str, Any] = {"width": width}
     if panel.collection.backend == "matplotlib":  # the others end bars at their ends
         look["solid_capstyle"] = "butt"
-    panel.line(label, *(xr.DataArray(part, dims="point") for part in points), color, **look)
+    across, up = (xr.DataArray(part, dims="point") for part in points)
+    panel.line(label, across, up, color, **look)
 
 
 def draw_area(

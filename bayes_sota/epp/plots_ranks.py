@@ -14,7 +14,7 @@ from arviz_plots import PlotCollection
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE
 from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
@@ -22,7 +22,6 @@ from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots import (
     Axis,
     best_first,
-    best_rows,
     by_standing,
     draw_area,
     draw_bars,
@@ -96,9 +95,10 @@ def plot_rank_distribution(
     'a is the best with a probability of 72%'
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
+    COUNT.check(most, "most")
     of_fit = isinstance(result, BradleyTerryFit)
     board, shares = _ranks_of_fit(result, ci_prob) if of_fit else _ranks_of_draws(result, ci_prob)
-    drawn = best_rows(board.assign(minus=-board["middle"]), "minus", most)
+    drawn = board.sort_values("middle", kind="stable").head(most)
     ends = drawn[["rank_lower", "rank_upper"]].to_numpy()
     x = _rank_axis(int(ends.max()), _meaning(ci_prob, of_fit=of_fit))
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
@@ -163,6 +163,7 @@ def plot_win_matrix(
     >>> figure.viz["cell_0_2"]["win_probability"].item()["string"]
     '88'
     """
+    COUNT.check(most, "most")
     players, wins, total = _best_players(result, most)
     count = len(players)
     cell = 0.36 if count <= _MOST_WRITTEN else 0.22
@@ -201,10 +202,10 @@ def _best_players(
         wins = held["win_probability"].transpose("player", "player_other").values
     else:
         names, draws = draws_of_players(result, "epp")
-        order = best_first(draws.mean(axis=0), most)
+        order = best_first(draws.mean(axis=0))[:most]
         rows = [np.mean(expit(draws[:, [i]] - draws[:, order]), axis=0) for i in order]
         return [names[i] for i in order], np.stack(rows), len(names)
-    order = best_first(epp, most)
+    order = best_first(epp)[:most]
     return [names[i] for i in order], wins[np.ix_(order, order)], len(names)
 
 

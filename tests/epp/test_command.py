@@ -42,16 +42,11 @@ def long_file(folder: Path, tournaments: int) -> Path:
     return path
 
 
-def test_everything_is_written(capsys, scores: Path, tmp_path: Path) -> None:
-    code, out, error = run(
-        capsys, scores, "--repetitions", "19", "--table", tmp_path / "t.md", "--figure",
-        tmp_path / "f.png", "--figure-kind", "matrix", "--output", tmp_path / "r.nc", "--best-of",
-        "a", "5:20", "--seed", "1",
-    )  # fmt: skip
+def test_the_result_is_written(capsys, scores: Path, tmp_path: Path) -> None:
+    asked = ("--repetitions", "0", "--output", tmp_path / "r.nc", "--best-of", "a", "5:20")
+    code, out, error = run(capsys, scores, *asked)
     assert (code, error) == (0, "")
     assert "a as the best of 5:20 private variants" in out
-    assert "| 1 | a |" in (tmp_path / "t.md").read_text()
-    assert (tmp_path / "f.png").stat().st_size > 3_000
     tree = bs.read_result(tmp_path / "r.nc")
     fit = bs.fit_epp(bs.read_scores(scores))
     assert tree["point_estimate"]["epp"].values.tolist() == fit.epp.tolist()
@@ -205,7 +200,7 @@ def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path) -> None:
     assert new["interval"][1] - new["interval"][0] > old[1] - old[0]
 
 
-RMSE = "task,a,b\nx,1,2\nval_rmse,2,1\nz,1,2\n"
+RMSE = "task,a,b\nx,1,2\nval_rmse,2,1\nz,2,1\n"
 ANSWERS = "task,a,b\n" + "".join(f"{i},{i % 2},{int(i < 12)}\n" for i in range(20))
 BATTLES = "winner,loser\nx,y\ny,x\nx,y\n"
 

@@ -129,8 +129,7 @@ def test_every_standard_error_is_the_root_of_the_covariance_that_is_kept() -> No
         expected = np.sqrt(own + other - 2 * shared)
         assert found == pytest.approx(expected, rel=1e-9)
         assert found >= np.sqrt(fit.least_share) * fit.test(first, second).se_model * (1 - 1e-9)
-    assert number == 108
-    assert alone > 20
+    assert (number, alone) == (108, 20)
 
 
 def test_two_players_in_closed_form() -> None:

@@ -142,9 +142,9 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("in percent", lambda: bs.epp.summarize_epp(draws(), 95)),
     ("no draws of skills", lambda: bs.epp.summarize_epp(xr.DataTree())),
     ("below 1", lambda: bs.epp_table(fit(), 2.0)),
-    ("contrast is simultaneous", lambda: bs.plot_epp(fit(), contrast="wald", backend="none")),
+    ("contrast must be one of", lambda: bs.plot_epp(fit(), contrast="wald", backend="none")),
     ("in percent", lambda: bs.plot_epp(fit(), ci_prob=95, backend="none")),
-    ("at least 1 player", lambda: bs.plot_epp(fit(), most=0, backend="none")),
+    ("most must be a whole number", lambda: bs.plot_epp(fit(), most=0, backend="none")),
     ("no epp in the group posterior", lambda: bs.plot_epp(fit().to_datatree(), backend="none")),
     ("no epp in the group posterior", lambda: bs.epp.plot_win_matrix(xr.DataTree())),
     ("got chain, draw, tournament, player", lambda: bs.plot_epp(

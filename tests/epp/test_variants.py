@@ -129,11 +129,11 @@ def test_extreme_estimates_agree_with_a_plain_sum(
         draws=10,
     )  # fmt: skip
     reach = 12 * found.sd
-    skill = np.linspace(found.mean - reach, found.mean + reach, 1201)
+    skill = np.linspace(found.mean - reach, found.mean + reach, 401)
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     scales, of_scale = np.array([error]), np.ones(1)
     if df is not None:
-        precision = (np.arange(400) + 0.5) / 100
+        precision = (np.arange(160) + 0.5) / 40
         scales, of_scale = error / np.sqrt(precision), stats.chi2.pdf(df * precision, df)
     mass = np.zeros(skill.size)
     for scale, weight in zip(scales, of_scale, strict=True):
@@ -162,11 +162,14 @@ SHAPES: dict[str, Any] = {
 }
 
 
-def covered(shape: Any) -> tuple[float, float]:
+def covered(shape: Any, n: int = N, correlation: float = 0.0) -> tuple[float, float]:
     """Share of shown skills in b +- 1.96 s, and in our interval."""
     rng = np.random.default_rng(8)
-    skill = SIGMA * rng.standard_normal((PROVIDERS, 1)) + shape(rng, (PROVIDERS, N))
-    estimate = skill + ERROR * rng.standard_normal(skill.shape)
+    mu = SIGMA * rng.standard_normal((PROVIDERS, 1))
+    skill = mu + shape(rng, (PROVIDERS, n))
+    shared = np.sqrt(correlation) * rng.standard_normal((PROVIDERS, 1))
+    own = np.sqrt(1 - correlation) * rng.standard_normal(skill.shape)
+    estimate = skill + ERROR * (shared + own)
     rows, shown = np.arange(PROVIDERS), estimate.argmax(axis=1)
     b, truth = estimate[rows, shown], skill[rows, shown]
     levels = np.linspace(b.min() - 0.1, b.max() + 0.1, 29)
@@ -174,7 +177,7 @@ def covered(shape: Any) -> tuple[float, float]:
     population = {"population_sd": float(truth.std()), "population_mean": float(truth.mean())}
     at = partial(private_variants, **population, random_seed=0)
     low, high = (np.interp(b, levels, end)
-                 for end in np.array([at(x, ERROR, N).interval() for x in levels]).T)  # fmt: skip
+                 for end in np.array([at(x, ERROR, n).interval() for x in levels]).T)  # fmt: skip
     naive = float(np.mean(np.abs(b - truth) < 1.96 * ERROR))
     return naive, float(np.mean((low < truth) & (truth < high)))
 
