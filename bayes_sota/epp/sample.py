@@ -5,7 +5,6 @@ simulation and with the model's own log-likelihood.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -231,13 +230,11 @@ def _without_ranks(trace: xr.DataTree) -> xr.DataTree:
 def _recorded(model: pm.Model, trace: xr.DataTree) -> dict[str, xr.Dataset]:
     """Draws and statistics of the trace, data and constants of the model."""
     coords, dims = coords_and_dims_for_inferencedata(model)
-    labelled = partial(dict_to_dataset, sample_dims=[], coords=coords, dims=dims)
     constants = {k: v for k, v in find_constants(model).items() if k not in _INNER}
-    groups = {
-        "posterior": trace["posterior"].to_dataset(),
-        "observed_data": labelled(find_observations(model)),
-        "constant_data": labelled(constants),
-    }
+    groups = {"posterior": trace["posterior"].to_dataset()}
+    for name, values in (("observed_data", find_observations(model)), ("constant_data", constants)):
+        found = dict_to_dataset(values, sample_dims=[], coords=coords, dims=dims)
+        groups[name] = found.drop_vars(found.coords.keys() - coords.keys())
     if "sample_stats" in trace.children:
         groups["sample_stats"] = sampler_stats(trace)
     return {name: found.drop_attrs() for name, found in groups.items()}
