@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from bayes_sota.epp.reading import Tournament
 
 
-_REPLICATES = 200  # tournaments of the posterior predictive check
 _ONLY_SAMPLED = {
     "--ties": "half", "--rope": None, "--model": None, "--draws": None,
     "--player-covariates": None, "--round-covariates": None,
@@ -267,7 +266,6 @@ def _sample(
         specification=spec,
         draws=asked["draws"],
         random_seed=chosen_seed(shown.seed),
-        predictive=_REPLICATES,
         progressbar=show_progress(shown.quiet, shown.as_json),
     )
     report = report_draws(
