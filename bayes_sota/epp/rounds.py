@@ -78,10 +78,7 @@ def critical_values(influence: FloatArray | None, ci_prob: float, df: FloatArray
     >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
     True
     """
-    if influence is None:
-        return np.asarray(bonferroni_critical(ci_prob, df.size, df))
-    full = influence[:, _nearly_full(df, len(influence))]
-    return _criticals(_largest(full), full.shape[1], ci_prob, df, len(influence))
+    return _criticals(influence, _largest, ci_prob, df, df)
 
 
 def critical_values_of_pairs(
@@ -96,18 +93,13 @@ def critical_values_of_pairs(
     df : ndarray, shape (m,)
         Of each player; a pair has the smaller one.
     """
-    m = df.size
-    upper = np.triu_indices(m, 1)
+    upper = np.triu_indices(df.size, 1)
     of_pairs = np.minimum(df[:, None], df)[upper]
-    nearly = 0 if influence is None else int(_nearly_full(df, len(influence)).sum())
-    if influence is None or _FLIPS * float(nearly) ** 2 > _MOST_PAIRS:
-        found = bonferroni_critical(ci_prob, of_pairs.size, of_pairs)
-    else:
-        largest = _largest_of_pairs(influence[:, _nearly_full(df, len(influence))])
-        full = nearly * (nearly - 1) // 2
-        found = _criticals(largest, full, ci_prob, of_pairs, len(influence))
-    matrix = np.full((m, m), np.inf)
-    matrix[upper] = found
+    if influence is not None:
+        nearly = float(_nearly_full(df, len(influence)).sum())
+        influence = influence if _FLIPS * nearly**2 <= _MOST_PAIRS else None
+    matrix = np.full((df.size, df.size), np.inf)
+    matrix[upper] = _criticals(influence, _largest_of_pairs, ci_prob, of_pairs, df)
     return np.asarray(np.minimum(matrix, matrix.T))
 
 
@@ -138,23 +130,26 @@ def rank_intervals(
 
 
 def _criticals(
-    largest: Callable[[FloatArray], FloatArray],
-    full: int,
+    influence: FloatArray | None,
+    largest_of: Callable[[FloatArray], Callable[[FloatArray], FloatArray]],
     ci_prob: float,
     df: FloatArray,
-    clusters: int,
+    df_of_columns: FloatArray,
 ) -> FloatArray:
-    """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
+    """Critical values of contrasts with so many degrees of freedom, given the influence's own."""
     found = bonferroni_critical(ci_prob, df.size, df)
-    if full and clusters >= _ENOUGH_FLIPS:
-        rng = np.random.default_rng(_SEED)
+    if influence is None or len(influence) < _ENOUGH_FLIPS:
+        return np.asarray(found)
+    clusters, rng = len(influence), np.random.default_rng(_SEED)
+    nearly = _nearly_full(df, clusters)
+    if nearly.any():
+        largest = largest_of(influence[:, _nearly_full(df_of_columns, clusters)])
         draws = [
             largest(rng.integers(0, 2, size=(_BLOCK, clusters)) * np.float64(2) - 1)
             for _ in range(_FLIPS // _BLOCK)
         ]
-        share = 1 - (1 - ci_prob) * full / df.size  # of the errors that are allowed
+        share = 1 - (1 - ci_prob) * nearly.sum() / df.size  # of the errors that are allowed
         together = _studentised(np.concatenate(draws), clusters, share)
-        nearly = _nearly_full(df, clusters)
         together = max(together, bonferroni_critical(share, 1, float(df[nearly].min())))
         found = np.where(nearly, np.minimum(together, found), found)
     return np.asarray(found)
