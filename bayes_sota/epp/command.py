@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from bayes_sota.epp.reading import Tournament
 
 
-_REPLICATES = 200  # tournaments of the posterior predictive check
 _ONLY_SAMPLED = {
     "--ties": "half", "--rope": None, "--model": None, "--draws": None,
     "--player-covariates": None, "--round-covariates": None,
@@ -52,43 +51,7 @@ def _choice(name: str, help: str, *choices: str) -> Callable[..., Any]:
     return click.option(name, type=kind, default=choices[0], show_default=True, help=help)
 
 
-_READING = (
-    _choice(
-        "--format", "Format of FILES.", "auto", "wide", "long", "battles", "cv_results", "lm_eval"
-    ),
-    _choice("--players", "Where the players of a wide table are.", "auto", "rows", "columns"),
-    click.option("--player-column", help="Column of the players."),
-    click.option("--round-column", help="Column of the rounds: folds, splits, tasks, data sets."),
-    click.option(
-        "--score-column", help="Column of the scores, or metric of cv_results_ or an evaluation."
-    ),
-    click.option("--tournament-column", help="Column of the tournaments: one leaderboard each."),
-    click.option(
-        "--group-column", help="Column of what rounds that depend on each other have in common."
-    ),
-    click.option(
-        "--cluster-column", help="Column of what battles have in common: prompt, judge, session."
-    ),
-    click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses."),
-    click.option(
-        "--lower-is-better-in", multiple=True, metavar="ROUND",
-        help="A round whose lower scores are better; may be repeated.",
-    ),
-    number_option(
-        NOT_NEGATIVE, "--local-rope",
-        help="Players tie in a group of folds, or with --sds in a round, if they differ by less "
-        "than so many standard deviations of the folds. Usual: 0.4.",
-    ),
-    click.option(
-        "--sds", type=InputFile(),
-        help="Standard deviations over folds; FILE then holds the means.",
-    ),
-    click.option(
-        "--unpaired-folds", is_flag=True,
-        help="With --local-rope: folds were not the same for all players.",
-    ),
-)  # fmt: skip
-_MODEL = (
+_OPTIONS = (
     _choice(
         "--matches",
         "Compare scores of the same round, or any two: only for rounds that are replicates.",
@@ -134,13 +97,46 @@ _MODEL = (
         "--round-covariates", type=InputFile(),
         help="Table of the rounds: every player has a slope for each number (with --bayes).",
     ),
-)  # fmt: skip
-_OUTPUT = (
-    *ESTIMATE_OPTIONS,
-    seed_option,
-    click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
-    _choice("--figure-kind", "What the figure shows.", "forest", "matrix", "ranks"),
+    _choice(
+        "--format", "Format of FILES.", "auto", "wide", "long", "battles", "cv_results", "lm_eval"
+    ),
+    _choice("--players", "Where the players of a wide table are.", "auto", "rows", "columns"),
+    click.option("--player-column", help="Column of the players."),
+    click.option("--round-column", help="Column of the rounds: folds, splits, tasks, data sets."),
+    click.option(
+        "--score-column", help="Column of the scores, or metric of cv_results_ or an evaluation."
+    ),
+    click.option("--tournament-column", help="Column of the tournaments: one leaderboard each."),
+    click.option(
+        "--group-column", help="Column of what rounds that depend on each other have in common."
+    ),
+    click.option(
+        "--cluster-column", help="Column of what battles have in common: prompt, judge, session."
+    ),
+    click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses."),
+    click.option(
+        "--lower-is-better-in", multiple=True, metavar="ROUND",
+        help="A round whose lower scores are better; may be repeated.",
+    ),
+    number_option(
+        NOT_NEGATIVE, "--local-rope",
+        help="Players tie in a group of folds, or with --sds in a round, if they differ by less "
+        "than so many standard deviations of the folds. Usual: 0.4.",
+    ),
+    click.option(
+        "--sds", type=InputFile(),
+        help="Standard deviations over folds; FILE then holds the means.",
+    ),
+    click.option(
+        "--unpaired-folds", is_flag=True,
+        help="With --local-rope: folds were not the same for all players.",
+    ),
+    interval_option,
     top_option(20, "Players shown."),
+    _choice("--figure-kind", "What the figure shows.", "forest", "matrix", "ranks"),
+    click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
+    seed_option,
+    *reversed(ESTIMATE_OPTIONS),
 )  # fmt: skip
 
 
@@ -159,19 +155,11 @@ class EppOutput(Reported):
             raise InputError("--figure-kind needs --figure FILE or --report FILE")
 
 
-def _packed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with all options; those of the output reach it as one object."""
-    found = packed_options(function, EppOutput, _OUTPUT)
-    for option in (interval_option, *reversed(_READING), *reversed(_MODEL)):
-        found = option(found)
-    return found
-
-
 @command(
     epilog="Example: bayes-sota epp scores.csv --players rows --test resnet vit --figure epp.png"
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile())
-@_packed
+@partial(packed_options, kind=EppOutput, options=_OPTIONS[::-1])
 def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
 
@@ -227,7 +215,7 @@ def _fit(
     from bayes_sota.epp.fit import fit_epp
     from bayes_sota.epp.summary_report import report_fit
 
-    best_of = [(player, _variants(number)) for player, number in asked["best_of"]]
+    best_of = [(one, parse_tries(number, "N of --best-of")) for one, number in asked["best_of"]]
     try:
         fit = fit_epp(tables[0], **{name: asked[name] for name in _FIT})
     except InfiniteEstimateError as error:
@@ -249,7 +237,7 @@ def _fit_several(
     unused |= {"--repetitions": asked["repetitions"], "--seed": shown.seed}
     refuse_unused("several tournaments", unused | {"--figure": shown.figure})
     found = fit_tournaments(tables, **{name: asked[name] for name in _FIT})
-    return report_tournaments(found, **about), found, partial(tournaments_tree, found)
+    return report_tournaments(found, **about), found, lambda: tournaments_tree(found)
 
 
 def _sample(
@@ -278,7 +266,6 @@ def _sample(
         specification=spec,
         draws=asked["draws"],
         random_seed=chosen_seed(shown.seed),
-        predictive=_REPLICATES,
         progressbar=show_progress(shown.quiet, shown.as_json),
     )
     report = report_draws(
@@ -286,15 +273,6 @@ def _sample(
         test_fraction=asked["test_fraction"], **about,
     )  # fmt: skip
     return report, tree, lambda: tree
-
-
-def _variants(text: str) -> int | tuple[int, int]:
-    try:
-        return parse_tries(text)
-    except InputError:
-        raise InputError(
-            f"--best-of takes a player and a whole number or a range A:B, got {text!r}"
-        ) from None
 
 
 def _covariates(file: Path | None) -> "pd.DataFrame | None":

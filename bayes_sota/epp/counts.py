@@ -2,8 +2,8 @@
 
 A match compares two players' scores: of the same round, or of any two rounds of a tournament whose
 rounds are replicates (the OpenML study of Gosiewska et al. 2022, Sec. 4.1). A tie counts as half a
-win. With R rounds a pair has R matches or R^2; the latter are counted by walking once through the
-levels of the pooled order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
+win. With R rounds a pair has R matches or R^2; the latter are counted by the places of all scores
+in their order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
 
 The maximum of the likelihood is finite if and only if the graph of who won or tied against whom is
 strongly connected (Ford 1957): from every player wins lead to every other.
@@ -12,23 +12,22 @@ strongly connected (Ford 1957): from every player wins lead to every other.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-
-MatchKind = Literal["same-round", "all-rounds", "listed"]
+Compared = Literal["same-round", "all-rounds"]
+MatchKind = Compared | Literal["listed"]
 ABSENT = -1  # rank of a player without a score
-_BLOCK = 2**18  # numbers at a time
 _SHOWN = 4  # names of a group in a message
 _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
@@ -103,8 +102,7 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
         )
     if isinstance(data, Matches):
         return _listed(data)
-    if kind not in ("same-round", "all-rounds"):
-        raise InputError(f'matches are "same-round" or "all-rounds", got {kind!r}')
+    check_choice("matches", kind, Compared)
     if kind == "all-rounds" and np.unique(data.lower_is_better).size > 1:
         raise InputError(
             "all-rounds matches compare scores of different rounds, but lower is better in "
@@ -127,10 +125,10 @@ def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
     >>> count_scores(scores, "same-round").doubled_wins.tolist()
     [[[0, 2], [2, 0]]]
     """
-    if scores.ndim == 2:
-        return (_same_round if kind == "same-round" else _all_rounds)(scores)
     if kind == "same-round":
         return _same_round(scores)
+    if scores.ndim == 2:
+        return _all_rounds(scores)
     each = [_all_rounds(one) for one in scores]
     doubled = np.stack([one.doubled_wins for one in each])
     return MatchCounts(doubled, each[0].n_matches, sum(one.n_ties for one in each))
@@ -157,13 +155,10 @@ def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
 def _same_round(scores: FloatArray) -> MatchCounts:
     *_, rounds, m = scores.shape
     small = np.int16 if rounds < 16_000 else np.int32
-    ranks = ranks_of_rounds(scores).astype(small)
-    present = ranks != ABSENT
-    high = np.where(present, ranks, np.iinfo(small).max)  # nobody beats a player who is absent
     wins = np.zeros((*scores.shape[:-2], m, m), small)
-    for own, other in zip(np.moveaxis(ranks, -2, 0), np.moveaxis(high, -2, 0), strict=True):
-        wins += own[..., :, None] > other[..., None, :]
-    met = present.reshape(-1, rounds, m)[0].astype(np.float64)
+    for row in np.moveaxis(scores, -2, 0):
+        wins += row[..., :, None] > row[..., None, :]  # nobody beats a player who is absent
+    met = (~np.isnan(scores)).reshape(-1, rounds, m)[0].astype(np.float64)
     n_matches = _without_own(met.T @ met)
     doubled = wins - wins.swapaxes(-1, -2) + n_matches.astype(small)
     ties = int(n_matches.sum()) * (wins.size // m**2) // 2 - int(wins.sum(dtype=np.int64))
@@ -171,54 +166,32 @@ def _same_round(scores: FloatArray) -> MatchCounts:
 
 
 def _all_rounds(scores: FloatArray) -> MatchCounts:
-    _, owners, _ = score_levels(scores)
-    doubled = np.zeros((scores.shape[1],) * 2)
-    for block, below in scores_below(owners):
-        here = np.unique(owners[block].indices)
-        doubled[here] += owners[block][:, here].T @ below
+    present = ~np.isnan(scores)
+    played, owner = present.sum(axis=0), np.nonzero(present)[1]
+    doubled, ties = np.zeros((played.size, played.size), np.int64), 0
+    for player, (below, equal) in enumerate(scores_below(scores)):
+        doubled[:, player] = np.bincount(owner, 2 * below + equal, played.size)
+        ties += int(equal[owner != player].sum())
     np.fill_diagonal(doubled, 0)
-    sizes = owners.sum(axis=1)
-    n_ties = int(sizes @ sizes - owners.data @ owners.data) // 2  # a player's own are no match
-    played = owners.sum(axis=0)
-    matches = _without_own(np.outer(played, played))
-    return MatchCounts(doubled.astype(np.int64), matches, n_ties)
+    return MatchCounts(doubled, _without_own(np.outer(played, played) * 1.0), ties // 2)
 
 
-def score_levels(scores: FloatArray) -> "tuple[NDArray[np.intp], csr_array, csr_array]":
-    """Level of each score among those of all rounds, from the worst, and who is on each level.
+def scores_below(scores: FloatArray) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Numbers of scores of each player in turn, below every score that is there and equal to it.
 
-    Returns
-    -------
-    level : ndarray of int, shape (n_scores,)
-        Of the scores that are there, round by round.
-    owners, rounds : csr_array, shape (n_levels, m) and (n_levels, n_rounds)
-        How many scores of each player, and of each round, are on each level.
+    Scores of all rounds are compared; those that are there follow each other round by round.
+
+    Examples
+    --------
+    >>> [pair[0].tolist() for pair in scores_below(np.array([[0.9, 0.8], [0.1, float("nan")]]))]
+    [[1, 1, 0], [1, 0, 0]]
     """
-    from scipy.sparse import csr_array
-
-    places = np.nonzero(~np.isnan(scores))
-    level = np.unique(scores[places], return_inverse=True)[1]
-    ones, size = np.ones(level.size), int(level.max()) + 1
-    rounds, owners = (
-        csr_array((ones, (level, place)), shape=(size, number))
-        for place, number in zip(places, scores.shape, strict=True)
-    )
-    return level, owners, rounds
-
-
-def scores_below(owners: "csr_array") -> Iterator[tuple[slice, FloatArray]]:
-    """Blocks of levels, with twice the scores of each player below each, those on it once."""
-    passed = np.zeros(owners.shape[1])
-    size = max(_BLOCK // passed.size, 1)
-    for start in range(0, owners.shape[0], size):
-        block = slice(start, start + size)
-        here = owners[block].toarray()
-        below = np.cumsum(here, axis=0)
-        below += passed
-        passed = below[-1].copy()
-        below *= 2
-        below -= here
-        yield block, below
+    present = ~np.isnan(scores)
+    level = np.unique(scores[present], return_inverse=True)[1]
+    owner = np.nonzero(present)[1]
+    for player in range(scores.shape[1]):
+        equal = np.bincount(level[owner == player], minlength=int(level.max()) + 1)
+        yield (np.cumsum(equal) - equal)[level], equal[level]
 
 
 def _listed(matches: Matches) -> MatchCounts:
@@ -242,9 +215,6 @@ def strong_parts(doubled_wins: NDArray[np.signedinteger]) -> NDArray[np.signedin
     >>> strong_parts(np.array([[0, 2, 2], [0, 0, 1], [0, 1, 0]])).tolist()
     [1, 0, 0]
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     return np.asarray(connected_components(csr_array(doubled_wins > 0), connection="strong")[1])
 
 
@@ -252,9 +222,6 @@ def infinite_estimates(
     doubled_wins: NDArray[np.signedinteger], players: Sequence[str]
 ) -> InfiniteEstimateError:
     """Name players whose estimates are infinite, of a graph that is not strongly connected."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     pieces, piece = connected_components(csr_array(doubled_wins), directed=False)
     part = strong_parts(doubled_wins)
     winners, losers = (part[places] for places in np.nonzero(doubled_wins))

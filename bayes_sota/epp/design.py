@@ -91,9 +91,9 @@ def _columns_of(
     missing = ~np.isfinite(values) if numeric else [v is None or v != v for v in values]
     if np.any(missing):
         at = int(np.argmax(missing))
-        what = f"a finite number is needed, got {values[at]}" if numeric else (
-            "the category is missing"
-        )  # fmt: skip
+        what = (
+            f"a finite number is needed, got {values[at]}" if numeric else "the category is missing"
+        )
         raise InputError(f"covariate {name!r}, {kind} {names[at]!r}: {what}")
     levels = np.unique(values.astype(np.float64 if numeric else str))
     if levels.size < 2:
@@ -108,14 +108,13 @@ def _columns_of(
 
 def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[str, NDArray[Any]]:
     if hasattr(covariates, "columns"):
-        index = [str(label) for label in covariates.index]
-        missing = [name for name in names if name not in set(index)]
+        frame = covariates.set_axis([str(label) for label in covariates.index])
+        missing = [name for name in names if name not in frame.index]
         if missing:
             raise InputError(f"{kind} {missing[0]!r} has no row in the table of covariates")
-        if len(set(index)) < len(index):
+        if not frame.index.is_unique:
             raise InputError(f"the table of covariates names a {kind} more than once")
-        places = [index.index(name) for name in names]
-        return {str(c): covariates[c].to_numpy()[places] for c in covariates.columns}
+        covariates = frame.loc[list(names)]
     if not hasattr(covariates, "items"):
         raise InputError(
             f"covariates of {kind}s are a mapping of names to values or a DataFrame, got "

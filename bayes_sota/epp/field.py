@@ -13,10 +13,12 @@ compares with counting and with sums match by match.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import xlogy
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
@@ -31,9 +33,6 @@ from bayes_sota.epp.likelihoods import (
     rows_of_matches,
     rows_of_rounds,
 )
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +100,8 @@ class Field:
         return self.rows.pairs(self.setting[self.rows.unit])
 
     @cached_property
-    def cells_of_units(self) -> "csr_array[Any, tuple[int, int]]":
+    def cells_of_units(self) -> csr_array:
         """Matches of each unit that ended in each cell, (units, 3 pairs)."""
-        from scipy.sparse import csr_array
-
         pairs, cells = self.pairs
         shape = (self.tournament.size, 3 * len(pairs))
         return csr_array((np.ones(cells.size), (self.rows.unit, cells)), shape=shape)
@@ -131,11 +128,8 @@ class Field:
         groups, size = self._groups
         summed = np.stack([np.bincount(groups, column, size) for column in counts.T], axis=1)
         if self.ties == "half":
-            half = summed[:, 1:2] / 2
-            summed = np.concatenate([summed[:, :1] + half, summed[:, 2:] + half], axis=1)
-        total = summed.sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(summed > 0, summed * np.log(summed / total), 0.0)
+            summed = summed @ [[1, 0], [0.5, 0.5], [0, 1]]
+        terms = xlogy(summed, summed / summed.sum(axis=1, keepdims=True))
         return 2 * float(terms.sum() - np.sum(counts * logs))
 
     @cached_property
@@ -148,16 +142,11 @@ class Field:
 
     def observes(self, other: "Field") -> bool:
         """Whether the other has the same players, tournaments and outcomes."""
-        if (self.players, self.tournaments) != (other.players, other.tournaments):
-            return False
-        mine, others = (_arrays(field) for field in (self, other))
-        return len(mine) == len(others) and all(map(np.array_equal, mine, others))
-
-
-def _arrays(field: Field) -> list[NDArray[Any]]:
-    found = [] if field.ranks is None else [field.ranks]
-    found += [] if field.listed is None else list(vars(field.listed).values())
-    return [*found, field.tournament]
+        mine, others = (
+            [one.players, one.tournaments, one.tournament, *vars(one.rows).values()]
+            for one in (self, other)
+        )
+        return all(map(np.array_equal, mine, others))
 
 
 def checked_tables(data: Any) -> list[Any]:

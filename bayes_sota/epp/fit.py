@@ -19,16 +19,18 @@ published numbers and with another route each; ``tests/calibration/test_epp_size
 often a true null is rejected.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, gammaincc, ndtr, stdtr
 
 from bayes_sota import __version__
-from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
+from bayes_sota.core.arguments import OPEN_SHARE, check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
@@ -36,6 +38,7 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import (
+    Compared,
     MatchCounts,
     MatchKind,
     count_matches,
@@ -289,8 +292,7 @@ class BradleyTerryFit:
             or wide enough for all players at once.
         """
         OPEN_SHARE.check(ci_prob, "ci_prob")
-        if kind not in get_args(IntervalKind):
-            raise InputError(f"kind is robust, model or simultaneous, got {kind!r}")
+        check_choice("kind", kind, IntervalKind)
         if kind == "model":
             half = bonferroni_critical(ci_prob, 1, np.inf) * self.se_model
         elif kind == "robust":
@@ -338,12 +340,8 @@ class BradleyTerryFit:
         >>> round(found.difference, 2), round(found.se, 2), found.p_value < 0.05
         (0.55, 0.5, False)
         """
-        from scipy.special import expit, gammaincc
-
         OPEN_SHARE.check(ci_prob, "ci_prob")
-        i, j = nearest_player(self.players, a), nearest_player(self.players, b)
-        if i == j:
-            raise InputError(f"a test compares two players, got {a!r} twice")
+        i, j = two_players(self.players, a, b)
         difference, pair = float(self.epp[i] - self.epp[j]), np.ix_([i, j], [i, j])
         se = _error_of_difference(self.covariance[pair])
         se_model = _error_of_difference(self.covariance_model[pair])
@@ -440,7 +438,7 @@ class BradleyTerryFit:
 
 def fit_epp(
     data: ScoreTable | Matches | Any,
-    matches: Literal["same-round", "all-rounds"] = "same-round",
+    matches: Compared = "same-round",
     *,
     penalty: float = 0.0,
     test_fraction: float | None = None,
@@ -512,6 +510,20 @@ def fit_epp(
     return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
 
 
+def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
+    """Places of two different players among names.
+
+    Raises
+    ------
+    InputError
+        Unknown players, the same one twice.
+    """
+    i, j = nearest_player(players, a), nearest_player(players, b)
+    if i == j:
+        raise InputError(f"two players are compared, got {a!r} twice")
+    return i, j
+
+
 def _error_of_difference(covariance: FloatArray) -> float:
     """Standard error of the difference of two skills, from their covariance."""
     (own, shared), (_, other) = covariance
@@ -534,8 +546,6 @@ def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
 
 
 def _two_sided(difference: float, se: float, df: float) -> float:
-    from scipy.special import ndtr, stdtr
-
     if np.isinf(se) or abs(difference) < ROUND_OFF:
         return 1.0
     if se == 0:

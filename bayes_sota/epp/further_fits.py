@@ -23,19 +23,22 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.parallel import run_each
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
-from bayes_sota.epp.counts import MatchKind, count_matches
+from bayes_sota.epp.counts import Compared, MatchKind, count_matches
 from bayes_sota.epp.fit import FACTS, BradleyTerryFit, fit_epp
 from bayes_sota.epp.rounds import bonferroni_critical, cluster_scores
 from bayes_sota.epp.solver import win_probabilities
@@ -60,8 +63,9 @@ class TournamentLeaderboard:
     matches : {"same-round", "all-rounds", "listed"}
         Which matches were counted.
     players : tuple of str
-    epp, se, se_model : ndarray, shape (m,)
-        Skills, standard errors clustered by round and of independent matches.
+    epp, se, se_model, p_beats_average : ndarray, shape (m,)
+        Skills, standard errors clustered by round and of independent matches, probabilities to beat
+        the average player of the tournament.
     df : ndarray, shape (m,)
         Degrees of freedom of the t law.
     rank : ndarray of int, shape (m,)
@@ -81,6 +85,7 @@ class TournamentLeaderboard:
     epp: FloatArray
     se: FloatArray
     se_model: FloatArray
+    p_beats_average: FloatArray
     df: FloatArray
     rank: NDArray[np.intp]
     deviance: float
@@ -89,15 +94,10 @@ class TournamentLeaderboard:
     connected: bool
     n_missing: int
 
-    @property
-    def p_beats_average(self) -> FloatArray:
-        """Probability to beat the average player of the tournament, (m,)."""
-        return 1 / (1 + np.exp(-self.epp))
-
 
 def fit_tournaments(
     tables: Iterable[ScoreTable | Matches],
-    matches: Literal["same-round", "all-rounds"] = "same-round",
+    matches: Compared = "same-round",
     *,
     penalty: float = 0.0,
     test_fraction: float | None = None,
@@ -130,17 +130,13 @@ def fit_tournaments(
     [('iris', [1.0, -0.1, -0.9]), ('wine', [1.3, 0.4, -1.7])]
     """
     tables = list(tables)
-    names = [table.tournament for table in tables]
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise InputError(f"tournament {repeated[0]!r} is there twice")
+    checked_labels([table.tournament for table in tables], len(tables), "tournament")
     fitted = partial(fit_epp, matches=matches, penalty=penalty, test_fraction=test_fraction)
     if jobs is None:
         much = sum(table.n_players**2 for table in tables) > _PARALLEL
         jobs = min(len(tables), os.cpu_count() or 1) if much else 1
-    if jobs == 1 or len(tables) == 1:
-        return [_leaderboard(table, fitted) for table in tables]
-    found = dict(run_each(partial(_leaderboard, fitted=fitted), tables, cores=jobs))
+    cores = min(jobs, len(tables))
+    found = dict(run_each(partial(_leaderboard, fitted=fitted), tables, cores=cores))
     return [found[place] for place in range(len(tables))]
 
 
@@ -347,9 +343,6 @@ def add_player(
     >>> round(float(fit.epp[1]), 2), round(new.epp, 2), new.rank
     (0.05, 1.16, 1)
     """
-    from scipy.optimize import brentq
-    from scipy.special import expit
-
     table = fit.data
     if isinstance(table, Matches):
         raise InputError("a player is added to a table of scores, not to listed matches")
@@ -364,17 +357,15 @@ def add_player(
         scheme=table.scheme,
     )
     counts = count_matches(whole, fit.kind)
-    wins, n_matches = counts.totals[-1], counts.n_matches[-1, :-1]
-    extreme = not 0 < wins < n_matches.sum()
-    if fit.penalty:
-        extra = fit.penalty * (table.n_rounds if fit.kind == "all-rounds" else 1)
-        wins, n_matches = wins + extra * table.n_players / 2, n_matches + extra
-    if not 0 < wins < n_matches.sum():
-        what = "lost to" if wins == 0 else "won against"
+    extreme = not 0 < counts.totals[-1] < counts.n_matches[-1].sum()
+    if extreme and not fit.penalty:
+        what = "lost to" if counts.totals[-1] == 0 else "won against"
         raise InfiniteEstimateError(
             f"{player!r} {what} everybody in every match, so that its skill has no finite "
             "estimate; fit the leaderboard with a penalty"
         )
+    totals, matches = counts.with_ties(fit.kind, fit.penalty)
+    wins, n_matches = totals[-1], matches[-1, :-1]
     ends = fit.epp.min() - _FAR, fit.epp.max() + _FAR
     skill = float(brentq(lambda b: n_matches @ expit(b - fit.epp) - wins, *ends, xtol=_STEP))
     probabilities = win_probabilities(np.append(fit.epp, skill))

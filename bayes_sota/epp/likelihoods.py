@@ -46,6 +46,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize, minimize_scalar
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
@@ -182,14 +183,13 @@ def rows_of_rounds(ranks: NDArray[np.signedinteger]) -> MatchRows:
 def rows_of_matches(tables: Sequence[Matches], players: Sequence[str]) -> MatchRows:
     """Listed matches of several tournaments, their players among all of them."""
     places = {player: place for place, player in enumerate(players)}
-    own = [np.array([places[player] for player in table.players]) for table in tables]
     units = np.cumsum([0, *(table.n_clusters for table in tables)])
-    return MatchRows(
-        np.concatenate([place[t.first] for place, t in zip(own, tables, strict=True)]),
-        np.concatenate([place[t.second] for place, t in zip(own, tables, strict=True)]),
-        np.concatenate([np.rint(2 - 2 * t.outcomes).astype(np.intp) for t in tables]),
-        np.concatenate([t.clusters + u for t, u in zip(tables, units[:-1], strict=True)]),
-    )
+    columns = []
+    for table, unit in zip(tables, units[:-1], strict=True):
+        own = np.array([places[player] for player in table.players])
+        outcome = np.rint(2 - 2 * table.outcomes).astype(np.intp)
+        columns.append((own[table.first], own[table.second], outcome, table.clusters + unit))
+    return MatchRows(*map(np.concatenate, zip(*columns, strict=True)))
 
 
 def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "half") -> float:
@@ -251,8 +251,6 @@ def _slopes(difference: FloatArray, p_tie: float, ties: Ties) -> FloatArray:
 
 def _maximum(rows: MatchRows, m: int, ties: Ties) -> tuple[FloatArray, float]:
     """Skills and probability of a tie that maximise the likelihood, under a nearly flat prior."""
-    from scipy.optimize import minimize, minimize_scalar
-
     pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
     counts = count_cells(cells, len(pairs))
     first, second = pairs[:, 1], pairs[:, 2]

@@ -149,31 +149,22 @@ def field_of(model: pm.Model) -> Field:
             "the model needs skills 'epp' and observed data, as build_model makes them; it has "
             f"{held}"
         )
+
+    def data_of(name: str) -> Any:
+        return model[name].get_value().astype(np.intp)
+
     ranks = listed = rounds = None
     if "round" in model.coords:
-        ranks = _observed_ranks(model, ranked)
+        seen = model.rvs_to_values[model["round_rank"]].eval() if ranked else data_of("ranks")
+        ranks, tournament = seen.astype(np.int64), data_of("round_tournament")
         rounds = tuple(map(str, model.coords["round"]))
-        tournament = _held(model, "round_tournament")
     else:
         outcome = np.rint(2 - 2 * model["match_outcome"].get_value()).astype(np.intp)
-        first, second, unit = (_held(model, n) for n in ("first", "second", "match_cluster"))
-        listed, tournament = (
-            MatchRows(first, second, outcome, unit),
-            _held(model, "cluster_tournament"),
-        )
+        listed = MatchRows(data_of("first"), data_of("second"), outcome, data_of("match_cluster"))
+        tournament = data_of("cluster_tournament")
     players, tournaments = (tuple(map(str, model.coords[n])) for n in ("player", "tournament"))
     ties, by_round = likelihoods.ties_of(names), "round_slope" in names
     return Field(players, tournaments, rounds, ranks, listed, tournament, ties, ranked, by_round)
-
-
-def _held(model: pm.Model, name: str) -> Any:
-    return model[name].get_value().astype(np.intp)
-
-
-def _observed_ranks(model: pm.Model, ranked: bool) -> Any:
-    if not ranked:
-        return _held(model, "ranks")
-    return model.rvs_to_values[model["round_rank"]].eval().astype(np.int64)
 
 
 def skills_or_outcomes(model: pm.Model) -> Any:

@@ -6,13 +6,16 @@ Draws a fit or a posterior and computes nothing but intervals and shares of draw
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from arviz_plots import PlotCollection, visuals
+from arviz_plots.plot_collection import backend_from_object
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import OPEN_SHARE
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE, check_choice
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
@@ -26,12 +29,6 @@ from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import epp_table, summarize_epp
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
 
 Contrast = Literal["simultaneous", "model"]
 _CONTRASTS = {
@@ -59,15 +56,15 @@ class Axis:
 
 
 def plot_epp(
-    result: "BradleyTerryFit | xr.DataTree",
+    result: BradleyTerryFit | xr.DataTree,
     *,
     ci_prob: float = 0.95,
     contrast: Contrast | None = "simultaneous",
     most: int = 100,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw the EPP of every player and its intervals, the best first.
 
     Filled blue dots are the players that may be the best, hollow grey ones those that some other
@@ -116,45 +113,37 @@ def plot_epp(
     '2 of 4 players may be the best (filled dots)'
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    if contrast not in (None, *_CONTRASTS):
-        raise InputError(f"contrast is simultaneous, model or None, got {contrast!r}")
+    COUNT.check(most, "most")
+    if contrast is not None:
+        check_choice("contrast", contrast, Contrast)
     board = _leaderboard(result, ci_prob)
-    drawn = best_rows(board, "epp", most)
-    meaning, ends = f"thick bar: {100 * ci_prob:.3g}% interval of each", ["epp", "lower", "upper"]
+    drawn = board.head(most)
+    meaning = f"thick bar: {100 * ci_prob:.3g}% interval of each"
     if not isinstance(result, BradleyTerryFit):
         contrast, meaning = None, f"posterior mean; {meaning}"
     elif contrast is not None:
-        thin = result.interval(ci_prob, contrast)[best_first(result.epp, most)]
-        drawn, meaning = (
-            drawn.assign(low=thin[:, 0], high=thin[:, 1]),
-            f"{meaning}; {_CONTRASTS[contrast]}",
-        )
-        ends += ["low", "high"]
+        low, high = result.interval(ci_prob, contrast)[best_first(result.epp)[:most]].T
+        drawn, meaning = drawn.assign(low=low, high=high), f"{meaning}; {_CONTRASTS[contrast]}"
     label = f"EPP, and the probability of beating an average player\n({meaning})"
-    x = odds_axis(label, drawn[ends])
-    panel, y = named_rows(
-        "epp", x, drawn, above=1.9, backend=backend, plot_collection=plot_collection, **pc_kwargs
-    )
+    x = odds_axis(label, drawn.filter(["epp", "lower", "upper", "low", "high"]))
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel, y = named_rows("epp", x, drawn, above=1.9, **where)
     panel.vline("average", 0.0, COLORS["prior"])
     for kind, here, heights, color in by_standing(drawn["tied"].to_numpy()):
         rows, chosen = heights[:, None], drawn.iloc[here]
-        if contrast == "simultaneous":
+        if contrast is not None:
             thin = _inside(chosen[["low", "high"]], x)
-            draw_bars(panel, f"simultaneous_{kind}", thin, rows, color, 0.9)
-        elif contrast == "model":
-            marks = _inside(chosen[["low", "high"]], x).reshape(-1, 1)
-            upright = np.repeat(rows, 2, axis=0) + np.array([-_MARK, _MARK])
-            draw_bars(panel, f"model_{kind}", marks, upright, color, 0.9)
-        draw_bars(
-            panel, f"interval_{kind}", _inside(chosen[["lower", "upper"]], x), rows, color, 2.8
-        )
+            if contrast == "model":  # upright marks at both ends
+                thin = thin.reshape(-1, 1)
+                rows = np.repeat(rows, 2, axis=0) + np.array([-_MARK, _MARK])
+            draw_bars(panel, f"{contrast}_{kind}", thin, rows, color, 0.9)
+        thick = _inside(chosen[["lower", "upper"]], x)
+        draw_bars(panel, f"interval_{kind}", thick, heights[:, None], color, 2.8)
         draw_dots(panel, f"epp_{kind}", chosen["epp"].to_numpy(), heights, color)
-    set_axes(panel, x, y)
-    title_figure(panel.collection, _finding_of_skills(board, len(drawn)))
-    return panel.collection
+    return finished(panel, x, y, _finding_of_skills(board, len(drawn)))
 
 
-def _leaderboard(result: "BradleyTerryFit | xr.DataTree", ci_prob: float) -> "pd.DataFrame":
+def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float) -> pd.DataFrame:
     """What is drawn of the players, the best first."""
     if isinstance(result, BradleyTerryFit):
         return epp_table(result, ci_prob).frame.rename(columns={"tied_with_best": "tied"})
@@ -162,25 +151,18 @@ def _leaderboard(result: "BradleyTerryFit | xr.DataTree", ci_prob: float) -> "pd
     return frame.assign(rank=1 + np.arange(len(frame)), tied=frame["p_best"] >= (1 - ci_prob) / 2)
 
 
-def best_first(epp: FloatArray, most: int) -> NDArray[np.intp]:
-    """Places of the best players, the best first.
+def best_first(epp: FloatArray) -> NDArray[np.intp]:
+    """Places of the players, the best first.
 
     Examples
     --------
-    >>> best_first(np.array([-1.0, 2.0, 0.5]), most=2).tolist()
-    [1, 2]
+    >>> best_first(np.array([-1.0, 2.0, 0.5])).tolist()
+    [1, 2, 0]
     """
-    if most < 1:
-        raise InputError(f"at least 1 player is drawn, got most={most!r}")
-    return np.argsort(-epp, kind="stable")[:most]
+    return np.argsort(-epp, kind="stable")
 
 
-def best_rows(frame: "pd.DataFrame", by: str, most: int) -> "pd.DataFrame":
-    """Rows of the best players, the best first."""
-    return frame.iloc[best_first(frame[by].to_numpy(), most)]
-
-
-def by_standing(tied: BoolArray) -> "Iterator[tuple[str, NDArray[np.intp], FloatArray, str]]":
+def by_standing(tied: BoolArray) -> Iterator[tuple[str, NDArray[np.intp], FloatArray, str]]:
     """Players that may be the best, and those behind: kind, places, heights of rows, colour."""
     for kind, here, name in (("tied", tied, "theta_sota"), ("behind", ~tied, "dark")):
         places = np.flatnonzero(here)
@@ -222,7 +204,7 @@ def _percent(p: float) -> str:
 def named_rows(
     variable: str,
     x: Axis,
-    drawn: "pd.DataFrame",
+    drawn: pd.DataFrame,
     *,
     above: float,
     margin: float = 0.6,
@@ -235,15 +217,13 @@ def named_rows(
     return Panel(collection, variable), name_axis(drawn["rank"], drawn["player"], margin)
 
 
-def _inside(ends: "pd.DataFrame", axis: Axis) -> FloatArray:
+def _inside(ends: pd.DataFrame, axis: Axis) -> FloatArray:
     """Intervals, shape (m, 2); ends that are not known or infinite go to the edge."""
     return np.where(np.isfinite(ends), ends, [axis.low, axis.high])
 
 
 def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
     """Range, labels and ticks of both axes; names from files are shown as they are."""
-    from arviz_plots.plot_collection import backend_from_object
-
     backend = panel.collection.backend
 
     def style(_: Any, target: Any, **__: Any) -> None:
@@ -261,6 +241,13 @@ def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
     panel.draw(style, "axes", 0.0, store_artist=False)
 
 
+def finished(panel: Panel, x: Axis, y: Axis, title: str) -> PlotCollection:
+    """The figure, with its axes and its title."""
+    set_axes(panel, x, y)
+    title_figure(panel.collection, title)
+    return panel.collection
+
+
 def draw_bars(
     panel: Panel, label: str, x: ArrayLike, y: ArrayLike, color: str, width: float
 ) -> None:
@@ -271,19 +258,15 @@ def draw_bars(
     x, y : array-like, shape (k, 2), or that broadcasts with the other
         Ends of each bar.
     """
-    import xarray as xr
-    from arviz_plots import visuals
-
     ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
     if not ends.shape[1]:
         return
-    breaks = np.full((2, ends.shape[1], 1), np.nan)
-    points = np.concatenate([ends, breaks], axis=2).reshape(2, -1)
-    lines = xr.DataArray(points, dims=("plot_axis", "point"), coords={"plot_axis": ["x", "y"]})
-    look: dict[str, Any] = {"color": color, "width": width}
+    points = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
+    look: dict[str, Any] = {"width": width}
     if panel.collection.backend == "matplotlib":  # the others end bars at their ends
         look["solid_capstyle"] = "butt"
-    panel.draw(visuals.line_xy, label, lines, **look)
+    across, up = (xr.DataArray(part, dims="point") for part in points)
+    panel.line(label, across, up, color, **look)
 
 
 def draw_area(
@@ -297,9 +280,6 @@ def draw_area(
     ends : ndarray, shape (2, k)
         Bottom and top of each step.
     """
-    import xarray as xr
-    from arviz_plots import visuals
-
     x, (bottom, top) = np.repeat(edges, 2)[1:-1], np.repeat(ends, 2, axis=1)
     coords = {"kwarg": ["x", "y_bottom", "y_top"]}
     band = xr.DataArray(np.stack([x, bottom, top]), dims=("kwarg", "point"), coords=coords)
@@ -308,14 +288,12 @@ def draw_area(
 
 def draw_dots(panel: Panel, label: str, x: FloatArray, y: FloatArray, color: str) -> None:
     """Dots, hollow for players that are behind."""
-    import xarray as xr
-
     if x.size:
         hollow = {"facecolor": "white"} if label.endswith("_behind") else {}
         panel.dots(label, xr.DataArray(x, dims="point"), y, color, **hollow)
 
 
-def _finding_of_skills(board: "pd.DataFrame", drawn: int) -> str:
+def _finding_of_skills(board: pd.DataFrame, drawn: int) -> str:
     tied, count = int(board["tied"].sum()), len(board)
     found = f"{tied:,} of {count:,} players may be the best (filled dots)"
     if tied == 1:

@@ -5,35 +5,33 @@ probabilities is one area of steps: with players in the order of their skills th
 from the upper right to the lower left. ``tests/epp/test_plots.py`` reads the artists back.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from arviz_plots import PlotCollection
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from bayes_sota.core.arguments import OPEN_SHARE
-from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE
+from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots import (
     Axis,
     best_first,
-    best_rows,
     by_standing,
     draw_area,
     draw_bars,
     draw_dots,
+    finished,
     name_axis,
     named_rows,
     set_axes,
 )
 from bayes_sota.epp.summary import draws_of_players
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
 
 _TALLEST = 0.82  # of the bars of ranks, in rows
 _EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
@@ -44,14 +42,14 @@ _MOST_WRITTEN = 20  # players whose probabilities are written into the cells
 
 
 def plot_rank_distribution(
-    result: "BradleyTerryFit | xr.DataTree",
+    result: BradleyTerryFit | xr.DataTree,
     *,
     ci_prob: float = 0.95,
     most: int = 40,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw which ranks each player may have, rank 1 on the left.
 
     Of a posterior the bars are the probabilities of the ranks, all on one scale, with the
@@ -97,21 +95,14 @@ def plot_rank_distribution(
     'a is the best with a probability of 72%'
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
+    COUNT.check(most, "most")
     of_fit = isinstance(result, BradleyTerryFit)
     board, shares = _ranks_of_fit(result, ci_prob) if of_fit else _ranks_of_draws(result, ci_prob)
-    drawn = best_rows(board.assign(minus=-board["middle"]), "minus", most)
+    drawn = board.sort_values("middle", kind="stable").head(most)
     ends = drawn[["rank_lower", "rank_upper"]].to_numpy()
     x = _rank_axis(int(ends.max()), _meaning(ci_prob, of_fit=of_fit))
-    panel, y = named_rows(
-        "rank",
-        x,
-        drawn,
-        above=1.6,
-        margin=0.6 if of_fit else 0.95,
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel, y = named_rows("rank", x, drawn, above=1.6, margin=0.6 if of_fit else 0.95, **where)
     tied = drawn["rank_lower"].to_numpy() == 1
     if shares is not None:
         _draw_shares(panel, shares[drawn.index], tied)
@@ -121,19 +112,17 @@ def plot_rank_distribution(
         draw_bars(panel, f"interval_{kind}", bars, heights[:, None] - low, color, 1.6)
         if of_fit:
             draw_dots(panel, f"rank_{kind}", drawn["middle"].to_numpy()[here], heights, color)
-    set_axes(panel, x, y)
-    title_figure(panel.collection, _finding_of_ranks(board, shares, len(drawn)))
-    return panel.collection
+    return finished(panel, x, y, _finding_of_ranks(board, shares, len(drawn)))
 
 
 def plot_win_matrix(
-    result: "BradleyTerryFit | xr.DataTree",
+    result: BradleyTerryFit | xr.DataTree,
     *,
     most: int = 40,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw how probably each row beats each column, players ordered by skill (Property 3.1).
 
     Columns are in the order of the rows, with their names for up to 50 players. Up to 20 players
@@ -174,6 +163,7 @@ def plot_win_matrix(
     >>> figure.viz["cell_0_2"]["win_probability"].item()["string"]
     '88'
     """
+    COUNT.check(most, "most")
     players, wins, total = _best_players(result, most)
     count = len(players)
     cell = 0.36 if count <= _MOST_WRITTEN else 0.22
@@ -181,14 +171,11 @@ def plot_win_matrix(
     texts = [shown_name(name, 24) for name in players]
     longest = max(map(len, texts)) if named else 0
     size = (max(2.9 + cell * count, 6.4), 2.1 + cell * count + 0.07 * longest)
-    anything = make_bounds(0.0, 1.0)
     collection = make_collection(
-        {"win_probability": anything, "key": anything},
+        dict.fromkeys(("win_probability", "key"), make_bounds(0.0, 1.0)),
         figsize=size,
         ratios={"height_ratios": [cell * count, 0.2]},
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
+        **{"backend": backend, "plot_collection": plot_collection, **pc_kwargs},
     )
     panel = Panel(collection, "win_probability")
     _draw_classes(panel, wins)
@@ -200,14 +187,12 @@ def plot_win_matrix(
     if not named:
         texts = [str(rank) if rank % 5 == 0 else "" for rank in ranks]
     columns = Axis("", -0.5, count - 0.5, range(count), texts, 8, rotation=90 if named else 0)
-    set_axes(panel, columns, rows)
     _draw_key(Panel(collection, "key"))
-    title_figure(collection, _finding_of_wins(players, wins, total))
-    return collection
+    return finished(panel, columns, rows, _finding_of_wins(players, wins, total))
 
 
 def _best_players(
-    result: "BradleyTerryFit | xr.DataTree", most: int
+    result: BradleyTerryFit | xr.DataTree, most: int
 ) -> tuple[list[str], FloatArray, int]:
     """Names of the best players, their probabilities, and how many players there are."""
     if isinstance(result, BradleyTerryFit):
@@ -217,14 +202,14 @@ def _best_players(
         wins = held["win_probability"].transpose("player", "player_other").values
     else:
         names, draws = draws_of_players(result, "epp")
-        order = best_first(draws.mean(axis=0), most)
-        rows = [np.mean(1 / (1 + np.exp(draws[:, order] - draws[:, [i]])), axis=0) for i in order]
+        order = best_first(draws.mean(axis=0))[:most]
+        rows = [np.mean(expit(draws[:, [i]] - draws[:, order]), axis=0) for i in order]
         return [names[i] for i in order], np.stack(rows), len(names)
-    order = best_first(epp, most)
+    order = best_first(epp)[:most]
     return [names[i] for i in order], wins[np.ix_(order, order)], len(names)
 
 
-def _held(tree: "xr.DataTree") -> "xr.Dataset | None":
+def _held(tree: xr.DataTree) -> xr.Dataset | None:
     """Skills and win probabilities that a result holds, their means over draws."""
     for group in ("posterior", "point_estimate"):
         if group in tree.children and "win_probability" in tree[group]:
@@ -303,19 +288,15 @@ def _share(p: float) -> str:
     return _whole_percent(p).replace(">", "more than ").replace("<", "less than ") + "%"
 
 
-def _ranks_of_fit(fit: BradleyTerryFit, ci_prob: float) -> "tuple[pd.DataFrame, None]":
+def _ranks_of_fit(fit: BradleyTerryFit, ci_prob: float) -> tuple[pd.DataFrame, None]:
     """Players with their ranks and rank intervals."""
-    import pandas as pd
-
     columns = {"player": fit.players, "rank": fit.rank, "middle": fit.rank.astype(np.float64)}
     ends = dict(zip(("rank_lower", "rank_upper"), fit.rank_interval(ci_prob).T, strict=True))
     return pd.DataFrame(columns | ends), None
 
 
-def _ranks_of_draws(tree: "xr.DataTree", ci_prob: float) -> "tuple[pd.DataFrame, FloatArray]":
+def _ranks_of_draws(tree: xr.DataTree, ci_prob: float) -> tuple[pd.DataFrame, FloatArray]:
     """The same, equal-tailed, and the probability of each rank from 1, shape (m, m)."""
-    import pandas as pd
-
     held = "posterior" in tree.children and "rank" in tree["posterior"]
     players, draws = draws_of_players(tree, "rank" if held else "epp")
     m = len(players)
@@ -355,7 +336,7 @@ def _draw_shares(panel: Panel, shares: FloatArray, tied: BoolArray) -> None:
         draw_area(panel, f"ranks_{row}", np.arange(first, last + 1) + 0.5, ends, color, 0.55)
 
 
-def _finding_of_ranks(board: "pd.DataFrame", shares: FloatArray | None, drawn: int) -> str:
+def _finding_of_ranks(board: pd.DataFrame, shares: FloatArray | None, drawn: int) -> str:
     count = len(board)
     if shares is None:
         text = f"{int((board['rank_lower'] == 1).sum()):,} of {count:,} players may hold rank 1"

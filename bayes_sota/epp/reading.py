@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import NOT_NEGATIVE
 from bayes_sota.core.errors import InputError
@@ -91,39 +91,29 @@ def read_tournaments(
     found = read_noted_scores(source, **options)
     scores, notes = found.scores, list(found.notes)
     tables: list[Tournament] = list(scores.values()) if isinstance(scores, dict) else [scores]
+    scored = [table for table in tables if isinstance(table, ScoreTable)]
     if local_rope is not None:
-        folds = [table for table in tables if isinstance(table, ScoreTable)]
-        if len(folds) < len(tables):
+        if len(scored) < len(tables):
             raise InputError("--local-rope is for scores of folds: these are battles")
         paired = not unpaired_folds
-        return [local_rope_matches(t, threshold=local_rope, paired=paired) for t in folds], notes
-    losses = [] if options.get("lower_is_better") is True else _look_like_losses(tables)
-    if losses:
+        return [local_rope_matches(t, threshold=local_rope, paired=paired) for t in scored], notes
+    losses = [  # rounds whose names say that lower is better, taken as higher is better
+        label
+        for table in scored
+        for label, lower in zip(table.rounds, table.lower_is_better, strict=True)
+        if not lower and is_loss(label)
+    ]
+    if losses and options.get("lower_is_better") is not True:
         notes.append(
             f"{losses[0]} looks like an error; higher is taken as better: --lower-is-better-in "
             "names rounds where it is not"
         )
-    if any(isinstance(table, ScoreTable) and _are_answers(table) for table in tables):
+    if any(np.isin(table.scores[table.present], (0.0, 1.0)).all() for table in scored):
         notes.append(
             "all scores are 0 or 1, like answers to items: a skill is then about which items two "
             "players differ on, not an accuracy; bayes-sota board reads answers"
         )
     return tables, notes
-
-
-def _look_like_losses(tables: Sequence[Tournament]) -> list[str]:
-    """Rounds whose names say that lower is better, taken as higher is better."""
-    return [
-        label
-        for table in tables
-        if isinstance(table, ScoreTable)
-        for label, lower in zip(table.rounds, table.lower_is_better, strict=True)
-        if not lower and is_loss(label)
-    ]
-
-
-def _are_answers(table: ScoreTable) -> bool:
-    return bool(np.isin(table.scores[table.present], (0.0, 1.0)).all())
 
 
 def local_rope_matches(
@@ -268,29 +258,20 @@ def read_means(
 
 def _unpaired_statistics(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Differences of means and pooled standard deviations of all pairs, (n_players, n_players)."""
-    present = ~np.isnan(scores)
-    count = present.sum(axis=0)
-    mean = _ratio(np.nansum(scores, axis=0), count)
-    variance = _ratio(np.nansum((scores - mean) ** 2, axis=0), count - 1)
-    return mean[:, None] - mean, np.sqrt((variance[:, None] + variance) / 2)
+    mean, sd = _moments(scores)
+    return mean[:, None] - mean, np.sqrt((sd[:, None] ** 2 + sd**2) / 2)
 
 
 def _paired_statistics(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Means and standard deviations of the differences of all pairs, (n_players, n_players)."""
-    n_players = scores.shape[1]
-    gaps, spreads = np.empty((2, n_players, n_players))
-    for player in range(n_players):
-        difference = scores[:, [player]] - scores
-        count = (~np.isnan(difference)).sum(axis=0)
-        gaps[player] = _ratio(np.nansum(difference, axis=0), count)
-        square = np.nansum((difference - gaps[player]) ** 2, axis=0)
-        spreads[player] = np.sqrt(_ratio(square, count - 1))
-    return gaps, spreads
+    gaps, spreads = zip(*(_moments(own[:, None] - scores) for own in scores.T), strict=True)
+    return np.stack(gaps), np.stack(spreads)
 
 
-def _ratio(total: FloatArray, count: NDArray[np.intp]) -> FloatArray:
-    """Mean of what is there; NaN where there is nothing to divide by."""
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+def _moments(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of each column's numbers; NaN where there are too few."""
+    seen = np.ma.masked_invalid(scores)
+    return seen.mean(axis=0).filled(np.nan), seen.std(axis=0, ddof=1).filled(np.nan)
 
 
 def _matches(

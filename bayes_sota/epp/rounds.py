@@ -26,18 +26,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.counts import MatchKind, ranks_of_rounds, score_levels, scores_below
+from bayes_sota.epp.counts import MatchKind, ranks_of_rounds, scores_below
 
 _SEED = 0  # of the flips
 _FLIPS = 2_000
 _BLOCK = 200  # of them at a time
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
 _ENOUGH_FLIPS = 6  # clusters, of which there are 64 flips; with fewer the bound is taken
-_FEW_PLAYERS = 40  # whose pairs are kept in memory
 _NEARLY = 0.9  # of all degrees of freedom
 _SMALL = 1e-12
 ROUND_OFF = 1e-12  # of a variance of a difference, relative
@@ -51,8 +51,6 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
     >>> round(float(bonferroni_critical(0.95, 1, 18)), 3)
     2.101
     """
-    from scipy.special import ndtri, stdtrit
-
     tail = (1 - ci_prob) / 2 / contrasts
     values, places = np.unique(df, return_inverse=True)
     with np.errstate(invalid="ignore"):
@@ -80,10 +78,7 @@ def critical_values(influence: FloatArray | None, ci_prob: float, df: FloatArray
     >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
     True
     """
-    if influence is None:
-        return np.asarray(bonferroni_critical(ci_prob, df.size, df))
-    full = influence[:, _nearly_full(df, len(influence))]
-    return _criticals(_largest(full), full.shape[1], ci_prob, df, len(influence))
+    return _criticals(influence, _largest, ci_prob, df, df)
 
 
 def critical_values_of_pairs(
@@ -98,18 +93,13 @@ def critical_values_of_pairs(
     df : ndarray, shape (m,)
         Of each player; a pair has the smaller one.
     """
-    m = df.size
-    upper = np.triu_indices(m, 1)
+    upper = np.triu_indices(df.size, 1)
     of_pairs = np.minimum(df[:, None], df)[upper]
-    nearly = 0 if influence is None else int(_nearly_full(df, len(influence)).sum())
-    if influence is None or _FLIPS * float(nearly) ** 2 > _MOST_PAIRS:
-        found = bonferroni_critical(ci_prob, of_pairs.size, of_pairs)
-    else:
-        largest = _largest_of_pairs(influence[:, _nearly_full(df, len(influence))])
-        full = nearly * (nearly - 1) // 2
-        found = _criticals(largest, full, ci_prob, of_pairs, len(influence))
-    matrix = np.full((m, m), np.inf)
-    matrix[upper] = found
+    if influence is not None:
+        nearly = float(_nearly_full(df, len(influence)).sum())
+        influence = influence if _FLIPS * nearly**2 <= _MOST_PAIRS else None
+    matrix = np.full((df.size, df.size), np.inf)
+    matrix[upper] = _criticals(influence, _largest_of_pairs, ci_prob, of_pairs, df)
     return np.asarray(np.minimum(matrix, matrix.T))
 
 
@@ -140,23 +130,26 @@ def rank_intervals(
 
 
 def _criticals(
-    largest: Callable[[FloatArray], FloatArray],
-    full: int,
+    influence: FloatArray | None,
+    largest_of: Callable[[FloatArray], Callable[[FloatArray], FloatArray]],
     ci_prob: float,
     df: FloatArray,
-    clusters: int,
+    df_of_columns: FloatArray,
 ) -> FloatArray:
-    """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
+    """Critical values of contrasts with so many degrees of freedom, given the influence's own."""
     found = bonferroni_critical(ci_prob, df.size, df)
-    if full and clusters >= _ENOUGH_FLIPS:
-        rng = np.random.default_rng(_SEED)
+    if influence is None or len(influence) < _ENOUGH_FLIPS:
+        return np.asarray(found)
+    clusters, rng = len(influence), np.random.default_rng(_SEED)
+    nearly = _nearly_full(df, clusters)
+    if nearly.any():
+        largest = largest_of(influence[:, _nearly_full(df_of_columns, clusters)])
         draws = [
             largest(rng.integers(0, 2, size=(_BLOCK, clusters)) * np.float64(2) - 1)
             for _ in range(_FLIPS // _BLOCK)
         ]
-        share = 1 - (1 - ci_prob) * full / df.size  # of the errors that are allowed
+        share = 1 - (1 - ci_prob) * nearly.sum() / df.size  # of the errors that are allowed
         together = _studentised(np.concatenate(draws), clusters, share)
-        nearly = _nearly_full(df, clusters)
         together = max(together, bonferroni_critical(share, 1, float(df[nearly].min())))
         found = np.where(nearly, np.minimum(together, found), found)
     return np.asarray(found)
@@ -180,9 +173,6 @@ def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArra
     both = np.diagonal(product)[:, None] + np.diagonal(product)
     squares = both - 2 * product
     squares = np.where(squares > ROUND_OFF * both, squares, 0.0)
-    if len(squares) <= _FEW_PLAYERS:
-        i, j = np.nonzero(np.triu(squares, 1))
-        return _largest(influence[:, i] - influence[:, j])
     with np.errstate(divide="ignore"):
         inverse = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
 
@@ -277,15 +267,16 @@ def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
 
 def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
     """Twice the wins of a round's scores, and of all scores against the round's, as counted."""
-    present = table.present.astype(np.float64)
-    counts, sums = present.sum(axis=0), []
-    level, owners, rounds = score_levels(table.oriented)
-    doubled = np.zeros(present.shape)
-    for block, below in scores_below(owners):
-        doubled += rounds[block].T @ (2 * counts - below)  # above the round's scores
-        sums.append(below.sum(axis=1))
+    present = table.present
+    counts, rounds = present.sum(axis=0), np.nonzero(present)[0]
+    doubled, won = np.zeros(present.shape), np.zeros(rounds.size)
+    for player, (below, equal) in enumerate(scores_below(table.oriented)):
+        twice = 2 * below + equal
+        lost = 2 * counts[player] - twice  # of the round's scores against this player's
+        doubled[:, player] = np.bincount(rounds, lost, len(present))
+        won += twice
     # what a player's scores win against its own of the round cancels
-    doubled[table.present] += np.concatenate(sums)[level]
+    doubled[present] += won
     doubled -= 2 * present * counts
     between = probabilities - np.diag(np.diagonal(probabilities))
     expected = present * (between @ counts) + counts * (present @ between.T)

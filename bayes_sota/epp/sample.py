@@ -5,9 +5,18 @@ simulation and with the model's own log-likelihood.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pymc as pm
+import xarray as xr
+from arviz_base import dict_to_dataset
+from pymc.backends.arviz import (
+    coords_and_dims_for_inferencedata,
+    find_constants,
+    find_observations,
+)
+from pymc.pytensorf import compile
 
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
@@ -26,23 +35,17 @@ from bayes_sota.core.sample import (
     with_attributes,
 )
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.field import Field, checked_tables, join_tournaments
 from bayes_sota.epp.likelihoods import log_outcomes, ties_of
+from bayes_sota.epp.models import build_model, field_of, skills_or_outcomes
 from bayes_sota.leaderboard.specification import Model, chosen_model
-
-if TYPE_CHECKING:
-    import pymc as pm
-    import xarray as xr
-
 
 _INNER = ["round_order", "round_weight", "round_present"]  # what the likelihood needs
 _QUICK = "FAST_COMPILE"  # compiling would take longer than the draws
 
 
 def sample_epp(
-    model: "pm.Model",
+    model: pm.Model,
     *,
     specification: Model = None,
     draws: int | None = None,
@@ -53,7 +56,7 @@ def sample_epp(
     random_seed: Seed = DEFAULT_SEED,
     predictive: int = 200,
     progressbar: bool = False,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of the skills by NUTS (nutpie), completed as ``complete`` does.
 
     Parameters
@@ -86,8 +89,6 @@ def sample_epp(
     >>> model = bs.epp.build_model(table)
     >>> tree = sample_epp(model, random_seed=0)  # doctest: +SKIP
     """
-    from bayes_sota.epp.models import field_of
-
     field_of(model)
     _check_number(predictive)
     spec = chosen_model(specification, "epp")
@@ -101,14 +102,14 @@ def sample_epp(
 
 
 def complete(
-    trace: "xr.DataTree",
+    trace: xr.DataTree,
     data: Any,
-    model: "pm.Model | None" = None,
+    model: pm.Model | None = None,
     *,
     predictive: int = 200,
     random_seed: Seed = DEFAULT_SEED,
     **settings: Any,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
 
     Log-likelihood, predictions and checks are those of the model: what was added to it takes part.
@@ -165,30 +166,36 @@ def complete(
     >>> trace = pm.sample(model=model, random_seed=0)  # doctest: +SKIP
     >>> tree = bs.epp.complete(trace, table)  # doctest: +SKIP
     """
-    from bayes_sota.epp.models import build_model, field_of
-
     _check_number(predictive)
     given = _given_model(model, data, settings)
     trace = _without_ranks(trace)
     model = model_of(trace, given, lambda: build_model(data, **settings))
     field = field_of(model)
     if given is not None and data is not None:
-        _check_same(field, data)
+        same = join_tournaments(checked_tables(data), field.ties, ranked=field.ranked)
+        if not field.observes(same):
+            raise InputError(
+                "the data are not those of the model: their players, tournaments or outcomes differ"
+            )
     rng, seed = resolve_seed(random_seed)
     groups = _recorded(model, trace) | model_groups(model, trace, rng)
     if not field.ranked:
-        likelihood = groups["log_likelihood"].drop_vars("match_counts", errors="ignore")
-        groups["log_likelihood"] = _used(likelihood).merge(log_likelihood_of(model, field, trace))
+        likelihood = groups["log_likelihood"]
+        others = likelihood[[name for name in likelihood if name != "match_counts"]]
+        groups["log_likelihood"] = others.merge(log_likelihood_of(model, field, trace))
     if predictive:
         fresh = groups["posterior_predictive"]
         groups["predictive_check"] = replicate(model, field, trace, fresh, predictive)
     for name in ("posterior", "prior"):
         groups[name] = _with_ranks(groups[name])
+    nuts, said = describe_nuts(trace), trace["posterior"].attrs
+    libraries = ("inference_library", "inference_library_version")
     attributes: dict[str, Any] = {
         **describe_sampled(model, groups, seed),
         "ties": ties_of(groups["posterior"]),
-        **describe_nuts(trace),
-        **_sampler(trace),
+        **nuts,
+        "method": "nuts" if "divergences" in nuts else "unknown",
+        **{name: str(said.get(name, "unknown")) for name in libraries},
         "notes": "; ".join(_notes(model, groups)),
     }
     return result_tree(groups, attributes)
@@ -199,12 +206,8 @@ def _check_number(predictive: int) -> None:
         raise InputError(f"predictive is a number of tournaments, at least 0, got {predictive}")
 
 
-def _given_model(
-    model: "pm.Model | None", data: Any, settings: dict[str, Any]
-) -> "pm.Model | None":
+def _given_model(model: pm.Model | None, data: Any, settings: dict[str, Any]) -> pm.Model | None:
     """The model of the argument or of the ``with`` block."""
-    import pymc as pm
-
     found = model if model is not None else pm.Model.get_context(error_if_none=False)
     if found is None and data is None:
         raise InputError("complete needs the data or the model of the trace: both are missing")
@@ -215,76 +218,29 @@ def _given_model(
     return found
 
 
-def _sampler(trace: "xr.DataTree") -> dict[str, str]:
-    """What drew the trace, as far as it says so."""
-    said = trace["posterior"].attrs
-    nuts = "sample_stats" in trace.children and "diverging" in trace["sample_stats"]
-    names = ("inference_library", "inference_library_version")
-    return {
-        "method": "nuts" if nuts else "unknown",
-        **{name: str(said.get(name, "unknown")) for name in names},
-    }
-
-
-def _check_same(field: Field, data: "ScoreTable | Matches | Any") -> None:
-    """Refuse data that the model does not observe."""
-    if not field.observes(join_tournaments(checked_tables(data), field.ties, ranked=field.ranked)):
-        raise InputError(
-            "the data are not those of the model: their players, tournaments or outcomes differ"
-        )
-
-
-def _without_ranks(trace: "xr.DataTree") -> "xr.DataTree":
+def _without_ranks(trace: xr.DataTree) -> xr.DataTree:
     """A trace, or a result of ``complete``, without what is not of the model."""
-    import xarray as xr
-
     check_trace(trace)
-    if "rank" not in trace["posterior"]:
-        return trace
-    groups = {name: child.to_dataset() for name, child in trace.children.items()}
-    groups["posterior"] = groups["posterior"].drop_vars("rank")
-    found = xr.DataTree.from_dict(groups)
-    found.attrs.update(trace.attrs)
-    return found
+    if "rank" in trace["posterior"]:
+        trace = trace.copy()
+        del trace["posterior"]["rank"]
+    return trace
 
 
-def _recorded(model: "pm.Model", trace: "xr.DataTree") -> "dict[str, xr.Dataset]":
+def _recorded(model: pm.Model, trace: xr.DataTree) -> dict[str, xr.Dataset]:
     """Draws and statistics of the trace, data and constants of the model."""
-    import xarray as xr
-    from pymc.backends.arviz import (
-        coords_and_dims_for_inferencedata,
-        find_constants,
-        find_observations,
-    )
-
-    labels, dims = coords_and_dims_for_inferencedata(model)
-
-    def dataset(values: dict[str, Any]) -> "xr.Dataset":
-        places = {
-            name: dims.get(name) or [f"{name}_dim_{k}" for k in range(np.ndim(value))]
-            for name, value in values.items()
-        }
-        found = xr.Dataset({name: (places[name], value) for name, value in values.items()})
-        return found.assign_coords({dim: labels[dim] for dim in found.dims if dim in labels})
-
+    coords, dims = coords_and_dims_for_inferencedata(model)
     constants = {k: v for k, v in find_constants(model).items() if k not in _INNER}
-    groups = {
-        "posterior": trace["posterior"].to_dataset(),
-        "observed_data": dataset(find_observations(model)),
-        "constant_data": dataset(constants),
-    }
+    groups = {"posterior": trace["posterior"].to_dataset()}
+    for name, values in (("observed_data", find_observations(model)), ("constant_data", constants)):
+        found = dict_to_dataset(values, sample_dims=[], coords=coords, dims=dims)
+        groups[name] = found.drop_vars(found.coords.keys() - coords.keys())
     if "sample_stats" in trace.children:
         groups["sample_stats"] = sampler_stats(trace)
     return {name: found.drop_attrs() for name, found in groups.items()}
 
 
-def _used(data: "xr.Dataset") -> "xr.Dataset":
-    """Without dimensions that no variable has."""
-    dims = {dim for variable in data.data_vars.values() for dim in variable.dims}
-    return data.drop_dims([dim for dim in data.dims if dim not in dims])
-
-
-def _with_ranks(draws: "xr.Dataset") -> "xr.Dataset":
+def _with_ranks(draws: xr.Dataset) -> xr.Dataset:
     """With the rank of each player."""
     epp = draws["epp"].transpose("chain", "draw", "player")
     order = np.argsort(-epp.values, axis=-1)
@@ -293,13 +249,9 @@ def _with_ranks(draws: "xr.Dataset") -> "xr.Dataset":
 
 
 def _log_outcomes_by_draw(
-    model: "pm.Model", field: Field, posterior: "xr.Dataset"
+    model: pm.Model, field: Field, posterior: xr.Dataset
 ) -> Iterator[tuple[tuple[int, ...], FloatArray]]:
     """Log probabilities of the outcomes of each pair, (pairs, 3), of one draw after the other."""
-    from pymc.pytensorf import compile
-
-    from bayes_sota.epp.models import skills_or_outcomes
-
     evaluate = compile(
         model.free_RVs, skills_or_outcomes(model), mode=_QUICK, on_unused_input="ignore"
     )
@@ -317,14 +269,12 @@ def _log_outcomes_by_draw(
         yield place, found
 
 
-def log_likelihood_of(model: "pm.Model", field: Field, trace: "xr.DataTree") -> "xr.Dataset":
+def log_likelihood_of(model: pm.Model, field: Field, trace: xr.DataTree) -> xr.Dataset:
     """Log-likelihood of the matches of every round, cluster or match, as in the posterior.
 
     ``pm.compute_log_likelihood`` has one number per pair of players: those of one round are left
     out together. Empty where it would pass ``LARGEST_GROUP`` in single precision.
     """
-    import xarray as xr
-
     posterior = trace["posterior"].to_dataset()
     shape = (posterior.sizes["chain"], posterior.sizes["draw"], field.tournament.size)
     if 4 * np.prod(shape) > LARGEST_GROUP:
@@ -342,8 +292,8 @@ def log_likelihood_of(model: "pm.Model", field: Field, trace: "xr.DataTree") -> 
 
 
 def replicate(
-    model: "pm.Model", field: Field, trace: "xr.DataTree", fresh: "xr.Dataset", number: int
-) -> "xr.Dataset":
+    model: pm.Model, field: Field, trace: xr.DataTree, fresh: xr.Dataset, number: int
+) -> xr.Dataset:
     """Replicated tournaments against the observed ones, about as many as asked for.
 
     Parameters
@@ -358,8 +308,6 @@ def replicate(
         Group ``predictive_check`` (``complete``); ``p_value`` is the share of replicates above the
         data, ties by half.
     """
-    import xarray as xr
-
     chains, draws = fresh.sizes["chain"], fresh.sizes["draw"]
     kept = np.unique(np.linspace(0, draws - 1, -(-number // chains)).astype(int))
     fresh = fresh.isel(draw=kept)
@@ -391,7 +339,7 @@ def replicate(
     return xr.Dataset(content, coords=coords)
 
 
-def _notes(model: "pm.Model", groups: "dict[str, xr.Dataset]") -> Iterator[str]:
+def _notes(model: pm.Model, groups: dict[str, xr.Dataset]) -> Iterator[str]:
     """What was thinned or left out."""
     limit = f"{LARGEST_GROUP >> 20} MiB"
     posterior, fresh = groups["posterior"], groups["posterior_predictive"]

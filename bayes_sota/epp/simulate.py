@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
@@ -228,12 +229,10 @@ def compare_leaderboards(
     The order is that of the standardized deviance, each against replicates of its own tournament,
     so that tournaments of different sizes compare.
     """
-    fits, root = list(fits), random_seed
-    if not isinstance(root, np.random.SeedSequence):
-        root = np.random.SeedSequence(root)
+    fits = list(fits)
     found = [
-        leaderboard_quality(fit, repetitions=repetitions, random_seed=seed)
-        for fit, seed in zip(fits, root.spawn(len(fits)), strict=True)
+        leaderboard_quality(fit, repetitions=repetitions, random_seed=rng)
+        for fit, rng in zip(fits, generator_of(random_seed).spawn(len(fits)), strict=True)
     ]
     return sorted(found, key=lambda one: np.nan_to_num(one.standardized_deviance, nan=np.inf))
 
@@ -320,8 +319,6 @@ def _jackknife_error(
     fit: BradleyTerryFit, by_bin: Callable[[MatchCounts], FloatArray], middle: FloatArray
 ) -> FloatArray:
     """Half a 95 % interval, leaving out one cluster of rounds at a time."""
-    from scipy.special import stdtrit
-
     data, g = fit.data, fit.data.n_clusters
     if isinstance(data, Matches) or g < 3:
         return np.full(middle.shape, np.nan)

@@ -16,6 +16,9 @@ optimiser, with finite differences and with sums over pairs.
 """
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
+from scipy.special import xlogy
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.counts import MatchCounts
@@ -86,8 +89,6 @@ def _solved(information: FloatArray, gradient: FloatArray) -> FloatArray:
     """Newton's step: by Cholesky's factor of one tournament, or of many as a batch."""
     if gradient.ndim > 1:
         return np.asarray(np.linalg.solve(information, gradient[..., None])[..., 0])
-    from scipy.linalg import cho_factor, cho_solve
-
     factor = cho_factor(information.T, lower=True, overwrite_a=True, check_finite=False)
     return np.asarray(cho_solve(factor, gradient, check_finite=False))
 
@@ -97,9 +98,6 @@ def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
 
     .. math:: (L + c 1 1^T)^{-1} - 1 1^T / (m^2 c).
     """
-    from scipy.linalg import cho_factor
-    from scipy.linalg.lapack import dpotri
-
     m, information = skills.size, _moments(skills, n_matches)[1]
     constant = float(information.mean())  # rows of the Laplacian add up to zero
     factor = cho_factor(information.T, lower=True, overwrite_a=True, check_finite=False)[0]
@@ -118,8 +116,6 @@ def log_likelihood(skills: FloatArray, counts: MatchCounts) -> FloatArray:
 
 def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
     """Twice what the log-likelihood misses of that of every pair's own share of wins."""
-    from scipy.special import xlogy
-
     wins = counts.doubled_wins / 2
     saturated = xlogy(wins, wins / np.maximum(counts.n_matches, 1)).sum(axis=(-2, -1))
     return np.asarray(2 * (saturated - log_likelihood(skills, counts)))

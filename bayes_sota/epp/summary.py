@@ -16,23 +16,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from scipy.special import expit
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import joint_rank_sets
-from bayes_sota.core.summary import best_players
+from bayes_sota.core.summary import best_players, summarize
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.score_table import nearest_player
 from bayes_sota.epp.counts import MatchKind
-from bayes_sota.epp.fit import AVERAGE_ELO, ELO_PER_EPP, BradleyTerryFit
+from bayes_sota.epp.fit import AVERAGE_ELO, ELO_PER_EPP, BradleyTerryFit, two_players
 from bayes_sota.epp.further_fits import TournamentLeaderboard
 from bayes_sota.epp.likelihoods import log_outcomes, ties_of
 from bayes_sota.epp.rounds import bonferroni_critical
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 
@@ -95,7 +95,7 @@ class EquivalenceProbabilities:
     b_better: float
 
 
-def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
+def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> pd.DataFrame:
     """Table of the players, the best first.
 
     Parameters
@@ -124,37 +124,25 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     >>> table.loc["a", ["mean", "p_best", "rank_upper"]].round(2).tolist()
     [0.5, 1.0, 1.0]
     """
-    import pandas as pd
-
     OPEN_SHARE.check(ci_prob, "ci_prob")
     players, skills = draws_of_players(tree)
     rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
-    tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-    lower, upper = np.quantile(skills, tails, axis=0)
     rank_lower, rank_upper = joint_rank_sets(rank, ci_prob).T
-    columns = {
-        "mean": skills.mean(axis=0),
-        "sd": skills.std(axis=0, ddof=1),
-        "lower": lower,
-        "upper": upper,
-        "mcse": _errors(tree),
-        "p_best": np.mean(rank == 1, axis=0),
-        "p_best_mcse": [mcse for _, _, mcse in best_players(tree)],
-        "rank": rank.mean(axis=0),
-        "rank_lower": rank_lower,
-        "rank_upper": rank_upper,
-        "p_beats_average": _expit(skills).mean(axis=0),
-    }
-    table = pd.DataFrame(columns, index=pd.Index(players, name="player"))
+    best = list(best_players(tree))
+    table = (
+        summarize(tree, ci_prob, ["epp"])
+        .drop(columns="median")
+        .assign(
+            p_best=[p for _, p, _ in best],
+            p_best_mcse=[mcse for _, _, mcse in best],
+            rank=rank.mean(axis=0),
+            rank_lower=rank_lower,
+            rank_upper=rank_upper,
+            p_beats_average=expit(skills).mean(axis=0),
+        )
+    )
+    table.index = pd.Index(players, name="player")
     return table.sort_values("mean", ascending=False, kind="stable")
-
-
-def _errors(tree: "xr.DataTree") -> FloatArray:
-    """Monte Carlo standard error of each skill, (m,)."""
-    import arviz as az
-
-    skills = tree["posterior"].to_dataset()[["epp"]]
-    return np.asarray(az.mcse(skills)["epp"].values)
 
 
 def epp_win_probability(
@@ -192,9 +180,13 @@ def epp_win_probability(
     (0.73, 0.0)
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    difference = _difference(tree, a, b)
+    difference = difference_of_skills(tree, a, b)
     if new_tournament:
-        difference = difference + _deviations(tree, difference.size)
+        if "tournament_sd" not in tree["posterior"]:
+            raise InputError("how tournaments differ is not known: the result is of one tournament")
+        spread = tree["posterior"]["tournament_sd"].values.ravel()
+        normal = np.random.default_rng(_SEED).standard_normal(difference.size)
+        difference = difference + np.sqrt(2) * spread * normal
     win, p_tie = _outcomes(tree, difference)
     lower, upper = np.quantile(win, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     return WinProbability(float(win.mean()), float(lower), float(upper), p_tie)
@@ -228,7 +220,7 @@ def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> Equivale
     EquivalenceProbabilities(a_better=1.0, equivalent=0.0, b_better=0.0)
     """
     _HALF_WIDTH.check(half_width, "half_width")
-    win, _ = _outcomes(tree, _difference(tree, a, b))
+    win, _ = _outcomes(tree, difference_of_skills(tree, a, b))
     better, worse = float(np.mean(win > 0.5 + half_width)), float(np.mean(win < 0.5 - half_width))
     equivalent = float(np.mean(np.abs(win - 0.5) <= half_width))
     return EquivalenceProbabilities(better, equivalent, worse)
@@ -256,35 +248,21 @@ def draws_of_players(tree: "xr.DataTree", name: str = "epp") -> tuple[list[str],
     return players, np.asarray(values.values.reshape(-1, len(players)))
 
 
-def _difference(tree: "xr.DataTree", a: str, b: str) -> FloatArray:
+def difference_of_skills(tree: "xr.DataTree", a: str, b: str) -> FloatArray:
+    """Skill of A minus that of B in every draw, (draws,)."""
     players, skills = draws_of_players(tree)
-    first, second = nearest_player(players, a), nearest_player(players, b)
-    if first == second:
-        raise InputError(f"two players are compared, got {a!r} twice")
+    first, second = two_players(players, a, b)
     return skills[:, first] - skills[:, second]
-
-
-def _deviations(tree: "xr.DataTree", size: int) -> FloatArray:
-    """What a new tournament adds to a difference of skills, (draws,)."""
-    if "tournament_sd" not in tree["posterior"]:
-        raise InputError("how tournaments differ is not known: the result is of one tournament")
-    spread = tree["posterior"]["tournament_sd"].values.ravel()
-    normal = np.random.default_rng(_SEED).standard_normal(size)
-    return np.asarray(np.sqrt(2) * spread * normal)
 
 
 def _outcomes(tree: "xr.DataTree", difference: FloatArray) -> tuple[FloatArray, float]:
     """Probability of a win where there is no tie, (draws,), and the mean probability of a tie."""
     ties = ties_of(tree["posterior"])
     if ties == "half":
-        return _expit(difference), 0.0
+        return expit(difference), 0.0
     p_tie = tree["posterior"]["p_tie"].values.ravel()
     won, tied, lost = np.exp(log_outcomes(difference, p_tie, ties))
     return won / (won + lost), float(tied.mean())
-
-
-def _expit(x: FloatArray) -> FloatArray:
-    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
@@ -314,20 +292,15 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     >>> found["loo"]["of"], found["loo"]["n_bad_k"], found["deviance_p_value"]
     ('round', 0, None)
     """
-    check = tree.children.get("predictive_check")
-    shares = {}
-    if check is not None and not _weighted(tree):
+    constant, shares = tree.children.get("constant_data", {}), {}
+    weighted = "likelihood_weight" in constant and "match_counts" in tree["observed_data"]
+    if "predictive_check" in tree.children and not (
+        weighted and (constant["likelihood_weight"] < 1).any()
+    ):
+        check = tree["predictive_check"]
         shares = dict(zip(check["statistic"].values, check["p_value"].values.tolist(), strict=True))
     found: dict[str, Any] = {f"{name}_p_value": shares.get(name) for name in ("deviance", "n_ties")}
     return {**found, "loo": _loo(tree) if "log_likelihood" in tree.children else None}
-
-
-def _weighted(tree: "xr.DataTree") -> bool:
-    """Whether the likelihood is of matches with a weight below 1."""
-    constant = tree.children.get("constant_data")
-    if constant is None or "match_counts" not in tree["observed_data"]:
-        return False
-    return bool((constant["likelihood_weight"] < 1).any())
 
 
 def _loo(tree: "xr.DataTree") -> dict[str, Any]:
@@ -346,7 +319,7 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
 
 
 def describe_skills(
-    frame: "pd.DataFrame", ci_prob: float, matches: MatchKind, ties: str = "half"
+    frame: pd.DataFrame, ci_prob: float, matches: MatchKind, ties: str = "half"
 ) -> Report:
     """Report of the skills of players, best first.
 
@@ -366,8 +339,10 @@ def describe_skills(
         Model of ties.
     """
     rows = frame.to_dict("records")
+    texts = [_texts(row) for row in rows]
     columns = {name: title.format(ci_prob) for name, title in _COLUMNS.items() if name in frame}
-    said = [*_may_be_best(frame, ci_prob), *(_said(r, ci_prob) for r in rows if r["rank"] == 1)]
+    leading = (_said(text, ci_prob) for text in texts if text["rank"] == "1")
+    said = [*_may_be_best(frame, ci_prob), *leading]
     wins = _WINS[ties].format("rounds" if matches == "same-round" else "matches")
     skill = (
         f"{_PLAYED[matches]}A gap of 1 in EPP {wins}; 0 is the average player, 1500 in Elo, where "
@@ -383,7 +358,7 @@ def describe_skills(
     return Report(
         content={"players": [_player(row) for row in rows]},
         make_frame=lambda: frame,
-        tables=[Table([*columns.values()], [[_cell(k, row) for k in columns] for row in rows])],
+        tables=[Table([*columns.values()], [[text[k] for k in columns] for text in texts])],
         sentences=said,
         paragraph=[*said, skill],
         legend=[skill, *[pairs] * ("tied_with_best" in frame)],
@@ -391,7 +366,7 @@ def describe_skills(
     )
 
 
-def _may_be_best(frame: "pd.DataFrame", ci_prob: float) -> list[str]:
+def _may_be_best(frame: pd.DataFrame, ci_prob: float) -> list[str]:
     """Who may be the best, where one tournament has the test of all pairs."""
     if "tied_with_best" not in frame:
         return []
@@ -408,38 +383,33 @@ def _may_be_best(frame: "pd.DataFrame", ci_prob: float) -> list[str]:
     ]
 
 
-def _said(row: dict[str, Any], ci_prob: float) -> str:
+def _texts(row: dict[str, Any]) -> dict[str, str]:
+    """Text of every column; a skill has two digits, and those that draws support."""
+    d = decimals_for(0.1, row.get("mcse", 0.0))
+    texts = {name: str(value) for name, value in row.items()} | {
+        "epp": f"{row['epp']:z.{d}f}",
+        "se": f"{row['se']:z.{d}f}",
+        "elo": f"{row['elo']:z.0f} ({row['elo_se']:.0f})",
+        "lower": f"{row['lower']:z.{d}f} to {row['upper']:z.{d}f}",
+        "p_beats_average": chance(row["p_beats_average"]),
+        "tied_with_best": "yes" if row.get("tied_with_best") else "",
+    }
+    if "rank_lower" in row:
+        texts["rank_lower"] = f"{row['rank_lower']} to {row['rank_upper']}"
+    if "p_best" in row:
+        texts["p_best"] = chance(row["p_best"], row["p_best_mcse"])
+    return texts
+
+
+def _said(text: dict[str, str], ci_prob: float) -> str:
     """The skill of a best player."""
-    where = f"In {row['tournament']} " if "tournament" in row else ""
-    d = decimals_for(0.1, row.get("mcse", 0.0))
-    best = f" and the best of all with probability {_best(row)}" if "p_best" in row else ""
+    where = f"In {text['tournament']} " if "tournament" in text else ""
+    best = f" and the best of all with probability {text['p_best']}" if "p_best" in text else ""
     return (
-        f"{where}{row['player']} has the highest estimated skill (EPP), {row['epp']:z.{d}f} "
-        f"({ci_prob:.0%} interval {row['lower']:z.{d}f} to {row['upper']:z.{d}f}): it "
-        f"beats an average player with probability {chance(row['p_beats_average'])}{best}."
+        f"{where}{text['player']} has the highest estimated skill (EPP), {text['epp']} "
+        f"({ci_prob:.0%} interval {text['lower']}): it beats an average player with probability "
+        f"{text['p_beats_average']}{best}."
     )
-
-
-def _cell(name: str, row: dict[str, Any]) -> str:
-    """Text of a column in one row; a skill has two digits, and those that draws support."""
-    d = decimals_for(0.1, row.get("mcse", 0.0))
-    if name in ("epp", "se"):
-        return f"{row[name]:z.{d}f}"
-    if name == "elo":
-        return f"{row['elo']:z.0f} ({row['elo_se']:.0f})"
-    if name == "lower":
-        return f"{row['lower']:z.{d}f} to {row['upper']:z.{d}f}"
-    if name == "rank_lower":
-        return f"{row['rank_lower']} to {row['rank_upper']}"
-    if name == "tied_with_best":
-        return "yes" if row[name] else ""
-    if name == "p_best":
-        return _best(row)
-    return chance(row[name]) if name == "p_beats_average" else str(row[name])
-
-
-def _best(row: dict[str, Any]) -> str:
-    return chance(row["p_best"], row["p_best_mcse"])
 
 
 def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> Report:
@@ -478,8 +448,6 @@ def tournaments_table(
     leaderboards: Sequence[TournamentLeaderboard], ci_prob: float = 0.95
 ) -> Report:
     """Leaderboards of several tournaments, one below the other."""
-    import pandas as pd
-
     OPEN_SHARE.check(ci_prob, "ci_prob")
     frames = [
         _frame({"tournament": [board.tournament] * len(board.players)} | _estimates(board, ci_prob))
@@ -504,9 +472,7 @@ def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -
     }
 
 
-def _frame(columns: dict[str, Any]) -> "pd.DataFrame":
-    import pandas as pd
-
+def _frame(columns: dict[str, Any]) -> pd.DataFrame:
     frame = pd.DataFrame(columns)
     after = 1 + frame.columns.get_loc("se")
     frame.insert(after, "elo", AVERAGE_ELO + ELO_PER_EPP * frame["epp"])

@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED, refuse_unused
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import diagnose, how_drawn, seed_of
+from bayes_sota.core.summary import diagnose, how_drawn, seed_of, summarize_draws
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import as_sentences, chance, counted, p_value
 from bayes_sota.core.types import Seed
@@ -23,6 +24,7 @@ from bayes_sota.epp.further_fits import TournamentLeaderboard
 from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
 from bayes_sota.epp.summary import (
     check_epp,
+    difference_of_skills,
     epp_rope,
     epp_table,
     epp_win_probability,
@@ -338,11 +340,10 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
 def _variant(
     fit: BradleyTerryFit, player: str, number: Submissions, ci_prob: float, rng: np.random.Generator
 ) -> dict[str, Any]:
-    found = private_variants_of(fit, player, number, random_seed=rng)
-    known = {luck: FixedCorrelation(luck) for luck in _LUCKS}
+    published = partial(private_variants_of, fit, player, number)
+    found = published(random_seed=rng)
     assumed = [
-        [luck, private_variants_of(fit, player, number, submission_luck=prior, draws=1).mean]
-        for luck, prior in known.items()
+        [luck, published(submission_luck=FixedCorrelation(luck), draws=1).mean] for luck in _LUCKS
     ]
     place = fit.data.player_index(player)
     others = np.delete(fit.epp, place)
@@ -364,13 +365,13 @@ def _compared(
 ) -> dict[str, Any]:
     """Difference of two players' skills, and who wins."""
     win = epp_win_probability(tree, a, b, ci_prob=ci_prob)
-    skills = tree["posterior"]["epp"]
-    difference = skills.sel(player=a).values - skills.sel(player=b).values
+    difference = difference_of_skills(tree, a, b)
+    gap = summarize_draws(difference, ci_prob)
     found: dict[str, Any] = {
         "players": [a, b],
-        "difference": float(difference.mean()),
-        "se": float(difference.std(ddof=1)),
-        "interval": np.quantile(difference, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist(),
+        "difference": gap["mean"],
+        "se": gap["sd"],
+        "interval": gap["interval"],
         "p_better": float(np.mean(difference > 0)),
         "win_probability": win.mean,
         "win_probability_interval": [win.lower, win.upper],
@@ -388,23 +389,19 @@ def _compared(
 def _skills_by_tournament(
     tree: "xr.DataTree", tables: Sequence[ScoreTable | Matches], ci_prob: float
 ) -> list[dict[str, Any]]:
-    own = tree["posterior"]["epp_tournament"]
-    mean = own.mean(("chain", "draw")).values
-    ends = own.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw")).values
-    places = {str(name): place for place, name in enumerate(own["player"].values)}
+    own, over = tree["posterior"]["epp_tournament"], ("chain", "draw")
+    mean, ends = own.mean(over), own.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], over)
+
+    def skill(**place: str) -> dict[str, Any]:
+        interval = ends.sel(place).values.tolist()
+        return {"player": place["player"], "epp": float(mean.sel(place)), "interval": interval}
+
     return [
         {
             "tournament": table.tournament,
-            "players": [
-                {
-                    "player": player,
-                    "epp": float(mean[t, places[player]]),
-                    "interval": ends[:, t, places[player]].tolist(),
-                }
-                for player in table.players
-            ],
+            "players": [skill(tournament=table.tournament, player=name) for name in table.players],
         }
-        for t, table in enumerate(tables)
+        for table in tables
     ]
 
 

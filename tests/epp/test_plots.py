@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.plots import odds_axis, plot_epp
 from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
@@ -78,13 +77,6 @@ def test_ticks_say_the_probability_below() -> None:
     assert axis.texts == ["-5\n0.7%", "0\n50%", "5\n99.3%"]
     same = odds_axis("score", [0.0, 0.0])
     assert same.low < 0 < same.high
-
-
-def test_long_names_keep_their_ends_and_stay_on_one_line() -> None:
-    names = [shown_name(LONG.format(i) + "\n\x1b") for i in range(12)]
-    assert len(set(names)) == 12
-    assert all(len(name) == 36 and name.isprintable() for name in names)
-    assert shown_name("short") == "short"
 
 
 # Forest

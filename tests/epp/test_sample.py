@@ -194,17 +194,6 @@ def test_a_result_is_a_trace_too() -> None:
 
 
 @pytest.mark.slow
-def test_replicated_rankings_win_as_often_as_bradley_and_terry_say() -> None:
-    model = build_model(simulate_tournament([1, 0, -1], 4000, random_seed=1, players=list("abc")))
-    found = complete(prior_of(model, 1), None, model, random_seed=0)
-    skills = found["posterior"]["epp"].values[0, 0]
-    expected = 1 / (1 + np.exp(skills - skills[:, None]))
-    off = ~np.eye(3, dtype=bool)
-    wins = found["predictive_check"]["wins"].values[0]
-    assert wins[off] / 4000 == pytest.approx(expected[off], abs=0.03)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
 def test_log_likelihood_of_matches_adds_up_to_pairs_and_counts_ties(ties: str) -> None:
     table = simulate_tournament([1, 0, -1], 5, step=1.0, random_seed=1, players=list("abc"))
@@ -397,21 +386,3 @@ def test_weighted_matches_agree_with_the_clustered_fit(ties: str) -> None:
     if ties != "half":
         assert 0.02 < tree["predictive_check"]["p_value"].sel(statistic="n_ties") < 0.98
         assert 0 < epp_win_probability(tree, "1", "2").p_tie < 0.4
-
-
-@pytest.mark.slow
-def test_vtab(data_directory: Path) -> None:
-    """Rankings of real scores with ties: near the maximum-likelihood fit, and converged."""
-    import pandas as pd
-
-    path = data_directory / "vtab" / "vtab_scores_16x19.csv"
-    table = ScoreTable(pd.read_csv(path, index_col=0).T)
-    tree = sample_epp(build_model(table), random_seed=1)
-    posterior = tree["posterior"].to_dataset()
-    assert float(az.rhat(posterior[["epp"]])["epp"].max()) < 1.01
-    assert tree.attrs["divergences"] == 0
-    found = summarize_epp(tree)
-    assert found.index[0] == "Sup-Rotation-100%"
-    fit = fit_epp(table)
-    means = found.loc[list(table.players), "mean"].to_numpy()
-    assert np.corrcoef(means, fit.epp)[0, 1] > 0.99

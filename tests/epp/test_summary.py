@@ -1,11 +1,6 @@
 """Tables and probabilities, against counting and formulas; names as plain text."""
 
-import io
-import json
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 
@@ -102,22 +97,8 @@ def test_numbers_of_the_fit() -> None:
     )
     assert frame["tied_with_best"].tolist() == fit.tied_with_best(0.9)[order].tolist()
     assert frame["rank"].tolist() == [1, 2, 3, 4]
-
-
-def test_names_stay_text(tmp_path: Path) -> None:
-    table = epp_table(
-        fit_epp(simulate_tournament([0.5, 1.0, 0.0, -1.0], 20, players=NAMES, random_seed=0))
-    )
-    text = table.to_csv()
-    assert "'=cmd()" in text
-    again = pd.read_csv(io.StringIO(text))
-    assert again["epp"].to_numpy() == pytest.approx(table.frame["epp"].to_numpy())
-    markdown = table.to_markdown()
-    assert "a\\|b" in markdown
-    assert "<b>" not in markdown
-    table.save(tmp_path / "table.json")
-    players = json.loads((tmp_path / "table.json").read_text())["players"]
-    assert players[0]["interval"] == [table.frame["lower"][0], table.frame["upper"][0]]
+    players = epp_table(fit).content["players"]
+    assert [player["interval"] for player in players] == fit.interval()[order].tolist()
 
 
 def test_several_tournaments_one_below_the_other() -> None:

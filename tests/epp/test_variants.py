@@ -129,11 +129,11 @@ def test_extreme_estimates_agree_with_a_plain_sum(
         draws=10,
     )  # fmt: skip
     reach = 12 * found.sd
-    skill = np.linspace(found.mean - reach, found.mean + reach, 1201)
+    skill = np.linspace(found.mean - reach, found.mean + reach, 401)
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     scales, of_scale = np.array([error]), np.ones(1)
     if df is not None:
-        precision = (np.arange(400) + 0.5) / 100
+        precision = (np.arange(160) + 0.5) / 40
         scales, of_scale = error / np.sqrt(precision), stats.chi2.pdf(df * precision, df)
     mass = np.zeros(skill.size)
     for scale, weight in zip(scales, of_scale, strict=True):
@@ -250,28 +250,3 @@ def test_it_is_the_posterior_of_the_players_own_numbers() -> None:
     )  # fmt: skip
     assert found.mean == alone.mean
     assert np.array_equal(found.winner_skill, alone.winner_skill)
-
-
-@pytest.mark.slow
-def test_nearer_to_the_truth_than_the_estimate() -> None:
-    # Twelve providers of one model each, and one that shows the best of 15 nearly equal variants.
-    rng = np.random.default_rng(8)
-    raw, corrected, covered, simulations = [], [], 0, 25
-    for _ in range(simulations):
-        others = rng.normal(0, 0.6, 12)
-        own = rng.normal(0, 0.6) + rng.normal(0, 0.1, 15)
-        table = simulate_tournament(np.append(others, own), 20, random_seed=rng)
-        public = fit_epp(table, penalty=0.01)
-        shown = 12 + int(np.argmax(public.epp[12:]))
-        names = [table.players[k] for k in (*range(12), shown)]
-        fit = fit_epp(table.subset(names), penalty=0.01)
-        truth = own[shown - 12] - np.append(others, own[shown - 12]).mean()
-        found = private_variants_of(fit, names[-1], 15, draws=500, random_seed=rng)
-        raw.append(fit.epp[-1] - truth)
-        corrected.append(found.mean - truth)
-        low, high = found.interval()
-        covered += low < truth < high
-    assert np.mean(raw) > 0.25  # the winner's curse
-    assert abs(np.mean(corrected)) < np.mean(raw) / 2
-    assert np.mean(np.square(corrected)) < np.mean(np.square(raw))
-    assert covered / simulations > 0.85
