@@ -24,7 +24,13 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown_path
-from bayes_sota.data.command import group_options, missing_option, parse_average, parse_passes
+from bayes_sota.data.command import (
+    choice_option,
+    group_options,
+    missing_option,
+    parse_average,
+    parse_passes,
+)
 from bayes_sota.data.printed_scores import parse_number
 
 if TYPE_CHECKING:
@@ -49,13 +55,6 @@ _DEFAULTS = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
 def together(*options: Decorator) -> Decorator:
     """Several options as one decorator; the last stands first in ``--help``."""
     return lambda command: reduce(lambda found, option: option(found), options, command)
-
-
-def choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
-    """An option of which the first choice is the default."""
-    return click.option(
-        *names, type=click.Choice(choices), default=choices[0], show_default=True, help=text
-    )
 
 
 class _Metric(click.Choice[str]):
@@ -90,10 +89,10 @@ reading_options = together(
     missing_option,
     click.option("--name-column", help="Column of the names."),
     click.option("--score-column", help="Column of the scores."),
-    choice(
-        ("--format", "file_format"), _FORMATS,
-        "Format of a leaderboard; responses is a matrix of right and wrong answers, item-scores "
-        "one of numbers, with a label column for AUC.",
+    choice_option(
+        "--format", "file_format", choices=_FORMATS,
+        help="Format of a leaderboard; responses is a matrix of right and wrong answers, "
+        "item-scores one of numbers, with a label column for AUC.",
     ),
     click.option(
         "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
@@ -106,9 +105,9 @@ reading_options = together(
 
 rounding_options = together(
     number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
-    choice(
-        ("--rounding",), ["auto", "nearest", "floor", "exact"],
-        "How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
+    choice_option(
+        "--rounding", choices=["auto", "nearest", "floor", "exact"],
+        help="How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
         "nearest for a typed number.",
     ),
 )  # fmt: skip
@@ -338,16 +337,9 @@ def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
     >>> parse_submissions("12"), parse_submissions("1:100"), parse_submissions("Entries")
     (12, (1, 100), 'Entries')
     """
-    parts = [] if text is None else text.split(":")
-    numbers = [number for part in parts if (number := parse_number(part)) is not None]
-    if text is None or len(numbers) < len(parts):
+    if text is None or None in map(parse_number, text.split(":")):
         return text
-    whole = [int(number) for number in numbers if number == number.to_integral_value()]
-    if len(parts) > 2 or len(whole) < len(parts):
-        raise InputError(
-            f"--submissions takes a column, a whole number or a range A:B, got {text!r}"
-        )
-    return whole[0] if len(whole) == 1 else (whole[0], whole[1])
+    return parse_tries(text, "--submissions")
 
 
 def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:

@@ -22,9 +22,16 @@ def written(folder: Path, content: Any, name: str = "board.csv") -> Path:
     return path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     """Exit code of a command, and what it prints to both streams."""
     with pytest.raises(SystemExit) as stopped:
-        main(arguments)
+        main([*map(str, arguments)])
     printed = capsys.readouterr()
     return int(stopped.value.code or 0), printed.out, printed.err
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    """JSON of a command that says nothing else."""
+    code, out, error = run(capsys, *arguments, "--json")
+    assert (code, error) == (0, "")
+    return json.loads(out)

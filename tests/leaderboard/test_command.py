@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data.files import run, run_json
 
 import bayes_sota as bs
-from bayes_sota.cli import main
 from bayes_sota.core.sample import read_result
 from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
@@ -22,19 +22,6 @@ KEYS = {
     "rho", "sensitivity", "diagnostics", "seed",
 }  # fmt: skip
 Capture = pytest.CaptureFixture[str]
-
-
-def run(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capsys.readouterr()
-    return int(stop.value.code or 0), captured.out, captured.err
-
-
-def run_json(capsys: Capture, *arguments: object) -> dict[str, Any]:
-    code, out, error = run(capsys, *arguments, "--json")
-    assert (code, error) == (0, "")
-    return json.loads(out)
 
 
 @pytest.fixture(scope="module")
@@ -127,9 +114,7 @@ REFUSED = {
         ("--n-test 500 --correlation 1.2", "correlation"),
         ("--n-test 500 --similarity 0.3", "similarity must lie in [0."),
         ("--n-test 500 --similarity 0.9 --correlation 0.5", "--correlation has no effect on --sim"),
-        ("--n-test 500 --similarity 0.9 --pairwise-correlation 0.5", "--pairwise-correlation has"),
         ("--metric auc --n-test 500 --n-positive 90 --similarity 0.9", "for the accuracies of one"),
-        ("--n-test 500 --fixed-field", "--fixed-field has no effect on any method but shrink"),
         ("--n-test 500 --method crop --n-classes 4 --fixed-field", "no effect on --method crop"),
         ("--n-test 500 --method abc", "drop all others in FILE; for an answer from"),
         ("--n-test 500 --reference-skill 0.9", "skill has no effect on FILE"),
@@ -137,20 +122,16 @@ REFUSED = {
         ("--n-test 500 --gap 2", "--gap must be a number above 0 and below 1"),
         ("--n-test 500 --n-classes 4 --method shrink --above 0.9", "--above has no effect on"),
         ("--n-test 500 --cores 2", "--cores has no effect on the exact route"),
-        ("--n-test 500 --submissions 1.5", "a column, a whole number or a range A:B, got '1.5'"),
+        ("--n-test 500 --submissions 1.5", "takes a whole number or a range A:B, got '1.5'"),
         ("--n-test 500 --submissions 9:2", "a range of submissions rises, got 9:2"),
         ("--n-test 500 --criterion upper", "no effect on any method but shrink"),
-        ("--n-test 500 --n-classes 4", "--n-classes has no effect"),
         ("--n-test 100 --lower-is-better", "larger is better"),
         ("--metric auc --n-test infer --n-positive 9", "do not tell"),
         ("--metric auc --n-test 100", "--n-positive is missing"),
         ("--item-metric mean", "item scores need one column of numbers"),
         ("--method shrink --n-test 500", "--n-classes is missing"),
-        ("--method shrink --n-test 500 --n-classes 1", "must be at least 2"),
+        ("--method shrink --n-test 500 --n-classes 1", "--n-classes must be a whole number from 2"),
         ("--method shrink --n-classes 4", "--n-test is missing"),
-        ("--method shrink --n-test 5 --n-classes 4 --seed 1", "--seed"),
-        ("--method crop --n-test 5 --n-classes 4 --domain tabular", "--domain has no effect on"),
-        ("--method crop --n-test 5 --n-classes 4 --field single", "--field has no effect on"),
         ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
         ("--method shrink --n-test 500 --metric score --n-classes 2", "for accuracies and AUCs"),
         ("--method crop --metric auc --n-test 400", "AUCs take --method shrink"),
@@ -187,9 +168,7 @@ REFUSED = {
         ("--n-test 500 --metric score", "need --standard-error"),
         ("--n-test 500 --model epp", "for whole boards, all scores or answers: ensembles, image-"),
         ("--n-test 500 --domain tabular --model leaderboard", "--domain has no effect on a model"),
-        ("--n-test 500 --domain tabular --correlation 0.5", "no effect on a known correlation"),
         ("--n-test 500 --domain tables", "'tables' is not one of"),
-        ("--n-test 500 --field single --model leaderboard", "--field has no effect on a model"),
         ("--n-test 500 --field ensembles --correlation 0.5", "no effect on a known correlation"),
         ("--n-test 500 --field votes", "'votes' is not one of 'single', 'ensembles'"),
         ("--n-test 500 --model eppp", "a file ends with .toml; did you mean 'epp'?"),
