@@ -343,7 +343,7 @@ def board_table(
         told = questions.answers(newcomer)
     leads = None if joint else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, found, ci_prob).assign(**_own_errors(board))
-    rows = [_entry(row) for row in frame.itertuples(index=False)]
+    rows = [_entry(row) for row in frame.to_dict("records")]
     if p_rank:
         for row, places in zip(rows, entries.rank_probabilities()[board.order], strict=True):
             row["p_rank"] = places.tolist()
@@ -660,17 +660,11 @@ def items_of(data: Leaderboard | Responses | ItemScores) -> dict[str, Any]:
     return {"n_test": data.n_items, "n_test_source": ", ".join(words) or rows, **facts}
 
 
-def _entry(row: Any) -> dict[str, Any]:
-    return {
-        "name": str(row.name),
-        "rank": int(row.rank),
-        "score": float(row.score),
-        **{key: float(getattr(row, key)) for key in _OWN if hasattr(row, key)},
-        "skill": {"mean": float(row.skill), "interval": [row.skill_lower, row.skill_upper]},
-        "rank_interval": [int(row.rank_lower), int(row.rank_upper)],
-        "p_best": float(row.p_best),
-        "p_best_mcse": float(row.p_best_mcse),
-        "tied_with_best": bool(row.tied_with_best),
-        "rank_set": [int(row.set_lower), int(row.set_upper)],
-        "tier": int(row.tier),
+def _entry(row: dict[str, Any]) -> dict[str, Any]:
+    """What JSON has of an entry."""
+    plain = ("name", "rank", "score", *_OWN, "p_best", "p_best_mcse", "tied_with_best", "tier")
+    return {key: row[key] for key in plain if key in row} | {
+        "skill": {"mean": row["skill"], "interval": [row["skill_lower"], row["skill_upper"]]},
+        "rank_interval": [row["rank_lower"], row["rank_upper"]],
+        "rank_set": [row["set_lower"], row["set_upper"]],
     }

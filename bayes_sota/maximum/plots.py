@@ -298,11 +298,12 @@ def _draw_prior_on_scale(
     share = xr.DataArray(np.linspace(0, 1, 200), dims="point")
     x = limits.isel(bound=0) + share * (limits.isel(bound=1) - limits.isel(bound=0))
     height = xr.apply_ufunc(
-        lambda new, old, y: np.interp(new, old, y, left=0.0, right=0.0),
+        np.interp,
         x,
         *(curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y")),
         input_core_dims=[["point"], ["kde_dim"], ["kde_dim"]],
         output_core_dims=[["point"]],
+        kwargs={"left": 0.0, "right": 0.0},
         vectorize=True,
     )
     inside = xr.concat([x, height], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
@@ -458,16 +459,15 @@ def _draw_lines(panel: Panel, law: MaximumLaw, limits: xr.DataArray, y: float) -
     skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
     mean_text = f"expected maximum {rounded(mean, sd)}\nbest score of {law.n_classifiers:,}"
     gap = 0.012 * float(limits[1] - limits[0])
-    ordered = skill <= mean
-    for label, x, color, is_left, text in (
-        ("theta_sota", skill, COLORS["theta_sota"], ordered, skill_text),
-        ("expected_maximum", mean, COLORS["winner_skill"], not ordered, mean_text),
-    ):
-        side = "right" if is_left else "left"
+    lines = [
+        ("theta_sota", skill, COLORS["theta_sota"], skill_text),
+        ("expected_maximum", mean, COLORS["winner_skill"], mean_text),
+    ]
+    sides = (("right", -gap), ("left", gap))
+    ordered = sorted(lines, key=lambda line: line[1])
+    for (label, x, color, text), (side, away) in zip(ordered, sides, strict=True):
         panel.vline(label, x, color)
-        panel.text(
-            f"{label}_label", x - gap if is_left else x + gap, y, text, side=side, color=color
-        )
+        panel.text(f"{label}_label", x + away, y, text, side=side, color=color)
 
 
 def _finding_of_law(law: MaximumLaw, ci_prob: float) -> str:

@@ -348,8 +348,7 @@ def _beyond_luck(
     """
     drawn = (tree["predictions/public_gain"], tree["predictions/unusual"], tree["posterior/skill"])
     size, unusual, skills = (
-        x.transpose("classifier", ...).values.reshape(x.sizes["classifier"], -1).mean(axis=1)
-        for x in drawn
+        np.ascontiguousarray(x.transpose("classifier", ...)).mean(axis=(1, 2)) for x in drawn
     )
     probability = np.where(size > 0, unusual, 0.0)
     order = np.lexsort((-size, -probability))

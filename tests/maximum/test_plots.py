@@ -105,26 +105,28 @@ def test_names_of_boards_are_no_markup(two_boards: xr.DataTree) -> None:
     assert titles[0].startswith(r"public \$board\$: ")
 
 
+def without_prior(tree: xr.DataTree) -> xr.DataTree:
+    return tree.filter(lambda node: node.name in (None, "posterior", "observed_data"))
+
+
 def test_one_quantity_and_no_prior(tree: xr.DataTree) -> None:
-    groups = {name: tree[name].to_dataset() for name in ("posterior", "observed_data")}
-    figure = plot_sota(
-        xr.DataTree.from_dict(groups), var_names=["winner_skill"], backend="matplotlib"
-    )
+    figure = plot_sota(without_prior(tree), var_names=["winner_skill"], backend="matplotlib")
     assert "density_theta_sota" not in figure.viz
     assert list(figure.viz["plot"].data_vars) == ["posterior"]
 
 
-@pytest.mark.parametrize("names", [[], ["rho"], ["theta_sota", "nonsense"]])
-def test_unknown_quantities_are_refused(tree: xr.DataTree, names: list[str]) -> None:
-    with pytest.raises(InputError, match="quantities to draw are one or more of theta_sota"):
-        plot_sota(tree, var_names=names, backend="none")
-
-
-def test_wrong_arguments_are_refused(tree: xr.DataTree) -> None:
-    with pytest.raises(InputError, match=r"write 0\.95"):
-        plot_sota(tree, ci_prob=95, backend="none")
-    with pytest.raises(InputError, match="got 'gnuplot'"):
-        plot_sota(tree, backend="gnuplot")
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        *[({"var_names": names}, "quantities to draw are one or more of theta_sota")
+          for names in ([], ["rho"], ["theta_sota", "nonsense"])],
+        ({"ci_prob": 95}, r"write 0\.95"),
+        ({"backend": "gnuplot"}, "got 'gnuplot'"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused(tree: xr.DataTree, wrong: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plot_sota(tree, **{"backend": "none"} | wrong)
 
 
 @pytest.mark.parametrize("library", ["plotly", "bokeh"])
@@ -249,9 +251,8 @@ def test_columns_of_the_prior(tree: xr.DataTree, two_boards: xr.DataTree) -> Non
 
 
 def test_a_result_without_prior_is_refused(tree: xr.DataTree) -> None:
-    groups = {name: tree[name].to_dataset() for name in ("posterior", "observed_data")}
     with pytest.raises(InputError, match="no prior draws"):
-        plot_prior_predictive(xr.DataTree.from_dict(groups), backend="none")
+        plot_prior_predictive(without_prior(tree), backend="none")
     with pytest.raises(InputError, match="n_fields must be a whole number from 1"):
         plot_prior_predictive(tree, n_fields=0, backend="none")
 
