@@ -17,7 +17,6 @@ from bayes_sota.core.arguments import (
     PROCESSES,
     SHARE,
     SKILL,
-    refuse_unused,
 )
 from bayes_sota.core.command import (
     InputFile,
@@ -293,12 +292,7 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
         return (spec.data.leaderboard(),)
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
-    refuse("--maximum", options, _COLUMNS)
-    others = {
-        "--format": options["file_format"] != "auto",
-        "--missing": options["missing"] == "drop",
-    }
-    refuse_unused("--maximum", others)
+    refuse("--maximum", options, (*_COLUMNS, "file_format", "missing"))
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
@@ -329,9 +323,8 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
         raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
     size = next(iter(sizes), None)
     if size != "infer":
-        cut = None if options["rounding"] == "auto" else options["rounding"]
-        digits = {"--rounding": cut, "--decimals": options["decimals"]}
-        refuse_unused(f"--method {method}, which takes scores as they are", digits)
+        what = f"--method {method}, which takes scores as they are"
+        refuse(what, options, ("rounding", "decimals"))
     auc = options["metric"] == "auc"
     if auc and (method != "shrink" or n_classes is not None):
         raise InputError("AUCs take --method shrink, towards 1/2: no --n-classes")
