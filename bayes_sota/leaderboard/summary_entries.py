@@ -109,7 +109,7 @@ def _report(
     first, m, prob = content["entries"][0], content["n_entries"], content["prob"]
     shown, metric, sure = score_decimals(data), metric_of(data), f"{prob:.0%} interval"
     said, p_best = said_decimals(shown, d), chance(first["p_best"], first["p_best_mcse"])
-    leads = f"{_leads(content, data.name, shown)}{_sharing(frame)}"
+    leads = _leads(content, data.name, shown)
     compared = [
         *sentences_of(content),
         _may_be_best(content),
@@ -154,19 +154,15 @@ def _report(
 
 
 def _leads(content: dict[str, Any], board: str, decimals: int) -> str:
-    """Which entry has the best score, and of how many."""
+    """Which entry has the best score, of how many, and how many others have it."""
     first, where = content["entries"][0], "" if board == "board" else f' of "{board}"'
+    others = sum(row["rank"] == 1 for row in content["entries"]) - 1
+    shared = f", shared with {counted(others, 'other')}" if others else ""
     return (
         f"Of {content['n_entries']:,} entries{where} {plain_text(first['name'], 200)} has the "
         f"best score, {first['score']:z.{decimals}f}"
-        f"{on_items(content['n_test'], content['n_test_source'])}"
+        f"{on_items(content['n_test'], content['n_test_source'])}{shared}"
     )
-
-
-def _sharing(frame: pd.DataFrame) -> str:
-    """How many others have the best score."""
-    others = int((frame["rank"] == 1).sum()) - 1
-    return f", shared with {counted(others, 'other')}" if others else ""
 
 
 def _cells(row: dict[str, Any], shown: int, d: int, sure: str) -> dict[str, str]:

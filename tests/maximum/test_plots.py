@@ -261,7 +261,7 @@ def test_a_result_without_prior_is_refused(tree: xr.DataTree) -> None:
 def test_the_density_of_a_whole_board_is_the_law_of_its_draws(metric: str) -> None:
     scores = np.round(expit(np.random.default_rng(1).normal(1.5, 0.2, 40)) * 400) / 400
     size = {"n_test": 400} if metric == "accuracy" else {"standard_error": 0.02, "metric": "score"}
-    tree = bs.estimate_sota(bs.Leaderboard(scores, **size), draws=10_000, random_seed=2)
+    tree = bs.estimate_sota(bs.Leaderboard(scores, **size), draws=2_500, random_seed=2)
     figure = plot_sota(tree, backend="none")
     for name in QUANTITIES:
         x, height = drawn_density(figure, name)
