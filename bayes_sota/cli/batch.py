@@ -461,13 +461,14 @@ def batch(
 def _figure(report: Report, top: int) -> "PlotCollection":
     """Best skill of each board, with its interval and its best score."""
     from bayes_sota.core.plots import title_figure
-    from bayes_sota.leaderboard.plots import Interval, draw_intervals
+    from bayes_sota.leaderboard.plots import draw_intervals
 
-    ends = [f"theta_sota_{name}" for name in ("mean", "interval_lower", "interval_upper")]
-    found = [record for record in report.content["boards"] if record.get(ends[0]) is not None]
+    names = ["identifier", "observed_maximum", "theta_sota_mean"]
+    names += ["theta_sota_interval_lower", "theta_sota_interval_upper"]
+    found = [record for record in report.content["boards"] if record.get(names[2]) is not None]
     drawn = [
-        Interval(record["identifier"], *map(record.__getitem__, (*ends, "observed_maximum")))
-        for record in found
+        {"name": name, "score": score, "skill": {"mean": mean, "interval": ends}}
+        for name, score, mean, *ends in (map(record.get, names) for record in found)
     ]
     if not drawn:
         raise InputError("no board has a result that a figure could show: leave out --figure")

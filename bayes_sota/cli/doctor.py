@@ -14,7 +14,6 @@ import click
 import bayes_sota as bs
 from bayes_sota.core.command import Shown, command, report_options, show_progress
 from bayes_sota.core.parallel import followed
-from bayes_sota.core.plots import save_figure
 from bayes_sota.core.text import counted
 
 _BEST = 0.913964  # expected best score of the law below, arXiv 2303.07272, Table 1 row 3: 0.9140
@@ -107,6 +106,8 @@ def _law() -> str:
 
 
 def _files() -> str:
+    from bayes_sota.core.plots import save_figure
+
     with TemporaryDirectory() as folder:
         board = bs.Leaderboard([0.93, 0.90, 0.91, 0.88], n_test=500)
         bs.save_result(bs.estimate_sota(board, draws=200, random_seed=0), Path(folder, "tree.nc"))

@@ -61,6 +61,7 @@ class Range:
 
 ALPHA = Range(1e-6, 1e6)  # cells of a Dirichlet prior
 ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
+CLASSES = Range(2, 10**9, whole=True)
 CORRELATION = Range(0, 1, open_high=True)  # rho
 COUNT = Range(1, 10**9, whole=True)  # items, classifiers
 COUNT_OR_NONE = Range(0, 10**9, whole=True)  # right answers

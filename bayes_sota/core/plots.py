@@ -15,17 +15,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import arviz_stats  # noqa: F401  (registers the accessor)
 import numpy as np
+import xarray as xr
+from arviz_base import rc_context, rcParams
+from arviz_plots import PlotCollection, visuals
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
 
 type Value = xr.DataArray | float
 
@@ -51,15 +50,15 @@ _FONTS = (  # of scripts that DejaVu Sans lacks, as Linux, macOS and Windows hav
 
 
 def make_collection(
-    panels: Mapping[str, "xr.DataArray"],
+    panels: Mapping[str, xr.DataArray],
     *,
     figsize: tuple[float, float],
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     across: bool = False,
     ratios: Mapping[str, Sequence[float]] | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Empty grid of panels, one variable of the collection each.
 
     Parameters
@@ -79,9 +78,6 @@ def make_collection(
     **pc_kwargs
         Passed to ``PlotCollection.grid``.
     """
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
     if plot_collection is not None:
         missing = [name for name in panels if name not in plot_collection.viz["plot"].data_vars]
         if missing:
@@ -104,8 +100,6 @@ def check_columns(table: Any, names: Sequence[str], what: str) -> None:
 
 
 def _checked_backend(backend: str | None) -> str:
-    from arviz_base import rcParams
-
     chosen = str(rcParams["plot.backend"] if backend is None else backend)
     if chosen not in BACKENDS:
         raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {chosen!r}")
@@ -121,7 +115,7 @@ def _library(backend: str) -> Any:
     return import_module(f"arviz_plots.backend.{backend}")
 
 
-def _facets(values: "xr.DataArray") -> "xr.DataArray":
+def _facets(values: xr.DataArray) -> xr.DataArray:
     others = {dim: 0 for dim in values.dims if dim != "board"}
     return values.isel(others, drop=True).astype(np.float64)
 
@@ -140,70 +134,50 @@ class Panel:
     Values are DataArrays, with the dimension ``board`` where they differ by board.
     """
 
-    collection: "PlotCollection"
+    collection: PlotCollection
     name: str
 
     def draw(self, visual: Callable[..., Any], label: str, values: Value, **options: Any) -> None:
         """Call one of ArviZ's visuals for every board."""
-        import xarray as xr
-
         data = xr.DataArray(values).rename(self.name).to_dataset()
         self.collection.map(visual, label, data=data, ignore_aes="all", **options)
 
     def vline(self, label: str, x: Value, color: str) -> None:
         """Vertical line."""
-        from arviz_plots import visuals
-
         self.draw(visuals.vline, label, x, color=color, width=1.4)
 
-    def span(self, label: str, ends: "xr.DataArray", color: str, alpha: float) -> None:
+    def span(self, label: str, ends: xr.DataArray, color: str, alpha: float) -> None:
         """Vertical band between two ends."""
-        from arviz_plots import visuals
-
         self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
 
-    def bar(
-        self, label: str, ends: "xr.DataArray", y: float, color: str, width: float = 2.5
-    ) -> None:
+    def bar(self, label: str, ends: xr.DataArray, y: float, color: str, width: float = 2.5) -> None:
         """Horizontal bar between two ends."""
-        from arviz_plots import visuals
-
         self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
 
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Points at ``x`` and ``y``, one dimension besides ``board``; ``size`` in square points."""
-        from arviz_plots import visuals
-
         area = look.pop("size", 36)
         size = area**0.5 if self.collection.backend == "bokeh" else area  # it takes a diameter
         self.draw(visuals.scatter_x, label, _points(x), y=y, color=color, size=size, **look)
 
     def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Line through points, broken where one is NaN."""
-        import xarray as xr
-        from arviz_plots import visuals
-
         points = xr.concat([_points(x), _points(y)], dim="plot_axis").assign_coords(
             plot_axis=["x", "y"]
         )
         self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
 
     def area(
-        self, label: str, curve: "xr.DataArray", bottom: float, scale: Value, color: str
+        self, label: str, curve: xr.DataArray, bottom: float, scale: Value, color: str
     ) -> None:
         """Filled area under a density of ``draw_density``, from ``bottom`` up."""
-        import xarray as xr
-        from arviz_plots import visuals
-
         x, y = (curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y"))
         parts = [x, xr.full_like(y, bottom), bottom + scale * y]
         band = xr.concat(parts, dim="kwarg").assign_coords(kwarg=["x", "y_bottom", "y_top"])
         self.draw(visuals.fill_between_y, label, band, color=color, alpha=0.4)
 
-    def histogram(self, label: str, bars: "xr.DataArray", color: str) -> None:
+    def histogram(self, label: str, bars: xr.DataArray, color: str) -> None:
         """Bars; ``plot_axis`` holds their heights, left and right edges."""
-        from arviz_plots import visuals
-
         bars = bars.assign_coords(plot_axis=["histogram", "left_edges", "right_edges"])
         self.draw(visuals.hist, label, bars, color=color, alpha=0.5)
 
@@ -219,8 +193,6 @@ class Panel:
         color: str = "black",
     ) -> None:
         """Text at a point; a callable ``text`` gets ``value``."""
-        from arviz_plots import visuals
-
         self.draw(
             visuals.annotate_xy,
             label,
@@ -235,10 +207,10 @@ class Panel:
 
     def set_axes(
         self,
-        values: "xr.DataArray",
+        values: xr.DataArray,
         *,
         xlabel: str,
-        xlim: "xr.DataArray",
+        xlim: xr.DataArray,
         ylim: tuple[float, float],
         yticks: Callable[[Mapping[str, Any]], tuple[list[float], list[str]]] | None = None,
     ) -> None:
@@ -275,36 +247,30 @@ class Panel:
             _library(backend).title(plain_text(text, backend), target, size=_LABEL, color="black")
 
 
-def _points(values: Any) -> "xr.DataArray":
+def _points(values: Any) -> xr.DataArray:
     """Numbers with their dimensions, or along the dimension ``point``."""
-    import xarray as xr
-
     if isinstance(values, xr.DataArray):
         return values
     return xr.DataArray(np.atleast_1d(values), dims="point")
 
 
-def select_board(values: "xr.DataArray", sel: Mapping[str, Any]) -> "xr.DataArray":
+def select_board(values: xr.DataArray, sel: Mapping[str, Any]) -> xr.DataArray:
     """Values of the selected board."""
     return values.sel(board=sel["board"]) if "board" in values.dims else values
 
 
-def get_variable(tree: "xr.DataTree", group: str, name: str) -> "xr.DataArray":
+def get_variable(tree: xr.DataTree, group: str, name: str) -> xr.DataArray:
     """One variable of a result."""
     return tree[group].to_dataset()[name]
 
 
-def make_bounds(low: float, high: float) -> "xr.DataArray":
+def make_bounds(low: float, high: float) -> xr.DataArray:
     """Two ends, dimension ``bound``."""
-    import xarray as xr
-
     return xr.DataArray([low, high], dims="bound")
 
 
-def draw_density(draws: "xr.DataArray", **options: Any) -> "xr.DataArray":
+def draw_density(draws: xr.DataArray, **options: Any) -> xr.DataArray:
     """Kernel density of draws over ``chain`` and ``draw``; ``plot_axis`` holds x and y."""
-    import arviz_stats  # noqa: F401  (registers the accessor)
-
     if float(draws.std(("chain", "draw")).min()) == 0:
         raise InputError(f"{draws.name} does not vary over the draws: it has no density to draw")
     curve: xr.DataArray = draws.azstats.kde(dim=["chain", "draw"], **({"grid_len": 200} | options))
@@ -330,7 +296,7 @@ def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], lis
     return ticks, [f"{tick:.{max(digits, 0)}f}" for tick in ticks]
 
 
-def title_figure(collection: "PlotCollection", text: str) -> None:
+def title_figure(collection: PlotCollection, text: str) -> None:
     """Title of the figure: what it shows, in one or two lines."""
     shown = plain_text(text, collection.backend, is_figure_title=True)
     collection.add_title(shown, color="black", size=_TITLE)
@@ -351,7 +317,7 @@ def plain_text(text: str, backend: str, *, is_figure_title: bool = False) -> str
     return text
 
 
-def word_of_skill(tree: "xr.DataTree") -> str:
+def word_of_skill(tree: xr.DataTree) -> str:
     """What a skill is, by the metric of the board."""
     return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
 
@@ -369,7 +335,7 @@ def rounded(value: float, sd: float) -> str:
     return f"{value:.{max(0, 1 - int(np.floor(np.log10(sd))))}f}"
 
 
-def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **options: Any) -> Path:
+def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write a figure; an interrupted or failed run leaves no part of it.
 
     Parameters
@@ -425,15 +391,13 @@ def _printed(look: Mapping[str, Any]) -> Iterator[None]:
         yield
 
 
-def by_matplotlib(draw: "Callable[[], PlotCollection]") -> "PlotCollection":
+def by_matplotlib(draw: Callable[[], PlotCollection]) -> PlotCollection:
     """Draw with matplotlib, whatever ArviZ's ``rcParams["plot.backend"]`` is."""
-    import arviz_base
-
-    with arviz_base.rc_context({"plot.backend": "matplotlib"}):
+    with rc_context({"plot.backend": "matplotlib"}):
         return draw()
 
 
-def svg_address(collection: "PlotCollection") -> str:
+def svg_address(collection: PlotCollection) -> str:
     """A figure of matplotlib as the address of an image, in which a browser runs nothing."""
     drawn = BytesIO()
     with _printed({}):
@@ -449,23 +413,10 @@ def spread_out(heights: Sequence[float], apart: float) -> list[float]:
     >>> spread_out([0.5, 0.52, 0.9], 0.1)
     [0.46, 0.56, 0.9]
     """
-    order = np.argsort(heights, kind="stable")
-    blocks: list[list[float]] = []  # middle and number of labels that stand together
-    for height in np.asarray(heights, np.float64)[order]:
-        blocks.append([float(height), 1])
-        while len(blocks) > 1 and _reach(blocks[-2], 1, apart) > _reach(blocks[-1], -1, apart):
-            middle, count = blocks.pop()
-            other, more = blocks[-1]
-            total = count + more
-            blocks[-1] = [(count * middle + more * other) / total, total]
+    from scipy.optimize import isotonic_regression
+
+    order, steps = np.argsort(heights, kind="stable"), apart * np.arange(len(heights))
     moved = np.empty(len(heights))
-    moved[order] = [
-        middle + (k - (count - 1) / 2) * apart
-        for middle, count in blocks
-        for k in range(int(count))
-    ]
-    return [round(float(height), 12) for height in moved]
-
-
-def _reach(block: list[float], side: int, apart: float) -> float:
-    return block[0] + side * block[1] * apart / 2 - side * 1e-12
+    moved[order] = isotonic_regression(np.asarray(heights)[order] - steps).x + steps
+    found: list[float] = moved.round(12).tolist()
+    return found

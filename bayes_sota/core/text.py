@@ -10,7 +10,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -236,6 +236,36 @@ def decimals_for(sd: float, mcse: float = 0.0) -> int:
     if np.isfinite(sd) and sd > 0:
         digits = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
     return min(digits, _decimals_of_error(mcse))
+
+
+def decimals_of(found: Mapping[str, Any]) -> int:
+    """Decimals that the summary of a quantity supports."""
+    low, high = found["interval"]
+    return decimals_for(found.get("sd", (high - low) / 4), found.get("mcse", 0.0))
+
+
+def span(ends: Sequence[float], decimals: int) -> str:
+    """Ends of an interval.
+
+    Examples
+    --------
+    >>> span([0.9571, 0.99], 3)
+    '0.957 to 0.990'
+    """
+    low, high = ends
+    return f"{low:z.{decimals}f} to {high:z.{decimals}f}"
+
+
+def estimate(found: Mapping[str, Any], ci_prob: float, decimals: int | None = None) -> str:
+    """Mean and interval of a quantity, by default with the digits that they support.
+
+    Examples
+    --------
+    >>> estimate({"mean": 0.9784, "sd": 0.012, "interval": [0.957, 0.9935]}, 0.95)
+    '0.978 (95% interval 0.957 to 0.994)'
+    """
+    d = decimals_of(found) if decimals is None else decimals
+    return f"{found['mean']:z.{d}f} ({ci_prob:.0%} interval {span(found['interval'], d)})"
 
 
 def steady_decimals(sd: float, mcse: float) -> int:

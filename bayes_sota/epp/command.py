@@ -14,6 +14,7 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
+    choice_option,
     chosen_seed,
     command,
     interval_option,
@@ -45,17 +46,10 @@ _FIT = ("matches", "penalty", "test_fraction")
 _ONLY_FITTED = {"--penalty": 0.0, "--best-of": (), "--matches": "same-round", "--repetitions": None}
 
 
-def _choice(name: str, help: str, *choices: str) -> Callable[..., Any]:
-    """An option of a few words, the first of them by default."""
-    kind = click.Choice(choices)
-    return click.option(name, type=kind, default=choices[0], show_default=True, help=help)
-
-
-_OPTIONS = (
-    _choice(
-        "--matches",
-        "Compare scores of the same round, or any two: only for rounds that are replicates.",
-        "same-round", "all-rounds",
+_OPTIONS: tuple[Callable[..., Any], ...] = (
+    choice_option(
+        "--matches", choices=("same-round", "all-rounds"),
+        help="Compare scores of the same round, or any two: only for rounds that are replicates.",
     ),
     click.option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players."),
     number_option(
@@ -77,9 +71,9 @@ _OPTIONS = (
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
-    _choice(
-        "--ties", "What a tie is: half a win, or an outcome of its own (with --bayes).",
-        "half", "davidson", "rao-kupper",
+    choice_option(
+        "--ties", choices=("half", "davidson", "rao-kupper"),
+        help="What a tie is: half a win, or an outcome of its own (with --bayes).",
     ),
     number_option(
         Range(0, 0.5, open_high=True), "--rope",
@@ -97,10 +91,14 @@ _OPTIONS = (
         "--round-covariates", type=InputFile(),
         help="Table of the rounds: every player has a slope for each number (with --bayes).",
     ),
-    _choice(
-        "--format", "Format of FILES.", "auto", "wide", "long", "battles", "cv_results", "lm_eval"
+    choice_option(
+        "--format", choices=("auto", "wide", "long", "battles", "cv_results", "lm_eval"),
+        help="Format of FILES.",
     ),
-    _choice("--players", "Where the players of a wide table are.", "auto", "rows", "columns"),
+    choice_option(
+        "--players", choices=("auto", "rows", "columns"),
+        help="Where the players of a wide table are.",
+    ),
     click.option("--player-column", help="Column of the players."),
     click.option("--round-column", help="Column of the rounds: folds, splits, tasks, data sets."),
     click.option(
@@ -133,7 +131,9 @@ _OPTIONS = (
     ),
     interval_option,
     top_option(20, "Players shown."),
-    _choice("--figure-kind", "What the figure shows.", "forest", "matrix", "ranks"),
+    choice_option(
+        "--figure-kind", choices=("forest", "matrix", "ranks"), help="What the figure shows."
+    ),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     seed_option,
     *reversed(ESTIMATE_OPTIONS),

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota import leaderboard, maximum
 from bayes_sota.core.arguments import (
+    CLASSES,
     CORRELATION,
     COUNT,
     DRAWS,
@@ -15,7 +17,6 @@ from bayes_sota.core.arguments import (
     PROCESSES,
     SHARE,
     SKILL,
-    refuse_unused,
 )
 from bayes_sota.core.command import (
     InputFile,
@@ -57,7 +58,6 @@ from bayes_sota.leaderboard.command_reading import (
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
-    import xarray as xr
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
@@ -114,7 +114,7 @@ question_options = together(
     "--criterion", type=click.Choice(["expected", "upper"]),
     help="What of the best score equals the observed one (shrink, crop); default expected.",
 )  # fmt: skip
-@number_option(COUNT, "--n-classes", help="Classes of the task (shrink, crop).")
+@number_option(CLASSES, "--n-classes", help="Classes of the task (shrink, crop).")
 @click.option(
     "--fixed-field", is_flag=True,
     help="Every entry takes part once (shrink); default: skills are drawn from the shrunk scores "
@@ -168,16 +168,14 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     report = estimate_as_typed(file, options, groups=groups, progressbar=progressbar)
     if output is not None:
         save_result(report.about, output)
-    of_draws = "posterior" in report.about.children
-    draw = partial(draw_best_skill, report.about, options["ci_prob"]) if of_draws else None
-    return shown.deliver(report, draw=draw)
+    if "posterior" not in report.about.children:
+        return shown.deliver(report)
+    return shown.deliver(report, draw=partial(draw_best_skill, report))
 
 
-def draw_best_skill(tree: "xr.DataTree", ci_prob: float) -> "PlotCollection":
+def draw_best_skill(report: "Report") -> "PlotCollection":
     """Figure of the best skill, of one board or of two."""
-    from bayes_sota.maximum.plots import plot_sota
-
-    return plot_sota(tree, ci_prob=ci_prob)
+    return maximum.plot_sota(report.about, ci_prob=report.content["prob"])
 
 
 def estimate_as_typed(
@@ -200,57 +198,39 @@ def estimate_as_typed(
     sensitivity : bool
         Whether other assumptions are tried where there are any.
     """
-    values = dict(options)
-    given = {"--correlation": values["correlation"]}
-    given["--pairwise-correlation"] = values["pairwise_correlation"]
-    if values["similarity"] is not None:
-        refuse_unused("--similarity, which gives rho", given)
-    rho = chosen_correlation(values.pop("correlation"), values.pop("pairwise_correlation"))
-    if values["method"] in POINT_METHODS:
-        return _estimate_point(file, values, rho)
-    values["groups"] = groups
-    return _estimate(file, values, rho, sensitivity=sensitivity, progressbar=progressbar)
-
-
-def _estimate(
-    file: Path | None,
-    options: dict[str, Any],
-    rho: float | None,
-    *,
-    sensitivity: bool,
-    progressbar: bool,
-) -> "Report":
-    """Posterior from FILE or --maximum."""
     from bayes_sota.leaderboard.specification import chosen_model
-    from bayes_sota.leaderboard.summary_sota import report_sota
 
+    if options["similarity"] is not None:
+        refuse("--similarity, which gives rho", options, ("correlation", "pairwise_correlation"))
+    rho = chosen_correlation(options["correlation"], options["pairwise_correlation"])
+    if options["method"] in POINT_METHODS:
+        return _estimate_point(file, options, rho)
     refuse("any method but shrink and crop", options, _OF_POINTS)
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
     names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_QUESTIONS)
     settings = {name: options[name] for name in names} | {
-        "random_seed": chosen_seed(options["seed"]), "progressbar": progressbar, "correlation": rho,
+        "random_seed": chosen_seed(options["seed"]), "progressbar": progressbar, "groups": groups,
         "sensitivity": sensitivity and not options["no_sensitivity"],
     }  # fmt: skip
     of_rho = {name: options[name] for name in OF_RHO}
     if file is None:
         refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(builder="observed_maximum", correlation=rho, **of_rho)
-        settings |= {name: options[name] for name in ("reference_skill", "groups")}
-        boards = _boards(options, spec)
-        best = boards[0].maximum if len(boards) == 1 else None
-        settings |= {"correlation": _correlation_of(options, rho, best)}
-        return report_sota(boards, model=spec, **settings)
-    refuse("FILE", options, _OF_MAXIMA)
-    data = _read(file, options)
-    if options["method"] == "abc":
-        raise InputError(_maximum_of(data))
-    if not isinstance(data, Leaderboard):
-        refuse("answers and item scores, which have none", options, ("no_sensitivity",))
-    settings |= of_rho | {name: options[name] for name in ("learn_rho", "groups")}
-    best = data.maximum if isinstance(data, Leaderboard) else None
-    settings |= {"correlation": _correlation_of(options, rho, best)}
-    return report_sota(data, **settings)
+        data: Any = _boards(options, spec)
+        best = data[0].maximum if len(data) == 1 else None
+        settings |= {"model": spec, "reference_skill": options["reference_skill"]}
+    else:
+        refuse("FILE", options, _OF_MAXIMA)
+        data = _read(file, options)
+        if options["method"] == "abc":
+            raise InputError(_maximum_of(data))
+        best = data.maximum if isinstance(data, Leaderboard) else None
+        if best is None:
+            refuse("answers and item scores, which have none", options, ("no_sensitivity",))
+        settings |= of_rho | {"learn_rho": options["learn_rho"]}
+    correlation = _correlation_of(options, rho, best)
+    return leaderboard.report_sota(data, correlation=correlation, **settings)
 
 
 def _correlation_of(options: dict[str, Any], rho: float | None, best: float | None) -> Any:
@@ -259,14 +239,12 @@ def _correlation_of(options: dict[str, Any], rho: float | None, best: float | No
     if similarity is None:
         return rho
     refuse("--similarity, which gives rho", options, ("domain", "field"))
-    from bayes_sota.maximum.dependence import correlation_of_similarity
-
     if best is None or options["metric"] not in (None, "accuracy"):
         raise InputError(
             "--similarity, of right and wrong answers, is for the accuracies of one leaderboard: "
             "give --correlation, or leave it out where answers show it"
         )
-    return correlation_of_similarity(similarity, options["reference_skill"] or best)
+    return maximum.correlation_of_similarity(similarity, options["reference_skill"] or best)
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
@@ -314,12 +292,7 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
         return (spec.data.leaderboard(),)
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
-    refuse("--maximum", options, _COLUMNS)
-    others = {
-        "--format": options["file_format"] != "auto",
-        "--missing": options["missing"] == "drop",
-    }
-    refuse_unused("--maximum", others)
+    refuse("--maximum", options, (*_COLUMNS, "file_format", "missing"))
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
@@ -329,26 +302,19 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
             f"{len(sizes)} and {len(tries)} of them"
         )
     shared = {name: options[name] for name in _OF_BOARDS} | {"metric": metric or "accuracy"}
-    shared["submissions"] = _submissions_of_maxima(options["submissions"])
+    shared["submissions"] = luck = parse_submissions(options["submissions"])
+    if isinstance(luck, str):
+        raise InputError(f"--submissions of --maximum takes a number or a range A:B, got {luck!r}")
     boards = []
-    for number, (maximum, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
+    for number, (score, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
         n, name = size_of_board(size or None, metric, options["n_positive"]), f"board {number}"
         known = parse_tries(m)
-        boards.append(BestScore(maximum, n_test=n, n_classifiers=known, name=name, **shared))
+        boards.append(BestScore(score, n_test=n, n_classifiers=known, name=name, **shared))
     return tuple(boards)
-
-
-def _submissions_of_maxima(text: str | None) -> int | tuple[int, int] | None:
-    found = parse_submissions(text)
-    if isinstance(found, str):
-        raise InputError(f"--submissions of --maximum takes a number or a range A:B, got {found!r}")
-    return found
 
 
 def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | None) -> "Report":
     """Shrunk or cropped estimate from FILE."""
-    from bayes_sota.leaderboard.summary_sota import report_point_estimate
-
     method, sizes, n_classes = (options[name] for name in ("method", "n_test", "n_classes"))
     refuse(f"--method {method}", options, (*_OF_MAXIMA, *_OF_DRAWS))
     if len(sizes) > 1:
@@ -357,9 +323,8 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
         raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
     size = next(iter(sizes), None)
     if size != "infer":
-        cut = None if options["rounding"] == "auto" else options["rounding"]
-        digits = {"--rounding": cut, "--decimals": options["decimals"]}
-        refuse_unused(f"--method {method}, which takes scores as they are", digits)
+        what = f"--method {method}, which takes scores as they are"
+        refuse(what, options, ("rounding", "decimals"))
     auc = options["metric"] == "auc"
     if auc and (method != "shrink" or n_classes is not None):
         raise InputError("AUCs take --method shrink, towards 1/2: no --n-classes")
@@ -368,20 +333,17 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
             "--n-classes is missing: scores shrink towards chance, one over the number of classes, "
             "and entries below it are left out"
         )
-    if not auc and n_classes < 2:
-        raise InputError(f"--n-classes must be at least 2, got {n_classes}")
     if method != "shrink":
         refuse(f"--method {method}", options, ("fixed_field",))
     board, n, notes = _read_scores(file, size, options)
     highest = options["drop_above"]
-    scores = () if board.scores is None else board.scores
-    kept = [float(score) for score in scores if highest is None or score <= highest]
+    kept = [float(score) for score in board.scores if highest is None or score <= highest]
     rho = _correlation_of(options, rho, max(kept, default=None))
     how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
     how |= {} if rho is None else {"correlation": rho}
     how |= {"fixed_field": True} if options["fixed_field"] else {}
     given = {"n_test": n, "n_classes": n_classes, "drop_above": options["drop_above"]}
-    return report_point_estimate(board, method, notes=notes, **given, **how)
+    return leaderboard.report_point_estimate(board, method, notes=notes, **given, **how)
 
 
 def _read_scores(
@@ -452,9 +414,7 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     recognised. The ranks of all entries hold at once; those that may be the best have rank 1 among
     them.
     """
-    from bayes_sota.leaderboard.badge import save_badge
     from bayes_sota.leaderboard.specification import chosen_model
-    from bayes_sota.leaderboard.summary_entries import board_table
 
     ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
     settings: Any = {"ci_prob": ci_prob, "random_seed": chosen_seed(seed)}
@@ -467,16 +427,10 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     data = read_file(file, **options)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
-    table = board_table(data, draws=draws or 1000, **of_rho, **settings)
+    table = leaderboard.board_table(data, draws=draws or 1000, **of_rho, **settings)
     if badge is not None:
-        save_badge(table, badge)
-
-    def draw() -> "PlotCollection":
-        from bayes_sota.leaderboard.plots import plot_entries
-
-        return plot_entries(table)
-
-    return shown.deliver(table, top, draw)
+        leaderboard.save_badge(table, badge)
+    return shown.deliver(table, top, lambda: leaderboard.plot_entries(table))
 
 
 _OF_FIELDS = (
@@ -488,24 +442,22 @@ _OF_FIELDS = (
 def _board_by_task(
     file: Path, shown: Reported, top: int, options: dict[str, Any], settings: dict[str, Any]
 ) -> int:
-    from bayes_sota.leaderboard.summary_tasks import board_by_task
-
     refuse("--by task", options, (*_OF_FIELDS, "average", "task_columns"))
     rest = {name: value for name, value in options.items() if name not in _OF_FIELDS}
     data = read_file(file, **rest)
     if isinstance(data, Leaderboard):
         raise InputError("--by task needs answers, or numbers of items, with tasks: not scores")
-    table = board_by_task(data, **settings)
+    table = leaderboard.board_by_task(data, **settings)
 
     def draw() -> "PlotCollection":
-        from bayes_sota.leaderboard.plots import Interval, draw_intervals
+        from bayes_sota.leaderboard.plots import draw_intervals
 
         best = {row["task"]: row["best"] for row in table.content["tasks"]}
         rows = [
-            Interval(f"{row.task}: {row.name}", row.skill, row.skill_lower, row.skill_upper,
-                     row.score)
-            for row in table.frame.itertuples(index=False) if best[row.task] == row.name
-        ]  # fmt: skip
+            row | {"name": f"{row['task']}: {row['name']}"}
+            for row in table.content["entries"]
+            if best[row["task"]] == row["name"]
+        ]
         sure = f"mean and {settings['ci_prob']:.0%} interval"
         return draw_intervals(rows[:40], f"skill of the best of each task: {sure}")
 
@@ -518,9 +470,9 @@ def models(shown: Shown) -> int:
     """List the named model specifications that --model takes."""
     from bayes_sota.core.summary import list_report
     from bayes_sota.core.tables import SOFTWARE
-    from bayes_sota.leaderboard.specification import load_model, model_names
 
-    specs, keys = map(load_model, model_names()), ("name", "description", "meaning", "citation")
+    specs = map(leaderboard.load_model, leaderboard.model_names())
+    keys = ("name", "description", "meaning", "citation")
     records = [
         {k: getattr(s, k) for k in (*keys, "builder")} | {"hash": s.specification_hash}
         for s in specs

@@ -1,5 +1,6 @@
 """Options of commands that read a leaderboard, answers or item scores, and what they read."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,12 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown_path
-from bayes_sota.data.command import group_options, missing_option, parse_average, parse_passes
+from bayes_sota.data.command import (
+    group_options,
+    missing_option,
+    parse_average,
+    parse_passes,
+)
 from bayes_sota.data.printed_scores import parse_number
 
 if TYPE_CHECKING:
@@ -42,7 +48,9 @@ OF_RHO = ("model", "domain", "field")
 """Options that say which prior of rho is taken."""
 OWN_SIZES = ("stderr_column", "n_test_column")
 """Options of entries with their own error or number of items."""
-_DEFAULTS = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
+_DEFAULTS = {
+    "rounding": "auto", "lower_is_better": False, "missing": "refuse", "file_format": "auto"
+}  # fmt: skip
 
 
 class _Metric(click.Choice[str]):
@@ -255,7 +263,7 @@ def _read_tasks(
     from bayes_sota.data.read_task_scores import read_task_scores
 
     used = ("name_column", "metric", "lower_is_better", "percent", "missing")
-    _refuse_for_tasks(options, used)
+    refuse("averages over tasks", options, [name for name in options if name not in used])
     found = read_task_scores(
         file, task_columns=task_columns, n_test=_sizes_of_tasks(n_test),
         n_test_columns=split_names(n_test_column), stderr_columns=split_names(stderr_column),
@@ -277,7 +285,7 @@ def _read_results(
     """Averages over the tasks in results of lm-evaluation-harness, a file for each model."""
     from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks
 
-    _refuse_for_tasks(options, ())
+    refuse("averages over tasks", options, list(options))
     found = read_lm_eval_tasks(
         files,
         metric=score_column,
@@ -286,12 +294,6 @@ def _read_results(
         average=parse_average(groups["average"]),
     )
     return found.leaderboard(groups["new"] or "items")
-
-
-def _refuse_for_tasks(options: dict[str, Any], used: tuple[str, ...]) -> None:
-    """Options that averages over tasks have no use for would be ignored silently."""
-    given = {n: v for n, v in options.items() if v != _DEFAULTS.get(n) and n not in used}
-    refuse("averages over tasks", given, tuple(given))
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -329,16 +331,9 @@ def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
     >>> parse_submissions("12"), parse_submissions("1:100"), parse_submissions("Entries")
     (12, (1, 100), 'Entries')
     """
-    parts = [] if text is None else text.split(":")
-    numbers = [number for part in parts if (number := parse_number(part)) is not None]
-    if text is None or len(numbers) < len(parts):
+    if text is None or None in map(parse_number, text.split(":")):
         return text
-    whole = [int(number) for number in numbers if number == number.to_integral_value()]
-    if len(parts) > 2 or len(whole) < len(parts):
-        raise InputError(
-            f"--submissions takes a column, a whole number or a range A:B, got {text!r}"
-        )
-    return whole[0] if len(whole) == 1 else (whole[0], whole[1])
+    return parse_tries(text, "--submissions")
 
 
 def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
@@ -349,12 +344,13 @@ def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
 
 
 def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
+    return "--" + name.removeprefix("file_").replace("_", "-")
 
 
-def refuse(what: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
+def refuse(what: str, options: dict[str, Any], names: Iterable[str]) -> None:
     """Raise ``InputError`` if some options were given, which have no effect on ``what``."""
-    refuse_unused(what, {_option(name): options[name] for name in names})
+    given = [name for name in names if options[name] != _DEFAULTS.get(name)]
+    refuse_unused(what, {_option(name): options[name] for name in given})
 
 
 def size_of_board(text: str | None, metric: str | None, n_positive: int | None) -> Any:

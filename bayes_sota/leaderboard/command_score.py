@@ -90,10 +90,7 @@ def score(
 
 
 def _draw(report: "Report") -> "PlotCollection":
-    from bayes_sota.leaderboard.plots import Interval, draw_intervals
+    from bayes_sota.leaderboard.plots import draw_intervals
 
-    rows = []
-    for one in report.content["classifiers"][:20]:
-        low, high = one["skill"]["interval"]
-        rows.append(Interval(one["name"], one["skill"]["mean"], low, high, one["score"]))
+    rows = report.content["classifiers"][:20]
     return draw_intervals(rows, f"skill: mean and {report.content['prob']:.0%} interval")

@@ -4,13 +4,13 @@ Draws tables and computes nothing; ``tests/leaderboard/test_plots.py`` reads the
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from arviz_plots import PlotCollection
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
@@ -23,13 +23,8 @@ from bayes_sota.core.plots import (
     rounded,
     title_figure,
 )
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import shown_name
-
-if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
-
-    from bayes_sota.core.tables import Report
-
 
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
 _HEADINGS = {
@@ -50,9 +45,9 @@ def plot_sensitivity(
     observed_maximum: float | None = None,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Posterior mean and interval of ``theta_sota`` under other assumptions, one row each.
 
     The first row is the result itself; its mean and interval are the line and the band behind the
@@ -108,9 +103,8 @@ def plot_sensitivity(
     _draw_baseline(panel, table[0], observed_maximum)
     for index, row in enumerate(table):
         color = COLORS["winner_skill" if index else "theta_sota"]
-        mean = xr.DataArray([row.mean], dims="point")
         panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), levels[index], color)
-        panel.dots(f"mean_{index}", mean, levels[index], color)
+        panel.dots(f"mean_{index}", row.mean, levels[index], color)
     panel.set_axes(
         limits,
         xlabel=f"skill of the best classifier: mean and {ci_prob:.0%} interval",
@@ -182,13 +176,13 @@ def _finding(table: list[Any]) -> str:
 
 
 def plot_entries(
-    table: "Report",
+    table: Report,
     *,
     top: int = 20,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Ranking of the best entries: skill with its interval and the score, set of ranks, tier.
 
     Entries that may be the best are blue, others grey; the score is a black line. Beside it a bar
@@ -225,68 +219,54 @@ def plot_entries(
     'tier 1'
     """
     COUNT.check(top, "top")
-    entries = list(table.frame.head(top).itertuples(index=False))
-    rows = [
-        Interval(
-            row.name, row.skill, row.skill_lower, row.skill_upper, row.score, row.tied_with_best
-        )
-        for row in entries
-    ]
-    last = max(row.set_upper for row in entries)
+    entries = table.content["entries"][:top]
+    last = max(row["rank_set"][1] for row in entries)
     limits = make_bounds(1, 1.3 * last)  # a tier's number stands behind its bar
     where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
     collection = draw_intervals(
-        rows,
+        entries,
         f"skill: mean and {table.content['prob']:.0%} interval",
         beside={"rank": limits},
         **where,
     )
     panel = Panel(collection, "rank")
     for index, row in enumerate(entries):
-        color = COLORS["theta_sota" if row.tied_with_best else "prior"]
-        ends = make_bounds(row.set_lower - 0.012 * last, row.set_upper + 0.012 * last)
-        panel.bar(f"ranks_{index}", ends, -index, color, 5)
-        place = row.set_upper + 0.04 * last
-        panel.text(f"tier_{index}", place, -index, f"tier {row.tier}", side="left")
+        low, high = row["rank_set"]
+        ends = make_bounds(low - 0.012 * last, high + 0.012 * last)
+        panel.bar(f"ranks_{index}", ends, -index, _color(row), 5)
+        place, tier = high + 0.04 * last, f"tier {row['tier']}"
+        panel.text(f"tier_{index}", place, -index, tier, side="left")
     together = "" if table.content["ranks"] == "each" else ", all at once"
     panel.set_axes(
         limits,
         xlabel=f"ranks by skill{together}",
         xlim=limits,
-        ylim=(0.6 - len(rows), 0.6),
+        ylim=(0.6 - len(entries), 0.6),
     )
-    title_figure(
-        collection,
-        f"{table.content['n_tied_with_best']:,} of {len(table.frame):,} entries may be the best",
-    )
+    tied, m = (table.content[key] for key in ("n_tied_with_best", "n_entries"))
+    title_figure(collection, f"{tied:,} of {m:,} entries may be the best")
     return collection
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A row of ``draw_intervals``: mean and ends of a skill, and a score beside it."""
-
-    name: str
-    mean: float
-    lower: float
-    upper: float
-    score: float
-    leads: bool = True
+def _color(entry: Mapping[str, Any]) -> str:
+    """Blue of what may be the best, or of anything that is not said to be no such."""
+    return COLORS["theta_sota" if entry.get("tied_with_best", True) else "prior"]
 
 
 def draw_intervals(
-    rows: Sequence[Interval],
+    rows: Sequence[Mapping[str, Any]],
     label: str,
     *,
     beside: Mapping[str, xr.DataArray] = MappingProxyType({}),
     **where: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Skills with their intervals, one row each, and a black line at each score.
 
     Parameters
     ----------
-    rows : sequence of Interval
-        From the top; those that do not lead are grey.
+    rows : sequence of mapping
+        From the top: ``name``, ``score``, and ``skill`` with ``mean`` and ``interval``, as in JSON;
+        those that are not ``tied_with_best`` are grey.
     label : str
         What dots and bars are.
     beside : mapping of name -> DataArray
@@ -294,7 +274,7 @@ def draw_intervals(
     **where
         ``backend``, ``plot_collection`` and what ``PlotCollection.grid`` takes.
     """
-    ends = [x for row in rows for x in (row.lower, row.upper, row.score)]
+    ends = [x for row in rows for x in (*row["skill"]["interval"], row["score"])]
     limits = _padded(min(ends), max(ends))
     collection = make_collection(
         {"skill": limits, **beside},
@@ -305,12 +285,11 @@ def draw_intervals(
     )
     panel = Panel(collection, "skill")
     for index, row in enumerate(rows):
-        color = COLORS["theta_sota" if row.leads else "prior"]
-        panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), -index, color)
-        panel.dots(f"skill_{index}", xr.DataArray([row.mean], dims="point"), -index, color)
-        score = xr.DataArray([row.score], dims="point")
-        panel.dots(f"score_{index}", score, -index, COLORS["observed_maximum"], marker="|")
-    names = [shown_name(str(row.name)) for row in rows]
+        skill, color = row["skill"], _color(row)
+        panel.bar(f"interval_{index}", make_bounds(*skill["interval"]), -index, color)
+        panel.dots(f"skill_{index}", skill["mean"], -index, color)
+        panel.dots(f"score_{index}", row["score"], -index, COLORS["observed_maximum"], marker="|")
+    names = [shown_name(row["name"]) for row in rows]
     panel.set_axes(
         limits,
         xlabel=f"{label}; line: score",

@@ -8,7 +8,7 @@ Names come from strangers: they are shown as plain text in every format
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,11 @@ from bayes_sota.core.text import (
     chance,
     counted,
     decimals_for,
+    estimate,
     listed,
     plain_text,
     shown_name,
+    span,
 )
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import GIVEN, INFERRED, Metric
@@ -67,8 +69,8 @@ COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
     "p_best", "p_best_mcse", "tied_with_best", "set_lower", "set_upper", "tier",
 )  # fmt: skip
-_OWN = {"n_effective": "worth items", "standard_error": "error"}
-"""Columns of entries with errors of their own, and what tables call them."""
+_OWN = {"n_effective": ("worth items", ",.0f"), "standard_error": ("error", ".2g")}
+"""Columns of entries with errors of their own, what tables call them, and how they show them."""
 _DRAWS = 4000  # of theta_sota
 _FEW = 100  # draws of the entries
 _MOST_NUMBERS = 40_000_000  # draws times entries
@@ -96,183 +98,106 @@ _NAMED = 5  # entries in a sentence
 _POWER = 0.8  # to tell the first two apart
 
 
-def describe_entries(
+def _report(
+    data: Leaderboard | Responses | ItemScores,
+    content: dict[str, Any],
     frame: pd.DataFrame,
-    *,
-    theta_sota: dict[str, Any],
-    rho: dict[str, Any],
-    name: str,
-    n_test: int | None,
-    n_test_source: str,
-    ci_prob: float,
-    decimals: tuple[int, int],
-    ranks: RankSets,
-    separating: dict[str, Any] | None,
-    p_rank: list[list[float]],
-    answers: dict[str, Any],
-    seed: int | None,
+    d: int,
     draws: int,
-    metric: Metric = "accuracy",
-    facts: dict[str, Any] | None = None,
-    **described: Any,
 ) -> Report:
-    """Report of what the scores of a leaderboard say about each entry.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per entry, best score first: rank (by score; equal scores share the best of their
-        ranks), name, score, skill (posterior mean) with skill_lower and skill_upper, rank_lower
-        and rank_upper (rank by skill), p_best (sums to 1), p_best_mcse, tied_with_best (the set of
-        ranks holds 1), set_lower and set_upper, tier.
-    theta_sota, rho : dict
-        mean, median, sd, interval and mcse of the skill of the best classifier, and of the
-        correlation of an entry with what all share, and whether it is learnt.
-    name : str
-        Label of the board.
-    n_test : int or None
-        Number of test items; None for scores that are not accuracies.
-    n_test_source : str
-        Where it comes from.
-    ci_prob : float
-        Probability of the intervals.
-    decimals : (int, int)
-        Digits that the scores have, and that the skills support.
-    ranks : RankSets
-        Which ranks each entry may have.
-    separating : dict or None
-        Names of the first two, how far they are expected to differ, and how many items would tell
-        them apart.
-    p_rank : list
-        Probability of each rank of each entry; empty where they are not asked for.
-    answers : dict
-        Of what was asked of theta_sota and of a newcomer.
-    seed : int or None
-        Seed of the draws; None where a generator was given.
-    draws : int
-        Posterior draws of all entries.
-    metric : {"accuracy", "auc", "score"}
-        What the scores are.
-    facts : dict
-        What JSON says of the items behind the scores.
-    **described
-        What else a report has: notes, reasons, what was measured.
-    """
-    first, (shown, d), m = frame.iloc[0], decimals, len(frame)
-    own = [_OWN[key] for key in _OWN if key in frame]
-    sure = f"{ci_prob:.0%} interval"
-    p_best = chance(first["p_best"], first["p_best_mcse"])
-    leads = f"{_leads(frame, name, shown)}{on_items(n_test, n_test_source)}{_sharing(frame)}"
-    sure_among = _surely_among(frame)
-    known = facts or {}
-    about: New = known.get("new", "items")
+    """Report of what is known of every entry, skills with ``d`` decimals."""
+    first, m, prob = content["entries"][0], content["n_entries"], content["prob"]
+    shown, metric, sure = score_decimals(data), metric_of(data), f"{prob:.0%} interval"
+    said, p_best = said_decimals(shown, d), chance(first["p_best"], first["p_best_mcse"])
+    leads, about = _leads(content, data.name, shown), content.get("new", "items")
     compared = [
-        *sentences_of(answers),
-        _may_be_best(frame, ranks, ci_prob),
-        *_among_best(sure_among),
-        *_apart(separating, metric, about),
+        *sentences_of(content),
+        _may_be_best(content),
+        *_among_best(content["surely_among_best"]),
+        *_apart(content["separating_first_two"], metric, about),
     ]
-    legend = [skill_is_about(_SKILL, about), _RANKS[ranks.how].format(ci_prob), _TIERS]
-    skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
-    said, who = said_decimals(shown, d), shown_name(first["name"], 60)
-    notes, reasons = (list(described.get(key, ())) for key in ("notes", "reasons"))
-    rows = [_entry(row) for row in frame.itertuples(index=False)]
-    for row, places in zip(rows, p_rank, strict=False):
-        row["p_rank"] = places
+    legend = [skill_is_about(_SKILL, about), _RANKS[content["ranks"]].format(prob), _TIERS]
+    who = shown_name(first["name"], 60)
     return Report(
-        content={
-            "entries": rows, "theta_sota": theta_sota, **answers, "rho": rho, "n_test": n_test,
-            "n_test_source": n_test_source, **known, "n_entries": m,
-            "n_tied_with_best": int(frame["tied_with_best"].sum()), "ranks": ranks.how,
-            "n_tiers": int(ranks.tier.max()), "n_separated_neighbours": ranks.separated,
-            "surely_among_best": sure_among, "separating_first_two": separating, "prob": ci_prob,
-            "notes": notes, "diagnostics": {"ok": not reasons, "reasons": reasons}, "seed": seed,
-        },
+        content=content,
         make_frame=lambda: frame,
         tables=[
-            Table(
-                ["rank", "name", "score", *own, "skill", sure, "ranks", "P(best)", "may be best",
-                 "tier"],
-                [_cells(row, decimals) for row in frame.itertuples(index=False)],
-                f"{name}: {m:,} entries",
-            )
+            Table.of([_cells(row, shown, d, sure) for row in content["entries"]],
+                     f"{data.name}: {m:,} entries")
         ],
         sentences=[
-            expectation(who, skill, first["score"], (shown, said), metric, known),
+            expectation(who, first["skill"], first["score"], (shown, said), metric, content),
             f"The best of all {m:,} entries, whichever it is (theta_sota), would score "
-            f"{as_scores(theta_sota, said, metric)}; ranges are {sure}s.",
+            f"{as_scores(content['theta_sota'], said, metric)}; ranges are {sure}s.",
             f"{leads}; it is the best of all with probability {p_best}.",
             *compared,
         ],
         paragraph=[
-            f"{leads}. Its skill is estimated at {_estimate(skill, d, sure)}, and it is the best "
-            f"of all with probability {p_best}.",
+            f"{leads}. Its skill is estimated at {estimate(first['skill'], prob, d)}, and it is "
+            f"the best of all with probability {p_best}.",
             "The skill of the best of all, whichever it is (theta_sota), is estimated at "
-            f"{_estimate(theta_sota, d, sure)}.",
-            *compared, *legend, *as_sentences(notes),
+            f"{estimate(content['theta_sota'], prob, d)}.",
+            *compared, *legend, *as_sentences(content["notes"]),
         ],
         legend=legend,
         footer=["method exact"],
+        notes=content["notes"],
+        reasons=content["diagnostics"]["reasons"],
         basis=[
-            f"{counted(draws, 'draw')} of the exact posterior of all skills, seed {seed}",
+            f"{counted(draws, 'draw')} of the exact posterior of all skills, seed "
+            f"{content['seed']}",
             SOFTWARE, CITED,
         ],
-        **described,
+        measured=measured_of(data),
     )  # fmt: skip
 
 
-def _leads(frame: pd.DataFrame, board: str, decimals: int) -> str:
-    """Which entry has the best score, and of how many."""
-    first, where = frame.iloc[0], "" if board == "board" else f' of "{board}"'
+def _leads(content: dict[str, Any], board: str, decimals: int) -> str:
+    """Which entry has the best score, of how many, and how many others have it."""
+    first, where = content["entries"][0], "" if board == "board" else f' of "{board}"'
+    others = sum(row["rank"] == 1 for row in content["entries"]) - 1
+    shared = f", shared with {counted(others, 'other')}" if others else ""
     return (
-        f"Of {len(frame):,} entries{where} {plain_text(first['name'], 200)} has the best score, "
-        f"{first['score']:z.{decimals}f}"
+        f"Of {content['n_entries']:,} entries{where} {plain_text(first['name'], 200)} has the "
+        f"best score, {first['score']:z.{decimals}f}"
+        f"{on_items(content['n_test'], content['n_test_source'])}{shared}"
     )
 
 
-def _sharing(frame: pd.DataFrame) -> str:
-    """How many others have the best score."""
-    others = int((frame["rank"] == 1).sum()) - 1
-    return f", shared with {counted(others, 'other')}" if others else ""
+def _cells(row: dict[str, Any], shown: int, d: int, sure: str) -> dict[str, str]:
+    """What people read of an entry, by the headings of its columns."""
+    low, high = row["rank_set"]
+    return {
+        "rank": str(row["rank"]),
+        "name": row["name"],
+        "score": f"{row['score']:z.{shown}f}",
+        **{name: format(row[key], form) for key, (name, form) in _OWN.items() if key in row},
+        "skill": f"{row['skill']['mean']:z.{d}f}",
+        sure: span(row["skill"]["interval"], d),
+        "ranks": f"{low:,}" if low == high else f"{low:,} to {high:,}",
+        "P(best)": chance(row["p_best"], row["p_best_mcse"]),
+        "may be best": "yes" * row["tied_with_best"],
+        "tier": str(row["tier"]),
+    }
 
 
-def _estimate(found: dict[str, Any], d: int, interval: str) -> str:
-    low, high = found["interval"]
-    return f"{found['mean']:z.{d}f} ({interval} {low:z.{d}f} to {high:z.{d}f})"
-
-
-def _cells(row: Any, decimals: tuple[int, int]) -> list[str]:
-    shown, d = decimals
-    return [
-        str(row.rank), str(row.name), f"{row.score:z.{shown}f}",
-        *([f"{row.n_effective:,.0f}"] if hasattr(row, "n_effective") else []),
-        *([f"{row.standard_error:.2g}"] if hasattr(row, "standard_error") else []),
-        f"{row.skill:z.{d}f}",
-        f"{row.skill_lower:z.{d}f} to {row.skill_upper:z.{d}f}",
-        _span(row.set_lower, row.set_upper), chance(row.p_best, row.p_best_mcse),
-        "yes" if row.tied_with_best else "", str(row.tier),
-    ]  # fmt: skip
-
-
-def _span(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _may_be_best(frame: pd.DataFrame, ranks: RankSets, ci_prob: float) -> str:
+def _may_be_best(content: dict[str, Any]) -> str:
     """How many entries may be the best, and how many neighbours are told apart."""
-    m, tied = len(frame), frame["tied_with_best"]
-    may = f"{int(tied.sum()):,} of {m:,} entries may be the best"
-    if tied.sum() == 1:
-        name = plain_text(frame["name"][tied.idxmax()], 100)
-        may = f"Only {name} of {m:,} entries may be the best"
-    elif tied.all():
+    m, tied, apart = (
+        content[key] for key in ("n_entries", "n_tied_with_best", "n_separated_neighbours")
+    )
+    may = f"{tied:,} of {m:,} entries may be the best"
+    if tied == 1:
+        name = next(row["name"] for row in content["entries"] if row["tied_with_best"])
+        may = f"Only {plain_text(name, 100)} of {m:,} entries may be the best"
+    elif tied == m:
         may = f"All {m:,} entries may be the best"
-    verb = "is" if ranks.separated == 1 else "are"
     pairs = counted(m - 1, "pair") if m > 2 else "pair"
-    told = f"{ranks.separated:,} of the {pairs} of neighbours {verb} told apart"
+    told = f"{apart:,} of the {pairs} of neighbours {'is' if apart == 1 else 'are'} told apart"
     if m == 2:
-        told = f"the two are {'' if ranks.separated else 'not '}told apart"
-    return f"{may}, and {told}, at {ci_prob:.0%}{' each' * (ranks.how == 'each')}."
+        told = f"the two are {'' if apart else 'not '}told apart"
+    each = " each" * (content["ranks"] == "each")
+    return f"{may}, and {told}, at {content['prob']:.0%}{each}."
 
 
 def _surely_among(frame: pd.DataFrame) -> dict[str, Any]:
@@ -280,8 +205,7 @@ def _surely_among(frame: pd.DataFrame) -> dict[str, Any]:
     least = int(frame["set_upper"].min())
     if least > len(frame) / 2:
         return {}
-    names = frame.loc[frame["set_upper"] == least, "name"].tolist()
-    return {"k": least, "names": names}
+    return {"k": least, "names": frame.loc[frame["set_upper"] == least, "name"].tolist()}
 
 
 def _among_best(found: dict[str, Any]) -> list[str]:
@@ -390,67 +314,67 @@ def board_table(
     DRAWS.check(draws, "draws")
     questions = Questions(above, new_score, gap, new_n_test)
     questions.check_used("the table of a board")
-    board, items = _as_board(board_or_responses, n_test)
+    data = _read(board_or_responses, n_test)
+    board = board_of(data)
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
-    known = spec.priors
-    data = board if items is None else items
     check_luck(priors, data)
+    m = len(board.names)
+    if p_rank and m > _MOST_RANKS:
+        raise InputError(f"p_rank is for {_MOST_RANKS:,} entries at most, got {m:,}")
     rng, seed = resolve_seed(random_seed)
-    most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
-    joint = items is not None or board.has_own_errors
+    most = max(100, _MOST_NUMBERS // max(1, m))
+    joint = data is not board or board.has_own_errors
     count = min(max(draws, _DRAWS), most) if joint else _DRAWS
-    posterior = board_posterior(data, known, draws=count, random_seed=rng)
+    posterior = board_posterior(data, spec.priors, draws=count, random_seed=rng)
     learnt = False
     if isinstance(posterior, JointPosterior):
         entries, learnt = posterior.entries, posterior.learns_rho
     else:
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
     rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": learnt}
-    remarks = [_assumed(rho, spec) if items is None else _learnt(items, rho)]
     found = rank_sets(data, entries, posterior.draws["rho"], ci_prob, ranks, rng)
-    if found.how == "joint" and len(board.names) > MOST_JOINT:
-        remarks.append(_MANY)
     winner = _summary_of(posterior, "winner_skill", ci_prob)
     told = dict[str, Any]()
     if questions:
         newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
         told = questions.answers(newcomer)
     leads = None if joint else (posterior.fit.kernel.leads, winner)
-    frame = _frame(board, entries, leads, found, ci_prob)
-    frame = frame.assign(**_own_errors(board))
-    if p_rank and len(frame) > _MOST_RANKS:
-        raise InputError(f"p_rank is for {_MOST_RANKS:,} entries at most, got {len(frame):,}")
-    places = entries.rank_probabilities()[board.order].tolist() if p_rank else []
-    remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
-    if len(entries.skill) < _FEW:
-        few = counted(len(entries.skill), "draw")
-        remarks.append(f"intervals, ranks and P(best) of {few} are rough: ask for {_FEW} at least")
-    return describe_entries(
-        frame=frame,
-        theta_sota=_summary_of(posterior, "theta_sota", ci_prob),
-        rho=rho,
-        name=board.name,
-        n_test=size_of(data)[0],
-        n_test_source=size_of(data)[1],
-        facts=facts_of(data),
-        ci_prob=ci_prob,
-        decimals=(score_decimals(data), decimals_for(winner["sd"], winner["mcse"])),
-        ranks=found,
-        p_rank=places,
-        separating=_separating(data, frame, entries, posterior.draws["rho"], found, ci_prob),
-        notes=(
+    frame = _frame(board, entries, leads, found, ci_prob).assign(**_own_errors(board))
+    rows = [_entry(row) for row in frame.to_dict("records")]
+    if p_rank:
+        for row, places in zip(rows, entries.rank_probabilities()[board.order], strict=True):
+            row["p_rank"] = places.tolist()
+    reasons = [*posterior.reasons, *reasons_of_answers(told)]
+    content = {
+        "entries": rows,
+        "theta_sota": _summary_of(posterior, "theta_sota", ci_prob),
+        **told,
+        "rho": rho,
+        **items_of(data),
+        "n_entries": m,
+        "n_tied_with_best": int(frame["tied_with_best"].sum()),
+        "ranks": found.how,
+        "n_tiers": int(found.tier.max()),
+        "n_separated_neighbours": found.separated,
+        "surely_among_best": _surely_among(frame),
+        "separating_first_two": _separating(
+            data, frame, entries, posterior.draws["rho"], found, ci_prob
+        ),
+        "prob": ci_prob,
+        "notes": [
             *posterior.notes,
             *notes_on_field(board, spec.name, model),
             *_hidden(board),
-            *remarks,
-        ),
-        reasons=(*posterior.reasons, *reasons_of_answers(told)),
-        answers=told,
-        seed=int(seed) if seed.isdigit() else None,
-        draws=entries.skill.shape[0],
-        measured=measured_of(data),
-        metric="accuracy" if isinstance(items, Responses) else board.metric,
-    )
+            _on_rho(data, rho, spec),
+            *[_MANY] * (found.how == "joint" and m > MOST_JOINT),
+            *(_moved(frame, board) if posterior.fit.kernel.has_luck else []),
+            *_rough(len(entries.skill)),
+        ],
+        "diagnostics": {"ok": not reasons, "reasons": reasons},
+        "seed": int(seed) if seed.isdigit() else None,
+    }
+    d = decimals_for(winner["sd"], winner["mcse"])
+    return _report(data, content, frame, d, len(entries.skill))
 
 
 def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> dict[str, Any]:
@@ -459,30 +383,22 @@ def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> d
     return summarize_draws(values, ci_prob, posterior.parameters.behind)
 
 
-def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScores | None]:
-    """Leaderboard, and what is known of the items behind it."""
-    if isinstance(data, BestScore | Responses | ItemScores):
-        if n_test is not None:
-            raise InputError("n_test is for files and data frames; this has its own number")
-        if isinstance(data, Responses | ItemScores):
-            return data.leaderboard(), data
-        if not isinstance(data, Leaderboard):
-            raise InputError("of this board only the best score is known, not its entries")
-        return data, None
-    from bayes_sota.data.read_boards import read_leaderboard
+def _read(data: Any, n_test: Any) -> Leaderboard | Responses | ItemScores:
+    """Data with entries, read where they are in a file or a frame."""
+    if not isinstance(data, BestScore | Responses | ItemScores):
+        from bayes_sota.data.read_boards import read_leaderboard
 
-    return read_leaderboard(data, n_test=n_test), None
+        return read_leaderboard(data, n_test=n_test)
+    if n_test is not None:
+        raise InputError("n_test is for files and data frames; this has its own number")
+    if type(data) is BestScore:
+        raise InputError("of this board only the best score is known, not its entries")
+    return cast("Leaderboard | Responses | ItemScores", data)
 
 
-def _learnt(items: Responses | ItemScores, rho: dict[str, Any]) -> str:
-    """How far classifiers share the luck of items or runs, a note."""
-    if not rho["learnt"]:
-        return "classifiers do not share the luck of runs: rho is 0"
-    source = "answers" if isinstance(items, Responses) else "items"
-    return (
-        f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
-        + _rho_and_interval(rho)
-    )
+def board_of(data: Leaderboard | Responses | ItemScores) -> Leaderboard:
+    """All scores."""
+    return data if isinstance(data, Leaderboard) else data.leaderboard()
 
 
 def _separating(
@@ -505,7 +421,7 @@ def _separating(
     times = separating_times(data, gap, rho, ci_prob, _POWER)
     if times is None or times <= 1:
         return None
-    n_test = size_of(data)[0]
+    n_test = items_of(data)["n_test"]
     return {
         "names": frame["name"].tolist()[:2],
         "difference": gap,
@@ -516,18 +432,30 @@ def _separating(
     }
 
 
-def _assumed(rho: dict[str, Any], spec: ModelSpecification) -> str:
-    known = spec.priors.correlation.is_fixed
-    source = "" if known else f", from {source_of_rho(spec.name)}"
+def _on_rho(
+    data: Leaderboard | Responses | ItemScores, rho: dict[str, Any], spec: ModelSpecification
+) -> str:
+    """How far classifiers share the luck of the items, a note."""
+    if isinstance(data, Leaderboard):
+        known = spec.priors.correlation.is_fixed
+        source = "" if known else f", from {source_of_rho(spec.name)}"
+        return (
+            "how far entries share the luck of the items is assumed, not learnt: rho is "
+            f"{rho_in_words(rho)}{source}; the larger, the fewer may be best"
+        )
+    if not rho["learnt"]:
+        return "classifiers do not share the luck of runs: rho is 0"
+    source = "answers" if isinstance(data, Responses) else "items"
     return (
-        "how far entries share the luck of the items is assumed, not learnt: rho is "
-        f"{_rho_and_interval(rho)}{source}; the larger, the fewer may be best"
+        f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
+        f"{rho_in_words(rho)}"
     )
 
 
-def _rho_and_interval(rho: dict[str, Any]) -> str:
+def rho_in_words(rho: dict[str, Any]) -> str:
+    """Value of a known rho, else its mean and interval."""
     low, high = rho["interval"]
-    return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({low:.2f} to {high:.2f})"
+    return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({span((low, high), 2)})"
 
 
 def _two_digits(number: float) -> int:
@@ -584,6 +512,14 @@ def _moved(frame: pd.DataFrame, board: Leaderboard) -> list[str]:
     ]
 
 
+def _rough(draws: int) -> list[str]:
+    """That few draws of the entries tell little."""
+    if draws >= _FEW:
+        return []
+    few = counted(draws, "draw")
+    return [f"intervals, ranks and P(best) of {few} are rough: ask for {_FEW} at least"]
+
+
 def _hidden(board: Leaderboard) -> list[str]:
     if not board.is_partial:
         return []
@@ -611,7 +547,7 @@ def score_decimals(data: Leaderboard | Responses | ItemScores) -> int:
     """Digits of the scores as printed; of exact ones as many as tell counts apart."""
     if isinstance(data, Responses):
         return int(np.ceil(np.log10(data.n_items * data.n_runs)))
-    board = data if isinstance(data, Leaderboard) else data.leaderboard()
+    board = board_of(data)
     if board.decimals is not None and board.decimals < 12:
         return board.decimals
     if board.metric == "accuracy":
@@ -685,19 +621,33 @@ def on_items(n_test: int | None, source: str) -> str:
     return f" on {counted(n_test, 'test item')} ({how})"
 
 
-def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
-    """What the items of a matrix are, in words and as JSON has it.
+def metric_of(data: BestScore | Responses | ItemScores) -> Metric:
+    """What scores are: averages of answers are accuracies as well."""
+    if isinstance(data, Responses):
+        return "accuracy"
+    return data.metric if isinstance(data, BestScore) else data.leaderboard().metric
+
+
+def items_of(data: Leaderboard | Responses | ItemScores) -> dict[str, Any]:
+    """What JSON says of the items behind scores: how many, where from, and in which groups.
 
     Examples
     --------
     >>> exam = Responses([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"])
-    >>> items_behind(exam)[0]
+    >>> items_of(exam)["n_test_source"]
     '2 tasks that count the same'
     """
+    if isinstance(data, Leaderboard):
+        found: dict[str, Any] = {"n_test": data.n_test, "n_test_source": data.n_test_source}
+        tasks = data.task_scores
+        if tasks is None:
+            return found
+        known = {"average": tasks.averaging, "n_tasks": len(tasks.tasks), "n_items": tasks.n_items}
+        return found | {"n_test": tasks.n_items} | known | {"new": data.new}
     n_clusters = None if data.clusters is None else len(set(data.clusters))
-    words = [] if n_clusters is None else [f"{n_clusters:,} clusters"]
     n_tasks, average = len(data.task_weights), data.averaging
-    words = [f"{n_tasks:,} tasks {COUNTS[average]}"] * (n_tasks > 0) + words
+    words = [f"{n_tasks:,} tasks {COUNTS[average]}"] * (n_tasks > 0)
+    words += [] if n_clusters is None else [f"{n_clusters:,} clusters"]
     facts: dict[str, Any] = {
         "n_items": data.n_items, "n_clusters": n_clusters, "new": data.new, "average": average,
         "n_tasks": n_tasks or None,
@@ -707,40 +657,14 @@ def items_behind(data: Responses | ItemScores) -> tuple[str, dict[str, Any]]:
         metric = "accuracy" if data.passes is None else data.measured
         facts |= {"n_runs": data.n_runs, "metric": metric}
     rows = "rows of the matrix" if data.unit == "item" else f"each is a {data.unit}"
-    return ", ".join(words) or rows, facts
+    return {"n_test": data.n_items, "n_test_source": ", ".join(words) or rows, **facts}
 
 
-def size_of(data: Leaderboard | Responses | ItemScores) -> tuple[int | None, str]:
-    """Number of test items, None where it is not known, and where it comes from."""
-    if not isinstance(data, Leaderboard):
-        return data.n_items, items_behind(data)[0]
-    tasks = data.task_scores
-    return (data.n_test if tasks is None else tasks.n_items), data.n_test_source
-
-
-def facts_of(data: BestScore | Responses | ItemScores) -> dict[str, Any]:
-    """What JSON says of the items behind scores; nothing of a plain board."""
-    if not isinstance(data, BestScore):
-        return items_behind(data)[1]
-    if not isinstance(data, Leaderboard) or data.task_scores is None:
-        return {}
-    tasks = data.task_scores
-    known = {"average": tasks.averaging, "n_tasks": len(tasks.tasks), "n_items": tasks.n_items}
-    return known | {"new": data.new}
-
-
-def _entry(row: Any) -> dict[str, Any]:
-    own = {key: float(getattr(row, key)) for key in _OWN if hasattr(row, key)}
-    return {
-        "name": str(row.name),
-        "rank": int(row.rank),
-        "score": float(row.score),
-        **own,
-        "skill": {"mean": float(row.skill), "interval": [row.skill_lower, row.skill_upper]},
-        "rank_interval": [int(row.rank_lower), int(row.rank_upper)],
-        "p_best": float(row.p_best),
-        "p_best_mcse": float(row.p_best_mcse),
-        "tied_with_best": bool(row.tied_with_best),
-        "rank_set": [int(row.set_lower), int(row.set_upper)],
-        "tier": int(row.tier),
+def _entry(row: dict[str, Any]) -> dict[str, Any]:
+    """What JSON has of an entry."""
+    plain = ("name", "rank", "score", *_OWN, "p_best", "p_best_mcse", "tied_with_best", "tier")
+    return {key: row[key] for key in plain if key in row} | {
+        "skill": {"mean": row["skill"], "interval": [row["skill_lower"], row["skill_upper"]]},
+        "rank_interval": [row["rank_lower"], row["rank_upper"]],
+        "rank_set": [row["set_lower"], row["set_upper"]],
     }

@@ -157,15 +157,6 @@ def probability_shown(
     return Newcomer.of_tree(tree, board).shown(gap, new_n_test)
 
 
-class NewField(Protocol):
-    """Where the skill of one more classifier comes from."""
-
-    on_these_items: bool
-
-    def blocks(self, law: ScoreLaw, score: float) -> Iterator[Block]:
-        """Numbers of some draws, skills of cells (C,) and of their edges, and masses (k, C)."""
-
-
 @dataclass(frozen=True, eq=False)
 class Newcomer:
     """One more classifier of the field of a result; larger is better.
@@ -182,7 +173,9 @@ class Newcomer:
         -1 where lower scores are better.
     error_ratio : float
         Standard error of a score over that of the law.
-    field : NewField
+    field : MaximumField or BoardField
+        Where its skill comes from: numbers of some draws, skills of cells (C,) and of their edges,
+        and masses (k, C).
     shape : (int, int)
         Chains and draws.
     attributes : dict
@@ -196,7 +189,7 @@ class Newcomer:
     maximum: float
     sign: int
     error_ratio: float
-    field: NewField
+    field: "MaximumField | BoardField"
     shape: tuple[int, ...]
     attributes: dict[Any, Any]
     points: Points | None = None
@@ -205,7 +198,7 @@ class Newcomer:
     def of_tree(cls, tree: "xr.DataTree", board: int = 0) -> "Newcomer":
         """Of a result of ``estimate_sota``."""
         best = draws_of(tree, "theta_sota", checked_board(tree, board))
-        constants = _of_board(tree["constant_data"].to_dataset(), board)
+        constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
         sign = -1 if float(constants.get("lower_is_better", 0)) else 1
         found = observed_maximum_of(tree)
         maximum = sign * float(found.values.ravel()[board])
@@ -276,17 +269,14 @@ class Newcomer:
         """As of ``probability_shown``."""
         (POSITIVE if isinstance(self.law, NormalLaw) else OPEN_SHARE).check(gap, "gap")
         law, same = self._law_on(new_n_test), new_n_test is None
-        skill = self.best + gap
-        if not isinstance(self.law, NormalLaw):
-            skill = np.minimum(skill, _NEARLY_ONE)
+        ends = (-np.inf, np.inf) if isinstance(self.law, NormalLaw) else (0.0, _NEARLY_ONE)
+        skill = np.minimum(self.best + gap, ends[1])
         own = np.full(skill.shape, self.error_ratio**2)
         if same:
             skill = self.law.add_shift(skill, self.moved)
             own = own * (1 - self.rho**2)
-        if not isinstance(self.law, NormalLaw):
-            skill = np.clip(skill, 0, _NEARLY_ONE)
         cut = _value(law, self.maximum) if same else _least_value(law, self.maximum)
-        chances = np.asarray(law.reach(skill, cut, own))
+        chances = np.asarray(law.reach(np.clip(skill, *ends), cut, own))
         found = weighted_chance(chances.reshape(self.shape), self.attributes, points=self.points)
         best = self.sign * self.maximum
         return {"gap": float(gap), "new_n_test": new_n_test, "best_score": best, **found}
@@ -328,8 +318,7 @@ class MaximumField:
         u = float(logit(middle)) + min(error, 1.0) * reach
         edges, skill = (1 / (1 + np.exp(-x)) for x in (u, (u[1:] + u[:-1]) / 2))
         coordinate = self.distribution.from_skill(edges)
-        for start in range(0, self.size, _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, self.size))
+        for _, rows in in_blocks(np.zeros(self.size, np.int64)):
             above = self.distribution.take(rows).expanded().sf(coordinate)
             yield rows, skill, edges, -np.diff(above, axis=1)
 
@@ -444,17 +433,22 @@ class BoardField:
         ends = 2 * here.psi[[0, -1]] - middle[[0, -1]]
         edges = np.concatenate([ends[:1], middle, ends[1:]])
         reach = here.reach * step
-        for number, name in enumerate(self.families):
-            shape = FAMILIES[name]
-            members = np.flatnonzero(self.family == number)
-            for start in range(0, members.size, _BLOCK):
-                rows = members[start : start + _BLOCK]
-                points = self.coordinates[rows, : shape.dimension]
-                found, _ = shape_density(here.y, self.relative, self.scale, shape, points)
-                modelled = (found @ reach)[:, None] if self.relative else 1.0
-                density = (1 - self.share) * found + modelled * here.strangers
-                total = (density @ reach)[:, None] if self.relative else 1 / step
-                yield rows, here.psi, edges, density / np.maximum(total, _TINY)
+        for number, rows in in_blocks(self.family):
+            shape = FAMILIES[self.families[number]]
+            points = self.coordinates[rows, : shape.dimension]
+            found, _ = shape_density(here.y, self.relative, self.scale, shape, points)
+            modelled = (found @ reach)[:, None] if self.relative else 1.0
+            density = (1 - self.share) * found + modelled * here.strangers
+            total = (density @ reach)[:, None] if self.relative else 1 / step
+            yield rows, here.psi, edges, density / np.maximum(total, _TINY)
+
+
+def in_blocks(family: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Number of a family and numbers of some draws of it, until all were named."""
+    for number in np.unique(family):
+        members = np.flatnonzero(family == number)
+        for start in range(0, members.size, _BLOCK):
+            yield int(number), members[start : start + _BLOCK]
 
 
 @dataclass(frozen=True)
@@ -569,10 +563,6 @@ def share_beyond(
     below = [np.interp(at, edges, row) for at, row in zip(best, total, strict=True)]
     whole = np.maximum(total[:, -1], _TINY)
     return 1 - np.array(below) / whole, whole
-
-
-def _of_board(constants: "xr.Dataset", board: int) -> "xr.Dataset":
-    return constants.isel(board=board) if "board" in constants.dims else constants
 
 
 def _law_of(best: float, metric: str, facts: dict[str, float]) -> ScoreLaw:

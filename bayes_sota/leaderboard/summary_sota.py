@@ -8,7 +8,6 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of, refuse_unused
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import (
     draws_of,
     estimand_summary,
@@ -24,10 +23,12 @@ from bayes_sota.core.text import (
     as_sentences,
     chance,
     counted,
-    decimals_for,
+    decimals_of,
+    estimate,
     listed,
     plain_text,
     shown_name,
+    span,
     steady_decimals,
 )
 from bayes_sota.data.item_scores import ItemScores
@@ -50,13 +51,15 @@ from bayes_sota.leaderboard.specification import (
 )
 from bayes_sota.leaderboard.summary_entries import (
     CITED,
+    board_of,
     expectation,
-    facts_of,
+    items_of,
     measured_of,
+    metric_of,
     on_items,
+    rho_in_words,
     said_decimals,
     score_decimals,
-    size_of,
     skill_is_about,
 )
 from bayes_sota.leaderboard.summary_newcomers import (
@@ -96,12 +99,6 @@ MEANING = {
     "best_new_score": "best score of all on one fresh test set",
     "multiplicity_bias": "best score minus theta_sota",
 }
-
-
-def estimate(found: dict[str, Any], ci_prob: float) -> str:
-    """Mean and interval of a quantity, with the digits that they support."""
-    d, (low, high) = _decimals(found), found["interval"]
-    return f"{found['mean']:z.{d}f} ({ci_prob:.0%} interval {low:z.{d}f} to {high:z.{d}f})"
 
 
 def rho_of(summary: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
@@ -295,7 +292,7 @@ def _rests_on(content: dict[str, Any]) -> list[str]:
         source = "as set, not learnt"
     elif not rho["learnt"]:
         source = f"not learnt, as one board cannot tell it: {source_of_rho(content['model'])}"
-    return [f"rho {rho['mean']:.2f} ({low:.2f} to {high:.2f}), {source}", how]
+    return [f"rho {rho_in_words(rho)}, {source}", how]
 
 
 def _field(tree: xr.DataTree, content: dict[str, Any]) -> str:
@@ -330,27 +327,23 @@ def _elsewhere(rows: list[dict[str, Any]], content: dict[str, Any]) -> list[str]
 def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) -> dict[str, Any]:
     """What is said of one board."""
     estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
-    facts = dict[str, Any]()
-    size: int | None
     tries: Any = data.n_classifiers
-    whole = is_whole(data)
     if isinstance(data, BestScore) and not isinstance(data, Leaderboard):
-        size, source = data.n_test, "given"
-        tries = tries or estimand_summary(tree, "n_classifiers", ci_prob, index)
+        facts: dict[str, Any] = {"n_test": data.n_test, "n_test_source": "given"}
         facts["n_right"] = list(data.counts) if data.metric == "accuracy" else None
+        tries = tries or estimand_summary(tree, "n_classifiers", ci_prob, index)
+        above = None
     else:
-        size, source = size_of(data)
-        facts = {"winner": _winner(data)} | facts_of(data)
+        facts = {"winner": _winner(data)} | items_of(data)
         tries = data.typical_tries if isinstance(data, Leaderboard) and not tries else tries
+        above = estimand_summary(tree, "n_above_sota", ci_prob)
     return {
-        "n_test": size,
-        "n_test_source": source,
-        "n_classifiers": tries,
         **facts,
+        "n_classifiers": tries,
         "observed_maximum": float(observed_maximum_of(tree).values.ravel()[index]),
         **estimands,
         "bias": estimands["multiplicity_bias"]["mean"],
-        "n_above_sota": estimand_summary(tree, "n_above_sota", ci_prob) if whole else None,
+        "n_above_sota": above,
     }
 
 
@@ -380,11 +373,7 @@ def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _title(data: Data, found: dict[str, Any]) -> str:
-    if not is_whole(data):
-        score = found["observed_maximum"]
-        return f"{data.name}: best score {score:g} of {_competitors(data, found)}"
-    n = found["n_test"]
-    items = f" on {counted(n, 'item')} ({found['n_test_source']})" if n else ""
+    items = on_items(found["n_test"], found["n_test_source"]) * is_whole(data)
     return (
         f"{data.name}: best score {_best_score(data, found)} of {_competitors(data, found)}{items}"
     )
@@ -396,7 +385,9 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
     where = "" if unnamed else f'On "{data.name}" '
     tries = _competitors(data, found)
     if isinstance(data, Leaderboard | Responses | ItemScores):
-        items = on_items(found["n_test"], found["n_test_source"]) + _shared(data)
+        leaders = len(_leaders(data))
+        shared = f", shared by {leaders:,}" if leaders > 1 else ""
+        items = on_items(found["n_test"], found["n_test_source"]) + shared
     else:
         items = f", {_reading(data)}"
     score, winner = _best_score(data, found), found.get("winner")
@@ -408,15 +399,13 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
 
 def _expected(data: Data, found: dict[str, Any], alone: bool) -> list[str]:
     """What the winner and the best would score on new items, beside what the winner shows."""
-    board = data if isinstance(data, BestScore) else data.leaderboard()
-    metric = "accuracy" if isinstance(data, Responses) else board.metric
-    winner, skill = found.get("winner"), found["winner_skill"]
+    metric, winner, skill = metric_of(data), found.get("winner"), found["winner_skill"]
     who = "the winner" if winner is None else shown_name(winner, 60)
     if not alone:
         who += f' of "{shown_name(data.name, 60)}"'
     shown = len(_best_score(data, found).partition(".")[2])
     d, best_d, new_d = (
-        said_decimals(shown, _decimals(found[name]))
+        said_decimals(shown, decimals_of(found[name]))
         for name in ("winner_skill", "theta_sota", "winner_new_score")
     )
     low, high = (as_score(end, new_d, metric) for end in found["winner_new_score"]["interval"])
@@ -455,20 +444,10 @@ def _best_score(data: Data, found: dict[str, Any]) -> str:
     return f"{found['observed_maximum']:.{score_decimals(data)}f}"
 
 
-def _shared(data: Whole) -> str:
-    """That several have the best score."""
-    leaders = _leaders(data)
-    return f", shared by {len(leaders):,}" if len(leaders) > 1 else ""
-
-
 def _leaders(data: Whole) -> list[str]:
     """Names of the entries with the best score."""
-    board = _as_board(data)
+    board = board_of(data)
     return [board.names[j] for j in np.flatnonzero(board.scores == board.maximum)]
-
-
-def _as_board(data: Whole) -> Leaderboard:
-    return data if isinstance(data, Leaderboard) else data.leaderboard()
 
 
 def _winner(data: Whole) -> str | None:
@@ -479,7 +458,7 @@ def _winner(data: Whole) -> str | None:
 
 def _beside(found: dict[str, Any]) -> str:
     """The estimate beside the best score."""
-    gap = f"{abs(found['bias']):.{_decimals(found['theta_sota'])}f}"
+    gap = f"{abs(found['bias']):.{decimals_of(found['theta_sota'])}f}"
     if not float(gap):
         return "as high as the best score"
     return f"{gap} {'below' if found['bias'] > 0 else 'above'} the best score"
@@ -487,23 +466,16 @@ def _beside(found: dict[str, Any]) -> str:
 
 def about_rho(rho: dict[str, Any], model: str) -> str:
     """What was assumed or learnt of the correlation."""
-    (low, high), mean = rho["interval"], f"{rho['mean']:.2f}"
+    (low, high), value = rho["interval"], rho_in_words(rho)
     said = "The correlation of a classifier's score with that of a reference classifier (rho) is"
     if low == high:
-        return f"{said} set to {mean}."
-    interval = f"{mean} ({low:.2f} to {high:.2f})"
+        return f"{said} set to {value}."
     if rho["learnt"]:
-        return f"{said} learnt: {interval}."
+        return f"{said} learnt: {value}."
     return (
-        f"{said} assumed, not learnt: {interval}, from {source_of_rho(model)}; the higher, the "
+        f"{said} assumed, not learnt: {value}, from {source_of_rho(model)}; the higher, the "
         "less of the spread of the scores is taken for luck."
     )
-
-
-def _decimals(found: dict[str, Any]) -> int:
-    """Decimals that the summary of a quantity supports."""
-    low, high = found["interval"]
-    return decimals_for(found.get("sd", (high - low) / 4), found.get("mcse", 0.0))
 
 
 def _reading(board: BestScore) -> str:
@@ -525,7 +497,7 @@ def _slider(label: str, rows: list[dict[str, Any]], question: str) -> Slider:
         d = steady_decimals((high - low) / 4, row["mcse"])
         steps.append(
             f"At {row['value']:.2f} the skill of the best classifier would be "
-            f"{row['mean']:z.{d}f} ({low:z.{d}f} to {high:z.{d}f})."
+            f"{row['mean']:z.{d}f} ({span((low, high), d)})."
         )
     return Slider(question, label, tuple(steps), len(rows) // 2)
 
@@ -533,11 +505,10 @@ def _slider(label: str, rows: list[dict[str, Any]], question: str) -> Slider:
 def _estimand_cells(found: dict[str, Any]) -> list[list[str]]:
     rows = []
     for name, meaning in MEANING.items():
-        values, (low, high) = found[name], found[name]["interval"]
-        d = _decimals(values)
+        values, d = found[name], decimals_of(found[name])
         numbers = [f"{values['mean']:z.{d}f}", f"{values['sd']:z.{d}f}"]
         what = meaning.replace("one fresh test set", _fresh(found))
-        rows.append([name, *numbers, f"{low:z.{d}f} to {high:z.{d}f}", what])
+        rows.append([name, *numbers, span(values["interval"], d), what])
     return rows
 
 
@@ -546,91 +517,8 @@ def _assumption_cells(row: dict[str, Any]) -> list[str]:
     value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.2g}"
     if row["assumption"] == "n_classifiers":
         value = f"times {value}"
-    interval = f"{row['lower']:z.{d}f} to {row['upper']:z.{d}f}"
+    interval = span((row["lower"], row["upper"]), d)
     return [row["assumption"], value, f"{row['mean']:z.{d}f}", interval]
-
-
-def describe_point(
-    found: FieldEstimate, name: str, n_test_source: str, notes: Sequence[str] = ()
-) -> Report:
-    """Report of a point estimate by shrinking or cropping.
-
-    Parameters
-    ----------
-    found : FieldEstimate
-    name, n_test_source : str
-        Of the board.
-    notes : sequence of str
-        What a reader should know.
-    """
-    entries = counted(found.scores.size, "entry", "entries")
-    by, word = ("shrinking", "shrunk") if found.method == "shrink" else ("cropping", "cropped")
-    what = "expected best score" if found.criterion == "expected" else "upper limit"
-    of, (low, high) = "" if name == "board" else f' of "{name}"', found.interval
-    solved = (
-        f"With their scores {word} so that the {what} of the {word} field is the observed one, "
-        f"the skill of the best classifier is estimated at {found.estimate:.4f}."
-    )
-    if found.estimate == found.observed_maximum:
-        solved = f"No {word} field has it as its {what}: the estimate stays at it."
-    fields = "field kept fixed" if found.fixed_field else "fields drawn with replacement"
-    header, cells, legend = ["quantity", "value", "what it is"], _point_cells(found, word), []
-    left_out = [
-        *[f"{counted(found.n_below_chance, 'entry', 'entries')} not above chance "
-          f"({found.chance:.4f})"] * bool(found.n_below_chance),
-        *[f"{found.n_infeasible:,} too weak for rho (Eq. 8)"] * bool(found.n_infeasible),
-    ]  # fmt: skip
-    if left_out:
-        legend.append("Without " + "; ".join(left_out) + ".")
-    if not found.multiplicity:
-        legend.append(found.reason[0].upper() + found.reason[1:] + ".")
-    eq = ", Eq. 9" if found.weight is not None else ""
-    size = counted(found.n_test, "item")
-    title = f"{name}: best score {found.observed_maximum:g} of {entries} on {size}"
-    return Report(
-        content={**found.to_dict(), "n_test_source": n_test_source, "notes": list(notes)},
-        make_frame=lambda: pd.DataFrame(cells, columns=header),
-        tables=[Table(header, cells, title)],
-        sentences=[
-            f"The best of {entries} is estimated to have a skill of {found.estimate:.4f} "
-            f"(theta_sota, by {by}), where the best score is {found.observed_maximum:g}."
-        ],
-        paragraph=[
-            f"The best score of {entries}{of} is {found.observed_maximum:g}"
-            f"{on_items(found.n_test, n_test_source)}. {solved}",
-            f"The best score of that field is expected at {found.expected_maximum:.4f}, with a "
-            f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "
-            f"{counted(found.n_above(), 'score')} above the estimate. The correlation with the "
-            f"best classifier (rho) is set to {found.correlation:g}.",
-            *legend, *as_sentences(notes),
-        ],
-        legend=legend,
-        footer=[f"criterion {found.criterion}, rho {found.correlation:g}, {fields}"],
-        notes=notes,
-        basis=[
-            f"exact law of the best score, method {found.method}", SOFTWARE,
-            f"after Møllersen and Holsbø 2023, arXiv 2303.07272{eq}",
-        ],
-        about=found.to_datatree(),
-    )  # fmt: skip
-
-
-def _point_cells(found: FieldEstimate, word: str) -> list[list[str]]:
-    m, (low, high) = found.scores.size, found.interval
-    rows = [["theta_sota", f"{found.estimate:.6f}", f"best skill of the {word} field"]]
-    if found.weight is not None:
-        rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
-    rows += [
-        ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
-        [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
-    ]
-    single = f"above {found.single[0]:.4f}, the lower limit of the best score alone"
-    counts = (
-        ("above", found.n_above(), "entries with a score above the estimate"),
-        ("above, rounded", found.n_above(4), f"the same, above {found.estimate:.4f}"),
-        ("above single", found.n_above_single, single),
-    )
-    return rows + [[name, f"{count:,} of {m:,}", meaning] for name, count, meaning in counts]
 
 
 def report_point_estimate(
@@ -667,9 +555,7 @@ def report_point_estimate(
     >>> report_point_estimate(board, "shrink", n_classes=10).header
     ['quantity', 'value', 'what it is']
     """
-    if board.scores is None:
-        raise InputError("shrinking and cropping take the scores of a leaderboard")
-    kept: Any = board.scores if drop_above is None else board.scores[board.scores <= drop_above]
+    kept = board.scores if drop_above is None else board.scores[board.scores <= drop_above]
     if board.metric == "auc":
         refuse_unused("AUCs", {"n_classes": n_classes})
         sizes: dict[str, Any] = {"n_positive": board.n_positive, "n_negative": board.n_negative}
@@ -681,8 +567,80 @@ def report_point_estimate(
             )
         notes = (assumed, *notes)
     else:
-        estimate = shrink_scores if method == "shrink" else crop_scores
+        solve = shrink_scores if method == "shrink" else crop_scores
         assert n_classes is not None
-        found = estimate(kept, n_test=n_test or board.n_test, chance=1 / n_classes, **settings)
+        found = solve(kept, n_test=n_test or board.n_test, chance=1 / n_classes, **settings)
     source = board.n_test_source if board.metric == "accuracy" else "given"
-    return describe_point(found, board.name, source, [*notes, *board.notes])
+    return _describe_point(found, board.name, source, [*notes, *board.notes])
+
+
+def _describe_point(found: FieldEstimate, name: str, source: str, notes: list[str]) -> Report:
+    """Report of a point estimate, of the scores of a board with this name and size."""
+    entries = counted(found.scores.size, "entry", "entries")
+    by, word = ("shrinking", "shrunk") if found.method == "shrink" else ("cropping", "cropped")
+    what = "expected best score" if found.criterion == "expected" else "upper limit"
+    of, (low, high) = "" if name == "board" else f' of "{name}"', found.interval
+    solved = (
+        f"With their scores {word} so that the {what} of the {word} field is the observed one, "
+        f"the skill of the best classifier is estimated at {found.estimate:.4f}."
+    )
+    if found.estimate == found.observed_maximum:
+        solved = f"No {word} field has it as its {what}: the estimate stays at it."
+    fields = "field kept fixed" if found.fixed_field else "fields drawn with replacement"
+    header, cells, legend = ["quantity", "value", "what it is"], _point_cells(found, word), []
+    left_out = [
+        *[f"{counted(found.n_below_chance, 'entry', 'entries')} not above chance "
+          f"({found.chance:.4f})"] * bool(found.n_below_chance),
+        *[f"{found.n_infeasible:,} too weak for rho (Eq. 8)"] * bool(found.n_infeasible),
+    ]  # fmt: skip
+    if left_out:
+        legend.append("Without " + "; ".join(left_out) + ".")
+    if not found.multiplicity:
+        legend.append(found.reason[0].upper() + found.reason[1:] + ".")
+    eq = ", Eq. 9" if found.weight is not None else ""
+    size = counted(found.n_test, "item")
+    title = f"{name}: best score {found.observed_maximum:g} of {entries} on {size}"
+    return Report(
+        content={**found.to_dict(), "n_test_source": source, "notes": notes},
+        make_frame=lambda: pd.DataFrame(cells, columns=header),
+        tables=[Table(header, cells, title)],
+        sentences=[
+            f"The best of {entries} is estimated to have a skill of {found.estimate:.4f} "
+            f"(theta_sota, by {by}), where the best score is {found.observed_maximum:g}."
+        ],
+        paragraph=[
+            f"The best score of {entries}{of} is {found.observed_maximum:g}"
+            f"{on_items(found.n_test, source)}. {solved}",
+            f"The best score of that field is expected at {found.expected_maximum:.4f}, with a "
+            f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "
+            f"{counted(found.n_above(), 'score')} above the estimate. The correlation with the "
+            f"best classifier (rho) is set to {found.correlation:g}.",
+            *legend, *as_sentences(notes),
+        ],
+        legend=legend,
+        footer=[f"criterion {found.criterion}, rho {found.correlation:g}, {fields}"],
+        notes=notes,
+        basis=[
+            f"exact law of the best score, method {found.method}", SOFTWARE,
+            f"after Møllersen and Holsbø 2023, arXiv 2303.07272{eq}",
+        ],
+        about=found.to_datatree(),
+    )  # fmt: skip
+
+
+def _point_cells(found: FieldEstimate, word: str) -> list[list[str]]:
+    m, (low, high) = found.scores.size, found.interval
+    rows = [["theta_sota", f"{found.estimate:.6f}", f"best skill of the {word} field"]]
+    if found.weight is not None:
+        rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
+    rows += [
+        ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
+        [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
+    ]
+    single = f"above {found.single[0]:.4f}, the lower limit of the best score alone"
+    counts = (
+        ("above", found.n_above(), "entries with a score above the estimate"),
+        ("above, rounded", found.n_above(4), f"the same, above {found.estimate:.4f}"),
+        ("above single", found.n_above_single, single),
+    )
+    return rows + [[name, f"{count:,} of {m:,}", meaning] for name, count, meaning in counts]

@@ -5,15 +5,16 @@ Nothing is estimated here: densities and intervals are of the draws in the resul
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from arviz_plots import PlotCollection
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
-from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
@@ -32,9 +33,6 @@ from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
-
-if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
 
 _QUANTITIES: Mapping[str, str] = {
     "theta_sota": "best classifier",
@@ -56,9 +54,9 @@ def plot_sota(
     ci_prob: float = 0.95,
     backend: str | None = None,
     var_names: Sequence[str] | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Posterior of the best skill: what the observed maximum says about it.
 
     Above, the prior of ``theta_sota`` over its whole range, with the posterior interval as a band.
@@ -113,10 +111,10 @@ def plot_sota(
         ratios={"height_ratios": [1, height]} if _has_prior(tree) else {},
         plot_collection=plot_collection, **pc_kwargs,
     )  # fmt: skip
-    intervals = {name: _interval(get_variable(tree, "posterior", name), ci_prob) for name in names}
+    draws = {name: get_variable(tree, "posterior", name) for name in names}
     if _has_prior(tree):
-        _draw_prior(Panel(collection, "prior"), tree, intervals[names[0]], names[0], ci_prob)
-    _draw_rows(Panel(collection, "posterior"), tree, intervals)
+        _draw_prior(Panel(collection, "prior"), tree, draws[names[0]], ci_prob)
+    _draw_rows(Panel(collection, "posterior"), tree, draws, ci_prob)
     _set_titles(collection, tree, ci_prob)
     return collection
 
@@ -137,38 +135,25 @@ def _has_prior(tree: xr.DataTree) -> bool:
     return shown and "observed_maximum" in tree["observed_data"]
 
 
-def _interval(values: xr.DataArray, ci_prob: float) -> xr.DataArray:
-    """Ends and mean, dimension ``bound``."""
-    draws, tails = ("chain", "draw"), [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-    ends = values.quantile(tails, draws).rename(quantile="bound").drop_vars("bound")
-    return xr.concat([ends, values.mean(draws)], dim="bound")
-
-
-def _draw_prior(
-    panel: Panel, tree: xr.DataTree, interval: xr.DataArray, name: str, ci_prob: float
-) -> None:
+def _draw_prior(panel: Panel, tree: xr.DataTree, draws: xr.DataArray, ci_prob: float) -> None:
     """The prior over its whole range, with the posterior interval as a band."""
-    prior = get_variable(tree, "prior", "theta_sota")
-    observed = observed_maximum_of(tree)
+    prior, observed = get_variable(tree, "prior", "theta_sota"), observed_maximum_of(tree)
+    interval, color = _middle(draws, ci_prob), COLORS[str(draws.name)]
+    lower, upper = (interval.isel(bound=end) for end in (0, 1))
     low = float(min(prior.quantile(0.01), interval.min(), observed.min()))
-    curve = draw_density(prior)
+    curve, xlim = draw_density(prior), make_bounds(low, 1.0)
     highest = curve.sel(plot_axis="y", drop=True).max("kde_dim")
     panel.area("density_prior", curve, 0.0, 1 / highest, COLORS["prior"])
-    panel.span("interval", interval.isel(bound=[0, 1]), COLORS[name], 0.45)
+    panel.span("interval", interval, color, 0.45)
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
     text = "prior of the best skill\n(grey below: on the same scale)"
-    empty_half = xr.where(interval.isel(bound=0) > (1 + low) / 2, 0.04, 0.48)
+    empty_half = xr.where(lower > (1 + low) / 2, 0.04, 0.48)
     start = low + empty_half * (1 - low)
     panel.text("prior_label", start, 0.8, text, side="left", color=COLORS["dark"])
-    xlim, ends = make_bounds(low, 1.0), (interval.isel(bound=0), interval.isel(bound=1))
-    look = {"text": f"posterior {ci_prob:.0%}", "color": COLORS[name]}
-    _label_beside(panel, "interval_label", ends, xlim, y=1.12, **look)
-    panel.set_axes(
-        observed,
-        xlabel=f"{word_of_skill(tree)}, all that the prior allows",
-        xlim=xlim,
-        ylim=(0, 1.3),
-    )
+    look = {"text": f"posterior {ci_prob:.0%}", "color": color}
+    _label_beside(panel, "interval_label", (lower, upper), xlim, y=1.12, **look)
+    label = f"{word_of_skill(tree)}, all that the prior allows"
+    panel.set_axes(observed, xlabel=label, xlim=xlim, ylim=(0, 1.3))
 
 
 def _label_beside(
@@ -190,10 +175,12 @@ def _label_observed(
     _label_beside(panel, label, ends, limits, y=y, **look)
 
 
-def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataArray]) -> None:
+def _draw_rows(
+    panel: Panel, tree: xr.DataTree, draws: Mapping[str, xr.DataArray], ci_prob: float
+) -> None:
     """The quantities below one another, on one scale of density."""
-    draws = {name: get_variable(tree, "posterior", name) for name in intervals}
     observed = observed_maximum_of(tree)
+    intervals = {name: _middle(values, ci_prob) for name, values in draws.items()}
     curves = {name: _density(tree, v) for name, v in draws.items()}
     tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
@@ -202,19 +189,20 @@ def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataA
         _draw_prior_on_scale(panel, tree, limits, scale, baselines[0])
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
     for baseline, (name, curve) in zip(baselines, curves.items(), strict=True):
-        color, interval, x = COLORS[name], intervals[name], curve.sel(plot_axis="x", drop=True)
+        color, x = COLORS[name], curve.sel(plot_axis="x", drop=True)
+        mean = draws[name].mean(("chain", "draw")).expand_dims("point")
         # outside of the limits NaN, which no backend draws
         inside = curve.where((x >= limits.isel(bound=0)) & (x <= limits.isel(bound=1)))
         panel.area(f"density_{name}", inside, baseline, scale, color)
-        panel.bar(f"interval_{name}", interval.isel(bound=[0, 1]), baseline - 0.1, color)
-        panel.dots(f"mean_{name}", interval.isel(bound=[2]), baseline - 0.1, color)
+        panel.bar(f"interval_{name}", intervals[name], baseline - 0.1, color)
+        panel.dots(f"mean_{name}", mean, baseline - 0.1, color)
     _label_observed(panel, observed, limits, len(draws) + 0.08, _word_of_maximum(tree))
     panel.set_axes(
         observed,
         xlabel=word_of_skill(tree) + (", magnified" if _has_prior(tree) else ""),
         xlim=limits,
         ylim=(-0.3, len(draws) + 0.25),
-        yticks=_row_labels(draws, intervals, baselines),
+        yticks=_row_labels(draws, ci_prob, baselines),
     )
 
 
@@ -308,11 +296,12 @@ def _draw_prior_on_scale(
     share = xr.DataArray(np.linspace(0, 1, 200), dims="point")
     x = limits.isel(bound=0) + share * (limits.isel(bound=1) - limits.isel(bound=0))
     height = xr.apply_ufunc(
-        lambda new, old, y: np.interp(new, old, y, left=0.0, right=0.0),
+        np.interp,
         x,
         *(curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y")),
         input_core_dims=[["point"], ["kde_dim"], ["kde_dim"]],
         output_core_dims=[["point"]],
+        kwargs={"left": 0.0, "right": 0.0},
         vectorize=True,
     )
     inside = xr.concat([x, height], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
@@ -337,43 +326,41 @@ def _limits(intervals: Mapping[str, xr.DataArray], observed: xr.DataArray) -> xr
 
 
 def _row_labels(
-    draws: Mapping[str, xr.DataArray], intervals: Mapping[str, xr.DataArray], baselines: FloatArray
+    draws: Mapping[str, xr.DataArray], ci_prob: float, baselines: FloatArray
 ) -> Callable[[Mapping[str, Any]], tuple[list[float], list[str]]]:
     def label(name: str, sel: Mapping[str, Any]) -> str:
-        sd = float(select_board(draws[name], sel).std())
-        ends = (rounded(float(v), sd) for v in select_board(intervals[name], sel))
-        low, high, middle = ends
-        return f"{_QUANTITIES[name]}\n{middle} ({low} to {high})"
+        mean, ends = _in_words(select_board(draws[name], sel), ci_prob)
+        return f"{_QUANTITIES[name]}\n{mean} ({ends})"
 
     return lambda sel: ([float(b) + 0.25 for b in baselines], [label(n, sel) for n in draws])
 
 
-def _set_titles(collection: "PlotCollection", tree: xr.DataTree, ci_prob: float) -> None:
+def _set_titles(collection: PlotCollection, tree: xr.DataTree, ci_prob: float) -> None:
     theta, word = get_variable(tree, "posterior", "theta_sota"), word_of_skill(tree)
     what = f"{word[0].upper()}{word[1:]} of the best classifier"
     if "board" in theta.dims:
         title_figure(collection, f"{what}, posterior mean and {ci_prob:.0%} interval")
-        texts = []
-        for name in theta["board"].values:
-            low, high, middle = _rounded_interval(theta.sel(board=name), ci_prob)
-            texts.append(f"{name}: {middle} ({low} to {high})")
+        words = [_in_words(theta.sel(board=name), ci_prob) for name in theta["board"].values]
+        titles = zip(theta["board"].values, words, strict=True)
+        texts = [f"{name}: {mean} ({ends})" for name, (mean, ends) in titles]
         Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
         return
     observed = float(observed_maximum_of(tree))
-    low, high, middle = _rounded_interval(theta, ci_prob)
+    mean, ends = _in_words(theta, ci_prob)
     gap = observed - float(theta.mean())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
     which = "public" if _is_paired(tree) else "observed"
     title_figure(
         collection,
-        f"{what}: posterior mean {middle}, {ci_prob:.0%} interval {low} to {high};\n"
+        f"{what}: posterior mean {mean}, {ci_prob:.0%} interval {ends};\n"
         f"the best {which} score, {observed:.5g}, lies {where}",
     )
 
 
-def _rounded_interval(values: xr.DataArray, ci_prob: float) -> tuple[str, ...]:
-    sd = float(values.std())
-    return tuple(rounded(float(v), sd) for v in _interval(values, ci_prob))
+def _in_words(values: xr.DataArray, ci_prob: float) -> tuple[str, str]:
+    """Mean and interval of draws."""
+    sd, (low, high) = float(values.std()), _middle(values, ci_prob).values
+    return rounded(float(values.mean()), sd), f"{rounded(low, sd)} to {rounded(high, sd)}"
 
 
 def plot_maximum_law(
@@ -381,9 +368,9 @@ def plot_maximum_law(
     *,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw the law of the sample maximum: why the best score flatters the best classifier.
 
     The probabilities of the observed maximum (orange) and of the score of one classifier of skill
@@ -470,16 +457,15 @@ def _draw_lines(panel: Panel, law: MaximumLaw, limits: xr.DataArray, y: float) -
     skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
     mean_text = f"expected maximum {rounded(mean, sd)}\nbest score of {law.n_classifiers:,}"
     gap = 0.012 * float(limits[1] - limits[0])
-    ordered = skill <= mean
-    for label, x, color, is_left, text in (
-        ("theta_sota", skill, COLORS["theta_sota"], ordered, skill_text),
-        ("expected_maximum", mean, COLORS["winner_skill"], not ordered, mean_text),
-    ):
-        side = "right" if is_left else "left"
+    lines = [
+        ("theta_sota", skill, COLORS["theta_sota"], skill_text),
+        ("expected_maximum", mean, COLORS["winner_skill"], mean_text),
+    ]
+    sides = (("right", -gap), ("left", gap))
+    ordered = sorted(lines, key=lambda line: line[1])
+    for (label, x, color, text), (side, away) in zip(ordered, sides, strict=True):
         panel.vline(label, x, color)
-        panel.text(
-            f"{label}_label", x - gap if is_left else x + gap, y, text, side=side, color=color
-        )
+        panel.text(f"{label}_label", x + away, y, text, side=side, color=color)
 
 
 def _finding_of_law(law: MaximumLaw, ci_prob: float) -> str:
@@ -499,9 +485,9 @@ def plot_prior_predictive(
     ci_prob: float = 0.95,
     n_fields: int = 40,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Prior predictive check: boards that the prior expects, and fields that it believes in.
 
     Left, the best scores of boards simulated from the prior, with the best score really observed
@@ -546,8 +532,7 @@ def plot_prior_predictive(
     0.98
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    if n_fields < 1:
-        raise InputError(f"n_fields must be at least 1, got {n_fields}")
+    COUNT.check(n_fields, "n_fields")
     if not {"prior", "prior_predictive"} <= set(tree.children):
         raise InputError("the result has no prior draws: sample it with its prior")
     if "observed_maximum" not in tree["prior_predictive"]:
@@ -564,22 +549,15 @@ def plot_prior_predictive(
     )  # fmt: skip
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
     predicted = predicted if "board" in observed.dims else predicted.isel(board=0, drop=True)
-    n_test = get_variable(tree, "constant_data", "n_test")
-    word = word_of_skill(tree)
-    _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, n_test, word, ci_prob)
+    _draw_scores(Panel(collection, "observed_maximum"), tree, predicted, ci_prob)
     _draw_fields(Panel(collection, "field"), tree, ci_prob, n_fields)
     title_figure(collection, _finding_of_prior(predicted, observed, ci_prob))
     return collection
 
 
-def _draw_scores(
-    panel: Panel,
-    predicted: xr.DataArray,
-    observed: xr.DataArray,
-    n_test: xr.DataArray,
-    word: str,
-    ci_prob: float,
-) -> None:
+def _draw_scores(panel: Panel, tree: xr.DataTree, predicted: xr.DataArray, ci_prob: float) -> None:
+    """Best scores that the prior expects, and the observed one."""
+    observed, n_test = observed_maximum_of(tree), get_variable(tree, "constant_data", "n_test")
     lowest = float(min(predicted.quantile(0.005), observed.min()))
     low, high = lowest - 0.04 * (1 - lowest), 1 + 0.5 / float(n_test.min())
     panel.histogram("histogram", _histogram(predicted, n_test, low), COLORS["prior"])
@@ -588,7 +566,7 @@ def _draw_scores(
     _label_observed(panel, observed, make_bounds(low, 1.0), 1.1, "observed", gap=0.02)
     panel.set_axes(
         observed,
-        xlabel=f"best observed score ({word})",
+        xlabel=f"best observed score ({word_of_skill(tree)})",
         xlim=make_bounds(low, high),
         ylim=(-0.09, 1.2),
     )
@@ -597,7 +575,9 @@ def _draw_scores(
 
 
 def _middle(values: xr.DataArray, ci_prob: float) -> xr.DataArray:
-    return values.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw"))
+    """Ends of the equal-tailed interval, dimension ``bound``."""
+    ends = values.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw"))
+    return ends.rename(quantile="bound").drop_vars("bound")
 
 
 def _histogram(values: xr.DataArray, n_test: xr.DataArray, low: float) -> xr.DataArray:

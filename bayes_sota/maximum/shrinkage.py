@@ -24,6 +24,7 @@ excess within 2 % of the winner's standard error counts as none.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +36,7 @@ from scipy.special import betaincinv
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.auc.laws import AucMaximumLaw, auc_law
 from bayes_sota.auc.scores import AucField
-from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.arguments import CORRELATION, COUNT, OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
@@ -44,7 +45,6 @@ from bayes_sota.maximum.law import MaximumLaw, maximum_law, resampled_maximum_la
 
 Criterion = Literal["expected", "upper"]
 AnyLaw = MaximumLaw | AucMaximumLaw
-CRITERIA = ("expected", "upper")
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT = 1e-3
 _WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
@@ -404,14 +404,10 @@ def _observed(
         raise InputError(f"scores must be a 1-dimensional array, got shape {values.shape}")
     if not np.all((values >= 0) & (values <= 1)):
         raise InputError("scores must be accuracies in [0, 1]")
-    if n_test < 1:
-        raise InputError(f"n_test must be at least 1, got {n_test}")
-    if not 0 <= chance < 1:
-        raise InputError(f"chance must lie in [0, 1), got {chance:g}")
-    if not 0 <= correlation < 1:
-        raise InputError(f"correlation must lie in [0, 1), got {correlation:g}")
-    if criterion not in CRITERIA:
-        raise InputError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
+    COUNT.check(n_test, "n_test")
+    CORRELATION.check(chance, "chance")
+    CORRELATION.check(correlation, "correlation")
+    check_choice("criterion", criterion, Criterion)
     OPEN_SHARE.check(ci_prob, "ci_prob")
     kept = values[values > chance]
     if kept.size == 0:
@@ -431,12 +427,12 @@ def _shrunk(
     law_at: Callable[[float], AnyLaw], excess_of: Callable[[AnyLaw], float], board: dict[str, Any]
 ) -> dict[str, Any]:
     """Weight, best skill and law where the excess vanishes."""
-    as_is, best = law_at(1.0), board["observed_maximum"]
-    weight = _root(lambda w: excess_of(law_at(w)), excess_of(as_is))
+    law_at, best = cache(law_at), board["observed_maximum"]
+    weight = _root(lambda w: excess_of(law_at(w)))
     top = weight * best + (1 - weight) * board["chance"]
     return {
         "method": "shrink", "weight": weight, "estimate": top, "law": law_at(weight),
-        "excess": as_is.mean() - best,
+        "excess": law_at(1.0).mean() - best,
     }  # fmt: skip
 
 
@@ -491,18 +487,12 @@ def _gumbel(probability: float) -> float:
     return float(-np.log(-np.log(inside)))
 
 
-def _root(excess_of: Callable[[float], float], at_one: float) -> float:
+def _root(excess: Callable[[float], float]) -> float:
     """Weight at which the excess vanishes."""
-    if at_one <= 0:
-        return 1.0
-    known = {1.0: at_one}
-
-    def excess(weight: float) -> float:
-        if weight not in known:
-            known[weight] = excess_of(weight)
-        return known[weight]
 
     low, step = 1.0, 0.01
+    if excess(low) <= 0:
+        return low
     while low > _LEAST_WEIGHT:
         high, low = low, max(_LEAST_WEIGHT, low - step)
         if excess(low) <= 0:

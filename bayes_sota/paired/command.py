@@ -91,8 +91,8 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     )  # fmt: skip
     if output is not None:
         save_result(tree, output)
-    draw = partial(draw_best_skill, tree, ci_prob)
-    return shown.deliver(describe_paired(tree, boards, ci_prob, questions), draw=draw)
+    report = describe_paired(tree, boards, ci_prob, questions)
+    return shown.deliver(report, draw=partial(draw_best_skill, report))
 
 
 def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:

@@ -1,6 +1,5 @@
 """What two boards of the same teams say, in numbers and words."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,16 +18,18 @@ from bayes_sota.core.text import (
     as_sentences,
     chance,
     counted,
-    decimals_for,
+    decimals_of,
+    estimate,
     listed,
     plain_text,
+    span,
 )
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_entries import CITED
 from bayes_sota.leaderboard.summary_newcomers import Questions, diagnose_answers, sentences_of
-from bayes_sota.leaderboard.summary_sota import about_rho, estimate, rho_of
+from bayes_sota.leaderboard.summary_sota import about_rho, rho_of
 from bayes_sota.paired.summary_newcomers import PairedNewcomer
 
 MEANING = {
@@ -64,13 +65,27 @@ def describe_paired(
         What is asked of theta_sota and of a newcomer, scored on the private items or on other ones.
     """
     content = _content(tree, boards, ci_prob, questions)
+    known = "given" if content["standard_errors"]["known"] else "learnt from the differences"
+    said = _said(content)
+    shared = [
+        f"The rank correlation of the boards is {content['rank_correlation']:z.3f}.",
+        *about_luck(content.get("submission_luck")),
+        *sentences_of(content),
+    ]
     return Report(
         content=content,
         make_frame=partial(_frame, content),
         tables=[_quantities(content), _teams(content["best"]), *_gained(content)],
-        sentences=(said := _said(content)),
-        paragraph=[*said, *_assumed(content), *as_sentences(content["notes"])],
-        legend=_legend(content),
+        sentences=said,
+        paragraph=[
+            *said,
+            f"The model is about {content['n_modelled']:,} of the teams, those that stand high on "
+            f"either board. The standard errors of the scores are {known}.",
+            *shared,
+            about_rho(content["rho"], content["model"]),
+            *as_sentences(content["notes"]),
+        ],
+        legend=[_winner_line(content["public_winner"]), *shared],
         footer=[
             "rho is learnt from the differences."
             if content["rho"]["learnt"]
@@ -97,7 +112,9 @@ def _content(
         for name in (*MEANING, "public_se", "private_se")
     }
     rho, public_se, private_se = (found.pop(k) for k in ("rho", "public_se", "private_se"))
-    chances = _Chances.of(tree, found["theta_sota"])
+    chances = _chances(tree, found["theta_sota"])
+    gains = _beyond_luck(tree, chances, ci_prob)
+    winner = boards.names[boards.public_winner]
     return {
         "method": attributes["method"],
         "name": boards.name,
@@ -116,9 +133,9 @@ def _content(
             "private": private_se,
             "known": bool(attributes["noise_known"]),
         },
-        "public_winner": _winner(tree, boards, ci_prob, chances),
-        "best": _most_likely_best(tree, chances),
-        **_beyond_luck(tree, chances, ci_prob),
+        "public_winner": _winner(tree, boards, ci_prob, chances[winner]),
+        "best": _most_likely_best(gains["entries"]),
+        **gains,
         "rank_correlation": attributes["rank_correlation"],
         "public_minus_private": _differences(boards),
         "prob": ci_prob,
@@ -141,9 +158,8 @@ def _quantities(content: dict[str, Any]) -> Table:
     pairs = f"{content['n_distinct']:,} different pairs of scores"
     rows = []
     for name, meaning in MEANING.items():
-        (low, high), found = content[name]["interval"], content[name]
-        d = decimals_for((high - low) / 4, found.get("mcse", 0.0))
-        rows.append([name, f"{found['mean']:z.{d}f}", f"{low:z.{d}f} to {high:z.{d}f}", meaning])
+        found, d = content[name], decimals_of(content[name])
+        rows.append([name, f"{found['mean']:z.{d}f}", span(found["interval"], d), meaning])
     header = ["quantity", "mean", f"{content['prob']:.0%} interval", "what it is"]
     return Table(header, rows, f"{content['name']}: {teams}, {pairs}")
 
@@ -200,34 +216,16 @@ def _said(content: dict[str, Any]) -> list[str]:
     ]
 
 
-def _legend(content: dict[str, Any]) -> list[str]:
-    winner = content["public_winner"]
-    return [
+def _winner_line(winner: dict[str, Any]) -> str:
+    return (
         f"Public winner {winner['name']}: public {winner['public_score']:z.4f}, private "
         f"{winner['private_score']:z.4f}, expected {winner['expected_private']:.4f} (shrinkage "
-        f"{winner['shrinkage']:z.4f}), P(best) {_chance(winner)}",
-        f"Rank correlation of the boards {content['rank_correlation']:z.3f}.",
-        *about_luck(content.get("submission_luck")),
-        *sentences_of(content),
-    ]
-
-
-def _assumed(content: dict[str, Any]) -> list[str]:
-    """Which teams the model is about, and what is assumed."""
-    known = "given" if content["standard_errors"]["known"] else "learnt from the differences"
-    return [
-        f"The model is about {content['n_modelled']:,} of the teams, those that stand high on "
-        "either board.",
-        f"The rank correlation of the boards is {content['rank_correlation']:z.3f}. The standard "
-        f"errors of the scores are {known}.",
-        *about_luck(content.get("submission_luck")),
-        *sentences_of(content),
-        about_rho(content["rho"], content["model"]),
-    ]
+        f"{winner['shrinkage']:z.4f}), P(best) {_chance(winner)}"
+    )
 
 
 def _winner(
-    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, chances: "_Chances"
+    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, chances: dict[str, float]
 ) -> dict[str, Any]:
     """The public winner: both scores, what was to be expected, and whether it is the best."""
     index = boards.public_winner
@@ -246,7 +244,7 @@ def _winner(
         "expected_private": expected,
         "shrinkage": public - expected,
         "private_from_public_alone": alone,
-        **chances.told(name),
+        **chances,
     }
 
 
@@ -290,13 +288,12 @@ def about_luck(luck: dict[str, Any] | None) -> list[str]:
     """What was learnt of lambda, what it means, and how the answer hangs on it."""
     if luck is None:
         return []
-    (low, high), prior = luck["interval"], luck["prior"]
     known, ends = f"set to {luck['mean']:.2f}", []
     if luck["learnt"]:
-        before = "{:.2f} to {:.2f}".format(*prior["interval"])
+        prior = luck["prior"]
         known = (
-            f"learnt as {luck['mean']:.2f} ({low:.2f} to {high:.2f}; before {prior['median']:.2f}, "
-            f"{before})"
+            f"learnt as {luck['mean']:.2f} ({span(luck['interval'], 2)}; before "
+            f"{prior['median']:.2f}, {span(prior['interval'], 2)})"
         )
         each = (
             f"{row['theta_sota']:.4f} and {row['winner_skill']:.4f} at lambda {row['value']:.2f}"
@@ -312,80 +309,61 @@ def about_luck(luck: dict[str, Any] | None) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class _Chances:
-    """Shares of the draws in which teams are the best; as many count as of theta_sota.
+def _chances(tree: xr.DataTree, theta_sota: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Probability of each team to be the best; teams with equal pairs of scores divide theirs.
 
-    Attributes
-    ----------
-    shares : dict
-        Share of each team that ever is the best, and how many teams with equal pairs divide it.
-    draws : float
+    As many draws count as of theta_sota.
     """
-
-    shares: dict[str, tuple[float, int]]
-    draws: float
-
-    @classmethod
-    def of(cls, tree: xr.DataTree, theta_sota: dict[str, Any]) -> "_Chances":
-        """Of a result, and the summary of its theta_sota."""
-        names = tree["posterior"]["classifier"].values
-        group = tree["constant_data"]["group"].values
-        best, counts = np.unique(tree["posterior"]["best"].values, return_counts=True)
-        shares: dict[str, tuple[float, int]] = {}
-        for position, count in zip(best, counts, strict=True):
-            copies = np.flatnonzero(group == group[position])
-            shares |= {str(names[k]): (float(count / counts.sum()), copies.size) for k in copies}
-        return cls(shares, (theta_sota["sd"] / theta_sota["mcse"]) ** 2)
-
-    def told(self, name: str) -> dict[str, float]:
-        """Probability of a team and its Monte Carlo error, with the keys of ``--json``."""
-        share, copies = self.shares.get(name, (0.0, 1))
-        error = float(share_mcse(share, self.draws))
-        return {"p_best": share / copies, "p_best_mcse": error / copies}
-
-    def most_likely(self) -> list[str]:
-        """The teams that most likely are the best."""
-        return sorted(self.shares, key=lambda name: (-self.told(name)["p_best"], name))[:_LISTED]
+    names = tree["posterior"]["classifier"].values.astype(str)
+    group = tree["constant_data"]["group"].values
+    draws = (theta_sota["sd"] / theta_sota["mcse"]) ** 2
+    never = {"p_best": 0.0, "p_best_mcse": float(share_mcse(0.0, draws))}
+    found = dict.fromkeys(names.tolist(), never)
+    best, counts = np.unique(tree["posterior"]["best"].values, return_counts=True)
+    for position, share in zip(best, counts / counts.sum(), strict=True):
+        copies = names[group == group[position]].tolist()
+        p, error = (float(x) / len(copies) for x in (share, share_mcse(share, draws)))
+        found |= {name: {"p_best": p, "p_best_mcse": error} for name in copies}
+    return found
 
 
 def _chance(team: dict[str, Any]) -> str:
     return chance(team["p_best"], team["p_best_mcse"])
 
 
-def _most_likely_best(tree: xr.DataTree, chances: _Chances) -> list[dict[str, Any]]:
-    rows = []
-    for name in chances.most_likely():
-        team = tree["observed_data"]["score"].sel(classifier=name)
-        skill = float(tree["posterior"]["skill"].sel(classifier=name).mean())
-        scores = {f"{which}_score": float(team.sel(board=which)) for which in BOARDS}
-        rows.append({"name": name, **scores, "skill": skill, **chances.told(name)})
-    return rows
+def _most_likely_best(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Teams that are the best in a draw, the most likely first."""
+    some = sorted(entries, key=lambda row: (-row["p_best"], row["name"]))[:_LISTED]
+    keys = ("name", "public_score", "private_score", "skill", "p_best", "p_best_mcse")
+    return [{key: row[key] for key in keys} for row in some if row["p_best"]]
 
 
-def _beyond_luck(tree: xr.DataTree, chances: _Chances, ci_prob: float) -> dict[str, Any]:
+def _beyond_luck(
+    tree: xr.DataTree, chances: dict[str, dict[str, float]], ci_prob: float
+) -> dict[str, Any]:
     """All modelled teams, and those that gained on the public board beyond luck.
 
     Of these the mean probability that luck, selection and the shift explain the gain is at most
     one minus the probability of the intervals (a Bayesian false discovery rate).
     """
-    gains = tree["predictions"].to_dataset()[["public_gain", "unusual"]]
-    means = gains.assign(skill=tree["posterior"]["skill"]).mean(("chain", "draw"))
-    size = means["public_gain"].values
-    probability = np.where(size > 0, means["unusual"].values, 0.0)
+    drawn = (tree["predictions/public_gain"], tree["predictions/unusual"], tree["posterior/skill"])
+    size, unusual, skills = (
+        np.ascontiguousarray(x.transpose("classifier", ...)).mean(axis=(1, 2)) for x in drawn
+    )
+    probability = np.where(size > 0, unusual, 0.0)
     order = np.lexsort((-size, -probability))
     false = np.cumsum(1 - probability[order]) / np.arange(1, order.size + 1)
     found = np.count_nonzero((false <= 1 - ci_prob) & (probability[order] > 0.5))
-    names = means["classifier"].values[order].astype(str).tolist()
+    names = drawn[0]["classifier"].values[order].astype(str).tolist()
     scores = tree["observed_data"]["score"].transpose("classifier", "board").values[order]
     entries = [
         {
             "name": name, "public_score": float(public), "private_score": float(private),
-            "skill": float(skill), **chances.told(name),
+            "skill": float(skill), **chances[name],
             "beyond_luck": {"probability": float(p), "size": float(gain)},
         }
         for name, (public, private), skill, p, gain in zip(
-            names, scores, means["skill"].values[order], probability[order], size[order],
+            names, scores, skills[order], probability[order], size[order],
             strict=True,
         )
     ]  # fmt: skip

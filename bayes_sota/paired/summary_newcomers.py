@@ -28,11 +28,11 @@ from bayes_sota.core.summary import share_above, weighted_chance
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import BOARDS
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
-from bayes_sota.leaderboard.summary_newcomers import share_beyond
+from bayes_sota.leaderboard.summary_newcomers import in_blocks, share_beyond
 from bayes_sota.paired.likelihood import densities_at
 from bayes_sota.paired.teams import Coordinate
 
-_BLOCK, _MARGIN = 200, 6.0
+_MARGIN = 6.0
 _PRIVATE = "the same private items"
 
 
@@ -196,14 +196,13 @@ class PairedNewcomer:
         )
         if "shape" in posterior:
             t = np.append(t, posterior["shape"].values.reshape(len(t), -1), axis=1)
-        known = self.tree.attrs["skill_family"]
-        family = posterior["family"].values.ravel() if "family" in posterior else None
-        for number, (name, shape) in enumerate(FAMILIES.items()):
-            member = np.full(len(t), name == known) if family is None else family == number
-            members = np.flatnonzero(member)
-            for start in range(0, members.size, _BLOCK):
-                rows = members[start : start + _BLOCK]
-                yield rows, densities_at(nodes, scale, shape, t[rows, : shape.dimension])
+        if "family" in posterior:
+            family = posterior["family"].values.ravel()
+        else:
+            family = np.full(len(t), list(FAMILIES).index(self.tree.attrs["skill_family"]))
+        for number, rows in in_blocks(family):
+            shape = list(FAMILIES.values())[number]
+            yield rows, densities_at(nodes, scale, shape, t[rows, : shape.dimension])
 
     def _selected(self, nodes: FloatArray, rows: IntArray) -> FloatArray:
         """Probability that a usual team of each psi is in the modelled part, (k, nodes) or 1."""

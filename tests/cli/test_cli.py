@@ -8,17 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data.files import run
+from data.files import run, run_json
 from scipy import stats
 
 BOARD = ("sota", "--maximum", "0.98", "--n-test", "200", "--classifiers", "50", "--seed", "1")
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
-
-
-def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
-    code, out, err = run(capsys, *arguments, "--json")
-    assert (code, err) == (0, "")
-    return json.loads(out)
 
 
 def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,3 +32,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
         main([str(argument) for argument in arguments])
     printed = capsys.readouterr()
     return int(stopped.value.code or 0), printed.out, printed.err
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    """JSON of a command that says nothing else."""
+    code, out, error = run(capsys, *arguments, "--json")
+    assert (code, error) == (0, "")
+    return json.loads(out)

@@ -77,30 +77,29 @@ def test_a_log_of_one_model_is_enough(capsys: Any, tmp_path: Path) -> None:
     assert "here it has 66.7 %" in out
 
 
+BOARD = f"{EXAMPLES / 'leaderboard.csv'}"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "message"),
     [
-        (("--right", "5"), "give FILES with answers, or --right K --n-test N"),
-        (("--right", "5", "--n-test", "4"), "right answers are 0 to the number of items, got 5"),
-        (("--right", "5", "--n-test", "9", "--new", "runs"), "--new"),
-        (("{exam}", "--right", "5"), "--right"),
-        (("{exam}", "--metric", "pass@3"), "pass@3 needs 3 runs of each item"),
-        (("{exam}", "--metric", "pass@0"), "metric is not for this format"),
-        ((str(EXAMPLES / "leaderboard.csv"),), "rows are entries by column 'team'"),
+        ("score --right 5", "give FILES with answers, or --right K --n-test N"),
+        ("score --right 5 --n-test 4", "right answers are 0 to the number of items, got 5"),
+        ("score --right 5 --n-test 9 --new runs", "--new has no effect on --right"),
+        ("score {exam} --right 5", "--right has no effect on FILES"),
+        ("score {exam} --metric pass@3", "pass@3 needs 3 runs of each item"),
+        ("score {exam} --metric pass@0", "metric is not for this format"),
+        (f"score {BOARD}", "rows are entries by column 'team'"),
+        ("sota {exam}", "bayes-sota score says how good it is"),
+        ("board {exam}", "bayes-sota score says how good it is"),
+        (f"sota {BOARD} --n-test 1247 --new runs", "--new has no effect on a leaderboard"),
+        (f"board {BOARD} --n-test 1247 --metric pass@2", "is for answers in several runs"),
     ],
 )
-def test_what_is_refused(capsys: Any, exam: str, arguments: tuple[str, ...], message: str) -> None:
-    code, out, error = run(capsys, "score", *(word.format(exam=exam) for word in arguments))
-    assert (code, out) == (2, "")
+def test_what_is_refused(capsys: Any, exam: str, line: str, message: str) -> None:
+    code, out, error = run(capsys, *line.format(exam=exam).split())
+    assert (code, out, error.count("\n")) == (2, "", 1)
     assert message in error
-    assert error.count("\n") == 1
-
-
-@pytest.mark.parametrize("command", [("sota",), ("board",)])
-def test_one_classifier_has_no_best(capsys: Any, exam: str, command: tuple[str, ...]) -> None:
-    code, _, error = run(capsys, *command, exam)
-    assert code == 2
-    assert "bayes-sota score says how good it is" in error
 
 
 def test_clusters_widen_the_interval(capsys: Any, tmp_path: Path) -> None:
@@ -145,12 +144,3 @@ def test_pairs_about_new_tasks_have_the_t_law_of_their_means(capsys: Any) -> Non
     means = np.stack([data.values[codes == t].mean(axis=0) for t in range(weights.size)])
     first, second = (means[:, data.names.index(name)] for name in ("forest", "tree"))
     assert pair["p_false"] == pytest.approx(ttest_rel(first, second, alternative="greater").pvalue)
-
-
-@pytest.mark.parametrize("command", ["sota", "board"])
-def test_a_leaderboard_has_no_runs_or_tasks(command: str, capsys: Any) -> None:
-    file = [str(EXAMPLES / "leaderboard.csv"), "--n-test", "1247"]
-    for asked in (["--new", "runs"], ["--metric", "pass@2"]):
-        code, _, error = run(capsys, command, *file, *asked)
-        assert code == 2
-        assert "leaderboard" in error or "answers in several runs" in error
