@@ -131,9 +131,13 @@ class SkillDistribution(ABC):
         from one classifier on.
         """
         log_v, w = _maximum_rule()
-        m = np.asarray(n_classifiers, dtype=np.float64)[..., None]
-        upper = -np.expm1(log_v / m)
-        return np.asarray(self.expanded().skill(self.expanded().isf(upper)) @ w)
+        m = np.asarray(n_classifiers, dtype=np.float64)
+        sizes, shape = m[..., None], m.shape
+        if m.size and np.all(m == m.flat[0]):  # one number of classifiers: the same quantiles
+            sizes = m.flat[0]
+        of_all = self.expanded()
+        expected = of_all.skill(of_all.isf(-np.expm1(log_v / sizes))) @ w
+        return np.array(np.broadcast_to(expected, np.broadcast_shapes(expected.shape, shape)))
 
     def expanded(self) -> Self:
         """The same distributions with a trailing axis of length one in every parameter."""
