@@ -86,14 +86,25 @@ def claim() -> Any:
     )
 
 
-def methods() -> Any:
-    """Ten classifiers of the digits benchmark on 250 items, compared item by item."""
+def ten_methods() -> bs.Responses:
+    """Ten classifiers of the digits benchmark on 250 items."""
     answers = load_responses_example("digits").test
-    best = answers.subset(list(answers.scores.argsort()[::-1][:80:8]))
+    return answers.subset(list(answers.scores.argsort()[::-1][:80:8]))
+
+
+def methods() -> Any:
+    """Ten classifiers, compared item by item."""
+    best = ten_methods()
     return bs.claims.plot_methods(
         bs.claims.comparison_tree(bs.compare_methods(best, random_seed=0), best),
         backend="matplotlib",
     )
+
+
+def pairs() -> Any:
+    """Every two of the ten classifiers."""
+    found = bs.claims.report_pairs(ten_methods(), random_seed=0)
+    return bs.claims.plot_pairs(found.frame, backend="matplotlib")
 
 
 def epp() -> Any:
@@ -127,6 +138,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim
     yield "claim_methods", methods
+    yield "claim_pairs", pairs
     yield "epp", epp
     yield from board_figures()
 
