@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("a", "b", "score_a", "score_b", "observed", "sd", "p_false", "told_apart")
 _MOST = 40  # methods drawn, best first
 _KEY = (
-    "probability that the row is better than the column\n"
-    "(dot: told apart, its interval adjusted for all pairs leaves out 0)"
+    "probability that the row is better than the column\n(dot: told apart, adjusted for all pairs)"
 )
 
 

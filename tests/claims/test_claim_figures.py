@@ -374,4 +374,5 @@ def test_names_and_numbers_of_the_matrix_of_pairs_stay_apart(count: int) -> None
     values = np.random.default_rng(2).normal(np.linspace(0.9, 0.1, count), 0.3, (200, count))
     names = [f"a-model-with-a-long-name-{number}" for number in range(count)]
     frame = report_pairs(ItemScores(values, names=names), draws=500, random_seed=0).frame
-    assert overlaps(plot_pairs(frame, backend="matplotlib"), "difference") == []
+    figure = plot_pairs(frame, backend="matplotlib")
+    assert overlaps(figure, "difference") == overlaps(figure, "key") == []
