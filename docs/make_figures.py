@@ -86,14 +86,25 @@ def claim() -> Any:
     )
 
 
-def methods() -> Any:
-    """Ten classifiers of the digits benchmark on 250 items, compared item by item."""
+def methods_of_digits(step: int) -> bs.Responses:
+    """Ten classifiers of the digits benchmark on 250 items, the best and every so many below."""
     answers = load_responses_example("digits").test
-    best = answers.subset(list(answers.scores.argsort()[::-1][:80:8]))
+    return answers.subset(list(answers.scores.argsort()[::-1][: 10 * step : step]))
+
+
+def methods() -> Any:
+    """Ten good classifiers, compared item by item."""
+    best = methods_of_digits(8)
     return bs.claims.plot_methods(
         bs.claims.comparison_tree(bs.compare_methods(best, random_seed=0), best),
         backend="matplotlib",
     )
+
+
+def pairs() -> Any:
+    """Every two of ten classifiers, good and weak."""
+    found = bs.claims.report_pairs(methods_of_digits(26), random_seed=0)
+    return bs.claims.plot_pairs(found.frame, backend="matplotlib")
 
 
 def epp() -> Any:
@@ -127,6 +138,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim
     yield "claim_methods", methods
+    yield "claim_pairs", pairs
     yield "epp", epp
     yield from board_figures()
 

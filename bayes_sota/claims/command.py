@@ -337,6 +337,8 @@ def responses(
 def _draw_methods(
     report: "Report", pair: tuple[str, str] | None, by: str | None, ci_prob: float
 ) -> "PlotCollection":
+    if "n_told_apart" in report.content and pair is None:
+        return claims.plot_pairs(report.frame, points=report.about.comparison.bounds == (0.0, 1.0))
     if by is None:
         return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
     of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.types import FloatArray, IntArray
 
+_BLOCK = 128  # entries
+
 
 def joint_rank_sets(
     rank: NDArray[np.integer], prob: float, alike: Sequence[IntArray] = ()
@@ -83,23 +85,45 @@ def stepwise_rank_sets(
            [2, 3],
            [2, 3]])
     """
-    m = scores.size
+    order = np.argsort(scores)
+    ordered, errors, m = scores[order], errors[np.ix_(order, order)], scores.size
     weight = np.divide(1, errors, out=np.zeros((m, m)), where=errors > 0).astype(np.float32)
-    statistic = (scores[:, None] - scores) * weight
-    noise = np.ascontiguousarray(deviations.T, np.float32)
-    better, apart = np.zeros((m, m), bool), np.empty_like(noise)
+    statistic = (ordered - ordered[:, None]) * weight
+    noise = np.ascontiguousarray(deviations[:, order].T, np.float32)
+    left = np.triu(np.ones((m, m), bool), 1)  # a worse and a better entry, not yet told apart
+    never = np.zeros(noise.shape[1], np.float32)  # over the same pairs, the worse one above
     while True:
-        largest = np.zeros(noise.shape[1], np.float32)
-        for own, inverse in zip(noise, weight, strict=True):
-            np.subtract(own, noise, out=apart)
-            np.multiply(apart, inverse[:, None], out=apart)
-            np.maximum(largest, apart.max(axis=0), out=largest)
-        told = statistic > np.quantile(largest, prob)
-        if np.array_equal(told, better):
+        largest, opposite = _largest_differences(noise, weight, left)
+        np.maximum(never, opposite, out=never)
+        told = left & (statistic > np.quantile(np.maximum(largest, never), prob))
+        if not told.any():
             break
-        better = told
-        weight[told] = 0
-    return np.column_stack([1 + better.sum(axis=0), m - better.sum(axis=1)])
+        left &= ~told
+    apart = np.triu(~left, 1)
+    sets = np.empty((m, 2), np.int64)
+    sets[order] = np.column_stack([1 + apart.sum(axis=1), m - apart.sum(axis=0)])
+    return sets
+
+
+def _largest_differences(
+    noise: NDArray[np.float32], weight: NDArray[np.float32], pairs: NDArray[np.bool_]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Largest weighted difference of the second less the first of all pairs, and the reverse, (B,).
+
+    By blocks of second entries that fit a processor's cache.
+    """
+    largest, reverse = np.zeros((2, noise.shape[1]), np.float32)
+    for start in range(0, len(noise), _BLOCK):
+        block = noise[start : start + _BLOCK]
+        for first, own in enumerate(noise[: start + len(block)]):
+            here = np.flatnonzero(pairs[first, start : start + _BLOCK])
+            if here.size:
+                apart = block[here]
+                apart -= own
+                apart *= weight[first, start + here, None]
+                np.maximum(largest, apart.max(axis=0), out=largest)
+                np.maximum(reverse, -apart.min(axis=0), out=reverse)
+    return largest, reverse
 
 
 def stepwise_rank_sets_of_equal_errors(

@@ -131,9 +131,12 @@ class SkillDistribution(ABC):
         from one classifier on.
         """
         log_v, w = _maximum_rule()
-        m = np.asarray(n_classifiers, dtype=np.float64)[..., None]
-        upper = -np.expm1(log_v / m)
-        return self.expanded().skill(self.expanded().isf(upper)) @ w
+        m = np.asarray(n_classifiers, dtype=np.float64)
+        same = m.size > 0 and bool(np.all(m == m.flat[0]))  # then all have the same quantiles
+        sizes = m.flat[:1] if same else m[..., None]
+        of_all = self.expanded()
+        expected = of_all.skill(of_all.isf(-np.expm1(log_v / sizes))) @ w
+        return np.array(np.broadcast_to(expected, np.broadcast_shapes(expected.shape, m.shape)))
 
     def expanded(self) -> Self:
         """The same distributions with a trailing axis of length one in every parameter."""

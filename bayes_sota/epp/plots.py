@@ -4,15 +4,13 @@ Draws a fit or a posterior and computes nothing but intervals and shares of draw
 ``tests/epp/test_plots.py`` reads the artists back and measures that texts do not collide.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from arviz_plots import PlotCollection, visuals
-from arviz_plots.plot_collection import backend_from_object
+from arviz_plots import PlotCollection
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, check_choice
@@ -22,9 +20,9 @@ from bayes_sota.core.plots import (
     make_bounds,
     make_collection,
     make_ticks,
-    plain_text,
     title_figure,
 )
+from bayes_sota.core.plots_matrix import Axis, draw_bars, set_axes
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
@@ -36,23 +34,6 @@ _CONTRASTS = {
     "model": "marks: if matches were independent",
 }
 _MARK = 0.3  # half the height of an upright mark, in rows
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Range, label and ticks of one axis; the texts in points and degrees, and whether a line is.
-
-    Nothing is written where the label is empty.
-    """
-
-    label: str
-    low: float
-    high: float
-    ticks: Sequence[float]
-    texts: Sequence[str]
-    size: float = 9
-    boxed: bool = True
-    rotation: float = 0
 
 
 def plot_epp(
@@ -222,68 +203,11 @@ def _inside(ends: pd.DataFrame, axis: Axis) -> FloatArray:
     return np.where(np.isfinite(ends), ends, [axis.low, axis.high])
 
 
-def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
-    """Range, labels and ticks of both axes; names from files are shown as they are."""
-    backend = panel.collection.backend
-
-    def style(_: Any, target: Any, **__: Any) -> None:
-        library = backend_from_object(target)
-        if backend == "matplotlib" and not y.boxed:
-            library.remove_axis(target, axis="y")
-        for side, axis in (("x", x), ("y", y)):
-            ticks = [float(tick) for tick in axis.ticks]
-            texts = [plain_text(text, backend) for text in axis.texts]
-            look = {"rotation": axis.rotation} if axis.rotation else {}
-            getattr(library, f"{side}lim")((axis.low, axis.high), target)
-            getattr(library, f"{side}ticks")(ticks, texts, target, size=axis.size, **look)
-            getattr(library, f"{side}label")(plain_text(axis.label, backend), target, size=10)
-
-    panel.draw(style, "axes", 0.0, store_artist=False)
-
-
 def finished(panel: Panel, x: Axis, y: Axis, title: str) -> PlotCollection:
     """The figure, with its axes and its title."""
     set_axes(panel, x, y)
     title_figure(panel.collection, title)
     return panel.collection
-
-
-def draw_bars(
-    panel: Panel, label: str, x: ArrayLike, y: ArrayLike, color: str, width: float
-) -> None:
-    """Bars, one artist for all of them with NaN between them.
-
-    Parameters
-    ----------
-    x, y : array-like, shape (k, 2), or that broadcasts with the other
-        Ends of each bar.
-    """
-    ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
-    if not ends.shape[1]:
-        return
-    points = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
-    look: dict[str, Any] = {"width": width}
-    if panel.collection.backend == "matplotlib":  # the others end bars at their ends
-        look["solid_capstyle"] = "butt"
-    across, up = (xr.DataArray(part, dims="point") for part in points)
-    panel.line(label, across, up, color, **look)
-
-
-def draw_area(
-    panel: Panel, label: str, edges: ArrayLike, ends: FloatArray, color: str, alpha: float
-) -> None:
-    """Area of steps.
-
-    Parameters
-    ----------
-    edges : ndarray, shape (k + 1,)
-    ends : ndarray, shape (2, k)
-        Bottom and top of each step.
-    """
-    x, (bottom, top) = np.repeat(edges, 2)[1:-1], np.repeat(ends, 2, axis=1)
-    coords = {"kwarg": ["x", "y_bottom", "y_top"]}
-    band = xr.DataArray(np.stack([x, bottom, top]), dims=("kwarg", "point"), coords=coords)
-    panel.draw(visuals.fill_between_y, label, band, color=color, alpha=alpha)
 
 
 def draw_dots(panel: Panel, label: str, x: FloatArray, y: FloatArray, color: str) -> None:

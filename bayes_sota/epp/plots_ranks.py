@@ -11,34 +11,24 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from arviz_plots import PlotCollection
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE
-from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection
+from bayes_sota.core.plots import COLORS, Panel, title_figure
+from bayes_sota.core.plots_matrix import Axis, draw_area, draw_bars, draw_matrix
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots import (
-    Axis,
     best_first,
     by_standing,
-    draw_area,
-    draw_bars,
     draw_dots,
     finished,
-    name_axis,
     named_rows,
-    set_axes,
 )
 from bayes_sota.epp.summary import draws_of_players
 
 _TALLEST = 0.82  # of the bars of ranks, in rows
-_EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
-_COLORS = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0B4F80")
-_DARK = (0, 6)  # classes with white text
-_MOST_NAMED = 50  # columns
-_MOST_WRITTEN = 20  # players whose probabilities are written into the cells
 
 
 def plot_rank_distribution(
@@ -165,30 +155,19 @@ def plot_win_matrix(
     """
     COUNT.check(most, "most")
     players, wins, total = _best_players(result, most)
-    count = len(players)
-    cell = 0.36 if count <= _MOST_WRITTEN else 0.22
-    named = count <= _MOST_NAMED
-    texts = [shown_name(name, 24) for name in players]
-    longest = max(map(len, texts)) if named else 0
-    size = (max(2.9 + cell * count, 6.4), 2.1 + cell * count + 0.07 * longest)
-    collection = make_collection(
-        dict.fromkeys(("win_probability", "key"), make_bounds(0.0, 1.0)),
-        figsize=size,
-        ratios={"height_ratios": [cell * count, 0.2]},
-        **{"backend": backend, "plot_collection": plot_collection, **pc_kwargs},
+    panel = draw_matrix(
+        "win_probability",
+        wins,
+        [f"{rank}  {shown_name(name)}" for rank, name in enumerate(players, 1)],
+        players,
+        lambda row, column: _whole_percent(float(wins[row, column])),
+        "probability that the row beats the column",
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
     )
-    panel = Panel(collection, "win_probability")
-    _draw_classes(panel, wins)
-    _draw_grid(panel, count)
-    if count <= _MOST_WRITTEN:
-        _write_cells(panel, wins)
-    ranks = range(1, count + 1)
-    rows = name_axis(ranks, players, margin=0.5)
-    if not named:
-        texts = [str(rank) if rank % 5 == 0 else "" for rank in ranks]
-    columns = Axis("", -0.5, count - 0.5, range(count), texts, 8, rotation=90 if named else 0)
-    _draw_key(Panel(collection, "key"))
-    return finished(panel, columns, rows, _finding_of_wins(players, wins, total))
+    title_figure(panel.collection, _finding_of_wins(players, wins, total))
+    return panel.collection
 
 
 def _best_players(
@@ -218,60 +197,10 @@ def _held(tree: xr.DataTree) -> xr.Dataset | None:
     return None
 
 
-def _classes(wins: FloatArray) -> NDArray[np.intp]:
-    """Class of each probability, 0 to 6."""
-    return np.clip(np.digitize(wins, _EDGES) - 1, 0, len(_COLORS) - 1)
-
-
-def _draw_classes(panel: Panel, wins: FloatArray) -> None:
-    """One area per class; a second one where its cells of a column are not together."""
-    classes, count = _classes(wins), len(wins)
-    for kind, color in enumerate(_COLORS):
-        runs = [_runs(column == kind) for column in classes.T]
-        for layer in range(max(map(len, runs))):
-            ends = [found[layer] if layer < len(found) else (0, 0) for found in runs]
-            label = f"class_{kind}" + (f"_{layer}" if layer else "")
-            steps = 0.5 - np.array(ends, np.float64).T[::-1]
-            draw_area(panel, label, np.arange(count + 1) - 0.5, steps, color, 1.0)
-
-
-def _runs(here: BoolArray) -> list[tuple[int, int]]:
-    """First and one past the last of every run of cells."""
-    steps = np.flatnonzero(np.diff(np.concatenate([[0], here.astype(np.int8), [0]])))
-    return list(zip(steps[::2].tolist(), steps[1::2].tolist(), strict=True))
-
-
-def _draw_grid(panel: Panel, count: int) -> None:
-    """White lines between the cells."""
-    lines, ends = np.arange(1, count)[:, None] - 0.5, np.array([-0.5, count - 0.5])
-    width = 1.0 if count <= _MOST_WRITTEN else 0.4
-    draw_bars(panel, "columns", lines, -ends, "white", width)
-    draw_bars(panel, "rows", ends, -lines, "white", width)
-
-
-def _write_cells(panel: Panel, wins: FloatArray) -> None:
-    classes = _classes(wins)
-    for row, column in np.argwhere(~np.eye(len(wins), dtype=bool)):
-        color = "white" if classes[row, column] in _DARK else "black"
-        text = _whole_percent(float(wins[row, column]))
-        panel.text(f"cell_{row}_{column}", float(column), -float(row), text, color=color)
-
-
 def _whole_percent(p: float) -> str:
     if p < 0.005:
         return "<1"
     return ">99" if p > 0.995 else f"{100 * p:.0f}"
-
-
-def _draw_key(panel: Panel) -> None:
-    edges = np.arange(len(_EDGES)) - 0.5
-    for kind, color in enumerate(_COLORS):
-        ends = np.stack([np.zeros(len(_COLORS)), np.arange(len(_COLORS)) == kind])
-        draw_area(panel, f"class_{kind}", edges, ends, color, 1.0)
-    texts = [f"{edge:.0%}" for edge in _EDGES]
-    label = "probability that the row beats the column"
-    x = Axis(label, edges[0], edges[-1], edges.tolist(), texts)
-    set_axes(panel, x, Axis("", 0.0, 1.0, [], [], boxed=False))
 
 
 def _finding_of_wins(players: list[str], wins: FloatArray, count: int) -> str:

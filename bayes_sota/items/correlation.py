@@ -15,6 +15,7 @@ matrices, and the phi correlations against NumPy's.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -388,9 +389,10 @@ def _family_means(residual: FloatArray, family: IntArray) -> FloatArray:
 
 def _positive(correlation: FloatArray) -> FloatArray:
     """Nearest by its eigenvalues, with the diagonal back at 1."""
-    values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
-    if values[0] >= _LEAST_OWN:
+    with suppress(np.linalg.LinAlgError):  # costs a tenth of the eigenvalues
+        np.linalg.cholesky(correlation - _LEAST_OWN * np.eye(len(correlation)))
         return correlation
+    values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
     raised = (vectors * np.maximum(values, _LEAST_OWN)) @ vectors.T
     scale = np.sqrt(np.diagonal(raised))
     return raised / np.outer(scale, scale)

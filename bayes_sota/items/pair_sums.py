@@ -165,21 +165,26 @@ def _smoothed_phi(
 
 def phi_variance(counts: FloatArray, n: int) -> FloatArray:
     """Jackknife variance of phi over n items: one of a kind changes phi as any other does."""
-    both_right, both, first = counts
-    second = first.T
-    phi = _smoothed_phi(both_right, both, first, second)
-    mean, square = np.zeros_like(phi), np.zeros_like(phi)
-    for j, k in ((1, 1), (1, 0), (0, 1), (0, 0)):
-        one, other = (first if j else both - first), (both_right if j else second - both_right)
-        times = other if k else one - other
-        there = np.where(times > 0, 1.0, 0.0)
-        left = _smoothed_phi(
-            both_right - there * j * k, both - there, first - there * j, second - there * k
-        )
-        change = left - phi
-        mean += times * change / n
-        square += times * change**2
-    return (n - 1) / n * np.maximum(square - n * mean**2, 0.0)
+    m = counts.shape[-1]
+    variance, step = np.empty((m, m)), max(1, _BLOCK // m)
+    for start in range(0, m, step):
+        rows = slice(start, start + step)
+        both_right, both, first = counts[:, rows]
+        second = counts[2, :, rows].T
+        phi = _smoothed_phi(both_right, both, first, second)
+        mean, square = np.zeros_like(phi), np.zeros_like(phi)
+        for j, k in ((1, 1), (1, 0), (0, 1), (0, 0)):
+            one, other = (first if j else both - first), (both_right if j else second - both_right)
+            times = other if k else one - other
+            there = np.where(times > 0, 1.0, 0.0)
+            left = _smoothed_phi(
+                both_right - there * j * k, both - there, first - there * j, second - there * k
+            )
+            change = left - phi
+            mean += times * change / n
+            square += times * change**2
+        variance[rows] = (n - 1) / n * np.maximum(square - n * mean**2, 0.0)
+    return variance
 
 
 def jackknife(left_out: FloatArray, times: FloatArray | None = None) -> FloatArray:

@@ -69,7 +69,7 @@ _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay i
 _LEAST_CLUSTERS = 10
 _LEAST_CARRYING = 5.0  # items that carry the variance of the typical leader
 _LEAST_MISTAKES = 5
-_MOST_CLASSIFIERS = 2_500  # whose correlations fit into 2 GiB
+_MOST_CLASSIFIERS = 5_000  # whose correlations fit into 3 GiB
 
 
 class Loadings(Protocol):
@@ -184,7 +184,7 @@ def items_posterior(
     Raises
     ------
     InputError
-        Fewer than one draw, scores without any error, answers of more than 2,500 classifiers.
+        Fewer than one draw, scores without any error, answers of more than 5,000 classifiers.
 
     Examples
     --------
@@ -208,8 +208,9 @@ def items_posterior(
         if data.n_classifiers > _MOST_CLASSIFIERS:
             raise InputError(
                 f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items: at most "
-                f"{_MOST_CLASSIFIERS:,} are compared, every one with every other; rows are items "
-                "and columns classifiers; or leave out the weakest"
+                f"{_MOST_CLASSIFIERS:,} are compared, every one with every other. Leave out the "
+                "weakest, or rank any number by their scores alone, a leaderboard with n_test = "
+                f"{data.n_items}; rows are items and columns classifiers"
             )
         if data.new != "items" and new_n_test is not None:
             raise InputError(

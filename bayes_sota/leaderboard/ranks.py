@@ -6,6 +6,7 @@ one size; from answers and item scores they come from the items or clusters, eac
 standard normal number of times more (a multiplier bootstrap).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -141,8 +142,8 @@ def separating_times(
     elif isinstance(data, Responses) and data.new != "items":
         return None
     else:
-        influence = _influence(data)
-        error = np.linalg.norm(influence[:, first] - influence[:, second])
+        influence = _influence(data, [first, second])
+        error = np.linalg.norm(influence[:, 0] - influence[:, 1])
     if error == 0:
         return None
     return float(((ndtri((1 + ci_prob) / 2) + ndtri(power)) * error / gap) ** 2)
@@ -152,7 +153,9 @@ def _no_errors(data: Leaderboard | Responses | ItemScores) -> str:
     """What is missing for the errors of scores to be simulated, if anything."""
     if isinstance(data, Leaderboard):
         return "scores that were not chosen among submissions" * data.has_submissions
-    rows = len(_influence(data))
+    rows = data.n_items if data.clusters is None else len(set(data.clusters))
+    if isinstance(data, Responses) and data.is_average:
+        rows = len(data.average.influence)
     return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * (rows < _LEAST_ROWS)
 
 
@@ -193,12 +196,16 @@ def _stabilised(board: Leaderboard) -> FloatArray:
     return score_law(board).normal_scores.stabilized(board.scores)
 
 
-def _influence(data: Responses | ItemScores) -> FloatArray:
+def _influence(
+    data: Responses | ItemScores, columns: Sequence[int] | slice = slice(None)
+) -> FloatArray:
     """Of each item, cluster, task or run on the scores: their covariance is its square."""
     if isinstance(data, ItemScores):
-        return summed_by_cluster(data.influence, data.clusters) / data.n_items
+        influence = data.influence[:, columns] / data.n_items
+        return summed_by_cluster(influence, data.clusters)
     if data.is_average:
-        return data.average.influence
-    answers = data.correct.astype(float)
-    apart = np.where(answers == MISSING, 0.0, answers - data.scores) / data.totals
-    return summed_by_cluster(apart, data.clusters)
+        return data.average.influence[:, columns]
+    answers = data.correct[:, columns]
+    influence = (answers - data.scores[columns]) / data.totals[columns]
+    influence[answers == MISSING] = 0.0
+    return summed_by_cluster(influence, data.clusters)

@@ -26,7 +26,8 @@ from bayes_sota.maximum.dependence import conditional_probabilities
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
 Parts = tuple[Any, ...]  # arrays, one entry per classifier
 _LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
-_MOST_STEPS = 1_000  # of a walk, before those who share the highest value are drawn by their law
+_MOST_STEPS = 1_000  # of a walk
+_STEPS_TO_HIGHEST = 60  # of a walk, before those who share the highest value are drawn by their law
 _NODES = 2_000  # where that law is computed
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
 _AT_ONCE = 20_000  # fields that are simulated together
@@ -249,7 +250,7 @@ class FreshTestSet(Protocol):
             steps += 1
             if holder is None and steps >= _MOST_STEPS:
                 break  # a lead that so many trials left stands; later ones could gain a count
-            if holder is not None and steps >= _MOST_STEPS:
+            if holder is not None and steps >= _STEPS_TO_HIGHEST:
                 full = leading[rows] >= self.highest
                 for row in rows[full]:
                     rest = (upper[row], remaining[row], tied[row])

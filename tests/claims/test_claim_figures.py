@@ -13,7 +13,9 @@ from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.claims.planning import claim_test_size
 from bayes_sota.claims.plots import plot_claims, plot_methods
 from bayes_sota.claims.plots_curves import plot_claim_sensitivity, plot_required_size
+from bayes_sota.claims.plots_pairs import plot_pairs
 from bayes_sota.claims.sample_exact import comparison_tree
+from bayes_sota.claims.summary_differences import report_pairs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, spread_out
 from bayes_sota.data.item_scores import ItemScores
@@ -276,6 +278,7 @@ MANY = pd.DataFrame({"gap": 0.01, "assumption": list("abcdefg"), "n_needed": 400
         (plot_required_size, MANY, {}, "at most 5 assumptions can be drawn, got 7"),
         (plot_required_size, SIZES.drop(columns="n_needed"), {}, "lacks the column n_needed"),
         (plot_required_size, SIZES, {"n_needed": 9}, "give gap, and no n_test"),
+        (plot_pairs, SIZES, {}, "the table of pairs lacks the column a, b, score_a"),
         (plot_claims, EMPTY, {}, "none has a probability"),
         (plot_claims, EMPTY.drop(columns=COLUMNS[2]), {}, "lacks the column p_false_highest"),
     ],
@@ -310,3 +313,66 @@ def test_methods_are_drawn_best_first_in_the_colour_of_the_tied() -> None:
     first, second = (float(artist(figure, f"mean_{row}", "skill")["x"].item()) for row in range(2))
     assert 0 < first < second
     assert title_of(figure) == "good is told from the other"
+
+
+# Pairs
+
+
+def of_pairs(values: Any, **options: Any) -> tuple[pd.DataFrame, Any]:
+    frame = report_pairs(ItemScores(values, **options), draws=2000, random_seed=0).frame
+    return frame, plot_pairs(frame, points=False, backend="none")
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_every_cell_of_the_matrix_of_pairs_is_the_row_less_the_column(lower: bool) -> None:
+    """Methods, numbers, colours and dots from the data, whichever way is better."""
+    rng = np.random.default_rng(0)
+    means = np.array([0.3, 0.9, 0.35, 0.6]) * 10
+    values, names = rng.normal(means, 1.0, (400, 4)), list("bdca")
+    frame, figure = of_pairs(values, names=names, lower_is_better=lower)
+    scores = values.mean(axis=0)
+    order = np.argsort(scores if lower else -scores)
+    t = scores[order][:, None] - scores[order]
+    for row, column in np.argwhere(~np.eye(4, dtype=bool)).tolist():
+        cell = artist(figure, f"cell_{row}_{column}", "difference")
+        assert (cell["x"], cell["y"]) == (column, -row)
+        assert float(cell["string"]) == pytest.approx(t[row, column], abs=0.006)
+    for kind, sign in ((6, 1), (0, -1)):  # surely better on the right, surely worse on the left
+        area = artist(figure, f"class_{kind}", "difference")
+        height = np.array(area["y_top"])[::2] - np.array(area["y_bottom"])[::2]
+        error = np.sqrt(2 / 400)
+        sure = sign * t / error > 1.645 if not lower else sign * t / error < -1.645
+        np.testing.assert_allclose(height, sure.sum(axis=0))
+    dots = artist(figure, "told_apart", "difference")
+    told = {
+        (names.index(row.a), names.index(row.b)) for row in frame[frame.told_apart].itertuples()
+    }
+    drawn = {
+        (int(order[round(-y - 0.3)]), int(order[int(x)]))
+        for x, y in zip(dots["x"], dots["y"], strict=True)
+    }
+    assert drawn == told | {(b, a) for a, b in told}
+    assert title_of(figure).startswith(f"{len(told)} of 6 pairs of methods are told apart\n(cells:")
+
+
+def test_the_matrix_of_many_methods_shows_the_best_without_numbers() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(np.linspace(1, 0, 43), 1.0, (60, 43))
+    frame, figure = of_pairs(values)
+    told = int(frame.told_apart.sum())
+    assert title_of(figure) == (
+        f"{told} of 903 pairs of methods are told apart\n(the best 40 of 43 methods are drawn)"
+    )
+    assert "cell_0_1" not in figure.viz
+    best = set(np.argsort(-values.mean(axis=0), kind="stable")[:40] + 1)
+    kept = frame.told_apart & frame.a.astype(int).isin(best) & frame.b.astype(int).isin(best)
+    assert len(artist(figure, "told_apart", "difference")["x"]) == 2 * int(kept.sum())
+
+
+@pytest.mark.parametrize("count", [2, 12, 20, 40])
+def test_names_and_numbers_of_the_matrix_of_pairs_stay_apart(count: int) -> None:
+    values = np.random.default_rng(2).normal(np.linspace(0.9, 0.1, count), 0.3, (200, count))
+    names = [f"a-model-with-a-long-name-{number}" for number in range(count)]
+    frame = report_pairs(ItemScores(values, names=names), draws=500, random_seed=0).frame
+    figure = plot_pairs(frame, backend="matplotlib")
+    assert overlaps(figure, "difference") == overlaps(figure, "key") == []

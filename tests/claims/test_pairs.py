@@ -79,15 +79,18 @@ def test_equal_methods_are_seldom_told_apart() -> None:
 
 def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     exam, table, tree = EXAM, tmp_path / "t.csv", tmp_path / "x.nc"
+    figure = tmp_path / "f.svg"
     code, out, _ = run(capsys, "claim", "responses", exam, "--pair", "forest", "linear", "--json")
     found = json.loads(out)
     assert (code, found["n_pairs"], found["n_told_apart"]) == (0, 1, None)
     arguments = ("--pairs", "--table", str(table), "--output", str(tree), "--top", "2")
+    arguments += ("--figure", str(figure))
     code, out, _ = run(capsys, "claim", "responses", exam, *arguments)
     assert code == 0
     assert "of 6 pairs of methods are told apart, at 95% for all together." in out
     assert len(table.read_text().splitlines()) == 7
     assert tree.exists()
+    assert "probability that the row is better than the column" in figure.read_text()
 
 
 def test_too_many_pairs() -> None:

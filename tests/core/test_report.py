@@ -158,11 +158,15 @@ def drawn(kind: str):
         answers = bs.Responses(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
         found = bs.claims.report_methods(answers, draws=200, selection=False, random_seed=1)
         return partial(bs.claims.plot_methods, found.about.to_datatree())
+    if kind == "pairs":
+        answers = bs.Responses(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
+        frame = bs.claims.report_pairs(answers, draws=200, random_seed=1).frame
+        return partial(bs.claims.plot_pairs, frame)
     table = bs.ScoreTable(rng.normal(size=(12, size)), players=HOSTILE, tournament=HOSTILE[0])
     return partial(bs.epp.plot_epp, bs.fit_epp(table, penalty=0.5))
 
 
-@pytest.mark.parametrize("kind", ["entries", "methods", "epp"])
+@pytest.mark.parametrize("kind", ["entries", "methods", "pairs", "epp"])
 def test_names_from_strangers_are_text_in_figures(kind: str) -> None:
     collection = by_matplotlib(drawn(kind))
     figure = collection.viz["figure"].item()

@@ -420,3 +420,8 @@ def test_intervals_cover_on_real_tasks_and_clusters(kind, naive):
     covered = rows.groupby("taken")["covered"].mean()
     assert covered["as they are"] > 0.85
     assert covered["every item by itself"] < naive
+
+
+def test_answers_of_too_many_classifiers_say_what_is_possible() -> None:
+    with pytest.raises(InputError, match=r"n_test = 3; rows are items"):
+        items_posterior(Responses(np.eye(3, 5001, dtype=int)))

@@ -120,7 +120,7 @@ def test_skills_agree_with_drawing_every_team(case):
 )
 def test_a_field_where_many_share_the_highest_score_needs_no_long_walk(case, monkeypatch):
     """The law of those who share it, against fields drawn team by team."""
-    monkeypatch.setattr(walk, "_MOST_STEPS", 2)
+    monkeypatch.setattr(walk, "_STEPS_TO_HIGHEST", 2)
     rng = np.random.default_rng(5)
     ours = drawn_fields(rng, case)
     score, winner = ours.draw(rng)
