@@ -64,6 +64,16 @@ def answers() -> bs.Responses:
     return bs.Responses(outcomes()[0], clusters=np.arange(120) // 4)
 
 
+def exam() -> bs.Responses:
+    """Runs of two classifiers on eight questions of two tasks: ArviZ draws at most 40 panels."""
+    right = np.random.default_rng(10).binomial(3, [0.8, 0.6], (8, 2)) / 3
+    return bs.Responses(right, n_runs=3, tasks=["law", "art"] * 4)
+
+
+def evaluations() -> xr.DataTree:
+    return bs.leaderboard.sample_evaluations(exam(), tune=300, chains=2, **DRAWS)
+
+
 def pairs() -> bs.PairedBoards:
     rng = np.random.default_rng(4)
     skill = rng.uniform(0.7, 0.8, 10)  # ArviZ draws at most 40 panels
@@ -137,6 +147,7 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "board of AUCs": lambda: sota(aucs()),
     "board of errors": lambda: sota(errors()),
     "responses": lambda: sota(answers()),
+    "evaluations, NUTS": evaluations,
     "item scores": lambda: sota(bs.ItemScores(outcomes()[1])),
     "paired boards": lambda: bs.estimate_paired(pairs(), **DRAWS),
     "claim of accuracies": lambda: bs.claims.claim_tree(0.9, 0.88, 500, **DRAWS),
@@ -197,7 +208,7 @@ NOT: Mapping[tuple[str, str], str] = {
     },
     **{
         (route, "plot_ppc_pit"): TWO
-        for route in ("review of claims", "clustered items", "several metrics")
+        for route in ("evaluations, NUTS", "review of claims", "clustered items", "several metrics")
     },
     **{
         ("compared methods", check): "a law of scores, not of items" for check in ("loo", "compare")
@@ -263,6 +274,7 @@ SUMMARIZED: Mapping[str, set[str]] = {
         ("board of accuracies", "board, NUTS", "board of AUCs", "board of errors", "responses"),
         _OF_FIELDS | {"n_above_sota"},
     ),
+    "evaluations, NUTS": {"theta_sota", "winner_skill", "p_best[1]"},
     "paired boards": {"theta_sota", "winner_skill", "score_shift", "residual_sd", "rho"},
     **dict.fromkeys(
         ("claim of accuracies", "claim of means", "clustered items", "differences of cases"),

@@ -34,6 +34,7 @@ from bayes_sota.items.comparison import columns_of_methods, item_data, student_l
 
 _RUNS = (1, 2, 3, 5, 10, 20)
 _MOST = 10**12
+_SURE_ENOUGH = 0.2  # relative error of a standard error that a plan is still worth having with
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,9 @@ class Pilot:
     of_runs : float or None
         What a single run adds to it; None where the pilot has one run, which then is in
         ``of_items``.
+    freedom : float
+        Degrees of freedom of these variances: clusters, or items, but one for each task; fewer
+        where clusters differ in size.
     """
 
     pair: tuple[str, str]
@@ -60,6 +64,7 @@ class Pilot:
     n_runs: int
     of_items: float
     of_runs: float | None
+    freedom: float = np.inf
 
     @classmethod
     def of(cls, outcomes: Responses | ItemScores, pair: tuple[str, str] | None = None) -> "Pilot":
@@ -96,7 +101,16 @@ class Pilot:
             noise = float(both.about("runs").average.variance.sum())
             of_runs = n * runs * min(noise, variance)
             variance -= min(noise, variance)
-        return cls(pair, float(signs @ law.scores), n, runs, n * variance, of_runs)
+        freedom, difference = law.parts[0].freedom, float(signs @ law.scores)
+        return cls(pair, difference, n, runs, n * variance, of_runs, freedom)
+
+    @property
+    def known_to(self) -> float:
+        """How far off, relatively, a standard error is in nine of ten pilots at most.
+
+        Of normal sums of clusters, whose variance is a chi-square with these degrees of freedom.
+        """
+        return float(ndtri(0.95) / np.sqrt(2 * self.freedom))
 
     @property
     def share_of_runs(self) -> float | None:
@@ -190,7 +204,7 @@ def plan_from_pilot(
         "difference": pilot.difference, "n_items": pilot.n_items, "n_runs": pilot.n_runs,
         "standard_error": pilot.standard_error(pilot.n_items, pilot.n_runs),
         "share_of_runs": pilot.share_of_runs, "designs": designs, "best": best, "source": source,
-        "notes": list(notes),
+        "notes": [*notes, *_remarks(pilot)],
     }  # fmt: skip
     return claim_report(
         content,
@@ -241,6 +255,16 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
         f"The pilot shows {100 * pilot.difference:+.2g} points, standard error "
         f"{100 * error:.2g}, on {counted(pilot.n_items, 'item')}."
     )
+
+
+def _remarks(pilot: Pilot) -> Iterator[str]:
+    if pilot.known_to > _SURE_ENOUGH:
+        count = ceil(ndtri(0.95) ** 2 / (2 * _SURE_ENOUGH**2)) + 1
+        yield (
+            f"the pilot leaves {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
+            f"{pilot.known_to:.0%} off, and numbers of items twice that; {count} clusters, or "
+            f"single items, of equal size tell errors to {_SURE_ENOUGH:.0%} in nine of ten cases"
+        )
 
 
 def _cells(design: dict[str, Any]) -> dict[str, str]:

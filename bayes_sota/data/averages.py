@@ -18,7 +18,8 @@ tasks like these, of which the means are :math:`\bar x_t`:
 .. math:: V = \frac{\sum_t w_t (\bar x_t - s)^2}{1 - \sum_t w_t^2} \sum_t w_t^2
 
 with T - 1 degrees of freedom (Korn and Graubard 1998), half its own and half the mean over the
-entries, and at least that of new items.
+entries, and at least that of new items. Few tasks hardly tell the variance of one difference: it
+borrows from those of all pairs (``with_typical_pairs``).
 ``tests/data/test_averages.py`` has the closed forms, and coverage on simulated tasks and clusters.
 """
 
@@ -36,6 +37,7 @@ type Averaging = Literal["items", "tasks"] | Mapping[str, float]
 """What counts equally in a score over tasks: items, tasks, or tasks by weights."""
 
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
+_BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _Z = 1.959963984540054
 _LEAST = 1e-3  # of a design effect: clusters that cancel exactly by chance
 _LEAST_OF_TASKS = 1e-12  # variance between tasks that agree exactly
@@ -335,6 +337,26 @@ def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, Fl
     influence = away * np.sqrt(weights * squares / (1 - squares))
     own = np.sum(influence**2, axis=0)
     return influence, np.maximum((own + own.mean()) / 2, _LEAST_OF_TASKS)
+
+
+def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
+    """Covariance of few degrees of freedom, to which two of the typical covariance are added.
+
+    The typical one has the mean variance and the mean covariance, and so the mean variance of a
+    difference; the degrees of freedom of a Student law stay as they are.
+
+    Examples
+    --------
+    >>> with_typical_pairs(np.diag([1.0, 3.0]), 2.0).tolist()
+    [[1.5, 0.0], [0.0, 2.5]]
+    """
+    m = len(covariance)
+    if m == 1:
+        return covariance
+    variance = float(np.trace(covariance)) / m
+    between = (float(covariance.sum()) - m * variance) / (m * (m - 1))
+    typical = np.full((m, m), between) + np.eye(m) * (variance - between)
+    return (freedom * covariance + _BORROWED * typical) / (freedom + _BORROWED)
 
 
 def _chance(scores: FloatArray, kish: float | FloatArray) -> FloatArray:

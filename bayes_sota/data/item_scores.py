@@ -204,6 +204,12 @@ class ItemScores(ItemMatrix):
         """Standard error of each score, (m,)."""
         return np.sqrt(np.diagonal(self.covariance))
 
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the errors: items, or clusters, but one for each task."""
+        groups = self.n_items if self.clusters is None else len(set(self.clusters))
+        return float(max(groups - max(len(self.task_weights), 1), 1))
+
     def bootstrap_covariance(
         self, repetitions: int = 1000, random_seed: int | np.random.Generator | None = None
     ) -> FloatArray:

@@ -45,7 +45,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.data.averages import smoothed_covariance, weighted_means
+from bayes_sota.data.averages import smoothed_covariance, weighted_means, with_typical_pairs
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_outcomes import Evaluations
 from bayes_sota.data.responses import ABOUT, Responses
@@ -525,7 +525,7 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
             raise InputError("the numbers are too large for a variance")
         known = None
         if outcomes.tasks is not None and outcomes.clusters is None:
-            known = outcomes.covariance, float(outcomes.n_items - len(outcomes.task_weights))
+            known = outcomes.covariance, outcomes.freedom
         tasks = None if outcomes.tasks is None else outcomes.task_codes
         found = ItemData(
             outcomes.sign * outcomes.values, outcomes.scores, outcomes.influence,
@@ -538,7 +538,10 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
     notes = [*left_out(outcomes, kept), *notes_on_average(kept)]
     if kept.new != "items":
         of = kept.average
-        known = of.influence.T @ of.influence, of.freedom
+        covariance = of.influence.T @ of.influence
+        if kept.new == "tasks":
+            covariance = with_typical_pairs(covariance, of.freedom)
+        known = covariance, of.freedom
         bounds, every = (0.0, 1.0), values - scores
         return ItemData(
             values, scores, every, None, None, True, bounds, of.kish, known=known

@@ -40,6 +40,7 @@ from bayes_sota.core.numerics import invert_rows
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors, board_priors
 from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import ABOUT, MISSING, Responses
@@ -354,10 +355,12 @@ def _ratios(data: ItemScores, law: ScoreLaw) -> FloatArray:
 
     An error comes from the same items as its score: a lucky classifier near an AUC of 1 shows a
     small one, at 1 none. So the logarithm of each ratio is shrunk towards their mean by the share
-    of its own noise, ``1 / 4k`` with k items that carry its variance; and the mean, whose noise
-    the classifiers share, towards 0 with a prior standard deviation of a quarter. Its error is
-    taken as ``1 / k``: near 1 DeLong's error is also too small on average (median ratio .64 for
-    15 of 300 positive and an AUC of .97).
+    of its own noise, ``1 / 4k`` with k items that carry its variance. Of AUCs, whose law says what
+    an error should be, the mean, whose noise the classifiers share, is shrunk towards 0 with a
+    prior standard deviation of a quarter. Its error is taken as ``1 / k``: near 1 DeLong's error is
+    also too small on average (median ratio .64 for 15 of 300 positive and an AUC of .97). Of other
+    scores the law has the error of the best, which says nothing of the others'; few items make
+    errors as much wider as they make a Student interval.
     """
     scores, carrying = data.scores, _carrying(data)
     if isinstance(law, AucScoreLaw):
@@ -369,8 +372,11 @@ def _ratios(data: ItemScores, law: ScoreLaw) -> FloatArray:
     logs, weight = np.log(shown[known]), carrying[known]
     centre = float(np.average(logs, weights=weight))
     noise = 1 / (4 * weight)
-    shared = 1 / float(np.median(weight))
-    middle = centre * _TYPICAL**2 / (_TYPICAL**2 + shared)
+    if isinstance(law, AucScoreLaw):
+        shared = 1 / float(np.median(weight))
+        middle = centre * _TYPICAL**2 / (_TYPICAL**2 + shared)
+    else:
+        middle = centre - np.log(korn_graubard(data.freedom)) / 2
     true = max(0.0, float(np.average((logs - centre) ** 2 - noise, weights=weight)))
     ratio = np.full(scores.size, np.exp(middle))
     ratio[known] = np.exp(middle + true / (true + noise) * (logs - centre))

@@ -1,26 +1,29 @@
 """Both routes from answers with tasks and runs: do they agree, and do their intervals hold?
 
-``BAYES_SOTA_DATA=... python tests/calibration/evaluations.py real [BOARDS]`` draws six language
+``BAYES_SOTA_DATA=... python tests/calibration/evaluations.py real BOARDS FILE`` draws six language
 models, five tasks and 30 items of each (LiveCodeBench repair, items with replacement), and compares
 the model of ``items.build_model``, sampled by NUTS, with ``items_posterior``: means, standard
 deviations, and how often intervals hold the share over all items and runs.
-``... simulated [BOARDS]`` does so for classifiers with known skills of several shapes.
+``... simulated BOARDS FILE`` does so for classifiers with known skills, whose laws are mostly not
+the model's. Each board's rows are added to the file, of which a later run goes on.
 """
 
-import os
+import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
 import bayes_sota as bs
-from bayes_sota.core.parallel import run_each
 from bayes_sota.core.sample import run_nuts
 from bayes_sota.items.models import build_model
 from bayes_sota.items.sample import complete
 from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.sample_estimate import interval_score
 
 SAMPLER = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "target_accept": 0.95}
 ENTRIES, RUNS = 6, 10
@@ -58,47 +61,83 @@ REAL: dict[str, Callable[[np.random.Generator], Board]] = {
 }
 
 
+type Noise = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
+"""Numbers of mean 0 and sd 1."""
+
+
+def normal(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+    return rng.standard_normal(size)
+
+
+def heavy(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+    return rng.standard_t(3, size) / np.sqrt(3)
+
+
+def skewed(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+    return 1 - rng.exponential(size=size)
+
+
+def halves(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+    return rng.choice([-1.0, 1.0], size)
+
+
 def simulated(
     rng: np.random.Generator,
     *,
-    skewed: bool = False,
+    middle: float = 0.5,
+    entry: tuple[Noise, float] = (normal, 0.5),
+    task: tuple[Noise, float] = (normal, 1.0),
+    item: tuple[Noise, float] = (normal, 2.0),
+    own: tuple[Noise, float] = (normal, 1.0),
+    interaction: float = 0.3,
     tasks: int = 5,
     items: int = 30,
-    interaction: float = 0.3,
+    cluster: int = 1,
     runs: int = 1,
-    kinds: bool = False,
 ) -> Board:
-    """Classifiers whose log odds have such a law; items are normal, or easy and hard ones."""
-    offsets = -rng.gamma(1, 0.6, ENTRIES) if skewed else rng.normal(0, 0.5, ENTRIES)
-    level = 0.5 + rng.normal(0, 1, (tasks, 1)) + offsets
+    """Classifiers whose log odds have such laws and sds; a cluster is so many items of a task.
+
+    What clusters add to all has the sd 1, to one classifier .7.
+    """
+
+    def drawn(law: tuple[Noise, float], *size: int) -> np.ndarray:
+        return law[1] * law[0](rng, size)
+
+    level = middle + drawn(task, tasks, 1) + drawn(entry, ENTRIES)
     level = level + interaction * rng.standard_normal((tasks, ENTRIES))
 
-    def drawn(n: int) -> np.ndarray:
+    def chances(n: int) -> np.ndarray:
         """Chances at n items of each task, (tasks, n, entries)."""
-        size = (tasks, n, 1)
-        normal = 2 * rng.standard_normal(size)
-        item = np.where(rng.random(size) < 0.5, 2, -2) if kinds else normal
-        own = rng.standard_normal((tasks, n, ENTRIES))
-        return np.asarray(expit(1.5 * level[:, None] + item + own))
+        odds = 1.5 * level[:, None] + drawn(item, tasks, n, 1) + drawn(own, tasks, n, ENTRIES)
+        if cluster > 1:
+            shared = drawn((normal, 1.0), tasks, n // cluster, 1)
+            shared = shared + drawn((normal, 0.7), tasks, n // cluster, ENTRIES)
+            odds = odds + np.repeat(shared, cluster, axis=1)
+        return np.asarray(expit(odds))
 
-    truth = drawn(20_000).mean(axis=(0, 1))
-    right = rng.binomial(runs, drawn(items).reshape(-1, ENTRIES)) / runs
+    truth = chances(20_000).mean(axis=(0, 1))
+    right = rng.binomial(runs, chances(items).reshape(-1, ENTRIES)) / runs
     names = np.repeat([f"task {t:02}" for t in range(tasks)], items).tolist()
-    return bs.Responses(right, tasks=names, n_runs=runs), truth
+    places = None if cluster == 1 else (np.arange(tasks * items) // cluster).astype(str).tolist()
+    return bs.Responses(right, tasks=names, clusters=places, n_runs=runs), truth
 
 
 SIMULATED: dict[str, Callable[[np.random.Generator], Board]] = {
-    "normal skills": simulated,
-    "skewed skills": lambda rng: simulated(rng, skewed=True),
-    "three tasks": lambda rng: simulated(rng, tasks=3),
-    "fifteen tasks of 10": lambda rng: simulated(rng, tasks=15, items=10),
-    "no interaction": lambda rng: simulated(rng, interaction=0.0),
-    "strong interaction": lambda rng: simulated(rng, interaction=1.0),
-    "easy and hard items": lambda rng: simulated(rng, kinds=True),
-    "skewed, strong interaction, 3 runs": lambda rng: simulated(
-        rng, skewed=True, interaction=1.0, runs=3
-    ),
-}
+    name: partial(simulated, **settings)
+    for name, settings in {
+        "normal": {},
+        "skewed skills, strong interaction, 3 runs": {
+            "entry": (skewed, 0.6), "interaction": 1.0, "runs": 3
+        },
+        "heavy tails": {"entry": (heavy, 0.5), "item": (heavy, 2.0), "own": (heavy, 1.0)},
+        "easy and hard tasks": {"task": (halves, 1.5)},
+        "easy and hard items": {"item": (halves, 2.0)},
+        "skills near .5 and .97": {"middle": 2.0, "entry": (halves, 2.0), "task": (normal, 0.2)},
+        "clusters of 5": {"cluster": 5},
+        "clusters of 5, 3 runs": {"cluster": 5, "runs": 3},
+        "fifteen tasks of 10": {"tasks": 15, "items": 10},
+    }.items()
+}  # fmt: skip
 
 
 def judged(place: tuple[str, int]) -> list[dict]:
@@ -131,7 +170,7 @@ def compared(kind, number, data, truth, posterior, trace) -> list[dict]:  # type
         a = draws[name].reshape(len(fast.skill), -1)
         b = posterior[name].values.reshape(len(posterior.chain) * len(posterior.draw), -1)
         row = {
-            "boards": kind, "estimand": name,
+            "boards": kind, "number": number, "estimand": name,
             "difference": np.mean((b.mean(axis=0) - a.mean(axis=0)) / a.std(axis=0)),
             "size": np.mean(np.abs(b.mean(axis=0) - a.mean(axis=0)) / a.std(axis=0)),
             "ratio": np.mean(b.std(axis=0) / a.std(axis=0)),
@@ -144,34 +183,38 @@ def compared(kind, number, data, truth, posterior, trace) -> list[dict]:  # type
             for route, values in (("fast", a), ("nuts", b)):
                 low, high = np.quantile(values, [0.025, 0.975], axis=0)
                 row[f"covered, {route}"] = np.mean((low <= true) & (true <= high))
+                row[f"score, {route}"] = np.mean(interval_score(low, high, true))
                 row[route] = float(np.mean((values.mean(axis=0) - true) ** 2))
         rows.append(row)
     return rows
 
 
-def rows_of(kinds: dict, boards: int) -> Iterator[tuple[int, list[dict]]]:
-    """Rows of all boards so far, after each round of kinds."""
-    places = [(kind, number) for number in range(boards) for kind in kinds]
-    rows = []
-    for done, (_, found) in enumerate(run_each(judged, places, cores=os.cpu_count() or 1), 1):
-        rows += found
-        if done % len(kinds) == 0:
-            yield done // len(kinds), rows
+def described(frame: pd.DataFrame) -> str:
+    """Tables of what was found: errors are relative to those of the scores."""
+    cells = frame.groupby(["boards", "estimand"], sort=False)
+    table = cells.mean().drop(columns=["r_hat", "divergences", "number"])
+    for route in ("fast", "nuts"):
+        table[route] = np.sqrt(table[route] / table["raw"])
+    trust = frame[frame["estimand"] == "skill"].groupby("boards", sort=False)
+    summary = trust.agg({"r_hat": ["count", "median", "max"], "divergences": ["sum", "max"]})
+    tables = (table.drop(columns="raw"), summary)
+    return "\n".join(one.round(3).to_string() for one in tables)
 
 
 def main() -> None:
-    """Print the table after every round of boards: errors are relative to those of the scores."""
-    kinds = REAL if sys.argv[1:2] == ["real"] else SIMULATED
-    for done, rows in rows_of(kinds, int(sys.argv[2]) if len(sys.argv) > 2 else 20):
-        frame = pd.DataFrame(rows)
-        cells = frame.groupby(["boards", "estimand"], sort=False)
-        table = cells.mean().drop(columns=["r_hat", "divergences"])
-        for route in ("fast", "nuts"):
-            table[route] = np.sqrt(table[route] / table["raw"])
-        print(f"{done} boards\n{table.drop(columns='raw').round(3).to_string()}", flush=True)
-        trust = frame[frame["estimand"] == "skill"].groupby("boards", sort=False)
-        summary = trust.agg({"r_hat": ["median", "max"], "divergences": ["sum", "max"]})
-        print(summary.round(3).to_string(), flush=True)
+    """Judge the boards that the file of rows lacks, and print the tables after each round."""
+    what, boards, file = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    kinds = REAL if what == "real" else SIMULATED
+    rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    done = {(row["boards"], row["number"]) for row in rows}
+    for number in range(boards):
+        for kind in kinds:
+            if (kind, number) not in done:
+                found = judged((kind, number))
+                with file.open("a") as lines:
+                    lines.writelines(json.dumps(row, default=float) + "\n" for row in found)
+                rows += found
+        print(f"{number + 1} boards\n{described(pd.DataFrame(rows))}", flush=True)
 
 
 if __name__ == "__main__":

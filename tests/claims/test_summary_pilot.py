@@ -51,6 +51,32 @@ def test_clusters_cost_items() -> None:
     assert Pilot.of(Responses(right, clusters=names)).needed(0.05, 1) > 2.5 * alone
 
 
+def test_few_clusters_tell_standard_errors_as_far_as_is_said() -> None:
+    """Nine of ten pilots lie within what is said of the truth, up to 4 Monte Carlo errors."""
+    rng = np.random.default_rng(5)
+    shape, names = (23, 10), np.repeat(np.arange(23), 10).astype(str).tolist()
+
+    def gaps(times: int) -> np.ndarray:
+        """Right answers of two methods, whose luck the items of a cluster share."""
+        luck = rng.normal(0, 1.5, (times, shape[0], 1, 2))
+        return np.asarray(rng.random((times, *shape, 2)) < 1 / (1 + np.exp(-luck)))
+
+    seen = np.std(gaps(4000).mean(axis=(1, 2)) @ [1, -1])
+    pilots = [Pilot.of(Responses(g.reshape(-1, 2), clusters=names)) for g in gaps(300)]
+    assert pilots[0].known_to == pytest.approx(0.248, abs=0.001)  # chi-square of 22: .82 within .2
+    off = np.array([pilot.standard_error(230, 1) / seen - 1 for pilot in pilots])
+    within = np.mean(np.abs(off) <= pilots[0].known_to)
+    assert within == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / 300))
+
+
+@pytest.mark.parametrize(("clusters", "said"), [(23, True), (36, False)])
+def test_a_plan_says_that_few_clusters_hardly_tell_it(clusters: int, said: bool) -> None:
+    names = np.repeat(np.arange(clusters), 5).astype(str).tolist()
+    right = np.random.default_rng(0).random((5 * clusters, 2)) < [0.8, 0.6]
+    notes = plan_from_pilot(Responses(right, clusters=names), 0.1).content["notes"]
+    assert any("35 clusters" in note for note in notes) == said
+
+
 def test_the_plan_has_its_power() -> None:
     """A claim at one-sided .05 is made in eight of ten test sets of the planned size."""
     p = np.array([0.8, 0.7])

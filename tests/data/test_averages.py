@@ -12,6 +12,7 @@ from bayes_sota.data.averages import (
     pass_rates,
     smoothed_covariance,
     variance_of_runs,
+    with_typical_pairs,
 )
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import compare_methods
@@ -169,6 +170,20 @@ def test_new_tasks_have_the_variance_of_the_means_of_tasks():
     away = means - weights @ means
     expected = squares * np.einsum("t,tj,tk->jk", weights, away, away) / (1 - squares)
     np.testing.assert_allclose(unequal.influence.T @ unequal.influence, expected)
+
+
+def test_the_variance_of_every_difference_moves_towards_their_mean():
+    rng = np.random.default_rng(9)
+    covariance = np.cov(rng.normal(size=(5, 6)) * np.arange(1, 7), rowvar=False)
+    i, j = np.triu_indices(6, 1)
+
+    def of_pairs(x):
+        return x[i, i] + x[j, j] - 2 * x[i, j]
+
+    own, found = of_pairs(covariance), of_pairs(with_typical_pairs(covariance, 4.0))
+    np.testing.assert_allclose(found, (4 * own + 2 * own.mean()) / 6)
+    np.testing.assert_allclose(with_typical_pairs(covariance[:2, :2], 4.0)[0, 1], covariance[0, 1])
+    assert with_typical_pairs(covariance[:1, :1], 4.0) == covariance[:1, :1]
 
 
 def test_answers_are_about_new_runs_and_new_tasks():
