@@ -48,6 +48,7 @@ from bayes_sota.crossval.reproducibility import (
     rule_row,
 )
 from bayes_sota.crossval.rules import (
+    NEWEST,
     KolmogorovSmirnovRule,
     Probabilities,
     Progress,
@@ -365,7 +366,7 @@ def _unsteady(
 
 def _iterations_of(rule: SpearmanRule, progress: Progress) -> float:
     """When Spearman's rule will stop a learner: 1 - r falls with the square of the number."""
-    missing, n = 1 - float(progress.correlations[-1]), progress.scores.size
+    missing, n = 1 - float(progress.correlations(NEWEST)[0]), progress.scores.size
     if rule.threshold == 1 or np.isnan(missing):
         return float("inf")
     return float(np.ceil(n * np.sqrt(missing / (1 - rule.threshold))))
