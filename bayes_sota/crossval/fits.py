@@ -22,6 +22,10 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _RESPONSES = ("predict_proba", "decision_function")
+_OTHER_SUBJECTS = {
+    "sklearn.metrics._regression": "regression",
+    "sklearn.metrics.cluster": "clustering",
+}
 _LONGEST = 200  # characters of an error
 
 
@@ -173,7 +177,11 @@ class Study:
     def without_state(self) -> dict[str, list[str]]:
         """Every ``random_state`` of each learner that is None."""
         return {
-            name: sorted(k for k, v in learner.get_params().items() if v is None and _is_state(k))
+            name: sorted(
+                parameter
+                for parameter, value in learner.get_params().items()
+                if value is None and parameter.rpartition("__")[2] == "random_state"
+            )
             for name, learner in self.learners.items()
         }
 
@@ -276,29 +284,19 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
     from sklearn.metrics import get_scorer, get_scorer_names
 
     names = get_scorer_names()
-    if callable(scoring) or scoring in names:
-        found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
-        _check_subject(scoring, getattr(found, "_score_func", None))
-        return found
-    raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
-
-
-def _check_subject(scoring: str | Callable[..., float], function: Any) -> None:
-    """Refuse scores of numbers and of clusters, which take two classes for what they are not."""
-    module = getattr(function, "__module__", "")
-    what = {"sklearn.metrics._regression": "regression", "sklearn.metrics.cluster": "clustering"}
-    for place, subject in what.items():
-        if module.startswith(place):
+    if not callable(scoring) and scoring not in names:
+        raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
+    found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
+    function = getattr(found, "_score_func", None)
+    for place, subject in _OTHER_SUBJECTS.items():  # they take two classes for what they are not
+        if getattr(function, "__module__", "").startswith(place):
             name = scoring if isinstance(scoring, str) else function.__name__
             raise InputError(
                 f"the score {shown(name)} is for {subject}, and labels are of two classes: "
                 "roc_auc, average_precision, balanced_accuracy, neg_log_loss or neg_brier_score "
                 "would do"
             )
-
-
-def _is_state(parameter: str) -> bool:
-    return parameter.rpartition("__")[2] == "random_state"
+    return found
 
 
 def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> Any:
@@ -308,11 +306,8 @@ def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> An
     """
     from sklearn.base import clone
 
-    fresh = clone(estimator)
-    if names:
-        states = draw.generate_state(len(names)) >> 1  # 31 bits
-        fresh.set_params(**dict(zip(names, map(int, states), strict=True)))
-    return fresh
+    states = draw.generate_state(len(names)) >> 1  # 31 bits
+    return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
 
 
 def _finite(_: Any, values: FloatArray, response: str) -> FloatArray:

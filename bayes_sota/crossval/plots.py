@@ -212,15 +212,10 @@ def plot_rules(
     learners = judged.scores.learners
     rules = [one for one in judged.rules if one.rule.adapts or one is judged.rules[0]]
     _checked(len(learners))
-    panel = _panel(
-        "iterations",
-        (7.6, 1.7 + 0.2 * len(rules) * (len(learners) + 1.2)),
-        backend,
-        plot_collection,
-        pc_kwargs,
-    )
     offsets = 0.2 * ((len(learners) - 1) / 2 - np.arange(len(learners)))
     step = 0.2 * (len(learners) + 1.2)
+    size = (7.6, 1.7 + len(rules) * step)
+    panel = _panel("iterations", size, backend, plot_collection, pc_kwargs)
     for row, one in enumerate(rules):
         for j in range(len(learners)):
             used, ran_out = one.iterations[:, :, j].ravel(), 1 - one.stopped[:, :, j].mean()

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,25 +26,17 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.correlated_t import partition_share, running_posteriors
 from bayes_sota.data.fold_scores import FoldScores
 
+if TYPE_CHECKING:
+    from bayes_sota.crossval.run import CrossValidation
+
 _CORRELATION = Range(0.9, 1.0)
 _DISTANCE = Range(1e-6, 1.0)
 _ITERATIONS = Range(1, 10**6, whole=True)
+_SEVERAL = Range(2, 10**6, whole=True)
 ALL, NEWEST = slice(None), slice(-1, None)
 _FIRST_LOOK = 16  # iterations; rules of one learner stop before, mostly
 type Probabilities = FloatArray | Sequence[FloatArray] | None
 """Per data set (learner, iteration, item); one array where there is one data set."""
-
-
-class Runs(Protocol):
-    """What a rule sees while cross-validation of one data set runs."""
-
-    @property
-    def fold_scores(self) -> FoldScores:
-        """Scores so far."""
-
-    @property
-    def probabilities(self) -> FloatArray | None:
-        """Predicted probability of every item, (learner, iteration, item), if it is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +90,9 @@ class Rule(ABC):
         """Its name with its threshold."""
 
     @property
-    @abstractmethod
     def least(self) -> int:
         """Iterations before which it cannot hold, unless scores tie."""
+        return 2
 
     @abstractmethod
     def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
@@ -123,12 +115,12 @@ class Rule(ABC):
             first, last = last, 3 * last
         return 0
 
-    def decided(self, runs: Runs) -> bool:
+    def decided(self, runs: "CrossValidation") -> bool:
         """Whether it holds for every learner after the newest iteration.
 
         Parameters
         ----------
-        runs : Runs
+        runs : CrossValidation
             One data set, iterations in the order in which they ran.
         """
         items = runs.probabilities if self.needs_probabilities else None
@@ -169,7 +161,7 @@ class FixedNumber(Rule):
     def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
         return progress.counts(span) >= self.iterations
 
-    def decided(self, runs: Runs) -> bool:
+    def decided(self, runs: "CrossValidation") -> bool:
         """Whether there are so many iterations; those in which a learner failed count as well."""
         return bool(runs.fold_scores.scores.shape[2] >= self.iterations)
 
@@ -208,10 +200,6 @@ class SpearmanRule(Rule):
     @property
     def name(self) -> str:
         return f"Spearman {self.threshold:.8g}"
-
-    @property
-    def least(self) -> int:
-        return 2
 
     def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
         return progress.correlations(span) >= self.threshold - 1e-14
@@ -308,8 +296,7 @@ class PosteriorRule(Rule):
         """Check ranges once."""
         ASSURANCE.check(self.threshold, "threshold")
         OPEN_SHARE.check(self.partition_part, "partition_part")
-        if _ITERATIONS.check(self.least_iterations, "least_iterations") < 2:
-            raise _ITERATIONS.refusal("least_iterations (2 or more)", self.least_iterations, 0)
+        _SEVERAL.check(self.least_iterations, "least_iterations")
 
     def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
         """One learner alone has no order that could be open."""

@@ -33,19 +33,6 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, s
     return int(stop.value.code or 0), out, error
 
 
-def test_the_answer_stands_before_the_table(
-    table: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, error = run(capsys, table, *BASE, "--seed", 1)
-    assert (code, error) == (0, "")
-    assert out.startswith("On loans, nb has the highest mean AUROC, 0.")
-    assert "not that of having only 90 items" in out
-    assert out.index("partitions") < out.index("steady state")
-    code, text, _ = run(capsys, table, *BASE, "--seed", 1, "--text")
-    assert (code, text.count("\n")) == (0, 1)
-    assert "4 x 3 stratified folds, seed 1" in text
-
-
 def test_json_files_and_python_have_the_same_numbers(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,26 +59,11 @@ def test_json_files_and_python_have_the_same_numbers(
     assert pd.read_csv(files[2])["learner"].tolist() == [r["learner"] for r in found["learners"]]
 
 
-@pytest.mark.slow
-def test_an_ended_command_goes_on(
-    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kept = ("--checkpoint", tmp_path / "kept")
-    first = run(capsys, table, *BASE, "--seed", 1, *kept, "--json")
-    (tmp_path / "kept" / "iteration-00002.npz").unlink()
-    assert run(capsys, table, *BASE, *kept, "--json") == first
-    code, _, error = run(capsys, table, *BASE, "--seed", 2, *kept)
-    assert (code, error.count("\n")) == (2, 1)
-    assert "of another run: seed: 1 there, 2 here" in error
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ("--target q", "there is no column 'q'"),
         ("--learners nb --rule posterior", "is about an order: it needs at least 2 learners"),
-        ("--dask nonsense", "no Dask scheduler answers at 'nonsense'"),
-        ("--dask tcp://localhost:1 --cores 2", "--cores has no effect on a Dask cluster"),
         ("--scores x.nc", "--scores is written as .csv"),
     ],
 )

@@ -68,15 +68,6 @@ def test_json_is_the_report_of_python(judge, file: Path, words: str, settings: d
     assert json.loads(found.stdout) == json.loads(expected.to_json())
 
 
-def test_the_answer_comes_before_the_tables(judge, file: Path) -> None:
-    found = judge(file, "--rule", "fixed", "--threshold", 8, "--seed", 0)
-    assert found.exit_code == 0
-    assert found.stdout.startswith("With other partitions nb comes before tree in ")
-    text = judge(file, "--rule", "fixed", "--threshold", 8, "--seed", 0, "--text").stdout
-    assert "seed 0" in text
-    assert text.count("\n") == 1
-
-
 def test_a_result_of_cv_run_has_probabilities(judge, tmp_path: Path) -> None:
     runs = run(iterations=6, folds=2)
     save_result(runs.to_datatree(), tmp_path / "runs.nc")
