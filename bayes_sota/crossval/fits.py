@@ -135,7 +135,8 @@ class Study:
         self, name: str, draw: np.random.SeedSequence, train: tuple[Any, Any], test: tuple[Any, Any]
     ) -> tuple[float, FloatArray | float, list[tuple[str, str]]]:
         """Score and probabilities of one fit, NaN where it failed, and what it said."""
-        score, values, said = np.nan, np.nan, []
+        score, said = np.nan, list[tuple[str, str]]()
+        values: FloatArray | float = np.nan
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
@@ -287,7 +288,7 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
     if not callable(scoring) and scoring not in names:
         raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
     found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
-    function = getattr(found, "_score_func", None)
+    function: Any = getattr(found, "_score_func", None)
     for place, subject in _OTHER_SUBJECTS.items():  # they take two classes for what they are not
         if getattr(function, "__module__", "").startswith(place):
             name = scoring if isinstance(scoring, str) else function.__name__

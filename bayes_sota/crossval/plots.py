@@ -228,10 +228,9 @@ def plot_rules(
     most = float(max(one.pool.max() for one in rules))
     heights = [-row * step for row in range(len(rules))]
     edge = 1 + 1.36 * (most - 1)
-    names = spread_out([heights[0] + offset for offset in offsets], 0.2)
-    for j, (name, height) in enumerate(zip(learners, names, strict=True)):
-        panel.text(f"name_{j}", 1 + 1.04 * (most - 1), height, shown_name(name), side="left",
-                   color=_PALETTE[j])  # fmt: skip
+    for j, name in enumerate(learners):
+        text, at = shown_name(name), 1 + 1.04 * (most - 1)
+        panel.text(f"name_{j}", at, float(offsets[j]), text, side="left", color=_PALETTE[j])
     _set_axes(panel, "iterations until the rule holds (hollow: some orderings end before)",
               (0, edge), (heights[-1] - step / 2, step / 2),
               ticks=(heights, [one.rule.name for one in rules]), until=most)  # fmt: skip

@@ -296,6 +296,7 @@ def _pairs(
             tests = difference_tests(first, second, scores.folds) if first.shape[1] > 1 else []
             found = correlated_t(scores, a, b, task=t)
             p, data = found.p_better(), found.data_variance
+            more = iterations_needed(found.mean, together, data**0.5, KEPT) if n > 1 else None
             yield {
                 "task": task,
                 "first": scores.learners[a],
@@ -313,13 +314,9 @@ def _pairs(
                     "rope": None if rope is None else found.rope(rope),
                     "correlation": found.correlation,
                     "p_other_seed": other_seed_probability(found.mean, together, n, canonical),
-                    "partition_share": float(partition_share(together**2 / n, data))
-                    if n > 1
-                    else np.nan,
+                    "partition_share": float(partition_share(together**2 / max(n, 1), data)),
                     "decided": max(p, 1 - p) >= KEPT,
-                    "iterations_needed": iterations_needed(found.mean, together, data**0.5, KEPT)
-                    if n > 1
-                    else None,
+                    "iterations_needed": more,
                 },
             }
 

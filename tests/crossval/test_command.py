@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from crossval_runs import ended
 
 import bayes_sota as bs
-from bayes_sota.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -26,20 +26,13 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 BASE = ["--target", "grade", "--learners", "nb,tree", "--folds", "3", "--iterations", "4"]
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["cv", "run", *map(str, words)])
-    out, error = capsys.readouterr()
-    return int(stop.value.code or 0), out, error
-
-
 def test_json_files_and_python_have_the_same_numbers(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [tmp_path / name for name in ("scores.csv", "runs.nc", "table.csv")]
     options = [f"--{name}" for name in ("scores", "output", "table")]
     given = [word for pair in zip(options, files, strict=True) for word in pair]
-    code, out, _ = run(capsys, table, *BASE, "--seed", 1, "--json", *given)
+    code, out, _ = ended(capsys, "run", table, *BASE, "--seed", 1, "--json", *given)
     found = json.loads(out)
     assert code == 0
     names = {row["learner"]: row for row in found["learners"]}
@@ -70,7 +63,7 @@ def test_json_files_and_python_have_the_same_numbers(
 def test_input_that_cannot_be_meant_is_refused(
     options: str, message: str, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, error = run(capsys, table, *BASE, *options.split())
+    code, out, error = ended(capsys, "run", table, *BASE, *options.split())
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert error.startswith("error: ")
     assert message in error
@@ -82,7 +75,9 @@ def test_a_real_task_has_the_scores_that_it_is_known_for(
 ) -> None:
     for task, lowest in (("vote", 0.97), ("breast-w", 0.985)):
         path = data_directory / "binary_tasks" / f"{task}.csv.gz"
-        code, out, _ = run(capsys, path, "--target", "y", "--iterations", 3, "--seed", 0, "--json")
+        code, out, _ = ended(
+            capsys, "run", path, "--target", "y", "--iterations", 3, "--seed", 0, "--json"
+        )
         found = json.loads(out)
         assert (code, found["task"]) == (0, task)
         assert found["learners"][0]["steady_state"] > lowest
