@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import chi2, f, norm, rankdata, studentized_range, wilcoxon
 
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
@@ -97,8 +98,6 @@ def average_ranks(
     >>> round(found.nemenyi, 3), round(found.bonferroni_dunn, 4)
     (0.741, 0.7088)
     """
-    from scipy.stats import chi2, f, norm, rankdata
-
     LEVEL.check(level, "level")
     numbers = np.asarray(values, np.float64)
     if numbers.ndim != 2 or min(numbers.shape) < 2 or not np.isfinite(numbers).all():
@@ -125,8 +124,6 @@ def average_ranks(
 
 @cache
 def _studentized(level: float, k: int) -> float:
-    from scipy.stats import studentized_range
-
     return float(studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2))
 
 
@@ -178,8 +175,6 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
     >>> found.a_wins, found.b_wins, round(found.contradiction, 5)
     (0.025, 0.005, 0.00025)
     """
-    from scipy.stats import wilcoxon
-
     LEVEL.check(level, "level")
     n_tasks = len(scores.tasks)
     if 2.0 ** (1 - n_tasks) > level:
@@ -203,8 +198,6 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
 
 def signed_rank_sum(d: FloatArray) -> float:
     """Sum of the ranks of positive differences less that of negative ones, ties in the middle."""
-    from scipy.stats import rankdata
-
     kept = d[d != 0]
     return float(np.sum(np.sign(kept) * rankdata(np.abs(kept))))
 

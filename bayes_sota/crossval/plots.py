@@ -6,9 +6,12 @@ measures that texts do not collide.
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
+from arviz_plots import PlotCollection, visuals
+from arviz_plots.plot_collection import backend_from_object
 from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import DEFAULT_SEED
@@ -32,11 +35,6 @@ from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.shape import running_means
 from bayes_sota.data.fold_scores import FoldScores
 
-if TYPE_CHECKING:
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
-
 _PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MOST = len(_PALETTE)
 _ORDERINGS = 50
@@ -49,9 +47,9 @@ def plot_running_means(
     *,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw the mean score of every learner after each iteration.
 
     The bands are where the running means of other partitions lie (``running_means``): orders that
@@ -118,9 +116,9 @@ def plot_iteration_scores(
     task: int = 0,
     *,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw the distribution of the scores of single iterations, the best learner first.
 
     Parameters
@@ -144,8 +142,6 @@ def plot_iteration_scores(
     >>> len(figure.viz["iterations_1"]["score"].item()["x"])
     20
     """
-    import xarray as xr
-
     means = scores.iteration_means()[task]
     values = [one[np.isfinite(one)] for one in means]
     order = np.argsort([-one.mean() for one in values], kind="stable")
@@ -178,9 +174,9 @@ def plot_rules(
     report: Report,
     *,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw after how many iterations every rule stops every learner.
 
     Of fixed numbers only the chosen one is drawn. Dots are means over orderings and data sets, bars
@@ -248,9 +244,9 @@ def plot_reproducibility(
     pairing: Pairing = "all",
     random_seed: Seed = DEFAULT_SEED,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw how reproducible the order of every pair is after so many iterations.
 
     A grey line is what equal learners have by chance; it rises because orderings share one pool of
@@ -313,9 +309,9 @@ def plot_critical_differences(
     ranks: AverageRanks,
     *,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw average ranks, the best on the left; bars join those that do not differ (Nemenyi).
 
     Parameters
@@ -385,7 +381,7 @@ def _panel(
     name: str,
     size: tuple[float, float],
     backend: str | None,
-    collection: "PlotCollection | None",
+    collection: PlotCollection | None,
     settings: dict[str, Any],
 ) -> Panel:
     where = {"backend": backend, "plot_collection": collection, **settings}
@@ -399,9 +395,7 @@ def _with_room(values: ArrayLike) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _points(values: ArrayLike) -> "xr.DataArray":
-    import xarray as xr
-
+def _points(values: ArrayLike) -> xr.DataArray:
     return xr.DataArray(np.asarray(values, np.float64), dims="point")
 
 
@@ -410,9 +404,6 @@ def _line(panel: Panel, label: str, x: ArrayLike, y: ArrayLike, color: str) -> N
 
 
 def _band(panel: Panel, label: str, x: ArrayLike, ends: FloatArray, color: str) -> None:
-    import xarray as xr
-    from arviz_plots import visuals
-
     parts = [np.asarray(x, np.float64), ends[0], ends[1]]
     coords = {"kwarg": ["x", "y_bottom", "y_top"]}
     band = xr.DataArray(np.stack(parts), dims=("kwarg", "point"), coords=coords)
@@ -458,8 +449,6 @@ def _set_axes(
 
 
 def _style(panel: Panel, label: str, change: Callable[[Any, Any], None]) -> None:
-    from arviz_plots.plot_collection import backend_from_object
-
     def style(_: Any, target: Any, **__: Any) -> None:
         change(backend_from_object(target), target)
 

@@ -170,10 +170,10 @@ def judge_rules(
             f"on data set {scores.tasks[t]!r}: at least 2 random partitions are needed to see how "
             "much results differ between them"
         )
-    needs = any(rule.needs_probabilities for rule in rules)
+    items = probabilities if any(rule.needs_probabilities for rule in rules) else None
     found = np.array([
         [[_stopped(rule, row, together) for row in ordered] for rule in rules]
-        for ordered in (progress_of(scores, probabilities, order, needs=needs) for order in orders)
+        for ordered in (progress_of(scores, items, order) for order in orders)
     ])  # fmt: skip
     judged = []
     for rule, one in zip(rules, np.moveaxis(found, 1, 0), strict=True):

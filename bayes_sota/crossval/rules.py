@@ -124,7 +124,7 @@ class Rule(ABC):
             One data set, iterations in the order in which they ran.
         """
         items = runs.probabilities if self.needs_probabilities else None
-        found = progress_of(runs.fold_scores, items, needs=self.needs_probabilities)
+        found = progress_of(runs.fold_scores, items)
         started = all(progress.scores.size for row in found for progress in row)
         return started and all(bool(held[-1]) for row in found for held in self.held(row, NEWEST))
 
@@ -437,8 +437,6 @@ def progress_of(
     scores: FoldScores,
     probabilities: Probabilities = None,
     order: ArrayLike | None = None,
-    *,
-    needs: bool = True,
 ) -> list[list[Progress]]:
     """Progress of every learner on every data set, as lists of lists.
 
@@ -448,13 +446,10 @@ def progress_of(
     probabilities : ndarray or sequence of ndarray, optional
     order : array-like of int, optional
         Order of the iterations; default as they came.
-    needs : bool
-        False leaves the probabilities out.
     """
     means = scores.iteration_means()
     places = np.arange(means.shape[2]) if order is None else np.asarray(order)
-    items = _per_task(scores, probabilities) if needs else [None] * len(means)
-    found = []
+    items, found = _per_task(scores, probabilities), []
     for row, of, scored in zip(means, items, scores.scores, strict=True):
         kept = [places[np.isfinite(one[places])] for one in row]
         found.append([
@@ -514,7 +509,7 @@ def stopping_iterations(
     >>> stopping_iterations(FixedNumber(10), scores)
     array([[10, 10]])
     """
-    found = progress_of(scores, probabilities, order, needs=rule.needs_probabilities)
+    found = progress_of(scores, probabilities if rule.needs_probabilities else None, order)
     return np.array([stops_of(rule, row, together) for row in found])
 
 

@@ -174,9 +174,9 @@ class CrossValidation:
         """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""
         import xarray as xr
 
-        scores, each = self.fold_scores, ("learner", "iteration")
+        each = ("learner", "iteration")
         observed = {
-            "fold_score": ((*each, "fold"), scores.scores[0]),
+            "fold_score": ((*each, "fold"), self.fold_scores.scores[0]),
             "pooled_score": (each, self.pooled_scores),
             "probability": ((*each, "item"), self.probabilities),
         }
@@ -184,13 +184,13 @@ class CrossValidation:
             "is_positive": ("item", self.truth.astype(int)),
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
-        return xr.DataTree.from_dict(
-            {
-                "observed_data": xr.Dataset(observed, coords={"learner": list(self.learners)}),
-                "constant_data": xr.Dataset(constant),
-                "/": xr.Dataset(attrs={"scorer": scores.scorer, "task": scores.tasks[0]}),
-            }
-        )
+        groups = {
+            "observed_data": xr.Dataset(observed, {"learner": list(self.learners)}),
+            "constant_data": xr.Dataset(constant),
+        }
+        tree = xr.DataTree.from_dict(groups)
+        tree.attrs.update(scorer=self.fold_scores.scorer, task=self.fold_scores.tasks[0])
+        return tree
 
 
 def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:

@@ -330,7 +330,7 @@ def _unsteady(
         return
     several = len(scores.tasks) > 1
     names = [scores.learners[j] + (f" on {scores.tasks[t]}" if several else "") for t, j in late]
-    rows = progress_of(scores, probabilities, needs=rule.needs_probabilities)
+    rows = progress_of(scores, probabilities if rule.needs_probabilities else None)
     progress = [rows[t][j] for t, j in late]
     how = ""
     if isinstance(rule, SpearmanRule):
