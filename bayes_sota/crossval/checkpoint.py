@@ -5,7 +5,6 @@ Files appear whole or not at all and are read without pickle; a folder of other 
 settings is refused (``tests/crossval/test_checkpoint.py``, where runs are killed).
 """
 
-import io
 import json
 import zipfile
 from collections.abc import Iterator
@@ -82,17 +81,16 @@ class Checkpoint:
     def keep(self, iteration: Iteration) -> None:
         """Write an iteration."""
         said = json.dumps([asdict(message) for message in iteration.messages]).encode()
-        content = io.BytesIO()
-        np.savez(
-            content,
-            run=np.frombuffer(self._run(), np.uint8),
-            number=np.array(iteration.number),
-            scores=iteration.scores,
-            probabilities=iteration.probabilities,
-            messages=np.frombuffer(said, np.uint8),
-        )
-        with whole_file(self.folder / f"iteration-{iteration.number:05d}.npz") as draft:
-            draft.write_bytes(content.getvalue())
+        path = self.folder / f"iteration-{iteration.number:05d}.npz"
+        with whole_file(path) as draft, draft.open("wb") as file:
+            np.savez(
+                file,
+                run=np.frombuffer(self._run(), np.uint8),
+                number=np.array(iteration.number),
+                scores=iteration.scores,
+                probabilities=iteration.probabilities,
+                messages=np.frombuffer(said, np.uint8),
+            )
 
     def _wanted(self) -> dict[str, Any]:
         return {"format": _FORMAT, **self.study.description}

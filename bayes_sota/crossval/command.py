@@ -87,8 +87,7 @@ class _RunOutput(Reported):
             data.write_items(found.responses(), self.responses)
         if self.item_scores is not None:
             data.write_items(found.item_scores(), self.item_scores)
-        if self.output is not None:
-            core.save_result(found.to_datatree(), self.output)
+        write_result(self.output, found.to_datatree)
 
 
 _RUN_OUTPUT = (
