@@ -67,17 +67,3 @@ def test_input_that_cannot_be_meant_is_refused(
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert error.startswith("error: ")
     assert message in error
-
-
-@pytest.mark.slow
-def test_a_real_task_has_the_scores_that_it_is_known_for(
-    data_directory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for task, lowest in (("vote", 0.97), ("breast-w", 0.985)):
-        path = data_directory / "binary_tasks" / f"{task}.csv.gz"
-        code, out, _ = ended(
-            capsys, "run", path, "--target", "y", "--iterations", 3, "--seed", 0, "--json"
-        )
-        found = json.loads(out)
-        assert (code, found["task"]) == (0, task)
-        assert found["learners"][0]["steady_state"] > lowest
