@@ -287,13 +287,16 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
         )
         write_result(shown.output, lambda: tree)
         return shown.deliver(crossval.report_comparison(tree, **said), shown.top)
-    rule, threshold = own["rule"], own["threshold"]
+    rule, truth = own["rule"], own["truth"]
+    if truth is not None:
+        reading = {name: asked[name] for name in asked if name not in _OF_PARTITIONS}
+        truth = data.read_test_scores(truth, scores, **reading)
     report = crossval.judge_runs(
         scores,
         probabilities,
-        rule=None if rule is None else named_rule(rule, threshold),
+        rule=None if rule is None else named_rule(rule, own["threshold"]),
         other_folds=[_read(other, asked | {"folds": None})[0] for other in own["other_folds"]],
-        truth=_truth(own["truth"], scores, asked),
+        truth=truth,
         random_seed=seed,
         **{name: own[name] for name in ("pairing", "together", "orderings")},
         **said,
@@ -308,14 +311,6 @@ def _read(file: Path, options: dict[str, Any]) -> "tuple[FoldScores, FloatArray 
         return data.read_fold_scores(file, **options), None
     refuse_unused("a result of cv run, which says it itself", options)
     return runs_of_tree(core.read_result(file))
-
-
-def _truth(file: Path | None, scores: "FoldScores", options: dict[str, Any]) -> Any:
-    """Scores on true test sets, which no partitions have."""
-    if file is None:
-        return None
-    no_partitions = {k: v for k, v in options.items() if k not in _OF_PARTITIONS}
-    return data.read_test_scores(file, scores, **no_partitions)
 
 
 def _figure(report: "Report", shown: _JudgeOutput, pairing: Pairing) -> "PlotCollection":

@@ -28,7 +28,7 @@ from bayes_sota.core.plots import (
 )
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import shown_name
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import Seed
 from bayes_sota.crossval.across_tasks import AverageRanks
 from bayes_sota.crossval.reproducibility import Pairing, expected_by_chance, judge_rules
 from bayes_sota.crossval.rules import FixedNumber
@@ -38,6 +38,7 @@ from bayes_sota.data.fold_scores import FoldScores
 _PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MOST = len(_PALETTE)
 _ORDERINGS = 50
+_BAND = {"kwarg": ["x", "y_bottom", "y_top"]}
 _HIDDEN_BY_OVERLAP = 0.055  # of the height of a panel, between two labels
 
 
@@ -96,18 +97,17 @@ def plot_running_means(
     panel = _panel("score", (7.6, 4.4), backend, plot_collection, pc_kwargs)
     for j, one in enumerate(found):
         x = np.arange(1, one.mean.size + 1)
-        ends = np.clip(one.interval.T, low, high)
-        _band(panel, f"band_{j}", x, ends, _PALETTE[j])
+        parts = [x.astype(np.float64), *np.clip(one.interval.T, low, high)]
+        band = xr.DataArray(np.stack(parts), _BAND, ("kwarg", "point"))
+        panel.draw(visuals.fill_between_y, f"band_{j}", band, color=_PALETTE[j], alpha=0.16)
         _line(panel, f"mean_{j}", x, one.mean, _PALETTE[j])
     last = [one.mean[-1] for one in found]
     limits = _name_lines(panel, scores.learners, last, count, (low, high))
     _set_axes(panel, "iterations", (1, 1 + 1.36 * (count - 1)), limits, until=count)
     on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
     panel.set_titles([f"{scores.score_name}; bands: where {ci_prob:.0%} of other partitions are"])
-    title_figure(
-        panel.collection,
-        f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}",
-    )
+    title = f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}"
+    title_figure(panel.collection, title)
     return panel.collection
 
 
@@ -156,11 +156,10 @@ def plot_iteration_scores(
             top = float(curve.sel(plot_axis="y").max())
             panel.area(f"density_{row}", curve, floor, 0.62 / top, COLORS["theta_sota"])
         marks = np.full(one.size, floor - 0.06)
-        panel.dots(f"iterations_{row}", _points(one), marks, COLORS["dark"],
-                   marker="|", size=30)  # fmt: skip
+        panel.dots(f"iterations_{row}", _points(one), marks, COLORS["dark"], marker="|", size=30)
         _line(panel, f"mean_{row}", [one.mean()] * 2, [floor, floor + 0.66], "#000000")
-        panel.dots(f"median_{row}", _points([np.median(one)]),
-                   np.array([floor + 0.14]), COLORS["winner_skill"])  # fmt: skip
+        at = np.array([floor + 0.14])
+        panel.dots(f"median_{row}", _points([np.median(one)]), at, COLORS["winner_skill"])
     heights = [-float(row) + 0.2 for row in range(len(order))]
     _set_axes(panel, f"{scores.score_name} of one iteration (line: mean, dot: median)", (low, high),
               (-len(order) + 0.75, 0.85), ticks=(heights, names))  # fmt: skip
@@ -216,8 +215,8 @@ def plot_rules(
         for j in range(len(learners)):
             used, ran_out = one.iterations[:, :, j].ravel(), 1 - one.stopped[:, :, j].mean()
             height = -row * step + offsets[j]
-            panel.bar(f"bar_{row}_{j}", make_bounds(*np.quantile(used, [0.05, 0.95])), height,
-                      _PALETTE[j], 1.8)  # fmt: skip
+            ends = make_bounds(*np.quantile(used, [0.05, 0.95]))
+            panel.bar(f"bar_{row}_{j}", ends, height, _PALETTE[j], 1.8)
             hollow = {"facecolor": "white"} if ran_out > 0.05 else {}
             mean = _points([used.mean()])
             panel.dots(f"mean_{row}_{j}", mean, np.array([height]), _PALETTE[j], **hollow)
@@ -230,11 +229,8 @@ def plot_rules(
     _set_axes(panel, "iterations until the rule holds (hollow: some orderings end before)",
               (0, edge), (heights[-1] - step / 2, step / 2),
               ticks=(heights, [one.rule.name for one in rules]), until=most)  # fmt: skip
-    saved = rules[0].saved.mean()
-    title_figure(
-        panel.collection,
-        f"The rule {rules[0].rule.name} saves {saved:.0%} of {most:.0f} iterations",
-    )
+    saved = f"saves {rules[0].saved.mean():.0%} of {most:.0f} iterations"
+    title_figure(panel.collection, f"The rule {rules[0].rule.name} {saved}")
     return panel.collection
 
 
@@ -336,9 +332,8 @@ def plot_critical_differences(
     k, order = len(ranks.names), np.argsort(ranks.ranks, kind="stable")
     left, groups = (k + 1) // 2, ranks.groups()
     first = -0.55 - 0.22 * len(groups)
-    panel = _panel(
-        "rank", (7.6, 1.9 + 0.26 * (left + len(groups) + 1)), backend, plot_collection, pc_kwargs
-    )
+    size = (7.6, 1.9 + 0.26 * (left + len(groups) + 1))
+    panel = _panel("rank", size, backend, plot_collection, pc_kwargs)
     edges = (1 - 0.06 * (k - 1), k + 0.06 * (k - 1))
     _line(panel, "axis", [1, k], [0, 0], "#000000")
     for tick in range(1, k + 1):
@@ -349,9 +344,9 @@ def plot_critical_differences(
         edge, row = edges[0 if on_left else 1], place if on_left else k - 1 - place
         height, rank = first - 0.36 * row, float(ranks.ranks[at])
         _line(panel, f"leader_{at}", [rank, rank, edge], [0, height, height], COLORS["dark"])
-        text = f"{shown_name(ranks.names[at], 22)}  {rank:.2f}" if on_left else (
-            f"{rank:.2f}  {shown_name(ranks.names[at], 22)}")  # fmt: skip
-        panel.text(f"name_{at}", edge, height, f" {text} ", side="right" if on_left else "left")
+        name, number = shown_name(ranks.names[at], 22), f"{rank:.2f}"
+        text = f" {name}  {number} " if on_left else f" {number}  {name} "
+        panel.text(f"name_{at}", edge, height, text, side="right" if on_left else "left")
     for number, group in enumerate(groups):
         height = -0.25 - 0.22 * number
         ends = ranks.ranks[[group[0], group[-1]]] + np.array([-0.02, 0.02]) * (k - 1)
@@ -403,13 +398,6 @@ def _line(panel: Panel, label: str, x: ArrayLike, y: ArrayLike, color: str) -> N
     panel.line(label, _points(x), _points(y), color)
 
 
-def _band(panel: Panel, label: str, x: ArrayLike, ends: FloatArray, color: str) -> None:
-    parts = [np.asarray(x, np.float64), ends[0], ends[1]]
-    coords = {"kwarg": ["x", "y_bottom", "y_top"]}
-    band = xr.DataArray(np.stack(parts), dims=("kwarg", "point"), coords=coords)
-    panel.draw(visuals.fill_between_y, label, band, color=color, alpha=0.16)
-
-
 def _name_lines(
     panel: Panel,
     names: Sequence[str],
@@ -423,8 +411,8 @@ def _name_lines(
     apart = _HIDDEN_BY_OVERLAP * (high - low)
     where = spread_out(heights, apart)
     for k, (name, height) in enumerate(zip(names, where, strict=True)):
-        panel.text(f"name_{k}", 1 + 1.02 * (count - 1), float(height), shown_name(name),
-                   side="left", color=colors[k])  # fmt: skip
+        at, text = 1 + 1.02 * (count - 1), shown_name(name)
+        panel.text(f"name_{k}", at, float(height), text, side="left", color=colors[k])
     return min(low, min(where) - apart / 2), max(high, max(where) + apart / 2)
 
 

@@ -20,6 +20,7 @@ from bayes_sota.data.fold_scores import FoldScores, score_name
 def answer_of(content: dict[str, Any]) -> Iterator[str]:
     """Who is ahead, and how reproducible that is."""
     yield from (_of_one if content["ranks"] is None else _of_many)(content)
+    yield from _of_all_pairs(content["pairs"])
     yield from _of_folds(content)
     yield from _of_truth(content)
 
@@ -108,13 +109,14 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
             f": the corrected test has {p_value(p['corrected'])} (the naive one, which takes "
             f"overlapping folds for independent, {p_value(p['naive'])})"
         )
-    same = region is not None and chance(found["rope"]["equivalent"])
-    equal = f", and the two differ by at most {region:g} with probability {same}" if same else ""
+    equal = ""
+    if region is not None:
+        same = chance(found["rope"]["equivalent"])
+        equal = f", and the two differ by at most {region:g} with probability {same}"
     yield (
         f"With the noise of the data as well {pair['first']} is better with probability "
         f"{chance(found['p_better'])}{equal}{tests}."
     )
-    yield from _of_all_pairs(content["pairs"])
 
 
 def _of_many(content: dict[str, Any]) -> Iterator[str]:
@@ -135,48 +137,42 @@ def _of_many(content: dict[str, Any]) -> Iterator[str]:
             f"than {worst['b']} with {worst['a_wins']:.0%} of the seeds, and the opposite with "
             f"{worst['b_wins']:.0%}."
         )
-    yield from _of_all_pairs(content["pairs"])
 
 
 def _of_all_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[str]:
-    if len(pairs) < 2:
-        return
     kept = sum(pair["order_kept"] >= KEPT for pair in pairs)
     several = len({pair["task"] for pair in pairs}) > 1
-    yield (
-        f"Of {len(pairs):,} pairs of learners{' on a data set' * several} {kept:,} keep their "
-        f"order in at least {KEPT:.0%} of comparisons with other partitions."
-    )
+    if len(pairs) > 1:
+        yield (
+            f"Of {len(pairs):,} pairs of learners{' on a data set' * several} {kept:,} keep their "
+            f"order in at least {KEPT:.0%} of comparisons with other partitions."
+        )
 
 
 def _of_folds(content: dict[str, Any]) -> Iterator[str]:
     """Which number of folds is optimistic."""
     rows = [row for row in content["fold_bias"] or () if row["estimate"] == "steady"]
-    if not rows:
-        return
     sure = [row for row in rows if row["p_value"] <= row["level"]]
     tops = [min(row["folds"], key=row["folds"].__getitem__) for row in sure]
     how = f" (highest estimates: {listed(sorted(set(tops)))})" if sure else ""
-    yield (
-        f"The number of folds changes the estimates of {len(sure)} of "
-        f"{counted(len(rows), 'learner')} (Friedman's test of the means of all iterations, level "
-        f"{rows[0]['level']:g}){how}."
-    )
+    if rows:
+        yield (
+            f"The number of folds changes the estimates of {len(sure)} of "
+            f"{counted(len(rows), 'learner')} (Friedman's test of the means of all iterations, "
+            f"level {rows[0]['level']:g}){how}."
+        )
 
 
 def _of_truth(content: dict[str, Any]) -> Iterator[str]:
     """How far estimates are from true test sets."""
-    found = content["against_truth"]
-    if found is None:
-        return
-    errors = found["steady"]["bias"].values()
-    mean = float(np.mean(list(errors)))
-    side = "low" if mean < 0 else "high"
-    yield (
-        f"Against true test sets the means of all iterations are {abs(mean):.2g} too {side} in the "
-        f"mean, and have the same best learner on {found['steady']['same_best']:.0%} of the data "
-        "sets."
-    )
+    if content["against_truth"] is not None:
+        found = content["against_truth"]["steady"]
+        mean = float(np.mean([*found["bias"].values()]))
+        yield (
+            f"Against true test sets the means of all iterations are {abs(mean):.2g} too "
+            f"{'low' if mean < 0 else 'high'} in the mean, and have the same best learner on "
+            f"{found['same_best']:.0%} of the data sets."
+        )
 
 
 def tables_of(content: dict[str, Any]) -> Iterator[tuple[Table, str]]:
