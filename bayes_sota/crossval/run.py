@@ -250,8 +250,9 @@ def repeated_cross_validation(
     Parameters
     ----------
     estimators : dict of str to estimator
-        Classifiers of scikit-learn, or of its interface; cloned for every fit. Every ``random_state``
-        that is None gets a number that depends on the seed, the learner, the iteration and the fold.
+        Classifiers of scikit-learn, or of its interface; cloned for every fit. Every
+        ``random_state`` that is None gets a number that depends on the seed, the learner, the
+        iteration and the fold.
     X : array, sparse matrix or pandas DataFrame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
         Labels of two classes; the larger label is the positive class.
