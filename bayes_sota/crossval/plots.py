@@ -344,8 +344,8 @@ def plot_critical_differences(
         edge, row = edges[0 if on_left else 1], place if on_left else k - 1 - place
         height, rank = first - 0.36 * row, float(ranks.ranks[at])
         _line(panel, f"leader_{at}", [rank, rank, edge], [0, height, height], COLORS["dark"])
-        name, number = shown_name(ranks.names[at], 22), f"{rank:.2f}"
-        text = f" {name}  {number} " if on_left else f" {number}  {name} "
+        name, mean = shown_name(ranks.names[at], 22), f"{rank:.2f}"
+        text = f" {name}  {mean} " if on_left else f" {mean}  {name} "
         panel.text(f"name_{at}", edge, height, text, side="right" if on_left else "left")
     for number, group in enumerate(groups):
         height = -0.25 - 0.22 * number
