@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota import crossval
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.errors import InputError
@@ -85,10 +86,8 @@ def sample_comparison(
     >>> tree = sample_comparison(runs, random_seed=0)  # doctest: +SKIP
     >>> bs.summarize(tree)  # doctest: +SKIP
     """
-    from bayes_sota.crossval.models import build_model
-
     spec = chosen_model(model, "crossval", priors)
-    built = build_model(fold_scores, spec.priors)
+    built = crossval.build_model(fold_scores, spec.priors)
     tree = sample_completed(
         built,
         lambda trace, rng: complete(trace, fold_scores, built, random_seed=rng),
@@ -221,13 +220,11 @@ def complete(
     ...     trace = pm.sample()  # doctest: +SKIP
     ...     tree = bs.crossval.complete(trace, runs)  # doctest: +SKIP
     """
-    from bayes_sota.crossval.models import build_model
-
     if model is not None and settings:
         raise InputError(
             f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
         )
-    found = model_of(trace, model, lambda: build_model(fold_scores, **settings))
+    found = model_of(trace, model, lambda: crossval.build_model(fold_scores, **settings))
     rng, seed = resolve_seed(random_seed)
     groups = {name: trace[name].to_dataset() for name in _KEPT if name in trace.children}
     if "sample_stats" in groups:
@@ -238,11 +235,10 @@ def complete(
     groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
     groups["point_estimate"] = probability_best(posterior["learner_effect"], "learner")
-    of = trace["posterior"].attrs
-    sampler = {k: of[k] for k in ("inference_library", "inference_library_version") if k in of}
+    drawn_by = {k: v for k, v in trace["posterior"].attrs.items() if "inference_library" in k}
     attributes = {
         **describe_sampled(found, groups, seed),
-        **sampler,
+        **drawn_by,
         **describe_nuts(trace),
         "folds": fold_scores.folds,
         "scorer": fold_scores.scorer,

@@ -133,7 +133,6 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
         ({"rule": 3}, "rule is a name or has a method decided, got 3"),
         ({"random_seed": -1}, "random_seed must be a whole number"),
         ({"scoring": lambda *_: float("nan")}, "'nb' failed in every .* the score is nan"),
-        ({"estimators": {}}, "estimators are a dict"),
         ({"estimators": [GaussianNB()]}, "estimators are a dict"),
         ({"estimators": {"nb": GaussianNB}}, "learner 'nb' is no scikit-learn estimator"),
         ({"estimators": {"nb": 3}}, "learner 'nb' is no scikit-learn estimator: 3"),
