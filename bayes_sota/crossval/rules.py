@@ -72,7 +72,7 @@ class Progress:
         if self.probabilities is None:
             raise InputError("Spearman's rule needs the predicted probability of every item")
         counts = self.counts(span)
-        ends = int(counts[-1]), counts.size
+        ends = int(counts.max(initial=0)), counts.size
         if ends not in self._known:
             self._known[ends] = successive_correlations(self.probabilities[: ends[0]], counts.size)
         return self._known[ends]
@@ -386,7 +386,7 @@ def successive_correlations(probabilities: ArrayLike, newest: int | None = None)
     from scipy.stats import rankdata
 
     given = np.asarray(probabilities, np.float64)
-    values = np.compress(np.isfinite(given[0]), given, axis=1)
+    values = np.compress(np.isfinite(given[:1]).any(axis=0), given, axis=1)
     if not values.size:
         raise InputError("no item has a predicted probability in the first iteration")
     first = len(values) - (newest or len(values))

@@ -151,6 +151,10 @@ def test_failed_iterations_count_for_nothing() -> None:
     assert stopping_iterations(rule, FoldScores(holes), missing)[0, 0] == expected > 4
     with pytest.raises(InputError, match="the same number of iterations"):
         stopping_iterations(rule, FoldScores(holes), missing, together=True)
+    holes[0, 0, :, 1] = np.nan
+    assert stopping_iterations(rule, FoldScores(holes), missing).tolist()[0][0] == 0
+    with pytest.raises(InputError, match="no item has a predicted probability"):
+        stopping_iterations(rule, FoldScores(holes), missing, together=True)
 
 
 def test_a_rule_without_what_it_needs_is_refused() -> None:
