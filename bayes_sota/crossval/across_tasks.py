@@ -9,7 +9,7 @@ folds (Table I) and against a true test set (Tables IV and V). The distributions
 simulation, and learners whose bias is known.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import chi2, f, norm, rankdata, studentized_range, wilcoxon
 
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
@@ -25,6 +26,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.shape import steady_state
 from bayes_sota.data.fold_scores import FoldScores
 
+_VERDICT = ("a_wins", "b_wins", "contradiction")
 _TASKS_OF_VERDICTS = 6  # below, Wilcoxon's test cannot be significant at 5 %
 
 
@@ -96,8 +98,6 @@ def average_ranks(
     >>> round(found.nemenyi, 3), round(found.bonferroni_dunn, 4)
     (0.741, 0.7088)
     """
-    from scipy.stats import chi2, f, norm, rankdata
-
     LEVEL.check(level, "level")
     numbers = np.asarray(values, np.float64)
     if numbers.ndim != 2 or min(numbers.shape) < 2 or not np.isfinite(numbers).all():
@@ -124,8 +124,6 @@ def average_ranks(
 
 @cache
 def _studentized(level: float, k: int) -> float:
-    from scipy.stats import studentized_range
-
     return float(studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2))
 
 
@@ -177,8 +175,6 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
     >>> found.a_wins, found.b_wins, round(found.contradiction, 5)
     (0.025, 0.005, 0.00025)
     """
-    from scipy.stats import wilcoxon
-
     LEVEL.check(level, "level")
     n_tasks = len(scores.tasks)
     if 2.0 ** (1 - n_tasks) > level:
@@ -191,22 +187,17 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
     d = d[:, np.isfinite(d).all(axis=0)]
     if d.shape[1] < 2:
         raise InputError("fewer than 2 iterations are complete on all data sets")
-    p_values = np.array([
-        float(wilcoxon(one).pvalue) if np.any(one) else 1.0 for one in d.T
-    ])  # fmt: skip
+    p_values = np.array([wilcoxon(one).pvalue if np.any(one) else 1.0 for one in d.T])
     # The sign of the rank sum, which the test is about, not of the mean.
     ahead = np.array([signed_rank_sum(one) for one in d.T])
-    n, wins = d.shape[1], [(p_values <= level) & (ahead * sign > 0) for sign in (1, -1)]
-    first, second = (int(one.sum()) for one in wins)
-    return SeedVerdicts(
-        p_values, first / n, second / n, 2 * first * second / (n * (n - 1)), level
-    )  # fmt: skip
+    n = d.shape[1]
+    first, second = (int(np.sum((p_values <= level) & (ahead * sign > 0))) for sign in (1, -1))
+    contradiction = 2 * first * second / (n * (n - 1))
+    return SeedVerdicts(p_values, first / n, second / n, contradiction, level)
 
 
 def signed_rank_sum(d: FloatArray) -> float:
     """Sum of the ranks of positive differences less that of negative ones, ties in the middle."""
-    from scipy.stats import rankdata
-
     kept = d[d != 0]
     return float(np.sum(np.sign(kept) * rankdata(np.abs(kept))))
 
@@ -319,42 +310,58 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, AgainstTrut
     return found
 
 
+def rows_across_tasks(
+    scores: FoldScores,
+    others: Sequence[FoldScores],
+    truth: ArrayLike | None,
+    level: float,
+) -> dict[str, Any]:
+    """What the report of ``judge_runs`` says across data sets; None where nothing tells it.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    others : sequence of FoldScores
+        With other numbers of folds.
+    truth : array-like, shape (n_tasks, n_learners), optional
+        Scores on true test sets.
+    level : float
+
+    Returns
+    -------
+    dict
+        ``verdicts`` of one seed after the other on each pair, ``fold_bias`` of every learner and
+        both estimates, and ``against_truth``, the errors of both estimates.
+    """
+    names = scores.learners
+    found: dict[str, Any] = dict.fromkeys(("verdicts", "fold_bias", "against_truth"))
+    if others:
+        runs = sorted([scores, *others], key=lambda one: one.folds)
+        found["fold_bias"] = [
+            {"learner": learner, "estimate": kind, **rank_row(ranks, "folds")}
+            for learner, kinds in fold_bias(runs, level).items()
+            for kind, ranks in kinds.items()
+        ]
+    if truth is not None:
+        found["against_truth"] = {
+            kind: {
+                "bias": dict(zip(names, one.bias.tolist(), strict=True)),
+                "mse": dict(zip(names, one.mse.tolist(), strict=True)),
+                "same_best": one.same_best,
+            }
+            for kind, one in against_truth(scores, truth).items()
+        }
+    if len(scores.tasks) >= max(_TASKS_OF_VERDICTS, 1 - np.log2(level)):
+        found["verdicts"] = [
+            {"a": names[a], "b": names[b]} | {key: getattr(one, key) for key in _VERDICT}
+            for a, b in combinations(range(len(names)), 2)
+            for one in [seed_verdicts(scores, a, b, level)]
+        ]
+    return found
+
+
 def rank_row(ranks: AverageRanks, what: str = "learners") -> dict[str, Any]:
     """Mean ranks with their tests and critical differences."""
     of_names = dict(zip(ranks.names, ranks.ranks.tolist(), strict=True))
     told = {k: v for k, v in vars(ranks).items() if k not in ("names", "ranks", "n_tasks")}
     return {what: of_names, **told}
-
-
-def verdict_rows(scores: FoldScores, level: float) -> list[dict[str, Any]] | None:
-    """What one seed after the other would say of each pair; None for too few data sets."""
-    if len(scores.tasks) < max(_TASKS_OF_VERDICTS, 1 - np.log2(level)):
-        return None
-    return [
-        {"a": scores.learners[a], "b": scores.learners[b], "a_wins": one.a_wins,
-         "b_wins": one.b_wins, "contradiction": one.contradiction}
-        for a, b in combinations(range(len(scores.learners)), 2)
-        for one in [seed_verdicts(scores, a, b, level)]
-    ]  # fmt: skip
-
-
-def bias_rows(runs: Sequence[FoldScores], level: float) -> list[dict[str, Any]]:
-    """Ranks of the numbers of folds, for every learner and both estimates."""
-    ordered = sorted(runs, key=lambda one: one.folds)
-    return [
-        {"learner": learner, "estimate": kind, **rank_row(ranks, "folds")}
-        for learner, kinds in fold_bias(ordered, level).items()
-        for kind, ranks in kinds.items()
-    ]
-
-
-def truth_row(found: Mapping[str, AgainstTruth], learners: Sequence[str]) -> dict[str, Any]:
-    """Errors of both estimates against true test sets."""
-    return {
-        kind: {
-            "bias": dict(zip(learners, one.bias.tolist(), strict=True)),
-            "mse": dict(zip(learners, one.mse.tolist(), strict=True)),
-            "same_best": one.same_best,
-        }
-        for kind, one in found.items()
-    }

@@ -5,7 +5,6 @@ Files appear whole or not at all and are read without pickle; a folder of other 
 settings is refused (``tests/crossval/test_checkpoint.py``, where runs are killed).
 """
 
-import io
 import json
 import zipfile
 from collections.abc import Iterator
@@ -82,17 +81,16 @@ class Checkpoint:
     def keep(self, iteration: Iteration) -> None:
         """Write an iteration."""
         said = json.dumps([asdict(message) for message in iteration.messages]).encode()
-        content = io.BytesIO()
-        np.savez(
-            content,
-            run=np.frombuffer(self._run(), np.uint8),
-            number=np.array(iteration.number),
-            scores=iteration.scores,
-            probabilities=iteration.probabilities,
-            messages=np.frombuffer(said, np.uint8),
-        )
-        with whole_file(self.folder / f"iteration-{iteration.number:05d}.npz") as draft:
-            draft.write_bytes(content.getvalue())
+        path = self.folder / f"iteration-{iteration.number:05d}.npz"
+        with whole_file(path) as draft, draft.open("wb") as file:
+            np.savez(
+                file,
+                run=np.frombuffer(self._run(), np.uint8),
+                number=np.array(iteration.number),
+                scores=iteration.scores,
+                probabilities=iteration.probabilities,
+                messages=np.frombuffer(said, np.uint8),
+            )
 
     def _wanted(self) -> dict[str, Any]:
         return {"format": _FORMAT, **self.study.description}
@@ -101,35 +99,30 @@ class Checkpoint:
         return digest_of(json.dumps(self._wanted(), sort_keys=True)).encode()
 
     def _read(self, path: Path) -> Iteration:
+        """An iteration from a file that declares no more than one has."""
+        learners, items = len(self.study.learners), self.study.truth.size
+        shapes = {"scores": (learners, self.study.folds), "probabilities": (learners, items)}
+        needed = sum(8 * int(np.prod(size)) for size in shapes.values())
         try:
-            found = self._numbers(path)
+            with zipfile.ZipFile(path) as archive:
+                if sum(part.file_size for part in archive.infolist()) > needed + _LARGEST:
+                    raise InputError("it is too large")
+            with np.load(path, allow_pickle=False) as stored:
+                found = {name: stored[name] for name in ("run", "number", "messages", *shapes)}
+            for name, size in shapes.items():
+                if found[name].shape != size or found[name].dtype != float:
+                    raise InputError(f"its {name} are of another shape")
             if found["run"].tobytes() != self._run() or path.stem[10:] != f"{found['number']:05d}":
                 raise InputError("it is an iteration of another run, or another iteration")
             said = parse_json(found["messages"].tobytes().decode(), path.name)
             messages = tuple(Message(**message) for message in said)
-            numbers = found["scores"], found["probabilities"]
-            return Iteration(int(found["number"]), *numbers, messages)
         except Exception as error:  # NumPy and zipfile raise a dozen kinds for damaged files
             reason = plain_text(f"{error}" or type(error).__name__, 120)
             raise InputError(
                 f"{shown_path(path)} is no finished iteration ({reason}): delete it, and it is "
                 "computed again"
             ) from None
-
-    def _numbers(self, path: Path) -> dict[str, Any]:
-        """Arrays of a file that declares no more than an iteration has."""
-        shape = len(self.study.learners), self.study.folds
-        shapes = {"scores": shape, "probabilities": (shape[0], self.study.truth.size)}
-        needed = sum(8 * int(np.prod(size)) for size in shapes.values())
-        with zipfile.ZipFile(path) as archive:
-            if sum(part.file_size for part in archive.infolist()) > needed + _LARGEST:
-                raise InputError("it is too large")
-        with np.load(path, allow_pickle=False) as stored:
-            found = {name: stored[name] for name in ("run", "number", "messages", *shapes)}
-        for name, size in shapes.items():
-            if found[name].shape != size or found[name].dtype != float:
-                raise InputError(f"its {name} are of another shape")
-        return found
+        return Iteration(int(found["number"]), found["scores"], found["probabilities"], messages)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -142,8 +135,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     """
     path = folder / CHECKPOINT
     if not path.is_file():
-        drafts = [] if not folder.is_dir() else [p for p in folder.iterdir() if p.name[0] != "."]
-        if drafts:
+        if folder.is_dir() and any(inside.name[0] != "." for inside in folder.iterdir()):
             raise InputError(
                 f"{shown_path(folder)} is no checkpoint: it has other files, and no {CHECKPOINT}"
             )

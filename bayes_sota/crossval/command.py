@@ -1,6 +1,6 @@
 """``bayes-sota cv``: learners compared by repeated cross-validation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from bayes_sota import core, crossval, data
 from bayes_sota.core.arguments import NOT_NEGATIVE, PROCESSES, Range, refuse_unused
 from bayes_sota.core.command import (
     ESTIMATE_OPTIONS,
@@ -27,20 +28,17 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import listed
+from bayes_sota.core.text import listed, plain_text
 from bayes_sota.core.text import shown as quoted
 from bayes_sota.crossval.reproducibility import ORDERINGS, Pairing
 from bayes_sota.crossval.rules import RULES, named_rule
-from bayes_sota.crossval.run import FOLDS, ITERATIONS
+from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
 
 if TYPE_CHECKING:
-    import xarray as xr
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
     from bayes_sota.core.types import FloatArray
-    from bayes_sota.crossval.run import CrossValidation
-    from bayes_sota.crossval.summary import JudgedRuns
     from bayes_sota.data.fold_scores import FoldScores
 
 _OF_ONE_TASK = ("means", "scores")
@@ -48,7 +46,7 @@ _ONLY_JUDGED = {
     "rule": None, "threshold": None, "pairing": "all", "together": False, "orderings": 50,
     "other_folds": (), "truth": None, "figure": None,
 }  # fmt: skip
-_OF_PARTITIONS = ("iteration_column", "fold_column")
+_OF_PARTITIONS = ("iteration_column", "fold_column", "folds")
 _ONLY_SAMPLED = {"model": None, "draws": None}
 _THRESHOLD = Range(0, 1e6, open_low=True)
 _KINDS = (*_OF_ONE_TASK, "rules", "reproducibility", "ranks")
@@ -81,38 +79,33 @@ class _RunOutput(Reported):
         if (self.responses or self.item_scores) and len(learners) < 2:
             raise InputError("--responses and --item-scores compare at least 2 learners, got 1")
 
-    def write(self, found: "CrossValidation") -> None:
+    def write(self, found: crossval.CrossValidation) -> None:
         """Write the files that were asked for."""
-        from bayes_sota.core.sample import save_result
-        from bayes_sota.data.formats.fold_tables import write_fold_scores, write_items
-
         if self.scores is not None:
-            write_fold_scores(found.fold_scores, self.scores)
+            data.write_fold_scores(found.fold_scores, self.scores)
         if self.responses is not None:
-            write_items(found.responses(), self.responses)
+            data.write_items(found.responses(), self.responses)
         if self.item_scores is not None:
-            write_items(found.item_scores(), self.item_scores)
-        if self.output is not None:
-            save_result(found.to_datatree(), self.output)
+            data.write_items(found.item_scores(), self.item_scores)
+        write_result(self.output, found.to_datatree)
 
 
-def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of the output, as one."""
-    scores = "Every score: learner, task, iteration, fold, score."
-    options = (
-        *ESTIMATE_OPTIONS,
-        click.option("--scores", type=OutputFile(), help=f"{scores} FILE.csv."),
-        click.option(
-            "--responses", type=OutputFile(),
-            help="Which item is classified right in the first iteration, for sota: FILE.csv.",
-        ),
-        click.option(
-            "--item-scores", type=OutputFile(),
-            help="Classes and probabilities of the items in it, for sota: FILE.csv.",
-        ),
-        click.option("--output", type=OutputFile("result"), help="Scores and probabilities: .nc."),
-    )  # fmt: skip
-    return packed_options(function, _RunOutput, options)
+_RUN_OUTPUT = (
+    *ESTIMATE_OPTIONS,
+    click.option(
+        "--scores", type=OutputFile(),
+        help="Every score: learner, task, iteration, fold, score. FILE.csv.",
+    ),
+    click.option(
+        "--responses", type=OutputFile(),
+        help="Which item is classified right in the first iteration, for sota: FILE.csv.",
+    ),
+    click.option(
+        "--item-scores", type=OutputFile(),
+        help="Classes and probabilities of the items in it, for sota: FILE.csv.",
+    ),
+    click.option("--output", type=OutputFile("result"), help="Scores and probabilities: .nc."),
+)  # fmt: skip
 
 
 @command(epilog="Example: bayes-sota cv run vote.csv --target y --learners nb,tree --folds 5")
@@ -149,7 +142,7 @@ def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )  # fmt: skip
 @number_option(PROCESSES, "--cores", default=1, help="Processes; results are the same.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead.")
-@_run_options
+@partial(packed_options, kind=_RunOutput, options=_RUN_OUTPUT)
 def run(
     file: Path, target: str, learners: str, seed: int | None, shown: _RunOutput, **settings: Any
 ) -> int:
@@ -160,25 +153,22 @@ def run(
     words become 0 and 1, missing numbers the median of the training items, numbers are
     standardised. Needs scikit-learn (extra cv).
     """
-    from bayes_sota.core.text import plain_text
-    from bayes_sota.crossval.learners import named_learners, read_task
-    from bayes_sota.crossval.plots import plot_running_means
-    from bayes_sota.crossval.run import repeated_cross_validation
-    from bayes_sota.crossval.summary_runs import describe_runs
-
     names = [name.strip() for name in learners.split(",")]
-    named_learners(names)
+    crossval.named_learners(names)
     shown.check(names)
-    attributes, labels, categories = read_task(file, target)
-    found = repeated_cross_validation(
-        named_learners(names, categories), attributes, labels, random_seed=seed,
-        progressbar=show_progress(shown.quiet, shown.as_json), 
+    attributes, labels, categories = crossval.read_task(file, target)
+    found = crossval.repeated_cross_validation(
+        crossval.named_learners(names, categories),
+        attributes,
+        labels,
+        random_seed=seed,
+        progressbar=show_progress(shown.quiet, shown.as_json),
         task=plain_text(file.name.partition(".")[0] or file.name),
         **settings,
-    )  # fmt: skip
+    )
     shown.write(found)
-    draw = partial(plot_running_means, found.fold_scores)
-    return shown.deliver(describe_runs(found), draw=draw)
+    draw = partial(crossval.plot_running_means, found.fold_scores)
+    return shown.deliver(crossval.describe_runs(found), draw=draw)
 
 
 @dataclass(frozen=True)
@@ -205,19 +195,17 @@ class _JudgeOutput(Reported):
         return self.figure_kind or "means"
 
 
-def _judge_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of the output, as one."""
-    options = (
-        *ESTIMATE_OPTIONS, seed_option,
-        click.option("--task", help="Data set of a figure of means or scores."),
-        click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
-        click.option(
-            "--figure-kind", type=click.Choice(_KINDS),
-            help="What the figure shows. Default: means, after each iteration.",
-        ),
-        top_option(20, "Rows shown of a table."),
-    )  # fmt: skip
-    return packed_options(function, _JudgeOutput, options)
+_JUDGE_OUTPUT = (
+    *ESTIMATE_OPTIONS,
+    seed_option,
+    click.option("--task", help="Data set of a figure of means or scores."),
+    click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
+    click.option(
+        "--figure-kind", type=click.Choice(_KINDS),
+        help="What the figure shows. Default: means, after each iteration.",
+    ),
+    top_option(20, "Rows shown of a table."),
+)  # fmt: skip
 
 
 @command(epilog="Example: bayes-sota cv judge scores.csv --rule ks --threshold 0.2")
@@ -270,7 +258,7 @@ def _judge_options(function: Callable[..., Any]) -> Callable[..., Any]:
     Range(100, 500_000, whole=True), "--draws",
     help="Draws of each chain (with --bayes); default those of the model, 1000.",
 )  # fmt: skip
-@_judge_options
+@partial(packed_options, kind=_JudgeOutput, options=_JUDGE_OUTPUT)
 def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
     """Say how reproducible the order of learners is, and what the scores support.
 
@@ -285,90 +273,61 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
     for name, default in (_ONLY_JUDGED if bayes else _ONLY_SAMPLED).items():
         if (asked | {"figure": shown.figure})[name] != default:
             raise InputError(f"--{name.replace('_', '-')} {why}")
-    settings = {name: asked.pop(name) for name in (*_ONLY_JUDGED, *_ONLY_SAMPLED) if name in asked}
-    settings |= {name: asked.pop(name) for name in ("rope", "ci_prob")}
+    own = {name: asked.pop(name) for name in (*_ONLY_JUDGED, *_ONLY_SAMPLED) if name in asked}
+    said = {name: asked.pop(name) for name in ("rope", "ci_prob")}
     scores, probabilities = _read(file, asked)
-    report, tree = (
-        _sample(scores, shown, settings)
-        if bayes
-        else _judge(scores, probabilities, shown, settings | asked)
+    seed = chosen_seed(shown.seed)
+    if bayes:
+        tree = crossval.sample_comparison(
+            scores,
+            model=own["model"],
+            draws=own["draws"],
+            random_seed=seed,
+            progressbar=show_progress(shown.quiet, shown.as_json),
+        )
+        write_result(shown.output, lambda: tree)
+        return shown.deliver(crossval.report_comparison(tree, **said), shown.top)
+    rule, truth = own["rule"], own["truth"]
+    if truth is not None:
+        reading = {name: asked[name] for name in asked if name not in _OF_PARTITIONS}
+        truth = data.read_test_scores(truth, scores, **reading)
+    report = crossval.judge_runs(
+        scores,
+        probabilities,
+        rule=None if rule is None else named_rule(rule, own["threshold"]),
+        other_folds=[_read(other, asked | {"folds": None})[0] for other in own["other_folds"]],
+        truth=truth,
+        random_seed=seed,
+        **{name: own[name] for name in ("pairing", "together", "orderings")},
+        **said,
     )
-    write_result(shown.output, tree)
-    drawn = None if bayes else partial(_figure, report, shown, settings["pairing"])
-    return shown.deliver(report, shown.top, drawn)
-
-
-def _judge(
-    scores: "FoldScores",
-    probabilities: "FloatArray | None",
-    shown: _JudgeOutput,
-    asked: dict[str, Any],
-) -> "tuple[Any, Callable[[], xr.DataTree]]":
-    """Report of orderings of the iterations."""
-    from bayes_sota.crossval.summary import judge_runs
-    from bayes_sota.data.read_scores import read_test_scores
-
-    columns = {name: asked[name] for name in asked if name.endswith("_column")}
-    reading = {**columns, "lower_is_better": asked["lower_is_better"]}
-    other = [_read(file, reading | {"folds": None})[0] for file in asked["other_folds"]]
-    truth = None
-    if asked["truth"] is not None:
-        given = {name: reading[name] for name in reading if name not in _OF_PARTITIONS}
-        truth = read_test_scores(asked["truth"], scores, **given)
-    rule = None if asked["rule"] is None else named_rule(asked["rule"], asked["threshold"])
-    names = ("pairing", "together", "orderings", "rope", "ci_prob")
-    report = judge_runs(
-        scores, probabilities, rule=rule, other_folds=other, truth=truth,
-        random_seed=chosen_seed(shown.seed),
-        **{name: asked[name] for name in names},
-    )  # fmt: skip
-    return report, report.about.to_datatree
-
-
-def _sample(
-    scores: "FoldScores", shown: _JudgeOutput, asked: dict[str, Any]
-) -> "tuple[Any, Callable[[], xr.DataTree]]":
-    """Report of the Bayesian model."""
-    from bayes_sota.crossval.sample import sample_comparison
-    from bayes_sota.crossval.summary_posterior import report_comparison
-
-    tree = sample_comparison(
-        scores, model=asked["model"], draws=asked["draws"], random_seed=chosen_seed(shown.seed),
-        progressbar=show_progress(shown.quiet, shown.as_json),
-    )  # fmt: skip
-    report = report_comparison(tree, ci_prob=asked["ci_prob"], rope=asked["rope"])
-    return report, lambda: tree
+    write_result(shown.output, report.about.to_datatree)
+    return shown.deliver(report, shown.top, partial(_figure, report, shown, own["pairing"]))
 
 
 def _read(file: Path, options: dict[str, Any]) -> "tuple[FoldScores, FloatArray | None]":
     """Scores of a table, or scores and probabilities of a result of ``cv run``."""
-    if file.suffix.lower() == ".nc":
-        from bayes_sota.core.sample import read_result
-        from bayes_sota.crossval.run import runs_of_tree
-
-        refuse_unused("a result of cv run, which says it itself", options)
-        return runs_of_tree(read_result(file))
-    from bayes_sota.data.read_scores import read_fold_scores
-
-    return read_fold_scores(file, **options), None
+    if file.suffix.lower() != ".nc":
+        return data.read_fold_scores(file, **options), None
+    refuse_unused("a result of cv run, which says it itself", options)
+    return runs_of_tree(core.read_result(file))
 
 
 def _figure(report: "Report", shown: _JudgeOutput, pairing: Pairing) -> "PlotCollection":
-    from bayes_sota.crossval import plots
-
-    judged: JudgedRuns = report.about
+    judged: crossval.JudgedRuns = report.about
     scores, kind = judged.scores, shown.kind
-    if kind in _OF_ONE_TASK:
-        draw = plots.plot_running_means if kind == "means" else plots.plot_iteration_scores
-        return draw(scores, _task(scores.tasks, shown.task))
+    if kind == "means":
+        return crossval.plot_running_means(scores, _task(scores.tasks, shown.task))
+    if kind == "scores":
+        return crossval.plot_iteration_scores(scores, _task(scores.tasks, shown.task))
     if kind == "reproducibility":
         seed = judged.content["seed"]
-        return plots.plot_reproducibility(scores, pairing=pairing, random_seed=seed)
-    if kind == "ranks":
-        if judged.ranks is None:
-            raise InputError("--figure-kind ranks is for at least 2 data sets")
-        return plots.plot_critical_differences(judged.ranks)
-    return plots.plot_rules(report)
+        return crossval.plot_reproducibility(scores, pairing=pairing, random_seed=seed)
+    if kind == "rules":
+        return crossval.plot_rules(report)
+    if judged.ranks is None:
+        raise InputError("--figure-kind ranks is for at least 2 data sets")
+    return crossval.plot_critical_differences(judged.ranks)
 
 
 def _task(tasks: Sequence[str], name: str | None) -> int:

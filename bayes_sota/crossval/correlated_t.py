@@ -18,7 +18,7 @@ simulation.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -82,8 +82,12 @@ class DifferencePosterior:
 
         Equal differences leave no doubt: then 0, 1, or 1/2 where A and B are the same throughout.
         """
+        from scipy.special import stdtr
+
         NOT_NEGATIVE.check(rope, "rope")
-        return _above(rope, self.mean, self.scale, self.df)
+        if not self.scale:
+            return float(self.mean > rope) + 0.5 * float(self.mean == rope == 0)
+        return float(stdtr(self.df, (self.mean - rope) / self.scale))
 
     def rope(self, rope: float) -> dict[str, float]:
         """Probabilities that A is better, that both are equivalent, and that B is better.
@@ -99,11 +103,8 @@ class DifferencePosterior:
         >>> {k: round(p, 3) for k, p in correlated_t(runs).rope(0.05).items()}
         {'a_better': 0.689, 'equivalent': 0.212, 'b_better': 0.099}
         """
-        NOT_NEGATIVE.check(rope, "rope")
-        a = _above(rope, self.mean, self.scale, self.df)
-        b = _above(rope, -self.mean, self.scale, self.df)
-        if not rope:
-            b = 1 - a
+        a = self.p_better(rope)
+        b = replace(self, mean=-self.mean).p_better(rope) if rope else 1 - a
         return {"a_better": a, "equivalent": max(0.0, 1 - a - b), "b_better": b}
 
     def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
@@ -113,15 +114,6 @@ class DifferencePosterior:
         OPEN_SHARE.check(ci_prob, "ci_prob")
         half = float(stdtrit(self.df, (1 + ci_prob) / 2)) * self.scale
         return self.mean - half, self.mean + half
-
-
-def _above(bound: float, mean: float, scale: float, df: float) -> float:
-    """P(difference > bound)."""
-    from scipy.special import stdtr
-
-    if not scale:
-        return float(mean > bound) + 0.5 * float(mean == bound == 0)
-    return float(stdtr(df, (mean - bound) / scale))
 
 
 def correlated_t(

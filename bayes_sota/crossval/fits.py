@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -22,6 +22,10 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _RESPONSES = ("predict_proba", "decision_function")
+_OTHER_SUBJECTS = {
+    "sklearn.metrics._regression": "regression",
+    "sklearn.metrics.cluster": "clustering",
+}
 _LONGEST = 200  # characters of an error
 
 
@@ -116,58 +120,49 @@ class Study:
         scores = np.full((len(self.learners), self.folds), np.nan)
         probabilities = np.full((len(self.learners), self.truth.size), np.nan)
         messages: list[Message] = []
-        for fold, (train, test) in enumerate(self.partition(iteration)):
-            parts = [_chosen(self.rows, train), _chosen(self.rows, test)]
+        for fold, places in enumerate(self.partition(iteration)):
+            train, test = ((_chosen(self.rows, at), self.labels[at]) for at in places)
             for j, name in enumerate(self.learners):
-                said: list[tuple[str, str]] = []
                 own = int(digest_of(name), 16)  # whoever else takes part
                 draw = np.random.SeedSequence([self.seed, iteration, fold, own])
-                found = self._fitted(name, parts, (train, test), draw, said)
-                scores[j, fold], probabilities[j, test] = found
+                scores[j, fold], probabilities[j, places[1]], said = self._fitted(
+                    name, draw, train, test
+                )
                 messages += [Message(kind, name, iteration, fold, text) for kind, text in said]
         return Iteration(iteration, scores, probabilities, tuple(messages))
 
     def _fitted(
-        self,
-        name: str,
-        parts: list[Any],
-        places: tuple[IntArray, IntArray],
-        draw: np.random.SeedSequence,
-        said: list[tuple[str, str]],
-    ) -> tuple[float, FloatArray | float]:
-        """Score and probabilities of one fit, NaN where it failed; what it said is noted."""
+        self, name: str, draw: np.random.SeedSequence, train: tuple[Any, Any], test: tuple[Any, Any]
+    ) -> tuple[float, FloatArray | float, list[tuple[str, str]]]:
+        """Score and probabilities of one fit, NaN where it failed, and what it said."""
+        score, said = np.nan, list[tuple[str, str]]()
+        values: FloatArray | float = np.nan
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            found: tuple[float, FloatArray | float]
             try:
                 fitted = seeded(self.learners[name], self.without_state[name], draw)
-                fitted.fit(parts[0], self.labels[places[0]])
-                found = self._scored(fitted, parts[1], self.labels[places[1]], said)
+                fitted.fit(*train)
+                score, values = self._scored(fitted, *test)
+                if not hasattr(fitted, "predict_proba"):
+                    said.append(("decision function", ""))
             except Exception as error:  # an estimator may raise anything; the others go on
                 said.append(("error", _first_line(type(error).__name__, error)))
-                found = np.nan, np.nan
         texts = (_first_line(w.category.__name__, w.message) for w in warned)
-        said += [("warning", text) for text in dict.fromkeys(texts)]
-        return found
+        return score, values, said + [("warning", text) for text in dict.fromkeys(texts)]
 
-    def _scored(
-        self, fitted: Any, rows: Any, labels: Any, said: list[tuple[str, str]]
-    ) -> tuple[float, FloatArray]:
+    def _scored(self, fitted: Any, rows: Any, labels: Any) -> tuple[float, FloatArray]:
+        """Score and probabilities of test items, for which an estimator is asked once."""
+        from sklearn.metrics import check_scoring, make_scorer
+
         response = next((name for name in _RESPONSES if hasattr(fitted, name)), None)
         if response is None:
             raise TypeError("it has neither predict_proba nor decision_function")
-        _remember(fitted, rows)
-        values = np.asarray(getattr(fitted, response)(rows), float)
-        if response == "decision_function":
-            said.append((response.replace("_", " "), ""))
-        else:
-            values = values[:, 1]
-        if not np.isfinite(values).all():
-            raise ValueError(f"{response} gave numbers that are not finite")
-        score = float(self.score(fitted, rows, labels))
-        if not np.isfinite(score):
-            raise ValueError(f"the score is {score}")
-        return score, values
+        values = make_scorer(_finite, response_method=response, response=response)
+        measure = check_scoring(fitted, {"values": values, "score": self.score})
+        found = measure(fitted, rows, labels)
+        if not np.isfinite(found["score"]):
+            raise ValueError(f"the score is {found['score']}")
+        return found["score"], found["values"]
 
     @property
     def scorer(self) -> str:
@@ -183,7 +178,11 @@ class Study:
     def without_state(self) -> dict[str, list[str]]:
         """Every ``random_state`` of each learner that is None."""
         return {
-            name: sorted(k for k, v in learner.get_params().items() if v is None and _is_state(k))
+            name: sorted(
+                parameter
+                for parameter, value in learner.get_params().items()
+                if value is None and parameter.rpartition("__")[2] == "random_state"
+            )
             for name, learner in self.learners.items()
         }
 
@@ -286,29 +285,19 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
     from sklearn.metrics import get_scorer, get_scorer_names
 
     names = get_scorer_names()
-    if callable(scoring) or scoring in names:
-        found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
-        _check_subject(scoring, getattr(found, "_score_func", None))
-        return found
-    raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
-
-
-def _check_subject(scoring: str | Callable[..., float], function: Any) -> None:
-    """Refuse scores of numbers and of clusters, which take two classes for what they are not."""
-    module = getattr(function, "__module__", "")
-    what = {"sklearn.metrics._regression": "regression", "sklearn.metrics.cluster": "clustering"}
-    for place, subject in what.items():
-        if module.startswith(place):
+    if not callable(scoring) and scoring not in names:
+        raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
+    found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
+    function: Any = getattr(found, "_score_func", None)
+    for place, subject in _OTHER_SUBJECTS.items():  # they take two classes for what they are not
+        if getattr(function, "__module__", "").startswith(place):
             name = scoring if isinstance(scoring, str) else function.__name__
             raise InputError(
                 f"the score {shown(name)} is for {subject}, and labels are of two classes: "
                 "roc_auc, average_precision, balanced_accuracy, neg_log_loss or neg_brier_score "
                 "would do"
             )
-
-
-def _is_state(parameter: str) -> bool:
-    return parameter.rpartition("__")[2] == "random_state"
+    return found
 
 
 def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> Any:
@@ -318,33 +307,14 @@ def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> An
     """
     from sklearn.base import clone
 
-    fresh = clone(estimator)
-    if names:
-        states = draw.generate_state(len(names)) >> 1  # 31 bits
-        fresh.set_params(**dict(zip(names, map(int, states), strict=True)))
-    return fresh
+    states = draw.generate_state(len(names)) >> 1  # 31 bits
+    return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
 
 
-def _remember(fitted: Any, rows: Any) -> None:
-    """Let a fitted estimator answer once about these items: scorers ask again."""
-    for name in (*_RESPONSES, "predict"):
-        if hasattr(fitted, name):
-            setattr(fitted, name, _once(getattr(fitted, name), rows))
-
-
-def _once(method: Callable[..., Any], items: Any) -> Callable[..., Any]:
-    """A method that is called once with the items of a fold."""
-    found: list[Any] = []
-
-    @wraps(method)
-    def answer(rows: Any, *others: Any, **more: Any) -> Any:
-        if rows is not items or others or more:
-            return method(rows, *others, **more)
-        if not found:
-            found.append(method(rows))
-        return found[0]
-
-    return answer
+def _finite(_: Any, values: FloatArray, response: str) -> FloatArray:
+    if not np.isfinite(values).all():
+        raise ValueError(f"{response} gave numbers that are not finite")
+    return values
 
 
 def _chosen(rows: Any, places: IntArray) -> Any:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import f, t
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
@@ -78,8 +79,6 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[DifferenceT
     >>> [test.name for test in difference_tests(*scores, folds=2)]
     ['naive', 'corrected', '5x2cv t', '5x2cv F']
     """
-    from scipy.stats import f, t
-
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if first.shape != second.shape:
         raise InputError(f"scores of the same folds are needed, got {first.shape}, {second.shape}")

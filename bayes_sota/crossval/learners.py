@@ -39,6 +39,7 @@ LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "forest": ("ensemble.RandomForestClassifier", {}),
 }  # fmt: skip
 """Names of learners: class and settings in scikit-learn."""
+_COMPLAINT = "the column has numbers, so that this must be one, or empty; got {}"
 
 
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
@@ -133,17 +134,13 @@ def read_task(
         raise InputError(f"{table.where}: there are no attributes, only {shown(table.header[at])}")
     words = [holds_no_number(table, j) for j in others]
     columns = [
-        _codes(table, j) if w else _numbers(table, j) for j, w in zip(others, words, strict=True)
+        _codes(table, j) if w else numbers_in(table, j, _number, _COMPLAINT)
+        for j, w in zip(others, words, strict=True)
     ]
     names, codes = coded_names(table, at, "label")
     numbers = [number_of(name) for name in names]
     labels = np.array(names if None in numbers else numbers)[codes]  # 10 is larger than 9
     return np.column_stack(columns), labels, [j for j, w in enumerate(words) if w]
-
-
-def _numbers(table: Table, column: int) -> FloatArray:
-    complaint = "the column has numbers, so that this must be one, or empty; got {}"
-    return numbers_in(table, column, _number, complaint)
 
 
 def _number(cell: Any) -> float | None:

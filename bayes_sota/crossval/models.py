@@ -100,7 +100,15 @@ def build_model(
     data = relative_scores(fold_scores)
     unit = data.unit if unit is None else POSITIVE.check(unit, "unit")
     pairs = np.array(list(combinations(range(len(data.learners)), 2)))
-    with pm.Model(coords=_coords(data, pairs)) as model:
+    names = data.learners
+    coords = {
+        "learner": list(names),
+        "task": list(data.tasks),
+        "iteration": list(data.labels),
+        "fold": list(range(data.values.shape[1])),
+        "pair": [f"{names[a]} - {names[b]}" for a, b in pairs],
+    }
+    with pm.Model(coords=coords) as model:
         pm.Data("iteration_task", data.task, dims="iteration")
         pm.Data("score_unit", unit)
         variance = _fold_variances(data, known, unit)
@@ -111,22 +119,13 @@ def build_model(
         spread = pm.math.sqrt(per_iteration * freedom / (freedom - 2))
         pm.Deterministic("partition_sd", spread, dims=_GRID)
         odds = _overlap_odds(known, data.folds)
-        shared = odds * variance * _over_iterations(ratio, data)
+        # With one score per iteration nothing tells the ratio, which is then taken as 1.
+        over = 1 - (1 - ratio**2) / data.folds if data.values.shape[1] > 1 else 1.0
+        shared = odds * variance * over  # of fold scores over all iterations
         pm.Deterministic("shared_sd", pm.math.sqrt(shared), dims=_GRID)
         steady = _steady_state(data, known, unit, shared, pairs)
         _observe(data, steady, variance, per_iteration, freedom)
     return model
-
-
-def _coords(data: RelativeScores, pairs: IntArray) -> dict[str, Any]:
-    names = data.learners
-    return {
-        "learner": list(names),
-        "task": list(data.tasks),
-        "iteration": list(data.labels),
-        "fold": list(range(data.values.shape[1])),
-        "pair": [f"{names[a]} - {names[b]}" for a, b in pairs],
-    }
 
 
 def _by_cell(data: RelativeScores, offset: Any) -> Any:
@@ -159,14 +158,6 @@ def _partition_ratios(data: RelativeScores, priors: CrossValidationPriors) -> An
         transform=_Standardised(*told),
     )  # fmt: skip
     return _by_cell(data, pt.exp(logs if logs.ndim == 2 else logs[:, None]))
-
-
-def _over_iterations(ratio: Any, data: RelativeScores) -> Any:
-    """Variance of fold scores over all iterations, relative to that within one.
-
-    With one score per iteration nothing tells c, which is then taken as 1.
-    """
-    return 1 - (1 - ratio**2) / data.folds if data.values.shape[1] > 1 else 1.0
 
 
 def _overlap_odds(priors: CrossValidationPriors, folds: int) -> Any:
@@ -213,14 +204,12 @@ def _learner_effects(data: RelativeScores, sd: Any, variances: Any) -> Any:
     weight = (1 / variances).mean(axis=1)
     told = (weight[:, None] * data.task_means).sum(axis=0) / weight.sum()
     return pm.CustomDist(
-        "learner_effect", pt.zeros_like(told), sd**2, told, weight.sum(), logp=_effects_logp,
-        random=_draw_learner_effects, signature="(l),(),(l),()->(l)", dims="learner",
-        transform=_StandardisedZeroSum([-1]), support_point=lambda _, size, mean, *__: mean,
+        "learner_effect", pt.zeros_like(told), sd**2, told, weight.sum(),
+        logp=lambda values, mean, variance, *_: zero_sum_logp(values, mean, mean + variance),
+        random=lambda mean, variance, *_, rng, size: _draw_zero_sum(mean, mean + variance, rng),
+        signature="(l),(),(l),()->(l)", dims="learner", transform=_StandardisedZeroSum([-1]),
+        support_point=lambda _, size, mean, *__: mean,
     )  # fmt: skip
-
-
-def _effects_logp(values: Any, mean: Any, variance: Any, *_: Any) -> Any:
-    return zero_sum_logp(values, mean, mean + variance)
 
 
 def _draw_true_effects(effect: Any, steady: Any, own: Any, shared: Any) -> Any:
@@ -387,12 +376,6 @@ def _square(weight: Any, gap: Any) -> Any:
 def _draw_zero_sum(means: Any, variances: Any, rng: Any = None, size: Any = None) -> FloatArray:
     drawn = np.asarray(means + np.sqrt(variances) * rng.standard_normal(np.shape(variances)))
     return drawn - drawn.mean(axis=-1, keepdims=True)
-
-
-def _draw_learner_effects(
-    mean: Any, variance: Any, *_: Any, rng: Any = None, size: Any = None
-) -> FloatArray:
-    return _draw_zero_sum(mean, mean + variance, rng)
 
 
 def _draw_scores(

@@ -6,9 +6,12 @@ measures that texts do not collide.
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
+from arviz_plots import PlotCollection, visuals
+from arviz_plots.plot_collection import backend_from_object
 from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import DEFAULT_SEED
@@ -25,21 +28,17 @@ from bayes_sota.core.plots import (
 )
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import shown_name
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import Seed
 from bayes_sota.crossval.across_tasks import AverageRanks
 from bayes_sota.crossval.reproducibility import Pairing, expected_by_chance, judge_rules
 from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.shape import running_means
 from bayes_sota.data.fold_scores import FoldScores
 
-if TYPE_CHECKING:
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
-
 _PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MOST = len(_PALETTE)
 _ORDERINGS = 50
+_BAND = {"kwarg": ["x", "y_bottom", "y_top"]}
 _HIDDEN_BY_OVERLAP = 0.055  # of the height of a panel, between two labels
 
 
@@ -49,9 +48,9 @@ def plot_running_means(
     *,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw the mean score of every learner after each iteration.
 
     The bands are where the running means of other partitions lie (``running_means``): orders that
@@ -98,18 +97,17 @@ def plot_running_means(
     panel = _panel("score", (7.6, 4.4), backend, plot_collection, pc_kwargs)
     for j, one in enumerate(found):
         x = np.arange(1, one.mean.size + 1)
-        ends = np.clip(one.interval.T, low, high)
-        _band(panel, f"band_{j}", x, ends, _PALETTE[j])
+        parts = [x.astype(np.float64), *np.clip(one.interval.T, low, high)]
+        band = xr.DataArray(np.stack(parts), _BAND, ("kwarg", "point"))
+        panel.draw(visuals.fill_between_y, f"band_{j}", band, color=_PALETTE[j], alpha=0.16)
         _line(panel, f"mean_{j}", x, one.mean, _PALETTE[j])
     last = [one.mean[-1] for one in found]
     limits = _name_lines(panel, scores.learners, last, count, (low, high))
     _set_axes(panel, "iterations", (1, 1 + 1.36 * (count - 1)), limits, until=count)
     on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
     panel.set_titles([f"{scores.score_name}; bands: where {ci_prob:.0%} of other partitions are"])
-    title_figure(
-        panel.collection,
-        f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}",
-    )
+    title = f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}"
+    title_figure(panel.collection, title)
     return panel.collection
 
 
@@ -118,9 +116,9 @@ def plot_iteration_scores(
     task: int = 0,
     *,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw the distribution of the scores of single iterations, the best learner first.
 
     Parameters
@@ -144,8 +142,6 @@ def plot_iteration_scores(
     >>> len(figure.viz["iterations_1"]["score"].item()["x"])
     20
     """
-    import xarray as xr
-
     means = scores.iteration_means()[task]
     values = [one[np.isfinite(one)] for one in means]
     order = np.argsort([-one.mean() for one in values], kind="stable")
@@ -160,11 +156,10 @@ def plot_iteration_scores(
             top = float(curve.sel(plot_axis="y").max())
             panel.area(f"density_{row}", curve, floor, 0.62 / top, COLORS["theta_sota"])
         marks = np.full(one.size, floor - 0.06)
-        panel.dots(f"iterations_{row}", _points(one), marks, COLORS["dark"],
-                   marker="|", size=30)  # fmt: skip
+        panel.dots(f"iterations_{row}", _points(one), marks, COLORS["dark"], marker="|", size=30)
         _line(panel, f"mean_{row}", [one.mean()] * 2, [floor, floor + 0.66], "#000000")
-        panel.dots(f"median_{row}", _points([np.median(one)]),
-                   np.array([floor + 0.14]), COLORS["winner_skill"])  # fmt: skip
+        at = np.array([floor + 0.14])
+        panel.dots(f"median_{row}", _points([np.median(one)]), at, COLORS["winner_skill"])
     heights = [-float(row) + 0.2 for row in range(len(order))]
     _set_axes(panel, f"{scores.score_name} of one iteration (line: mean, dot: median)", (low, high),
               (-len(order) + 0.75, 0.85), ticks=(heights, names))  # fmt: skip
@@ -178,9 +173,9 @@ def plot_rules(
     report: Report,
     *,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw after how many iterations every rule stops every learner.
 
     Of fixed numbers only the chosen one is drawn. Dots are means over orderings and data sets, bars
@@ -212,39 +207,30 @@ def plot_rules(
     learners = judged.scores.learners
     rules = [one for one in judged.rules if one.rule.adapts or one is judged.rules[0]]
     _checked(len(learners))
-    panel = _panel(
-        "iterations",
-        (7.6, 1.7 + 0.2 * len(rules) * (len(learners) + 1.2)),
-        backend,
-        plot_collection,
-        pc_kwargs,
-    )
     offsets = 0.2 * ((len(learners) - 1) / 2 - np.arange(len(learners)))
     step = 0.2 * (len(learners) + 1.2)
+    size = (7.6, 1.7 + len(rules) * step)
+    panel = _panel("iterations", size, backend, plot_collection, pc_kwargs)
     for row, one in enumerate(rules):
         for j in range(len(learners)):
             used, ran_out = one.iterations[:, :, j].ravel(), 1 - one.stopped[:, :, j].mean()
             height = -row * step + offsets[j]
-            panel.bar(f"bar_{row}_{j}", make_bounds(*np.quantile(used, [0.05, 0.95])), height,
-                      _PALETTE[j], 1.8)  # fmt: skip
+            ends = make_bounds(*np.quantile(used, [0.05, 0.95]))
+            panel.bar(f"bar_{row}_{j}", ends, height, _PALETTE[j], 1.8)
             hollow = {"facecolor": "white"} if ran_out > 0.05 else {}
             mean = _points([used.mean()])
             panel.dots(f"mean_{row}_{j}", mean, np.array([height]), _PALETTE[j], **hollow)
     most = float(max(one.pool.max() for one in rules))
     heights = [-row * step for row in range(len(rules))]
     edge = 1 + 1.36 * (most - 1)
-    names = spread_out([heights[0] + offset for offset in offsets], 0.2)
-    for j, (name, height) in enumerate(zip(learners, names, strict=True)):
-        panel.text(f"name_{j}", 1 + 1.04 * (most - 1), height, shown_name(name), side="left",
-                   color=_PALETTE[j])  # fmt: skip
+    for j, name in enumerate(learners):
+        text, at = shown_name(name), 1 + 1.04 * (most - 1)
+        panel.text(f"name_{j}", at, float(offsets[j]), text, side="left", color=_PALETTE[j])
     _set_axes(panel, "iterations until the rule holds (hollow: some orderings end before)",
               (0, edge), (heights[-1] - step / 2, step / 2),
               ticks=(heights, [one.rule.name for one in rules]), until=most)  # fmt: skip
-    saved = rules[0].saved.mean()
-    title_figure(
-        panel.collection,
-        f"The rule {rules[0].rule.name} saves {saved:.0%} of {most:.0f} iterations",
-    )
+    saved = f"saves {rules[0].saved.mean():.0%} of {most:.0f} iterations"
+    title_figure(panel.collection, f"The rule {rules[0].rule.name} {saved}")
     return panel.collection
 
 
@@ -254,9 +240,9 @@ def plot_reproducibility(
     pairing: Pairing = "all",
     random_seed: Seed = DEFAULT_SEED,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw how reproducible the order of every pair is after so many iterations.
 
     A grey line is what equal learners have by chance; it rises because orderings share one pool of
@@ -319,9 +305,9 @@ def plot_critical_differences(
     ranks: AverageRanks,
     *,
     backend: str | None = None,
-    plot_collection: "PlotCollection | None" = None,
+    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
-) -> "PlotCollection":
+) -> PlotCollection:
     """Draw average ranks, the best on the left; bars join those that do not differ (Nemenyi).
 
     Parameters
@@ -346,9 +332,8 @@ def plot_critical_differences(
     k, order = len(ranks.names), np.argsort(ranks.ranks, kind="stable")
     left, groups = (k + 1) // 2, ranks.groups()
     first = -0.55 - 0.22 * len(groups)
-    panel = _panel(
-        "rank", (7.6, 1.9 + 0.26 * (left + len(groups) + 1)), backend, plot_collection, pc_kwargs
-    )
+    size = (7.6, 1.9 + 0.26 * (left + len(groups) + 1))
+    panel = _panel("rank", size, backend, plot_collection, pc_kwargs)
     edges = (1 - 0.06 * (k - 1), k + 0.06 * (k - 1))
     _line(panel, "axis", [1, k], [0, 0], "#000000")
     for tick in range(1, k + 1):
@@ -359,9 +344,9 @@ def plot_critical_differences(
         edge, row = edges[0 if on_left else 1], place if on_left else k - 1 - place
         height, rank = first - 0.36 * row, float(ranks.ranks[at])
         _line(panel, f"leader_{at}", [rank, rank, edge], [0, height, height], COLORS["dark"])
-        text = f"{shown_name(ranks.names[at], 22)}  {rank:.2f}" if on_left else (
-            f"{rank:.2f}  {shown_name(ranks.names[at], 22)}")  # fmt: skip
-        panel.text(f"name_{at}", edge, height, f" {text} ", side="right" if on_left else "left")
+        name, mean = shown_name(ranks.names[at], 22), f"{rank:.2f}"
+        text = f" {name}  {mean} " if on_left else f" {mean}  {name} "
+        panel.text(f"name_{at}", edge, height, text, side="right" if on_left else "left")
     for number, group in enumerate(groups):
         height = -0.25 - 0.22 * number
         ends = ranks.ranks[[group[0], group[-1]]] + np.array([-0.02, 0.02]) * (k - 1)
@@ -391,7 +376,7 @@ def _panel(
     name: str,
     size: tuple[float, float],
     backend: str | None,
-    collection: "PlotCollection | None",
+    collection: PlotCollection | None,
     settings: dict[str, Any],
 ) -> Panel:
     where = {"backend": backend, "plot_collection": collection, **settings}
@@ -405,24 +390,12 @@ def _with_room(values: ArrayLike) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _points(values: ArrayLike) -> "xr.DataArray":
-    import xarray as xr
-
+def _points(values: ArrayLike) -> xr.DataArray:
     return xr.DataArray(np.asarray(values, np.float64), dims="point")
 
 
 def _line(panel: Panel, label: str, x: ArrayLike, y: ArrayLike, color: str) -> None:
     panel.line(label, _points(x), _points(y), color)
-
-
-def _band(panel: Panel, label: str, x: ArrayLike, ends: FloatArray, color: str) -> None:
-    import xarray as xr
-    from arviz_plots import visuals
-
-    parts = [np.asarray(x, np.float64), ends[0], ends[1]]
-    coords = {"kwarg": ["x", "y_bottom", "y_top"]}
-    band = xr.DataArray(np.stack(parts), dims=("kwarg", "point"), coords=coords)
-    panel.draw(visuals.fill_between_y, label, band, color=color, alpha=0.16)
 
 
 def _name_lines(
@@ -438,8 +411,8 @@ def _name_lines(
     apart = _HIDDEN_BY_OVERLAP * (high - low)
     where = spread_out(heights, apart)
     for k, (name, height) in enumerate(zip(names, where, strict=True)):
-        panel.text(f"name_{k}", 1 + 1.02 * (count - 1), float(height), shown_name(name),
-                   side="left", color=colors[k])  # fmt: skip
+        at, text = 1 + 1.02 * (count - 1), shown_name(name)
+        panel.text(f"name_{k}", at, float(height), text, side="left", color=colors[k])
     return min(low, min(where) - apart / 2), max(high, max(where) + apart / 2)
 
 
@@ -464,8 +437,6 @@ def _set_axes(
 
 
 def _style(panel: Panel, label: str, change: Callable[[Any, Any], None]) -> None:
-    from arviz_plots.plot_collection import backend_from_object
-
     def style(_: Any, target: Any, **__: Any) -> None:
         change(backend_from_object(target), target)
 

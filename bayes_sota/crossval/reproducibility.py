@@ -36,7 +36,7 @@ from bayes_sota.crossval.rules import (
     progress_of,
     stops_of,
 )
-from bayes_sota.crossval.shape import SteadyState, canonical_iterations
+from bayes_sota.crossval.shape import canonical_iterations
 from bayes_sota.data.fold_scores import FoldScores
 
 Pairing = Literal["all", "paired"]
@@ -170,10 +170,10 @@ def judge_rules(
             f"on data set {scores.tasks[t]!r}: at least 2 random partitions are needed to see how "
             "much results differ between them"
         )
-    needs = any(rule.needs_probabilities for rule in rules)
+    items = probabilities if any(rule.needs_probabilities for rule in rules) else None
     found = np.array([
         [[_stopped(rule, row, together) for row in ordered] for rule in rules]
-        for ordered in (progress_of(scores, probabilities, order, needs=needs) for order in orders)
+        for ordered in (progress_of(scores, items, order) for order in orders)
     ])  # fmt: skip
     judged = []
     for rule, one in zip(rules, np.moveaxis(found, 1, 0), strict=True):
@@ -237,23 +237,29 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0, pairing: Pairing
     return float(np.sum(weight * folded) / np.sum(weight))
 
 
-def compared_rules(chosen: Rule, scores: FoldScores, items: bool, most: int) -> list[Rule]:
-    """The chosen rule and those that it is compared with."""
-    others: list[Rule] = [FixedNumber(canonical_iterations(scores.folds))]
-    others += [FixedNumber(n) for n in (10, 50)]
-    others += [SpearmanRule(t) for t in (1 - 1e-3, 1 - 1e-4, 1 - 1e-5) if items]
-    others += [KolmogorovSmirnovRule(t) for t in (0.2, 0.1)] + [PosteriorRule()]
-    return [chosen, *(one for one in others if one != chosen and one.least < most)]
+def judged_beside(
+    chosen: Rule, scores: FoldScores, probabilities: Probabilities, **settings: Any
+) -> list[JudgedRule]:
+    """The chosen rule, and those that it is compared with, judged by ``judge_rules``.
 
-
-def check_possible(judged: JudgedRule, state: SteadyState) -> None:
-    """Refuse a rule that so few iterations can never meet; scores that tie may."""
-    rule, most = judged.rule, int(state.n_iterations.max())
-    if rule.least > most and not judged.stopped.any():
+    Raises
+    ------
+    InputError
+        So few iterations can never meet the chosen rule; where scores tie, they may.
+    """
+    complete = np.isfinite(scores.iteration_means()).sum(axis=2)
+    others: list[Rule] = [FixedNumber(n) for n in (canonical_iterations(scores.folds), 10, 50)]
+    if probabilities is not None:
+        others += [SpearmanRule(t) for t in (1 - 1e-3, 1 - 1e-4, 1 - 1e-5)]
+    others += [KolmogorovSmirnovRule(0.2), KolmogorovSmirnovRule(0.1), PosteriorRule()]
+    rules = [chosen, *(one for one in others if one != chosen and one.least < complete.min())]
+    judged = judge_rules(rules, scores, probabilities, **settings)
+    if chosen.least > complete.max() and not judged[0].stopped.any():
         raise InputError(
-            f"the rule {rule.name} takes at least {rule.least} iterations, and there are {most}: "
-            "another threshold, another rule or more iterations"
+            f"the rule {chosen.name} takes at least {chosen.least} iterations, and there are "
+            f"{complete.max()}: another threshold, another rule or more iterations"
         )
+    return judged
 
 
 def rule_row(judged: JudgedRule, pairing: Pairing) -> dict[str, Any]:

@@ -13,8 +13,8 @@ correlated t.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
-from typing import Protocol
+from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,24 +26,17 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.correlated_t import partition_share, running_posteriors
 from bayes_sota.data.fold_scores import FoldScores
 
+if TYPE_CHECKING:
+    from bayes_sota.crossval.run import CrossValidation
+
 _CORRELATION = Range(0.9, 1.0)
 _DISTANCE = Range(1e-6, 1.0)
 _ITERATIONS = Range(1, 10**6, whole=True)
+_SEVERAL = Range(2, 10**6, whole=True)
+ALL, NEWEST = slice(None), slice(-1, None)
 _FIRST_LOOK = 16  # iterations; rules of one learner stop before, mostly
 type Probabilities = FloatArray | Sequence[FloatArray] | None
 """Per data set (learner, iteration, item); one array where there is one data set."""
-
-
-class Runs(Protocol):
-    """What a rule sees while cross-validation of one data set runs."""
-
-    @property
-    def fold_scores(self) -> FoldScores:
-        """Scores so far."""
-
-    @property
-    def probabilities(self) -> FloatArray | None:
-        """Predicted probability of every item, (learner, iteration, item), if it is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,28 +61,21 @@ class Progress:
     fold_scores: FloatArray
     numbers: IntArray
     folds: int
-    _beginnings: dict[int, "Progress"] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[int, int], FloatArray] = field(default_factory=dict, repr=False)
 
-    def beginning(self, n: int) -> "Progress":
-        """The first iterations, once for all thresholds that share what is computed of them."""
-        if n >= len(self.scores):
-            return self
-        if n not in self._beginnings:
-            items = None if self.probabilities is None else self.probabilities[:n]
-            parts = self.scores[:n], items, self.fold_scores[:n], self.numbers[:n]
-            self._beginnings[n] = Progress(*parts, self.folds)
-        return self._beginnings[n]
+    def counts(self, span: slice) -> IntArray:
+        """Iterations after which a rule is asked, of all numbers from 1."""
+        return np.arange(1, len(self.scores) + 1)[span]
 
-    @cached_property
-    def correlations(self) -> FloatArray:
-        """Successive correlations of all iterations, which several thresholds share."""
-        return self.newest_correlations(None)
-
-    def newest_correlations(self, newest: int | None) -> FloatArray:
-        """Those of the newest iterations, or of all."""
+    def correlations(self, span: slice) -> FloatArray:
+        """Successive correlations after these iterations, which several thresholds share."""
         if self.probabilities is None:
             raise InputError("Spearman's rule needs the predicted probability of every item")
-        return successive_correlations(self.probabilities, newest)
+        counts = self.counts(span)
+        ends = int(counts.max(initial=0)), counts.size
+        if ends not in self._known:
+            self._known[ends] = successive_correlations(self.probabilities[: ends[0]], counts.size)
+        return self._known[ends]
 
 
 class Rule(ABC):
@@ -104,17 +90,17 @@ class Rule(ABC):
         """Its name with its threshold."""
 
     @property
-    @abstractmethod
     def least(self) -> int:
         """Iterations before which it cannot hold, unless scores tie."""
+        return 2
 
     @abstractmethod
-    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
-        """Whether it holds for a learner after each iteration, or after each of the newest ones."""
+    def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
+        """Whether it holds for a learner after each of these iterations."""
 
-    def held(self, row: Sequence[Progress], newest: int | None = None) -> list[BoolArray]:
+    def held(self, row: Sequence[Progress], span: slice = ALL) -> list[BoolArray]:
         """Whether it holds for each of the learners of a data set."""
-        return [self.holds(progress, newest) for progress in row]
+        return [self.holds(progress, span) for progress in row]
 
     def stops(self, row: Sequence[Progress]) -> list[int]:
         """Iterations after which each learner of a data set stops, 0 for never."""
@@ -122,23 +108,25 @@ class Rule(ABC):
 
     def _stop(self, progress: Progress) -> int:
         """Of a rule that looks at no other learner; what follows the stop is not computed."""
-        n, most = _FIRST_LOOK, len(progress.scores)
-        while n < most and not (stop := _first(self.holds(progress.beginning(n)))):
-            n *= 3
-        return stop if n < most else _first(self.holds(progress))
+        first, last = 0, _FIRST_LOOK
+        while first < len(progress.scores):
+            if stop := _first(self.holds(progress, slice(first, last))):
+                return first + stop
+            first, last = last, 3 * last
+        return 0
 
-    def decided(self, runs: Runs) -> bool:
+    def decided(self, runs: "CrossValidation") -> bool:
         """Whether it holds for every learner after the newest iteration.
 
         Parameters
         ----------
-        runs : Runs
+        runs : CrossValidation
             One data set, iterations in the order in which they ran.
         """
         items = runs.probabilities if self.needs_probabilities else None
-        found = progress_of(runs.fold_scores, items, needs=self.needs_probabilities)
+        found = progress_of(runs.fold_scores, items)
         started = all(progress.scores.size for row in found for progress in row)
-        return started and all(bool(held[-1]) for row in found for held in self.held(row, 1))
+        return started and all(bool(held[-1]) for row in found for held in self.held(row, NEWEST))
 
 
 @dataclass(frozen=True)
@@ -170,10 +158,10 @@ class FixedNumber(Rule):
     def least(self) -> int:
         return self.iterations
 
-    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
-        return _numbers(progress, newest) >= self.iterations
+    def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
+        return progress.counts(span) >= self.iterations
 
-    def decided(self, runs: Runs) -> bool:
+    def decided(self, runs: "CrossValidation") -> bool:
         """Whether there are so many iterations; those in which a learner failed count as well."""
         return bool(runs.fold_scores.scores.shape[2] >= self.iterations)
 
@@ -213,13 +201,8 @@ class SpearmanRule(Rule):
     def name(self) -> str:
         return f"Spearman {self.threshold:.8g}"
 
-    @property
-    def least(self) -> int:
-        return 2
-
-    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
-        found = progress.newest_correlations(newest) if newest else progress.correlations
-        return np.asarray(found >= self.threshold - 1e-14)
+    def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
+        return progress.correlations(span) >= self.threshold - 1e-14
 
 
 @dataclass(frozen=True)
@@ -259,8 +242,8 @@ class KolmogorovSmirnovRule(Rule):
         half += 1 / half >= self.threshold
         return max(2 * half - 1, 2)
 
-    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
-        distances = [even_odd_distance(progress.scores[:n]) for n in _numbers(progress, newest)]
+    def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
+        distances = [even_odd_distance(progress.scores[:n]) for n in progress.counts(span)]
         return np.array(distances) < self.threshold
 
 
@@ -313,26 +296,22 @@ class PosteriorRule(Rule):
         """Check ranges once."""
         ASSURANCE.check(self.threshold, "threshold")
         OPEN_SHARE.check(self.partition_part, "partition_part")
-        if _ITERATIONS.check(self.least_iterations, "least_iterations") < 2:
-            raise _ITERATIONS.refusal("least_iterations (2 or more)", self.least_iterations, 0)
+        _SEVERAL.check(self.least_iterations, "least_iterations")
 
-    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
+    def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
         """One learner alone has no order that could be open."""
-        return self.held([progress], newest)[0]
+        return self.held([progress], span)[0]
 
     def stops(self, row: Sequence[Progress]) -> list[int]:
         return [_first(held) for held in self.held(row)]
 
-    def held(self, row: Sequence[Progress], newest: int | None = None) -> list[BoolArray]:
+    def held(self, row: Sequence[Progress], span: slice = ALL) -> list[BoolArray]:
         completed = reduce(np.intersect1d, [progress.numbers for progress in row])
         shared = [np.isin(progress.numbers, completed) for progress in row]
         common = np.stack([one.fold_scores[kept] for one, kept in zip(row, shared, strict=True)])
         settled = np.concatenate([[False], self._settled(common, row[0].folds)])
         settled[: self.least_iterations] = False
-        return [
-            settled[np.cumsum(kept)][_numbers(progress, newest) - 1]
-            for kept, progress in zip(shared, row, strict=True)
-        ]
+        return [settled[np.cumsum(kept)][span] for kept in shared]
 
     def _settled(self, scores: FloatArray, folds: int) -> BoolArray:
         """Whether each pair of learners is settled after so many iterations."""
@@ -383,19 +362,14 @@ def named_rule(name: str, threshold: float | None = None) -> Rule:
     return RULES[name](threshold)
 
 
-def _numbers(progress: Progress, newest: int | None) -> IntArray:
-    """Numbers of the newest iterations, or of all, from 1."""
-    count = len(progress.scores)
-    return np.arange(count - min(count, newest or count), count) + 1
-
-
 def successive_correlations(probabilities: ArrayLike, newest: int | None = None) -> FloatArray:
     """Spearman's correlation of the running means after every iteration and the one before.
 
     Parameters
     ----------
     probabilities : array-like, shape (n_iterations, n_items)
-        NaN where an item has none: its mean is that of the others.
+        NaN where an item has none: its mean is that of the others. Items that the first iteration
+        lacks take no part.
     newest : int, optional
         Only for so many of the last iterations.
 
@@ -411,24 +385,19 @@ def successive_correlations(probabilities: ArrayLike, newest: int | None = None)
     """
     from scipy.stats import rankdata
 
-    values = np.asarray(probabilities, np.float64)
+    given = np.asarray(probabilities, np.float64)
+    values = np.compress(np.isfinite(given[:1]).any(axis=0), given, axis=1)
+    if not values.size:
+        raise InputError("no item has a predicted probability in the first iteration")
     first = len(values) - (newest or len(values))
-    known = np.isfinite(values)
-    before = max(first - 1, 0)
-    total = np.where(known, values, 0.0)
+    known, before = np.isfinite(values), max(first - 1, 0)
     sums, counts = (
         np.concatenate([part[: before + 1].sum(0, keepdims=True), part[before + 1 :]]).cumsum(0)
-        for part in (total, known.astype(np.float64))
+        for part in (np.where(known, values, 0.0), known.astype(np.float64))
     )
     # Equal means differ in their last bits by the order of the sum: they are ties.
-    mantissa, power = np.frexp(
-        np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-    )
-    means = np.ldexp(np.round(mantissa, 12), power)
-    both = np.isfinite(means[0])
-    if not both.any():
-        raise InputError("no item has a predicted probability in the first iteration")
-    ranks = rankdata(means[:, both], axis=1)
+    mantissa, power = np.frexp(sums / counts)
+    ranks = rankdata(np.ldexp(np.round(mantissa, 12), power), axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
     squares = (ranks**2).sum(axis=1)
     product, scale = (ranks[1:] * ranks[:-1]).sum(axis=1), np.sqrt(squares[1:] * squares[:-1])
@@ -468,8 +437,6 @@ def progress_of(
     scores: FoldScores,
     probabilities: Probabilities = None,
     order: ArrayLike | None = None,
-    *,
-    needs: bool = True,
 ) -> list[list[Progress]]:
     """Progress of every learner on every data set, as lists of lists.
 
@@ -479,13 +446,10 @@ def progress_of(
     probabilities : ndarray or sequence of ndarray, optional
     order : array-like of int, optional
         Order of the iterations; default as they came.
-    needs : bool
-        False leaves the probabilities out.
     """
     means = scores.iteration_means()
     places = np.arange(means.shape[2]) if order is None else np.asarray(order)
-    items = _per_task(scores, probabilities) if needs else [None] * len(means)
-    found = []
+    items, found = _per_task(scores, probabilities), []
     for row, of, scored in zip(means, items, scores.scores, strict=True):
         kept = [places[np.isfinite(one[places])] for one in row]
         found.append([
@@ -545,7 +509,7 @@ def stopping_iterations(
     >>> stopping_iterations(FixedNumber(10), scores)
     array([[10, 10]])
     """
-    found = progress_of(scores, probabilities, order, needs=rule.needs_probabilities)
+    found = progress_of(scores, probabilities if rule.needs_probabilities else None, order)
     return np.array([stops_of(rule, row, together) for row in found])
 
 

@@ -8,7 +8,7 @@ It still depends on the items, of which repetition adds none.
 
 import os
 from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -174,9 +174,9 @@ class CrossValidation:
         """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""
         import xarray as xr
 
-        scores, each = self.fold_scores, ("learner", "iteration")
+        each = ("learner", "iteration")
         observed = {
-            "fold_score": ((*each, "fold"), scores.scores[0]),
+            "fold_score": ((*each, "fold"), self.fold_scores.scores[0]),
             "pooled_score": (each, self.pooled_scores),
             "probability": ((*each, "item"), self.probabilities),
         }
@@ -184,13 +184,13 @@ class CrossValidation:
             "is_positive": ("item", self.truth.astype(int)),
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
-        return xr.DataTree.from_dict(
-            {
-                "observed_data": xr.Dataset(observed, coords={"learner": list(self.learners)}),
-                "constant_data": xr.Dataset(constant),
-                "/": xr.Dataset(attrs={"scorer": scores.scorer, "task": scores.tasks[0]}),
-            }
-        )
+        groups = {
+            "observed_data": xr.Dataset(observed, {"learner": list(self.learners)}),
+            "constant_data": xr.Dataset(constant),
+        }
+        tree = xr.DataTree.from_dict(groups)
+        tree.attrs.update(scorer=self.fold_scores.scorer, task=self.fold_scores.tasks[0])
+        return tree
 
 
 def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
@@ -250,8 +250,9 @@ def repeated_cross_validation(
     Parameters
     ----------
     estimators : dict of str to estimator
-        Of scikit-learn, or of its interface; cloned for every fit. Every ``random_state`` that is
-        None gets a number that depends on the seed, the learner, the iteration and the fold.
+        Classifiers of scikit-learn, or of its interface; cloned for every fit. Every
+        ``random_state`` that is None gets a number that depends on the seed, the learner, the
+        iteration and the fold.
     X : array, sparse matrix or pandas DataFrame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
         Labels of two classes; the larger label is the positive class.
@@ -317,18 +318,34 @@ def repeated_cross_validation(
     study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
     if isinstance(chosen, PosteriorRule) and len(study.learners) < 2:
         raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
-    stored = None if folder is None else Checkpoint(folder, study)
-    kept: AbstractContextManager[list[Iteration]]
-    kept = nullcontext([]) if stored is None else stored.opened()
-    runs = _Runs(study, iterations, chosen, task)
+    stored, names = Checkpoint(folder, study) if folder else None, list(study.learners)
     engine = partial(run_each, cores=cores, dask=dask)
+    scores = np.full((len(names), iterations, folds), np.nan)
+    probabilities = np.full((*scores.shape[:2], study.truth.size), np.nan)
+    pooled, messages = np.full(scores.shape[:2], np.nan), list[Message]()
     with (
-        kept as finished,
+        stored.opened() if stored else nullcontext(list[Iteration]()) as finished,
         closing(_in_order(study, iterations, finished, engine, stored)) as coming,
         shown_progress(iterations, f"iterations of {folds} folds", show=progressbar) as advance,
     ):
-        for done in coming:
-            found = runs.with_next(done)
+        for n, done in enumerate(coming, 1):
+            if n == 1:
+                _check_first(done, study)
+            scores[:, n - 1], probabilities[:, n - 1] = done.scores, done.probabilities
+            pooled[:, n - 1] = [pooled_score(p, study.truth) for p in done.probabilities]
+            messages += done.messages
+            found = CrossValidation(
+                FoldScores(scores[:, :n], learners=names, tasks=[task], scorer=study.scorer),
+                pooled_scores=pooled[:, :n],
+                probabilities=probabilities[:, :n],  # no copy
+                truth=study.truth,
+                partition_seeds=tuple(map(study.partition_seed, range(n))),
+                random_seed=seed,
+                rule=chosen.name,
+                decided=False,
+                messages=tuple(messages),
+            )
+            found = replace(found, decided=bool(chosen.decided(found)))
             advance()
             if found.decided:
                 break
@@ -373,45 +390,6 @@ def _in_order(
                 if stored is not None:
                     stored.keep(done)
             yield waiting.pop(number)
-
-
-class _Runs:
-    """Iterations as they come."""
-
-    def __init__(self, study: Study, iterations: int, rule: Rule, task: str) -> None:
-        names = tuple(study.learners)
-        self.study, self.rule, self.task = study, rule, task
-        self.scores = np.full((len(names), iterations, study.folds), np.nan)
-        self.pooled = np.full(self.scores.shape[:2], np.nan)
-        self.probabilities = np.full((*self.scores.shape[:2], study.truth.size), np.nan)
-        self.messages: list[Message] = []
-
-    def with_next(self, done: Iteration) -> CrossValidation:
-        """The iterations up to this one, without a copy of their probabilities."""
-        at = done.number
-        self.scores[:, at], self.probabilities[:, at] = done.scores, done.probabilities
-        self.pooled[:, at] = [pooled_score(p, self.study.truth) for p in done.probabilities]
-        self.messages += done.messages
-        if at == 0:
-            _check_first(done, self.study)
-        n = at + 1
-        found = CrossValidation(
-            fold_scores=FoldScores(
-                self.scores[:, :n],
-                learners=list(self.study.learners),
-                tasks=[self.task],
-                scorer=self.study.scorer,
-            ),
-            pooled_scores=self.pooled[:, :n],
-            probabilities=self.probabilities[:, :n],
-            truth=self.study.truth,
-            partition_seeds=tuple(map(self.study.partition_seed, range(n))),
-            random_seed=self.study.seed,
-            rule=self.rule.name,
-            decided=False,
-            messages=tuple(self.messages),
-        )
-        return replace(found, decided=bool(self.rule.decided(found)))
 
 
 def _check_first(done: Iteration, study: Study) -> None:

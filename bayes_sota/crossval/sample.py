@@ -3,10 +3,12 @@
 ``tests/crossval/test_sample.py`` compares with the correlated Student t and with simulation.
 """
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota import crossval
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.errors import InputError
@@ -84,10 +86,8 @@ def sample_comparison(
     >>> tree = sample_comparison(runs, random_seed=0)  # doctest: +SKIP
     >>> bs.summarize(tree)  # doctest: +SKIP
     """
-    from bayes_sota.crossval.models import build_model
-
     spec = chosen_model(model, "crossval", priors)
-    built = build_model(fold_scores, spec.priors)
+    built = crossval.build_model(fold_scores, spec.priors)
     tree = sample_completed(
         built,
         lambda trace, rng: complete(trace, fold_scores, built, random_seed=rng),
@@ -123,11 +123,40 @@ def judged_tree(
     xarray.DataTree
         As ``JudgedRuns.to_datatree`` says.
     """
+    import xarray as xr
+
     rng, seed = resolve_seed(random_seed)
-    groups = _draws_of_pairs(scores, draws, rng)
-    fits = ("task", "learner", "iteration", "fold")
-    groups["constant_data"] = {"fold_score": (fits, scores.scores)}
-    groups["point_estimate"] = estimates
+    names, (a, b) = scores.learners, np.triu_indices(len(scores.learners), 1)
+    size = (len(scores.tasks), a.size)
+    found = [
+        (one.mean, one.fold_sd, one.df, one.n_scores, one.correlation)
+        for t in range(len(scores.tasks))
+        for one in (
+            correlated_t(scores, i, j, task=t) for i, j in combinations(range(len(names)), 2)
+        )
+    ]
+    mean, sd, df, n, rho = np.array(found).T.reshape(5, *size)
+    variance = sd**2 * df / rng.chisquare(df, (_CHAINS, draws, *size))
+    data = rho / (1 - rho)
+    true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(variance.shape)
+    observed = scores.scores[:, a] - scores.scores[:, b]
+    every = max(1, -(-8 * observed.size * _CHAINS * draws // LARGEST_GROUP))
+    few, spread = true[:, ::every], variance[:, ::every]
+    shared = few + np.sqrt(spread * data) * rng.standard_normal(few.shape)
+    own = rng.standard_normal((*few.shape, *observed.shape[2:]))
+    own *= np.sqrt(spread / (scores.folds if observed.shape[3] == 1 else 1))[..., None, None]
+    drawn, fits = ("chain", "draw", "task", "pair"), ("iteration", "fold")
+    groups: dict[str, dict[str, Any]] = {
+        "posterior": {"difference": (drawn, true), "fold_difference_sd": (drawn, variance**0.5)},
+        "posterior_predictive": {
+            "fold_difference": ((*drawn, *fits), shared[..., None, None] + own)
+        },
+        "observed_data": {"fold_difference": (("task", "pair", *fits), observed)},
+        "constant_data": {"fold_score": (("task", "learner", *fits), scores.scores)},
+        "point_estimate": estimates,
+    }
+    labels: dict[Any, Any] = {"task": scores.tasks, "learner": names, "learner_other": names}
+    labels["pair"] = [f"{names[i]} - {names[j]}" for i, j in zip(a, b, strict=True)]
     about = {
         **describe_provenance((scores,), _PRIORS, method="exact", seed=seed),
         "draws_are_independent": 1,
@@ -135,59 +164,11 @@ def judged_tree(
         "folds": scores.folds,
         **attributes,
     }
-    return result_tree(_labelled(groups, scores), about)
-
-
-def _draws_of_pairs(
-    scores: FoldScores, draws: int, rng: np.random.Generator
-) -> dict[str, dict[str, Any]]:
-    """Groups with draws of the true differences of all pairs, and of differences of folds."""
-    a, b = np.triu_indices(len(scores.learners), 1)
-    places = [(t, i, j) for t in range(len(scores.tasks)) for i, j in zip(a, b, strict=True)]
-    size = (len(scores.tasks), a.size)
-    found = [vars(correlated_t(scores, int(i), int(j), task=t)) for t, i, j in places]
-    mean, sd, df, n, kept = (
-        np.array([one[name] for one in found], float).reshape(size)
-        for name in ("mean", "fold_sd", "df", "n_scores", "correlation")
-    )
-    variance = sd**2 * df / rng.chisquare(df, (_CHAINS, draws, *size))
-    data = kept / (1 - kept)
-    true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(variance.shape)
-    observed = scores.scores[:, a] - scores.scores[:, b]
-    every = max(1, -(-8 * observed.size * _CHAINS * draws // LARGEST_GROUP))
-    few, spread = true[:, ::every], variance[:, ::every]
-    shared = few + np.sqrt(spread * data) * rng.standard_normal(few.shape)
-    per_value = scores.folds if observed.shape[3] == 1 else 1
-    own = rng.standard_normal((*few.shape, *observed.shape[2:]))
-    own *= np.sqrt(spread / per_value)[..., None, None]
-    cells = ("task", "pair")
-    drawn, fits = ("chain", "draw", *cells), (*cells, "iteration", "fold")
-    return {
-        "posterior": {"difference": (drawn, true), "fold_difference_sd": (drawn, variance**0.5)},
-        "posterior_predictive": {
-            "fold_difference": (("chain", "draw", *fits), shared[..., None, None] + own)
-        },
-        "observed_data": {"fold_difference": (fits, observed)},
+    laid_out = {
+        name: data.assign_coords({d: list(labels.get(d, range(n))) for d, n in data.sizes.items()})
+        for name, data in ((name, xr.Dataset(group)) for name, group in groups.items())
     }
-
-
-def _labelled(groups: dict[str, dict[str, Any]], scores: FoldScores) -> "dict[str, xr.Dataset]":
-    """Groups whose places have their names."""
-    import xarray as xr
-
-    a, b = np.triu_indices(len(scores.learners), 1)
-    names = scores.learners
-    labels: dict[str, Any] = {
-        "task": list(scores.tasks), "learner": list(names), "learner_other": list(names),
-        "pair": [f"{names[i]} - {names[j]}" for i, j in zip(a, b, strict=True)],
-    }  # fmt: skip
-    found = {name: xr.Dataset(variables) for name, variables in groups.items()}
-    return {
-        name: group.assign_coords({
-            dim: labels.get(str(dim), np.arange(size)) for dim, size in group.sizes.items()
-        })
-        for name, group in found.items()
-    }  # fmt: skip
+    return result_tree(laid_out, about)
 
 
 def complete(
@@ -239,13 +220,11 @@ def complete(
     ...     trace = pm.sample()  # doctest: +SKIP
     ...     tree = bs.crossval.complete(trace, runs)  # doctest: +SKIP
     """
-    from bayes_sota.crossval.models import build_model
-
     if model is not None and settings:
         raise InputError(
             f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
         )
-    found = model_of(trace, model, lambda: build_model(fold_scores, **settings))
+    found = model_of(trace, model, lambda: crossval.build_model(fold_scores, **settings))
     rng, seed = resolve_seed(random_seed)
     groups = {name: trace[name].to_dataset() for name in _KEPT if name in trace.children}
     if "sample_stats" in groups:
@@ -256,11 +235,10 @@ def complete(
     groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
     groups["point_estimate"] = probability_best(posterior["learner_effect"], "learner")
-    of = trace["posterior"].attrs
-    sampler = {k: of[k] for k in ("inference_library", "inference_library_version") if k in of}
+    drawn_by = {k: v for k, v in trace["posterior"].attrs.items() if "inference_library" in k}
     attributes = {
         **describe_sampled(found, groups, seed),
-        **sampler,
+        **drawn_by,
         **describe_nuts(trace),
         "folds": fold_scores.folds,
         "scorer": fold_scores.scorer,

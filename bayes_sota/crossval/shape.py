@@ -8,7 +8,7 @@ same. Where scores are skewed to the left a single run exceeds the steady mean m
 (Section IV-B). ``tests/crossval/test_shape.py`` compares with SciPy and with exact probabilities.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,7 +189,7 @@ def running_means(
 
 
 def learner_rows(
-    scores: FoldScores, state: SteadyState, stops: Sequence[Sequence[int]]
+    scores: FoldScores, state: SteadyState, stops: IntArray
 ) -> Iterator[dict[str, Any]]:
     """Estimates of every learner on every data set, the best first."""
     from scipy.stats import rankdata
@@ -208,5 +208,5 @@ def learner_rows(
                 "steady": found.pop("mean"),
                 "standard_error": found.pop("standard_error"),
                 **found,
-                "stopping_iteration": stops[t][j] or None,
+                "stopping_iteration": int(stops[t][j]) or None,
             }

@@ -20,15 +20,12 @@ from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, counted, listed
-from bayes_sota.core.types import Seed
+from bayes_sota.core.types import IntArray, Seed
 from bayes_sota.crossval.across_tasks import (
     AverageRanks,
-    against_truth,
     average_ranks,
-    bias_rows,
     rank_row,
-    truth_row,
-    verdict_rows,
+    rows_across_tasks,
 )
 from bayes_sota.crossval.correlated_t import (
     correlated_t,
@@ -41,20 +38,19 @@ from bayes_sota.crossval.reproducibility import (
     KEPT,
     JudgedRule,
     Pairing,
-    check_possible,
-    compared_rules,
     expected_by_chance,
-    judge_rules,
+    judged_beside,
     rule_row,
 )
 from bayes_sota.crossval.rules import (
+    NEWEST,
     KolmogorovSmirnovRule,
     Probabilities,
     Progress,
     Rule,
     SpearmanRule,
     progress_of,
-    stops_of,
+    stopping_iterations,
 )
 from bayes_sota.crossval.sample import judged_tree
 from bayes_sota.crossval.shape import (
@@ -69,6 +65,16 @@ from bayes_sota.data.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+_ESTIMATES = {
+    "mean_score": "steady",
+    "canonical_score": "canonical",
+    "median_score": "median",
+    "iteration_sd": "sd",
+    "rank": "rank",
+    "stopping_iteration": "stopping_iteration",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,27 +128,22 @@ class JudgedRuns:
         >>> round(float(tree["posterior"]["difference"].mean()), 2)
         -0.02
         """
-        found, reasons = self.content, self.content["diagnostics"]["reasons"]
-        names = {
-            "mean_score": "steady", "canonical_score": "canonical", "median_score": "median",
-            "iteration_sd": "sd", "rank": "rank", "stopping_iteration": "stopping_iteration",
-        }  # fmt: skip
+        found, tasks, learners = self.content, self.scores.tasks, self.scores.learners
         rows = {(row["task"], row["learner"]): row for row in found["learners"]}
         estimates: dict[str, Any] = {
-            name: (
-                ("task", "learner"),
-                [[rows[t, j][key] or 0 for j in self.scores.learners] for t in self.scores.tasks],
-            )
-            for name, key in names.items()
+            name: (("task", "learner"), [[rows[t, j][key] or 0 for j in learners] for t in tasks])
+            for name, key in _ESTIMATES.items()
         }
         share = self.rules[0].win_share(found["pairing"])
         estimates["win_share"] = (("task", "learner", "learner_other"), share)
-        seed = found["seed"] if random_seed is None else random_seed
-        return judged_tree(self.scores, estimates, draws, seed, {
-            "diagnostics_reasons": "; ".join(r.replace("; ", ", ") for r in reasons),
+        reasons = [reason.replace("; ", ", ") for reason in found["diagnostics"]["reasons"]]
+        about = {
+            "diagnostics_reasons": "; ".join(reasons),
             "rule": found["rule"]["name"],
             "pairing": found["pairing"],
-        })  # fmt: skip
+        }
+        seed = found["seed"] if random_seed is None else random_seed
+        return judged_tree(self.scores, estimates, draws, seed, about)
 
 
 def judge_runs(
@@ -222,22 +223,18 @@ def judge_runs(
         NOT_NEGATIVE.check(rope, "rope")
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
-    bias = bias_rows([scores, *other_folds], level) if other_folds else None
-    errors = None if truth is None else truth_row(against_truth(scores, truth), scores.learners)
+    across = rows_across_tasks(scores, other_folds, truth, level)
     rng, seed = resolve_seed(random_seed)
     chosen = rule or (KolmogorovSmirnovRule() if probabilities is None else SpearmanRule())
     state = steady_state(scores, rng)
-    rules = compared_rules(chosen, scores, probabilities is not None, int(state.n_iterations.min()))
-    judged = judge_rules(
-        rules, scores, probabilities, orderings=orderings, together=together, random_seed=rng
+    judged = judged_beside(
+        chosen, scores, probabilities, orderings=orderings, together=together, random_seed=rng
     )
-    check_possible(judged[0], state)
-    progress = progress_of(scores, probabilities, needs=chosen.needs_probabilities)
-    stops = [stops_of(chosen, row, together) for row in progress]
+    stops = stopping_iterations(chosen, scores, probabilities, together=together)
     learners = list(learner_rows(scores, state, stops))
     pairs = list(_pairs(scores, state, judged[0], pairing, ci_prob=ci_prob, rope=rope))
     ranks = average_ranks(state.mean, scores.learners, level) if len(scores.tasks) > 1 else None
-    reasons = list(_unsteady(scores, progress, stops, chosen))
+    reasons = list(_unsteady(scores, probabilities, stops, chosen))
     content = {
         "rule": {"name": chosen.name, "least_iterations": chosen.least, **asdict(chosen)},  # type: ignore[call-overload]
         "pairing": pairing, "together": together, "orderings": orderings, "prob": ci_prob,
@@ -245,12 +242,14 @@ def judge_runs(
         "n_iterations": scores.scores.shape[2], "learners": learners, "pairs": pairs,
         "rules": [rule_row(one, pairing) for one in judged],
         "ranks": None if ranks is None else rank_row(ranks),
-        "verdicts": verdict_rows(scores, level), "fold_bias": bias, "against_truth": errors,
-        "advice": list(advice_of(scores, learners, pairs, reasons)),
+        **across,
+    }  # fmt: skip
+    content |= {
+        "advice": list(advice_of(content, reasons)),
         "notes": list(notes_of(scores, probabilities, judged[0])),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": int(seed) if seed.isdigit() else seed,
-    }  # fmt: skip
+    }
     sentences = [*answer_of(content), *content["advice"]]
     tables, legend = zip(*tables_of(content), strict=True)
     how = f"{orderings} random orderings of {content['n_iterations']} iterations of {scores.folds}"
@@ -280,92 +279,73 @@ def _pairs(
 ) -> Iterator[dict[str, Any]]:
     """Every pair of learners on every data set, the better first."""
     means, shares = scores.iteration_means(), judged.win_share(pairing)
-    used = 1 - judged.saved
+    used, canonical = 1 - judged.saved, canonical_iterations(scores.folds)
     for t, task in enumerate(scores.tasks):
         order = np.argsort(-state.mean[t], kind="stable")
         for a, b in combinations(order.tolist(), 2):
             both = means[t, a] - means[t, b]
             both = both[np.isfinite(both)]
+            n, together = both.size, sample_sd(both)
             gap = float(state.mean[t, a] - state.mean[t, b])
             apart = float(np.hypot(state.sd[t, a], state.sd[t, b]))
-            together = sample_sd(both)
             spread = together if pairing == "paired" else apart
             share = float(np.mean([used[t, a], used[t, b]]))
             # Without the noise of the data: new partitions need to keep the order, no more.
             needed = spread if np.isnan(spread) else iterations_needed(gap, spread, 0.0, KEPT)
             first, second = scores.scores[t, a], scores.scores[t, b]
             tests = difference_tests(first, second, scores.folds) if first.shape[1] > 1 else []
+            found = correlated_t(scores, a, b, task=t)
+            p, data = found.p_better(), found.data_variance
+            more = iterations_needed(found.mean, together, data**0.5, KEPT) if n > 1 else None
             yield {
                 "task": task,
                 "first": scores.learners[a],
                 "second": scores.learners[b],
                 "difference": gap,
-                "difference_se": together / max(both.size, 1) ** 0.5,
+                "difference_se": together / max(n, 1) ** 0.5,
                 "order_kept": float(shares[t, a, b]),
                 "reproducibility": float(abs(2 * shares[t, a, b] - 1)),
                 "by_chance": expected_by_chance(len(judged.estimates), share, pairing),
                 "iterations_needed": float(np.inf if needed is None else needed),
                 "tests": [asdict(one) for one in tests],
-                "posterior": _posterior(scores, (t, a, b), (both.size, together), ci_prob, rope),
+                "posterior": {
+                    "p_better": p,
+                    "interval": list(found.interval(ci_prob)),
+                    "rope": None if rope is None else found.rope(rope),
+                    "correlation": found.correlation,
+                    "p_other_seed": other_seed_probability(found.mean, together, n, canonical),
+                    "partition_share": float(partition_share(together**2 / max(n, 1), data)),
+                    "decided": max(p, 1 - p) >= KEPT,
+                    "iterations_needed": more,
+                },
             }
 
 
-def _posterior(
-    scores: FoldScores,
-    place: tuple[int, int, int],
-    iterations: tuple[int, float],
-    ci_prob: float,
-    rope: float | None,
-) -> dict[str, Any]:
-    """What the correlated t says of the true difference, and what partitions leave open."""
-    (task, a, b), (n, partition_sd) = place, iterations
-    found = correlated_t(scores, a, b, task=task)
-    p, data = found.p_better(), found.data_variance
-    share, needed = float("nan"), None
-    if n > 1:
-        share = float(partition_share(partition_sd**2 / n, data))
-        needed = iterations_needed(found.mean, partition_sd, data**0.5, KEPT)
-    return {
-        "p_better": p,
-        "interval": list(found.interval(ci_prob)),
-        "rope": None if rope is None else found.rope(rope),
-        "correlation": found.correlation,
-        "p_other_seed": other_seed_probability(
-            found.mean, partition_sd, n, canonical_iterations(scores.folds)
-        ),
-        "partition_share": share,
-        "decided": max(p, 1 - p) >= KEPT,
-        "iterations_needed": needed,
-    }
-
-
 def _unsteady(
-    scores: FoldScores,
-    progress: Sequence[Sequence[Progress]],
-    stops: Sequence[Sequence[int]],
-    rule: Rule,
+    scores: FoldScores, probabilities: Probabilities, stops: IntArray, rule: Rule
 ) -> Iterator[str]:
     """Which learners have not reached their steady state, and how far they are."""
-    late = [(t, j) for t, row in enumerate(stops) for j, n in enumerate(row) if not n]
+    late = np.argwhere(stops == 0).tolist()
     if not late:
         return
     several = len(scores.tasks) > 1
     names = [scores.learners[j] + (f" on {scores.tasks[t]}" if several else "") for t, j in late]
-    most = max(progress[t][j].scores.size for t, j in late)
+    rows = progress_of(scores, probabilities if rule.needs_probabilities else None)
+    progress = [rows[t][j] for t, j in late]
     how = ""
     if isinstance(rule, SpearmanRule):
-        needed = max(_iterations_of(rule, progress[t][j]) for t, j in late)
+        needed = max(_iterations_of(rule, one) for one in progress)
         how = f"; about {needed:,.0f} iterations are needed" if np.isfinite(needed) else ""
     yield (
         f"the rule {rule.name} has not stopped {listed(names)} after "
-        f"{counted(most, 'iteration')}: the steady "
+        f"{counted(max(one.scores.size for one in progress), 'iteration')}: the steady "
         f"state is not reached{how}"
     )
 
 
 def _iterations_of(rule: SpearmanRule, progress: Progress) -> float:
     """When Spearman's rule will stop a learner: 1 - r falls with the square of the number."""
-    missing, n = 1 - float(progress.correlations[-1]), progress.scores.size
+    missing, n = 1 - float(progress.correlations(NEWEST)[0]), progress.scores.size
     if rule.threshold == 1 or np.isnan(missing):
         return float("inf")
     return float(np.ceil(n * np.sqrt(missing / (1 - rule.threshold))))

@@ -16,7 +16,6 @@ from bayes_sota.core.sample import probability_best
 from bayes_sota.core.summary import diagnose, frame_of, how_drawn, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, counted, decimals_for, listed
-from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.correlated_t import iterations_needed, partition_share
 from bayes_sota.crossval.summary_words import still_missing
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SOURCE = f"{SOFTWARE}, after Corani et al. 2017, doi 10.1007/s10994-017-5641-9"
-_EVERY = "all data sets"
 
 
 def report_comparison(
@@ -64,38 +62,31 @@ def report_comparison(
     posterior = tree["posterior"].to_dataset()
     names = [str(name) for name in posterior["learner"].values]
     tasks = [str(name) for name in posterior["task"].values]
-    places: list[dict[str, int]] = [{}] * (len(tasks) > 1) + [
-        {"task": t} for t in range(len(tasks))
-    ]
+    places: list[int | None] = [None] * (len(tasks) > 1)
     rows = [
-        {"task": tasks[place["task"]] if place else None, "a": a, "b": b}
-        | _compared(tree, place | {"pair": k}, ci_prob, rope, threshold)
-        for place in places
+        {"task": None if t is None else tasks[t], "a": a, "b": b}
+        | _compared(tree, t, k, ci_prob, rope, threshold)
+        for t in [*places, *range(len(tasks))]
         for k, (a, b) in enumerate(combinations(names, 2))
     ]
     dropped = int(tree.attrs["dropped_iterations"])
-    note = f"{counted(dropped, 'iteration')} that a learner did not complete are left out"
-    notes = [note] * (dropped > 0)
-    correlation = _correlation(tree)
+    left_out = f"{counted(dropped, 'iteration')} that a learner did not complete are left out"
+    notes = [left_out] if dropped else []
+    known = "posterior" if "overlap_correlation" in posterior else "constant_data"
+    correlation = float(tree[known]["overlap_correlation"].mean())
     learners = _learners(tree, names, ci_prob)
     n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
 
     def likely(p: float) -> str:
         return chance(p, share_mcse(p, n_draws / 2))  # draws of NUTS depend on each other
 
-    content = {
-        "learners": learners, "pairs": rows, "scorer": str(tree.attrs["scorer"]),
-        "threshold": threshold, "correlation": correlation, "prob": ci_prob,
-        "notes": notes,
-    }  # fmt: skip
     return Report(
-        content=content,
+        content={
+            "learners": learners, "pairs": rows, "scorer": str(tree.attrs["scorer"]),
+            "threshold": threshold, "correlation": correlation, "prob": ci_prob, "notes": notes,
+        },
         make_frame=partial(frame_of, [_plain(pair) for pair in rows]),
-        tables=[Table(
-            ["data set", "A", "B", "A - B", f"{ci_prob:.0%} interval", "P(A better)",
-             "P(other seed)", "more"],
-            [_cells(pair, likely) for pair in rows],
-        )],
+        tables=[Table.of([_cells(pair, ci_prob, likely) for pair in rows])],
         sentences=[
             *_answer(learners, rows, tasks, threshold),
             *_about_partitions([pair for pair in rows if pair["task"] is not None], likely),
@@ -123,19 +114,19 @@ def _plain(pair: dict[str, Any]) -> dict[str, Any]:
     return kept | found | (pair["rope"] or {})
 
 
-def _cells(pair: dict[str, Any], likely: Callable[[float], str]) -> list[str]:
+def _cells(pair: dict[str, Any], ci_prob: float, likely: Callable[[float], str]) -> dict[str, str]:
     digits = decimals_for(pair["sd"])
     low, high = pair["interval"]
-    return [
-        pair["task"] or _EVERY,
-        pair["a"],
-        pair["b"],
-        f"{pair['difference']:z.{digits}f}",
-        f"{low:z.{digits}f} to {high:z.{digits}f}",
-        likely(pair["p_better"]),
-        likely(pair["p_other_seed"]),
-        "" if pair["task"] is None else still_missing(pair, pair["iterations"]),
-    ]
+    return {
+        "data set": pair["task"] or "all data sets",
+        "A": pair["a"],
+        "B": pair["b"],
+        "A - B": f"{pair['difference']:z.{digits}f}",
+        f"{ci_prob:.0%} interval": f"{low:z.{digits}f} to {high:z.{digits}f}",
+        "P(A better)": likely(pair["p_better"]),
+        "P(other seed)": likely(pair["p_other_seed"]),
+        "more": "" if pair["task"] is None else still_missing(pair, pair["iterations"]),
+    }
 
 
 def _answer(
@@ -183,11 +174,6 @@ def _about_partitions(rows: list[dict[str, Any]], likely: Callable[[float], str]
     )
 
 
-def _correlation(tree: "xr.DataTree") -> float:
-    group = "posterior" if "overlap_correlation" in tree["posterior"] else "constant_data"
-    return float(tree[group].to_dataset()["overlap_correlation"].mean())
-
-
 def _learners(tree: "xr.DataTree", names: list[str], ci_prob: float) -> list[dict[str, Any]]:
     """Over all data sets; of a single one what holds on it."""
     posterior = tree["posterior"].to_dataset()
@@ -195,65 +181,62 @@ def _learners(tree: "xr.DataTree", names: list[str], ci_prob: float) -> list[dic
     effect = posterior["task_effect"].isel(task=0) if alone else posterior["learner_effect"]
     best = probability_best(effect, "learner")
     columns = effect.transpose("learner", "chain", "draw").values.reshape(len(names), -1)
-    return [
-        {"learner": name, "effect": found["mean"], "interval": found["interval"],
-         "p_best": float(best["p_best"][j]), "p_best_mcse": float(best["p_best_mcse"][j])}
-        for j, name in enumerate(names)
-        for found in [summarize_draws(columns[j], ci_prob)]
-    ]  # fmt: skip
+    rows = []
+    for j, name in enumerate(names):
+        found = summarize_draws(columns[j], ci_prob)
+        row = {"learner": name, "effect": found["mean"], "interval": found["interval"]}
+        rows.append(row | {key: float(best[key][j]) for key in ("p_best", "p_best_mcse")})
+    return rows
 
 
 def _compared(
     tree: "xr.DataTree",
-    place: dict[str, int],
+    task: int | None,
+    pair: int,
     ci_prob: float,
     rope: float | None,
     threshold: float,
 ) -> dict[str, Any]:
-    """A pair on one data set, or over all where ``place`` has none."""
-
-    def draws(name: str, group: str = "posterior") -> FloatArray:
-        found = tree[group].to_dataset()[name].isel(place, missing_dims="ignore")
-        return np.asarray(found.transpose("chain", "draw", ...).values)
-
-    alone = "task" in place
-    difference = draws("task_difference" if alone else "difference").ravel()
-    again = draws("canonical_difference", "predictions")
-    constants = tree["constant_data"].to_dataset().isel(place, missing_dims="ignore")
-    at = float(constants["observed_difference"].mean())
-    told = summarize_draws(difference, ci_prob)
+    """A pair on one data set, or over all."""
+    place = {"pair": pair} | ({} if task is None else {"task": task})
+    posterior, again, constants = (
+        tree[group]
+        .to_dataset()
+        .isel(place, missing_dims="ignore")
+        .transpose("chain", "draw", ..., missing_dims="ignore")
+        for group in ("posterior", "predictions", "constant_data")
+    )
+    difference = posterior["difference" if task is None else "task_difference"].values.ravel()
+    told, at = summarize_draws(difference, ci_prob), float(constants["observed_difference"].mean())
+    run = again["canonical_difference"].values
+    run = run.mean(axis=2) if task is None else run
+    p = float(np.mean(difference > 0))
     found = {
         "difference": told["mean"],
         "sd": told["sd"],
         "interval": told["interval"],
-        "p_better": float(np.mean(difference > 0)),
+        "p_better": p,
         "rope": None if rope is None else {
             "a_better": float(np.mean(difference > rope)),
             "equivalent": float(np.mean(np.abs(difference) <= rope)),
             "b_better": float(np.mean(difference < -rope)),
         },
-        "p_other_seed": _other_seed(again if alone else again.mean(axis=2), at),
+        "p_other_seed": float(np.mean(run * np.sign(at) < 0) + np.mean(run * at == 0) / 2),
     }  # fmt: skip
-    if not alone:
+    if task is None:
         return found
     iterations = int(constants["n_iterations"])
-    pair = list(combinations(range(tree["posterior"].sizes["learner"]), 2))[place["pair"]]
+    both = list(list(combinations(range(posterior.sizes["learner"]), 2))[pair])
     partition, data = (
-        float((draws(name)[..., pair] ** 2).sum(axis=-1).mean())
+        float((posterior[name].values[..., both] ** 2).sum(axis=-1).mean())
         for name in ("partition_sd", "shared_sd")
     )
+    whole = data + partition / iterations
+    steady = told["mean"] * whole**0.5 / told["sd"]
     return found | {
         "observed_difference": at,
         "iterations": iterations,
         "partition_share": float(partition_share(partition / iterations, data)),
-        "decided": max(found["p_better"], 1 - found["p_better"]) >= threshold,
-        "iterations_needed": iterations_needed(
-            found["difference"] * (data + partition / iterations) ** 0.5 / found["sd"],
-            partition**0.5, data**0.5, threshold,
-        ),
-    }  # fmt: skip
-
-
-def _other_seed(again: FloatArray, observed: float) -> float:
-    """Share of runs whose sign is not the observed one; ties by half."""
-    return float(np.mean(again * np.sign(observed) < 0) + np.mean(again * observed == 0) / 2)
+        "decided": max(p, 1 - p) >= threshold,
+        "iterations_needed": iterations_needed(steady, partition**0.5, data**0.5, threshold),
+    }

@@ -3,8 +3,8 @@
 ``tests/crossval/test_summary.py`` reads them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,61 +16,55 @@ from bayes_sota.crossval.rules import Probabilities
 from bayes_sota.crossval.shape import canonical_iterations
 from bayes_sota.data.fold_scores import FoldScores, score_name
 
-_ONLY_PARTITIONS = (
-    "repetition removes the noise of partitions only: with enough iterations any two learners "
-    "separate, whatever the noise of the data; the posterior and the corrected test allow for both"
-)
-_SEEDS = "publish the seeds of the partitions, and never the order of a single run"
-
 
 def answer_of(content: dict[str, Any]) -> Iterator[str]:
     """Who is ahead, and how reproducible that is."""
     yield from (_of_one if content["ranks"] is None else _of_many)(content)
+    yield from _of_all_pairs(content["pairs"])
     yield from _of_folds(content)
     yield from _of_truth(content)
 
 
-def advice_of(
-    scores: FoldScores,
-    learners: Sequence[dict[str, Any]],
-    pairs: Sequence[dict[str, Any]],
-    reasons: Sequence[str],
-) -> Iterator[str]:
+def advice_of(content: dict[str, Any], reasons: Sequence[str]) -> Iterator[str]:
     """What the source recommends, as far as these data give reason to."""
-    several = len(scores.tasks) > 1
+    learners = content["learners"]
 
-    def named(row: dict[str, Any]) -> str:
-        return str(row["learner"]) + (f" on {row['task']}" if several else "")
+    def named(row: dict[str, Any], name: str) -> str:
+        return name if content["ranks"] is None else f"{name} on {row['task']}"
 
     if reasons:
         yield (
             "Run more iterations before any test: a steady state, which more partitions would "
             "hardly change, is not reached."
         )
-    skewed = [row for row in learners if row["skewed"]]
+    skewed = [named(row, row["learner"]) for row in learners if row["skewed"]]
     if skewed:
         changed = any(row["rank"] != row["rank_by_median"] for row in learners)
         yield (
-            f"Compare medians: the scores of {listed([named(row) for row in skewed])} are skewed, "
+            f"Compare medians: the scores of {listed(skewed)} are skewed, "
             f"and the order by medians is {'another' if changed else 'the same'}."
         )
-    loose = [pair for pair in pairs if pair["order_kept"] < KEPT]
+    loose = [pair for pair in content["pairs"] if pair["order_kept"] < KEPT]
     if loose:
-        places = [pair | {"learner": f"{pair['first']} with {pair['second']}"} for pair in loose]
+        tied = [named(pair, f"{pair['first']} with {pair['second']}") for pair in loose]
         least = loose[0]["iterations_needed"]
         needed = f"about {least:,.0f}" if np.isfinite(least) else "no number of"
         which = "the first pair" if len(loose) > 1 else "the pair"
         yield (
-            f"Report as tied: {listed([named(place) for place in places], 4)}. In runs that the "
-            f"rule stops, other partitions may still turn their order round; {needed} iterations "
+            f"Report as tied: {listed(tied, 4)}. In runs that the rule stops, "
+            f"other partitions may still turn their order round; {needed} iterations "
             f"of each learner would keep {which} in its order {KEPT:.0%} of the time."
         )
 
 
 def notes_of(scores: FoldScores, probabilities: Probabilities, judged: JudgedRule) -> Iterator[str]:
     """What a reader should know of the method and of these data."""
-    yield _ONLY_PARTITIONS
-    yield _SEEDS
+    yield (
+        "repetition removes the noise of partitions only: with enough iterations any two learners "
+        "separate, whatever the noise of the data; the posterior and the corrected test allow for "
+        "both"
+    )
+    yield "publish the seeds of the partitions, and never the order of a single run"
     if probabilities is None:
         yield (
             "Spearman's rule, which Raeder, Hoens and Chawla 2010 recommend, needs the predicted "
@@ -103,10 +97,6 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
         f"comparisons of runs that {rule} stops."
     )
     found, region = pair["posterior"], content["rope"]
-    same = ""
-    if region is not None:
-        equivalent = chance(found["rope"]["equivalent"])
-        same = f", and the two differ by at most {region:g} with probability {equivalent}"
     p = {test["name"]: test["p_value"] for test in pair["tests"]}
     tests = ""
     if p and np.isnan(p["corrected"]):
@@ -119,20 +109,21 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
             f": the corrected test has {p_value(p['corrected'])} (the naive one, which takes "
             f"overlapping folds for independent, {p_value(p['naive'])})"
         )
+    equal = ""
+    if region is not None:
+        same = chance(found["rope"]["equivalent"])
+        equal = f", and the two differ by at most {region:g} with probability {same}"
     yield (
         f"With the noise of the data as well {pair['first']} is better with probability "
-        f"{chance(found['p_better'])}{same}{tests}."
+        f"{chance(found['p_better'])}{equal}{tests}."
     )
-    yield from _of_all_pairs(content["pairs"])
 
 
 def _of_many(content: dict[str, Any]) -> Iterator[str]:
     """The answer for several data sets: ranks, verdicts of seeds, orders."""
     ranks = content["ranks"]
-    by_rank = sorted(ranks["learners"].items(), key=lambda item: item[1])
-    (first, low), tied = by_rank[0], [
-        name for name, rank in by_rank[1:] if rank - by_rank[0][1] < ranks["nemenyi"]
-    ]  # fmt: skip
+    (first, low), *others = sorted(ranks["learners"].items(), key=lambda item: item[1])
+    tied = [name for name, rank in others if rank - low < ranks["nemenyi"]]
     beside = f"not significantly better than {listed(tied)}" if tied else "better than all others"
     yield (
         f"{first} has the best mean rank of all iterations, {low:.2f}; it is {beside} (critical "
@@ -146,71 +137,61 @@ def _of_many(content: dict[str, Any]) -> Iterator[str]:
             f"than {worst['b']} with {worst['a_wins']:.0%} of the seeds, and the opposite with "
             f"{worst['b_wins']:.0%}."
         )
-    yield from _of_all_pairs(content["pairs"])
 
 
 def _of_all_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[str]:
-    if len(pairs) < 2:
-        return
     kept = sum(pair["order_kept"] >= KEPT for pair in pairs)
     several = len({pair["task"] for pair in pairs}) > 1
-    yield (
-        f"Of {len(pairs):,} pairs of learners{' on a data set' * several} {kept:,} keep their "
-        f"order in at least {KEPT:.0%} of comparisons with other partitions."
-    )
+    if len(pairs) > 1:
+        yield (
+            f"Of {len(pairs):,} pairs of learners{' on a data set' * several} {kept:,} keep their "
+            f"order in at least {KEPT:.0%} of comparisons with other partitions."
+        )
 
 
 def _of_folds(content: dict[str, Any]) -> Iterator[str]:
     """Which number of folds is optimistic."""
     rows = [row for row in content["fold_bias"] or () if row["estimate"] == "steady"]
-    if not rows:
-        return
     sure = [row for row in rows if row["p_value"] <= row["level"]]
     tops = [min(row["folds"], key=row["folds"].__getitem__) for row in sure]
     how = f" (highest estimates: {listed(sorted(set(tops)))})" if sure else ""
-    yield (
-        f"The number of folds changes the estimates of {len(sure)} of "
-        f"{counted(len(rows), 'learner')} (Friedman's test of the means of all iterations, level "
-        f"{rows[0]['level']:g}){how}."
-    )
+    if rows:
+        yield (
+            f"The number of folds changes the estimates of {len(sure)} of "
+            f"{counted(len(rows), 'learner')} (Friedman's test of the means of all iterations, "
+            f"level {rows[0]['level']:g}){how}."
+        )
 
 
 def _of_truth(content: dict[str, Any]) -> Iterator[str]:
     """How far estimates are from true test sets."""
-    found = content["against_truth"]
-    if found is None:
-        return
-    errors = found["steady"]["bias"].values()
-    mean = float(np.mean(list(errors)))
-    side = "low" if mean < 0 else "high"
-    yield (
-        f"Against true test sets the means of all iterations are {abs(mean):.2g} too {side} in the "
-        f"mean, and have the same best learner on {found['steady']['same_best']:.0%} of the data "
-        "sets."
-    )
+    if content["against_truth"] is not None:
+        found = content["against_truth"]["steady"]
+        mean = float(np.mean([*found["bias"].values()]))
+        yield (
+            f"Against true test sets the means of all iterations are {abs(mean):.2g} too "
+            f"{'low' if mean < 0 else 'high'} in the mean, and have the same best learner on "
+            f"{found['same_best']:.0%} of the data sets."
+        )
 
 
 def tables_of(content: dict[str, Any]) -> Iterator[tuple[Table, str]]:
     """Tables of what ``judge_runs`` found, each with what its columns mean."""
-    several = len({row["task"] for row in content["learners"]}) > 1
-    for shown in (_learners, _pairs, _posteriors):
-        table, legend = shown(content)
-        if several:
-            rows = content["learners" if shown is _learners else "pairs"]
-            placed = [[row["task"], *cells] for row, cells in zip(rows, table.rows, strict=True)]
-            table = replace(table, header=["data set", *table.header], rows=placed)
-        yield table, legend
-    for key, found in (
-        ("rules", _rules), ("verdicts", _verdicts), ("fold_bias", _bias), ("against_truth", _truth)
-    ):  # fmt: skip
-        if content[key]:
-            yield found(content[key])
+    made = {
+        _learners: "learners",
+        _pairs: "pairs",
+        _posteriors: "pairs",
+        _rules: "rules",
+        _verdicts: "verdicts",
+        _bias: "fold_bias",
+        _truth: "against_truth",
+    }
+    yield from (table(content) for table, key in made.items() if content[key])
 
 
-def _table(title: str, rows: Iterable[dict[str, str]]) -> Table:
-    """A table whose rows name their columns."""
-    cells = list(rows)
-    return Table(list(cells[0]), [list(row.values()) for row in cells], title)
+def _place(content: dict[str, Any], row: dict[str, Any]) -> dict[str, str]:
+    """The data set, where there are several."""
+    return {} if content["ranks"] is None else {"data set": row["task"]}
 
 
 def _learners(content: dict[str, Any]) -> tuple[Table, str]:
@@ -219,7 +200,7 @@ def _learners(content: dict[str, Any]) -> tuple[Table, str]:
 
     def cells(row: dict[str, Any]) -> dict[str, str]:
         d = decimals_for(row["sd"], row["standard_error"])
-        return {
+        return _place(content, row) | {
             "learner": row["learner"],
             "rank": f"{row['rank']:g}",
             score: f"{row['steady']:z.{d}f}",
@@ -231,7 +212,9 @@ def _learners(content: dict[str, Any]) -> tuple[Table, str]:
             "stops after": str(row["stopping_iteration"] or "not yet"),
         }
 
-    return _table("Learners, by the mean of all iterations", map(cells, content["learners"])), (
+    return Table.of(
+        [*map(cells, content["learners"])], "Learners, by the mean of all iterations"
+    ), (
         "Learners: s.e.: standard error of the mean, over partitions alone; sd: from one "
         f"iteration to another; single run: the first {size} x {content['folds']}-fold, "
         "the canonical size (about ten fits) that papers report; above mean: the probability "
@@ -243,7 +226,7 @@ def _learners(content: dict[str, Any]) -> tuple[Table, str]:
 def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
     def cells(row: dict[str, Any]) -> dict[str, str]:
         p = {test["name"]: _p(test["p_value"]) for test in row["tests"]}
-        return {
+        return _place(content, row) | {
             "first": row["first"],
             "second": row["second"],
             "difference": f"{row['difference']:.{decimals_for(row['difference_se'])}f}",
@@ -256,7 +239,7 @@ def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
         }
 
     title = f"Pairs of learners, under the rule {content['rule']['name']}"
-    return _table(title, map(cells, content["pairs"])), (
+    return Table.of([*map(cells, content["pairs"])], title), (
         f"Pairs: order kept: R, the share of comparisons ({content['pairing']} pairs of "
         "random orderings of the iterations) with the first above the second; |2R-1|: 1 where "
         "the order is always the same, 0 where each comes first as often; by chance: |2R-1| of "
@@ -274,7 +257,7 @@ def _posteriors(content: dict[str, Any]) -> tuple[Table, str]:
         low, high = found["interval"]
         d = decimals_for((high - low) / 4)
         rope = found["rope"]
-        return {
+        return _place(content, row) | {
             "first": row["first"],
             "second": row["second"],
             f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}",
@@ -288,7 +271,7 @@ def _posteriors(content: dict[str, Any]) -> tuple[Table, str]:
     rho = content["pairs"][0]["posterior"]["correlation"]
     within = "" if region is None else f" P(equivalent): they differ by at most {region:g}."
     title = "Posterior of the true differences (correlated t)"
-    return _table(title, map(cells, content["pairs"])), (
+    return Table.of([*map(cells, content["pairs"])], title), (
         "Posterior: of the difference on data sets of this size, given a correlation of fold "
         f"scores of {rho:.3g}, which is assumed: no scores can tell it.{within} P(other seed): "
         "that a single run with other partitions of these items orders the two otherwise; "
@@ -305,21 +288,20 @@ def still_missing(pair: dict[str, Any], iterations: int) -> str:
     return "data" if needed is None else f"{max(1, needed - iterations):,}"
 
 
-def _rules(rows: Sequence[dict[str, Any]]) -> tuple[Table, str]:
-    def cells(row: dict[str, Any]) -> dict[str, str]:
+def _rules(content: dict[str, Any]) -> tuple[Table, str]:
+    rows = []
+    for row in content["rules"]:
         by_learner = row["iterations_by_learner"]
         ends = dict.fromkeys(f"{end:.0f}" for end in (min(by_learner), max(by_learner)))
-        return {
-            "rule": row["rule"],
-            "iterations": " to ".join(ends),
+        shares = {
             "saved": f"{row['saved']:.0%}",
             "ran out": f"{row['ran_out']:.0%}",
             "|2R-1|": f"{row['reproducibility']:.2f}",
             "by chance": f"{row['by_chance']:.2f}",
             "pairs kept": f"{row['pairs_kept']:.0%}",
         }
-
-    return _table("Rules, over learners, data sets and orderings", map(cells, rows)), (
+        rows.append({"rule": row["rule"], "iterations": " to ".join(ends)} | shares)
+    return Table.of(rows, "Rules, over learners, data sets and orderings"), (
         "Rules: saved: iterations that a rule leaves out; ran out: how often iterations ended "
         "before it held; |2R-1|: mean of all pairs; by chance: that of equal learners, which "
         "grows with the share of the iterations that a rule takes; pairs kept: R of "
@@ -331,50 +313,44 @@ def _rules(rows: Sequence[dict[str, Any]]) -> tuple[Table, str]:
     )
 
 
-def _verdicts(rows: Sequence[dict[str, Any]]) -> tuple[Table, str]:
-    names = {"A wins": "a_wins", "B wins": "b_wins", "two seeds contradict": "contradiction"}
-    cells = (
-        {"A": row["a"], "B": row["b"], **{name: f"{row[key]:.2f}" for name, key in names.items()}}
-        for row in rows
-    )
-    return _table("Wilcoxon's test across data sets, seed by seed", cells), ""
+def _verdicts(content: dict[str, Any]) -> tuple[Table, str]:
+    names = {"a_wins": "A wins", "b_wins": "B wins", "contradiction": "two seeds contradict"}
+    rows = [
+        {"A": row["a"], "B": row["b"]} | {names[key]: f"{row[key]:.2f}" for key in names}
+        for row in content["verdicts"]
+    ]
+    return Table.of(rows, "Wilcoxon's test across data sets, seed by seed"), ""
 
 
-def _bias(rows: Sequence[dict[str, Any]]) -> tuple[Table, str]:
+def _bias(content: dict[str, Any]) -> tuple[Table, str]:
     """Ranks of the numbers of folds."""
-    cells = (
-        {
-            "learner": row["learner"],
-            "estimate": row["estimate"],
-            **{name: f"{rank:.2f}" for name, rank in row["folds"].items()},
-            "p": _p(row["p_value"]),
-            "optimistic": _apart(row),
-        }
-        for row in rows
-    )
-    return _table("Numbers of folds, by mean ranks over data sets", cells), (
+    found = content["fold_bias"]
+    rows = [
+        {"learner": row["learner"], "estimate": row["estimate"]}
+        | {name: f"{rank:.2f}" for name, rank in row["folds"].items()}
+        | {"p": _p(row["p_value"]), "optimistic": _apart(row)}
+        for row in found
+    ]
+    return Table.of(rows, "Numbers of folds, by mean ranks over data sets"), (
         "Numbers of folds: rank 1 is the highest estimate; canonical: of single runs of about ten "
         "fits, steady: of all iterations; p: Friedman's test; optimistic: numbers whose estimates "
-        f"are higher by more than the critical difference ({rows[0]['nemenyi']:.2f} by Nemenyi, of "
-        f"all pairs; {rows[0]['bonferroni_dunn']:.2f} by Bonferroni and Dunn against one)."
+        f"are higher by more than the critical difference ({found[0]['nemenyi']:.2f} by Nemenyi, "
+        f"of all pairs; {found[0]['bonferroni_dunn']:.2f} by Bonferroni and Dunn against one)."
     )
 
 
 def _apart(row: dict[str, Any]) -> str:
     """Pairs of numbers of folds whose ranks differ by more than Nemenyi's difference."""
     ranks = {name.split()[0]: rank for name, rank in row["folds"].items()}
-    pairs = [
-        f"{high} above {low}"
-        for high, one in ranks.items()
-        for low, other in ranks.items()
-        if other - one > row["nemenyi"]
-    ]
-    return ", ".join(pairs) or "none"
+    pairs = permutations(ranks, 2)
+    found = [f"{a} above {b}" for a, b in pairs if ranks[b] - ranks[a] > row["nemenyi"]]
+    return ", ".join(found) or "none"
 
 
-def _truth(found: dict[str, Any]) -> tuple[Table, str]:
+def _truth(content: dict[str, Any]) -> tuple[Table, str]:
     """Errors of both estimates."""
-    cells = (
+    found = content["against_truth"]
+    rows = [
         {
             "learner": learner,
             "estimate": kind,
@@ -383,8 +359,8 @@ def _truth(found: dict[str, Any]) -> tuple[Table, str]:
         }
         for learner in found["steady"]["bias"]
         for kind, one in found.items()
-    )
-    return _table("Estimates against true test sets", cells), (
+    ]
+    return Table.of(rows, "Estimates against true test sets"), (
         "True test sets: estimate less the score on the test set, over data sets; a negative error "
         "says that cross-validation is too low. A test set has noise of its own, and drift between "
         "both is in the errors too."

@@ -66,7 +66,8 @@ def texts_of(figure: Figure) -> list[Text]:
         for axes in figure.axes
         for axis in (axes.xaxis, axes.yaxis)
         for tick in axis.get_major_ticks() + axis.get_minor_ticks()
-        if not (axis.get_visible() and within(axis.get_view_interval(), tick.get_loc()))
+        if not (axes.axison and axis.get_visible())
+        or not within(axis.get_view_interval(), tick.get_loc())
         for label in (tick.label1, tick.label2)
     }
     return [

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from crossval_runs import ended
 
 import bayes_sota as bs
-from bayes_sota.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -26,33 +26,13 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 BASE = ["--target", "grade", "--learners", "nb,tree", "--folds", "3", "--iterations", "4"]
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["cv", "run", *map(str, words)])
-    out, error = capsys.readouterr()
-    return int(stop.value.code or 0), out, error
-
-
-def test_the_answer_stands_before_the_table(
-    table: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, error = run(capsys, table, *BASE, "--seed", 1)
-    assert (code, error) == (0, "")
-    assert out.startswith("On loans, nb has the highest mean AUROC, 0.")
-    assert "not that of having only 90 items" in out
-    assert out.index("partitions") < out.index("steady state")
-    code, text, _ = run(capsys, table, *BASE, "--seed", 1, "--text")
-    assert (code, text.count("\n")) == (0, 1)
-    assert "4 x 3 stratified folds, seed 1" in text
-
-
 def test_json_files_and_python_have_the_same_numbers(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [tmp_path / name for name in ("scores.csv", "runs.nc", "table.csv")]
     options = [f"--{name}" for name in ("scores", "output", "table")]
     given = [word for pair in zip(options, files, strict=True) for word in pair]
-    code, out, _ = run(capsys, table, *BASE, "--seed", 1, "--json", *given)
+    code, out, _ = ended(capsys, "run", table, *BASE, "--seed", 1, "--json", *given)
     found = json.loads(out)
     assert code == 0
     names = {row["learner"]: row for row in found["learners"]}
@@ -72,45 +52,18 @@ def test_json_files_and_python_have_the_same_numbers(
     assert pd.read_csv(files[2])["learner"].tolist() == [r["learner"] for r in found["learners"]]
 
 
-@pytest.mark.slow
-def test_an_ended_command_goes_on(
-    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kept = ("--checkpoint", tmp_path / "kept")
-    first = run(capsys, table, *BASE, "--seed", 1, *kept, "--json")
-    (tmp_path / "kept" / "iteration-00002.npz").unlink()
-    assert run(capsys, table, *BASE, *kept, "--json") == first
-    code, _, error = run(capsys, table, *BASE, "--seed", 2, *kept)
-    assert (code, error.count("\n")) == (2, 1)
-    assert "of another run: seed: 1 there, 2 here" in error
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ("--target q", "there is no column 'q'"),
         ("--learners nb --rule posterior", "is about an order: it needs at least 2 learners"),
-        ("--dask nonsense", "no Dask scheduler answers at 'nonsense'"),
-        ("--dask tcp://localhost:1 --cores 2", "--cores has no effect on a Dask cluster"),
         ("--scores x.nc", "--scores is written as .csv"),
     ],
 )
 def test_input_that_cannot_be_meant_is_refused(
     options: str, message: str, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, error = run(capsys, table, *BASE, *options.split())
+    code, out, error = ended(capsys, "run", table, *BASE, *options.split())
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert error.startswith("error: ")
     assert message in error
-
-
-@pytest.mark.slow
-def test_a_real_task_has_the_scores_that_it_is_known_for(
-    data_directory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for task, lowest in (("vote", 0.97), ("breast-w", 0.985)):
-        path = data_directory / "binary_tasks" / f"{task}.csv.gz"
-        code, out, _ = run(capsys, path, "--target", "y", "--iterations", 3, "--seed", 0, "--json")
-        found = json.loads(out)
-        assert (code, found["task"]) == (0, task)
-        assert found["learners"][0]["steady_state"] > lowest

@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from crossval_runs import run
+from crossval_runs import ended, run
 
-from bayes_sota.cli.main import main
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.crossval import sample
 from bayes_sota.crossval.across_tasks import against_truth, fold_bias
@@ -35,21 +33,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@dataclass(frozen=True)
-class Said:
-    exit_code: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
-def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    def said(*words: object) -> Said:
-        with pytest.raises(SystemExit) as caught:
-            main(["cv", "judge", *map(str, words)])
-        return Said(int(caught.value.code or 0), *capsys.readouterr())
-
-    return said
+def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    return partial(ended, capsys, "judge")
 
 
 @pytest.mark.parametrize(
@@ -62,35 +48,25 @@ def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
     ],
 )  # fmt: skip
 def test_json_is_the_report_of_python(judge, file: Path, words: str, settings: dict) -> None:
-    found = judge(file, *words.split(), "--seed", 4, "--orderings", 10, "--json")
+    code, out, _ = judge(file, *words.split(), "--seed", 4, "--orderings", 10, "--json")
     expected = judge_runs(scores_of(1), orderings=10, random_seed=4, **settings)
-    assert found.exit_code == int(not expected.content["diagnostics"]["ok"])
-    assert json.loads(found.stdout) == json.loads(expected.to_json())
-
-
-def test_the_answer_comes_before_the_tables(judge, file: Path) -> None:
-    found = judge(file, "--rule", "fixed", "--threshold", 8, "--seed", 0)
-    assert found.exit_code == 0
-    assert found.stdout.startswith("With other partitions nb comes before tree in ")
-    text = judge(file, "--rule", "fixed", "--threshold", 8, "--seed", 0, "--text").stdout
-    assert "seed 0" in text
-    assert text.count("\n") == 1
+    assert code == int(not expected.content["diagnostics"]["ok"])
+    assert json.loads(out) == json.loads(expected.to_json())
 
 
 def test_a_result_of_cv_run_has_probabilities(judge, tmp_path: Path) -> None:
     runs = run(iterations=6, folds=2)
     save_result(runs.to_datatree(), tmp_path / "runs.nc")
-    found = judge(tmp_path / "runs.nc", "--rule", "spearman", "--threshold", 0.99, "--seed", 1,
-                  "--json")  # fmt: skip
+    words = ("--rule", "spearman", "--threshold", 0.99, "--seed", 1, "--json")
+    content = json.loads(judge(tmp_path / "runs.nc", *words)[1])
     expected = judge_runs(
         runs.fold_scores, runs.probabilities, rule=SpearmanRule(0.99), random_seed=1
     )
-    content = json.loads(found.stdout)
     assert content["learners"] == json.loads(expected.to_json())["learners"]
     assert (content["scorer"], content["learners"][0]["task"]) == ("roc_auc", "data")
-    refused = judge(tmp_path / "runs.nc", "--folds", 3)
-    assert refused.exit_code == 2
-    assert "--folds has no effect on a result of cv run" in refused.stderr
+    code, _, error = judge(tmp_path / "runs.nc", "--folds", 3)
+    assert code == 2
+    assert "--folds has no effect on a result of cv run" in error
 
 
 def test_other_numbers_of_folds_and_true_test_sets(judge, tmp_path: Path) -> None:
@@ -103,10 +79,10 @@ def test_other_numbers_of_folds_and_true_test_sets(judge, tmp_path: Path) -> Non
     write_fold_scores(other, tmp_path / "two.csv")
     rows = [f"{n},task {t},{truth[t, j]}" for t in (2, 0, 1) for j, n in enumerate(("nb", "tree"))]
     (tmp_path / "truth.csv").write_text("\n".join(["learner,task,score", *rows]))
-    found = judge(tmp_path / "five.csv", "--rule", "fixed", "--other-folds", tmp_path / "two.csv",
-                  "--truth", tmp_path / "truth.csv", "--seed", 0, "--json")  # fmt: skip
-    assert found.exit_code == 0, found.stderr
-    content = json.loads(found.stdout)
+    files = ("--other-folds", tmp_path / "two.csv", "--truth", tmp_path / "truth.csv")
+    code, out, error = judge(tmp_path / "five.csv", "--rule", "fixed", *files, "--json")
+    assert code == 0, error
+    content = json.loads(out)
     bias = fold_bias([other, runs])["tree"]["steady"]
     row = content["fold_bias"][3]
     assert (row["learner"], row["estimate"]) == ("tree", "steady")
@@ -123,29 +99,30 @@ def test_other_numbers_of_folds_and_true_test_sets(judge, tmp_path: Path) -> Non
     said = f"Against true test sets the means of all iterations are {low:.2g} too low"
     assert low > 0
     assert said in content["text"]
-    wrong = tmp_path / "wrong.csv"
-    for text, message in (
-        (
-            "learner,task,score\nnb,task 0,0.9\ntree,task 0,0.9",
-            "data set 'task 1' has no test score",
-        ),
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("learner,task,score\nnb,task 0,0.9", "learner 'tree' has no test score"),
         ("learner,score\nnb,0.9\nforest,0.8", "learner 'forest' is not among those"),
         ("learner,task,score\nnb,task 0,\ntree,task 0,0.9", "has no score at all"),
         ("learner,task,score\nnb,task 0,1\nnb,task 0,2", "already has a score"),
-    ):
-        wrong.write_text(text)
-        refused = judge(tmp_path / "five.csv", "--truth", wrong)
-        assert (refused.exit_code, refused.stdout) == (2, "")
-        assert message in refused.stderr
+    ],
+)
+def test_test_scores_that_cannot_be_meant(judge, file, text, message, tmp_path: Path) -> None:
+    (tmp_path / "wrong.csv").write_text(text)
+    code, out, error = judge(file, "--truth", tmp_path / "wrong.csv")
+    assert (code, out) == (2, "")
+    assert message in error
 
 
 def test_the_result_is_written(judge, file: Path, tmp_path: Path) -> None:
-    found = judge(file, "--rule", "fixed", "--seed", 2, "--output", tmp_path / "judged.nc")
-    assert found.exit_code == 0
-    tree = read_result(tmp_path / "judged.nc")
-    assert tree["posterior"]["difference"].sizes["pair"] == 1
-    again = judge(tmp_path / "judged.nc")
-    assert "this is no result of repeated cross-validation (bayes-sota cv run)" in again.stderr
+    code, _, _ = judge(file, "--rule", "fixed", "--seed", 2, "--output", tmp_path / "judged.nc")
+    assert code == 0
+    assert read_result(tmp_path / "judged.nc")["posterior"]["difference"].sizes["pair"] == 1
+    error = judge(tmp_path / "judged.nc")[2]
+    assert "this is no result of repeated cross-validation (bayes-sota cv run)" in error
 
 
 @pytest.mark.slow
@@ -154,13 +131,13 @@ def test_one_model_of_all_learners(
 ) -> None:
     few = partial(sample.sample_comparison, tune=100, chains=2)
     monkeypatch.setattr(sample, "sample_comparison", few)
-    found = judge(file, "--bayes", "--draws", 100, "--rope", 0.01, "--prob", 0.8, "--seed", 1,
-                  "--output", tmp_path / "model.nc", "--json")  # fmt: skip
-    assert found.exit_code in (0, 1)
+    words = ("--draws", 100, "--rope", 0.01, "--prob", 0.8, "--seed", 1, "--json")
+    code, out, _ = judge(file, "--bayes", *words, "--output", tmp_path / "model.nc")
+    assert code in (0, 1)
     tree = read_result(tmp_path / "model.nc")
     assert tree["posterior"].sizes["draw"] == 100
     expected = report_comparison(tree, ci_prob=0.8, rope=0.01)
-    assert json.loads(found.stdout)["pairs"] == json.loads(expected.to_json())["pairs"]
+    assert json.loads(out)["pairs"] == json.loads(expected.to_json())["pairs"]
 
 
 @pytest.mark.parametrize("kind", ["means", "scores", "rules", "reproducibility", "ranks"])
@@ -168,8 +145,8 @@ def test_every_figure_is_written(judge, kind: str, tmp_path: Path) -> None:
     write_fold_scores(scores_of(2), tmp_path / "two.csv")
     one = ["--task", "task 1"] if kind in ("means", "scores") else []
     words = ["--figure", tmp_path / "figure.png", "--figure-kind", kind, "--orderings", 5, *one]
-    found = judge(tmp_path / "two.csv", "--rule", "fixed", *words)
-    assert found.exit_code == 0, found.stderr
+    code, _, error = judge(tmp_path / "two.csv", "--rule", "fixed", *words)
+    assert code == 0, error
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
@@ -188,49 +165,37 @@ def test_every_figure_is_written(judge, kind: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_has_no_effect_or_can_never_be_met_is_refused(
-    judge,
-    file: Path,
-    words: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    judge, file: Path, words: list[str], message: str, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = judge(file, *words)
-    assert found.exit_code == 2
-    assert found.stderr.startswith("error: ")
-    assert message in found.stderr
-    assert found.stdout == ""
+    code, out, error = judge(file, *words)
+    assert (code, out) == (2, "")
+    assert error.startswith("error: ")
+    assert message in error
     assert not any(tmp_path.iterdir())
 
 
 def constant_file(folder: Path, *levels: float) -> Path:
     """Learners whose score is the same in every fold."""
-    path = folder / "constant.csv"
-    lines = [
-        f"l{j},{i},{k},{level}"
-        for i in range(6)
-        for k in range(5)
-        for j, level in enumerate(levels)
-    ]
-    path.write_text("\n".join(["learner,iteration,fold,score", *lines]))
-    return path
+    scores = np.broadcast_to(np.array(levels)[:, None, None], (len(levels), 6, 5))
+    write_fold_scores(FoldScores(scores), folder / "constant.csv")
+    return folder / "constant.csv"
 
 
 def test_differences_that_never_vary_have_no_test(judge, tmp_path: Path) -> None:
     path = constant_file(tmp_path, 0.8, 0.7, 0.6)
-    found = judge(path, "--seed", "1")
-    assert (found.exit_code, found.stderr) == (0, "")
-    assert "No test is possible" in found.stdout
-    assert "nan" not in found.stdout
-    assert "e-17" not in found.stdout
-    pairs = json.loads(judge(path, "--seed", "1", "--json").stdout)["pairs"]
+    code, out, error = judge(path, "--seed", "1")
+    assert (code, error) == (0, "")
+    assert "No test is possible" in out
+    assert "nan" not in out
+    assert "e-17" not in out
+    pairs = json.loads(judge(path, "--seed", "1", "--json")[1])["pairs"]
     assert [test["p_value"] for pair in pairs for test in pair["tests"]] == [None] * 6
     assert {pair["posterior"]["partition_share"] for pair in pairs} == {0.0}
 
 
 def test_learners_that_are_always_equal_have_a_test(judge, tmp_path: Path) -> None:
-    found = judge(constant_file(tmp_path, 0.8, 0.8), "--seed", "1")
-    assert (found.exit_code, found.stderr) == (0, "")
-    assert "the corrected test has p > 0.999 (" in found.stdout
-    assert "= >" not in found.stdout
+    code, out, error = judge(constant_file(tmp_path, 0.8, 0.8), "--seed", "1")
+    assert (code, error) == (0, "")
+    assert "the corrected test has p > 0.999 (" in out
+    assert "= >" not in out

@@ -30,19 +30,6 @@ def test_each_test_has_its_published_formula() -> None:
 
 
 @pytest.mark.slow
-def test_independent_differences_are_rejected_as_often_as_their_level_says() -> None:
-    """Without overlap the naive test is exact, the 5x2cv tests are close, the other is strict."""
-    d = np.random.default_rng(3).standard_normal((700, 5, 2))
-    tests = [difference_tests(one, np.zeros((5, 2)), folds=2) for one in d]
-    rates = np.mean([[test.p_value <= 0.05 for test in row] for row in tests], axis=0)
-    naive, corrected, t_rate, f_rate = rates
-    assert naive == pytest.approx(0.05, abs=0.025)
-    assert corrected < 0.01
-    assert 0.02 < t_rate < 0.09
-    assert f_rate < 0.06
-
-
-@pytest.mark.slow
 def test_folds_that_share_an_error_are_what_the_correction_is_for() -> None:
     """With the correlation 1/k of all differences the corrected test is exact, the naive is not."""
     rng = np.random.default_rng(4)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli.test_figures import faults_of
 from scipy.stats import gaussian_kde
 
 from bayes_sota.core.errors import InputError
@@ -132,19 +133,7 @@ FIGURES: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_texts_do_not_collide(name: str) -> None:
-    figure = FIGURES[name](backend="matplotlib")
-    (axes,) = (one.item() for one in figure.viz["plot"].to_dataset().values())
-    axes.figure.draw_without_rendering()
-    sides = [axes.xaxis, axes.yaxis] if axes.axison else []
-    sides = [side for side in sides if side.get_visible()]
-    labels = [*axes.texts, *(label for axis in sides for label in axis.get_ticklabels())]
-    texts = [*labels, axes.xaxis.label, axes.title, axes.figure._suptitle]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_text()]
-    width, height = axes.figure.canvas.get_width_height()
-    for (one, a), (other, b) in combinations(boxes, 2):
-        apart = a.x0 >= b.x1 - 1 or b.x0 >= a.x1 - 1 or a.y0 >= b.y1 - 1 or b.y0 >= a.y1 - 1
-        assert apart, (one, other)
-    for text, box in boxes:
-        assert -1 < box.x0 < box.x1 < width + 1, text
-        assert -1 < box.y0 < box.y1 < height + 1, text
+def test_long_names_hide_nothing(name: str) -> None:
+    figure = FIGURES[name](backend="matplotlib").viz["figure"].item()
+    figure.canvas.draw()
+    assert list(faults_of(figure)) == []

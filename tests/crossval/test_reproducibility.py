@@ -89,14 +89,6 @@ def test_iterations_used_and_those_that_ran_out() -> None:
     assert len(np.unique(np.round(never.estimates[:, 0, 0], 12))) == 1
 
 
-def test_learners_with_the_same_scores_tie_always() -> None:
-    one = np.random.default_rng(3).normal(0.9, 0.01, (1, 1, 30, 4))
-    scores = FoldScores(np.repeat(one, 2, axis=1))
-    (judged,) = judge_rules([FixedNumber(30)], scores, random_seed=0)
-    for pairing in ("all", "paired"):
-        assert judged.win_share(pairing)[0].tolist() == [[0.5, 0.5], [0.5, 0.5]]
-
-
 def test_one_iteration_cannot_be_judged() -> None:
     scores = np.full((1, 2, 3, 4), 0.9)
     scores[0, 1, 1:, 0] = np.nan

@@ -42,17 +42,6 @@ def test_item_scores_have_the_pooled_auroc(runs: CrossValidation) -> None:
     assert found.scores[1] == pytest.approx(roc_auc_score(Y, runs.probabilities[1, 1]))
 
 
-@pytest.mark.slow
-def test_the_state_of_the_art_of_an_iteration(runs: CrossValidation) -> None:
-    """The best of the learners as a board, whose noise is that of the items."""
-    answers = runs.responses()
-    tree = bs.estimate_sota(answers, draws=100, chains=2, random_seed=0)
-    summary = bs.summarize(tree).loc["theta_sota"]
-    best = answers.scores.max()
-    assert summary["lower"] < best < summary["upper"] + 0.01
-    assert summary["sd"] == pytest.approx(np.sqrt(best * (1 - best) / 240), rel=0.5)
-
-
 def test_missing_predictions_are_missing_answers(runs: CrossValidation) -> None:
     probabilities = runs.probabilities.copy()
     probabilities[0, 0, :5] = np.nan

@@ -106,12 +106,13 @@ def separate_runs(
     (array([1.]), array([10.]))
     """
     rng, n = generator_of(random_seed), scores.scores.shape[2]
-    needs = any(rule.needs_probabilities for rule in rules.values())
+    needed = any(rule.needs_probabilities for rule in rules.values())
+    items = probabilities if needed else None
     at = [scores.learners.index(name) for name in learners]
     found = []
     for order in (rng.permutation(n) for _ in range(orderings)):
         for way in (order, order[::-1]):
-            rows = progress_of(scores, probabilities, way, needs=needs)
+            rows = progress_of(scores, items, way)
             place = np.argsort(way)
             found.append([
                 [_run(rule, [row[j] for j in at], place) for row in rows] for rule in rules.values()

@@ -35,7 +35,7 @@ from bayes_sota.core.text import plain_text, shown_path
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.crossval.fits import Study, checked_study, seeded
 from bayes_sota.crossval.learners import named_learners, prepared, read_task
-from bayes_sota.crossval.rules import FixedNumber, Runs
+from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.run import CrossValidation, pooled_score, repeated_cross_validation
 from bayes_sota.data.fold_scores import FoldScores
 
@@ -256,7 +256,7 @@ class _Counted(FixedNumber):
 
     advance: Callable[[], None] = lambda: None
 
-    def decided(self, runs: Runs) -> bool:
+    def decided(self, runs: CrossValidation) -> bool:
         self.advance()
         return super().decided(runs)
 
