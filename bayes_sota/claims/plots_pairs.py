@@ -69,7 +69,7 @@ def plot_pairs(
     >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> figure = plot_pairs(report_pairs(answers, random_seed=0).frame, backend="none")
     >>> figure.viz["cell_0_2"]["difference"].item()["string"]
-    '+31.0'
+    '+31.3'
     """
     import xarray as xr
 

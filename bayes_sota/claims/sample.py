@@ -15,14 +15,12 @@ from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import (
-    describe_nuts,
-    describe_sampled,
-    model_groups,
+    completed_groups,
+    describe_completed,
     model_of,
     resolve_seed,
     result_tree,
     sample_completed,
-    sampler_stats,
     with_attributes,
 )
 from bayes_sota.core.types import Seed
@@ -30,8 +28,6 @@ from bayes_sota.leaderboard.specification import Model, chosen_model
 
 if TYPE_CHECKING:
     import pymc as pm
-
-_KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
 
 
 def sample_claim(
@@ -143,19 +139,11 @@ def complete(
     found = model_of(trace, model, _no_model)
     _check_model(found)
     rng, seed = resolve_seed(random_seed)
-    groups = {name: trace[name].to_dataset() for name in _KEPT if name in trace.children}
-    if "difference" not in groups["posterior"]:
+    if "difference" not in trace["posterior"]:
         raise InputError("the trace lacks the deterministic 'difference': keep it in var_names")
-    if "sample_stats" in groups:
-        groups["sample_stats"] = sampler_stats(trace)
-    if predictive:
-        groups |= model_groups(found, trace, rng)
-    groups = {name: data.drop_attrs() for name, data in groups.items()}
+    groups = completed_groups(trace, found, rng, predictive=predictive)
     groups["point_estimate"] = _probabilities(groups["posterior"]["difference"])
-    described = describe_sampled(found, groups, seed)
-    of = trace["posterior"].attrs
-    sampler = {k: of[k] for k in ("inference_library", "inference_library_version") if k in of}
-    return result_tree(groups, {**described, **sampler, **describe_nuts(trace)})
+    return result_tree(groups, describe_completed(trace, found, groups, seed))
 
 
 def _no_model() -> "pm.Model":

@@ -411,8 +411,10 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
     Examples
     --------
     >>> values, one = np.array([1.0, 1.0, 0.0, 0.0]), np.zeros(4)
-    >>> cluster_mcse(values, np.arange(4), one), cluster_mcse(values, np.array([0, 0, 1, 1]), one)
-    (array(0.25), array(0.35355339))
+    >>> float(cluster_mcse(values, np.arange(4), one))
+    0.25
+    >>> float(cluster_mcse(values, np.array([0, 0, 1, 1]), one))  # half the square root of a half
+    0.3535533905932738
     """
     names, place = np.unique(stratum, return_inverse=True)
     means = np.stack([values[stratum == name].mean(axis=0) for name in names])

@@ -379,6 +379,28 @@ def model_groups(
     return {name: data.drop_attrs() for name, data in groups.items()}
 
 
+_RECORDED = ("posterior", "sample_stats", "observed_data", "constant_data")
+
+
+def completed_groups(
+    trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator, *, predictive: bool = True
+) -> "dict[str, xr.Dataset]":
+    """What a trace recorded and, with ``predictive``, what its model gives for it."""
+    groups = {name: group_of(trace, name) for name in _RECORDED}
+    groups["sample_stats"] = sampler_stats(trace)
+    if predictive:
+        groups |= model_groups(model, trace, rng)
+    return {name: group.drop_attrs() for name, group in groups.items()}
+
+
+def describe_completed(
+    trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
+) -> dict[str, Any]:
+    """Attributes of a result of a trace: its model, what drew it, and how that fared."""
+    drawn_by = {k: v for k, v in trace["posterior"].attrs.items() if "inference_library" in k}
+    return {**describe_sampled(model, groups, seed), **drawn_by, **describe_nuts(trace)}
+
+
 def moderate_precision(values: "xr.DataArray") -> "xr.DataArray":
     """The same numbers, in single precision where they would pass ``LARGEST_GROUP``."""
     return values.astype(np.float32) if values.nbytes > LARGEST_GROUP else values

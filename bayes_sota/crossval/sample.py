@@ -14,16 +14,14 @@ from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
-    describe_nuts,
+    completed_groups,
+    describe_completed,
     describe_provenance,
-    describe_sampled,
-    model_groups,
     model_of,
     probability_best,
     resolve_seed,
     result_tree,
     sample_completed,
-    sampler_stats,
     with_attributes,
 )
 from bayes_sota.core.types import Seed
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 
 _CHAINS = 4  # of independent draws
 _PRIORS = "p(difference, variance) = 1 / variance; correlation of fold scores 1 / folds"
-_KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
 
 
 def sample_comparison(
@@ -226,20 +223,13 @@ def complete(
         )
     found = model_of(trace, model, lambda: crossval.build_model(fold_scores, **settings))
     rng, seed = resolve_seed(random_seed)
-    groups = {name: trace[name].to_dataset() for name in _KEPT if name in trace.children}
-    if "sample_stats" in groups:
-        groups["sample_stats"] = sampler_stats(trace)
-    groups |= model_groups(found, trace, rng)
-    groups = {name: group.drop_attrs() for name, group in groups.items()}
+    groups = completed_groups(trace, found, rng)
     posterior = groups["posterior"]
     groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
     groups["point_estimate"] = probability_best(posterior["learner_effect"], "learner")
-    drawn_by = {k: v for k, v in trace["posterior"].attrs.items() if "inference_library" in k}
     attributes = {
-        **describe_sampled(found, groups, seed),
-        **drawn_by,
-        **describe_nuts(trace),
+        **describe_completed(trace, found, groups, seed),
         "folds": fold_scores.folds,
         "scorer": fold_scores.scorer,
         "canonical_iterations": canonical_iterations(fold_scores.folds),

@@ -13,22 +13,18 @@ from bayes_sota.core.builders import EvaluationPriors, ItemPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample import (
-    describe_nuts,
-    describe_sampled,
-    model_groups,
+    completed_groups,
+    describe_completed,
     model_of,
     probability_best,
     resolve_seed,
     result_tree,
-    sampler_stats,
 )
 from bayes_sota.core.types import Seed
 from bayes_sota.data.responses import Responses
 
 if TYPE_CHECKING:
     import pymc as pm
-
-_KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
 
 
 def complete(
@@ -92,11 +88,7 @@ def complete(
         raise InputError("priors have no effect beside a built model: leave them out")
     found = model_of(trace, model, lambda: build_model(responses, priors))
     rng, seed = resolve_seed(random_seed)
-    groups = {name: trace[name].to_dataset() for name in _KEPT if name in trace.children}
-    if "sample_stats" in groups:
-        groups["sample_stats"] = sampler_stats(trace)
-    groups |= model_groups(found, trace, rng)
-    groups = {name: group.drop_attrs() for name, group in groups.items()}
+    groups = completed_groups(trace, found, rng)
     if responses.new == "runs":
         for name, seen in (("posterior", True), ("prior", False)):
             groups[name] = _with_skills(groups[name], found, responses, rng, seen)
@@ -105,11 +97,8 @@ def complete(
         raise InputError("the trace lacks the deterministic 'skill': keep it in var_names")
     groups["point_estimate"] = probability_best(posterior["skill"], "classifier")
     groups["constant_data"] = _scores(responses)
-    of = trace["posterior"].attrs
-    sampler = {k: of[k] for k in ("inference_library", "inference_library_version") if k in of}
-    described = describe_sampled(found, groups, seed)
-    attributes = {**described, **sampler, **describe_nuts(trace), "new": responses.new}
-    return result_tree(groups, attributes)
+    described = describe_completed(trace, found, groups, seed)
+    return result_tree(groups, {**described, "new": responses.new})
 
 
 def _scores(responses: Responses) -> xr.Dataset:
