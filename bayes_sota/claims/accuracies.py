@@ -237,7 +237,7 @@ def _difference_at_most(
     s = np.maximum(betaincinv((first + second)[:, None], rest[:, None], level), 1e-300)
     share = np.clip((1 + q / s) / 2, 0.0, 1.0)
     inside = betainc(first[:, None], second[:, None], share) @ (w / 2)
-    return np.asarray(total + (1 - kink) * inside)
+    return total + (1 - kink) * inside
 
 
 def checked_claim(
@@ -289,7 +289,7 @@ def at_most_half(x1: FloatArray, x2: FloatArray, cells: FloatArray) -> FloatArra
     """P(p1 <= p2) of tables with ``x1`` and ``x2`` items that one alone got right."""
     first, second = np.broadcast_arrays(np.maximum(x1, 0) + cells[1], np.maximum(x2, 0) + cells[2])
     if first.size < _MANY:
-        return np.asarray(betainc(first, second, 0.5))
+        return betainc(first, second, 0.5)
     cuts = range(_MANY // 2, first.size, _MANY // 2)
     parts = np.split(first.ravel(), cuts), np.split(second.ravel(), cuts)
     with ThreadPoolExecutor() as threads:  # betainc runs without the interpreter's lock
@@ -357,7 +357,7 @@ def _stepped(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:
         density = density * (a + b) * (a + b + 1) / (4 * a * b)
         a, b = a + 1, b + 1
         total += np.where(step < count, value, 0.0)
-    return np.asarray(total / count)
+    return total / count
 
 
 def _integrated(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:

@@ -52,7 +52,7 @@ def draw_cells(
     x11 = both[rng.choice(len(both), size=draws, p=weights)]
     counts = np.column_stack([x11, a * n - x11, b * n - x11, n - a * n - b * n + x11])
     gammas = rng.standard_gamma(np.maximum(counts, 0.0) + cells)
-    return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
+    return gammas / gammas.sum(axis=1, keepdims=True)
 
 
 def log_likelihood_of_cells(
@@ -89,12 +89,10 @@ def log_likelihood_of_cells(
     log_ways = gammaln(size + 1) - gammaln(tables + 1).sum(axis=0)
     log_probability = log_p @ tables + log_ways
     if len(both) == 1:
-        return np.asarray(log_probability[:, 0])
+        return log_probability[:, 0]
     log_beforehand = log_ways + gammaln(tables + prior[:, None]).sum(axis=0)
     log_evidence = gammaln(size + 1) + logsumexp(table_weights(x_a, x_b, size, prior)[1])
-    return np.asarray(
-        log_evidence + logsumexp(log_probability + np.log(weights) - log_beforehand, axis=1)
-    )
+    return log_evidence + logsumexp(log_probability + np.log(weights) - log_beforehand, axis=1)
 
 
 def _log_sum_of_tables(log_p: FloatArray, x_a: float, x_b: float, n: float) -> FloatArray:
@@ -112,7 +110,7 @@ def _log_sum_of_tables(log_p: FloatArray, x_a: float, x_b: float, n: float) -> F
     index = np.clip(index, 0, len(both) - 1).astype(np.int64)
     terms = np.where(inside, log_ways[index] + psi[:, None] * both[index], -np.inf)
     alone = log_p @ [0.0, x_a, x_b, n - x_a - x_b]
-    return np.asarray(alone + np.log(stride) + logsumexp(terms, axis=1))
+    return alone + np.log(stride) + logsumexp(terms, axis=1)
 
 
 def log_prior_of_cells(cells: FloatArray, alpha: Alpha = 1.0) -> FloatArray:
@@ -125,4 +123,4 @@ def log_prior_of_cells(cells: FloatArray, alpha: Alpha = 1.0) -> FloatArray:
     """
     prior = np.broadcast_to(np.asarray(alpha, np.float64), (4,))
     log_p = np.log(np.maximum(cells, _LEAST))
-    return np.asarray(gammaln(prior.sum()) - gammaln(prior).sum() + log_p @ (prior - 1))
+    return gammaln(prior.sum()) - gammaln(prior).sum() + log_p @ (prior - 1)

@@ -148,7 +148,7 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
         if congruence not in known_at:
             known = ", ".join(known_at)
             raise InputError(f"congruence must be a share of items or {known}, got {congruence!r}")
-        return np.asarray(known_at[congruence])
+        return known_at[congruence]
     p11 = np.asarray(congruence, np.float64)
     wrong = ~((p11 >= low - SLACK) & (p11 <= high + SLACK))
     if np.any(wrong):
@@ -157,7 +157,7 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
             f"the congruence must lie between {lowest:.6g} and {highest:.6g}, what these "
             f"accuracies allow, got {given:g}"
         )
-    return np.asarray(np.clip(p11, low, high))
+    return np.clip(p11, low, high)
 
 
 def congruence_nodes(

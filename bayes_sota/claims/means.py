@@ -47,7 +47,7 @@ def imputed_sd(mean: ArrayLike, sd: Sd | Sequence[float]) -> FloatArray:
         return np.asarray(sd(values), np.float64)
     given = np.asarray(sd, np.float64)
     if given.shape == (3,):
-        return np.asarray(given[0] + given[1] * values + given[2] * values**2)
+        return given[0] + given[1] * values + given[2] * values**2
     return np.broadcast_to(given, values.shape)
 
 
@@ -263,7 +263,7 @@ def _probability(gap: FloatArray, n: FloatArray, spread: FloatArray) -> FloatArr
         t = np.sqrt(n) * gap / spread
     # no spread at all: equal means stay a toss-up, others are certain
     t = np.where(spread > 0, t, np.where(gap < 0, -np.inf, 0.0))
-    return np.asarray(stdtr(n - 1, t))
+    return stdtr(n - 1, t)
 
 
 def _plain(found: Any) -> Any:

@@ -106,7 +106,7 @@ class GapOfAccuracies:
         gap, total = truth
         centre = np.sqrt(n_test) * gap - ndtri(1 - level) * np.sqrt(total)
         variance = np.maximum(total - gap**2, np.finfo(float).tiny)  # 0 if all differ one way
-        return np.asarray(ndtr(centre / np.sqrt(variance)))
+        return ndtr(centre / np.sqrt(variance))
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class GapOfMeans:
         freedom = n_test - 1
         limit = -stdtrit(freedom, level)
         centre = np.sqrt(n_test) * truth[0] - limit * (1 - 1 / (4 * freedom))
-        return np.asarray(ndtr(centre / np.sqrt(1 + limit**2 / 2 / freedom)))
+        return ndtr(centre / np.sqrt(1 + limit**2 / 2 / freedom))
 
 
 Gap = GapOfAccuracies | GapOfMeans

@@ -244,7 +244,7 @@ def _probability(
     if isinstance(congruence, int | float):
         shared = np.clip(congruence, np.maximum(0, x_a + x_b - n) / n, x_b / n)
     prior: Any = tuple(cells.tolist())
-    return np.asarray(false_claim_probability(x_a / n, x_b / n, n, shared, alpha=prior))
+    return false_claim_probability(x_a / n, x_b / n, n, shared, alpha=prior)
 
 
 def _impossible(a: Any, b: Any, ends: Any, low: int, high: int) -> str:

@@ -153,11 +153,11 @@ def _of_largest(
     law, psi, value = kernel.law, kernel.psi, float(kernel.values[-1])
     below = 1 - law.reach(psi, value, dispersion)
     if law.spacing == 0:
-        return np.asarray(likelihood * below ** (tries - 1))
+        return likelihood * below ** (tries - 1)
     above = np.zeros_like(psi)  # nothing is above a perfect accuracy
     if value < law.unit:
         above = law.reach(psi, value + law.spacing, dispersion)
-    return np.asarray((1 - above) ** tries - below**tries)
+    return (1 - above) ** tries - below**tries
 
 
 def _phi(a: FloatArray, b: FloatArray, p11: FloatArray) -> float:

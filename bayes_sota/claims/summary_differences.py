@@ -187,7 +187,7 @@ def adjusted_chances(differences: FloatArray) -> FloatArray:
         for start in range(0, len(differences), _BLOCK)
     ])  # fmt: skip
     reached = np.searchsorted(np.sort(largest), np.abs(means) / sds)
-    return np.asarray(1 - reached / len(largest))
+    return 1 - reached / len(largest)
 
 
 def chosen_pair[T: Responses | ItemScores](

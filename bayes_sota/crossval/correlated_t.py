@@ -270,7 +270,7 @@ def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> 
     """
     partition, data = np.asarray(partition_variance), np.asarray(data_variance)
     whole = np.asarray(partition + data, np.float64)
-    return np.asarray(np.divide(partition, whole, out=np.zeros_like(whole), where=whole != 0))
+    return np.divide(partition, whole, out=np.zeros_like(whole), where=whole != 0)
 
 
 def running_posteriors(
@@ -321,7 +321,7 @@ def _spread(squares: FloatArray, sums: FloatArray, size: IntArray) -> FloatArray
     left = squares.cumsum(axis=-1) - sums.cumsum(axis=-1) ** 2 / size
     left = np.where(left < 1e-24 * size, 0.0, left)
     unknown = np.full(left.shape, np.nan)
-    return np.asarray(np.divide(left, size - 1, out=unknown, where=size > 1))
+    return np.divide(left, size - 1, out=unknown, where=size > 1)
 
 
 def other_seed_probability(

@@ -243,7 +243,7 @@ def _checked_classes(labels: Any, folds: int) -> BoolArray:
             f"folds can be at most {members}" + ("" if members > 1 else ", which is no partition")
         )
     try:
-        return np.asarray(labels == max(counts))
+        return labels == max(counts)
     except TypeError:
         some = listed(list(map(_named, counts)))
         raise InputError(f"labels are of one type, got {some}") from None

@@ -387,4 +387,4 @@ def _draw_scores(
     means = np.sqrt(mean_variance) * rng.standard_normal(steady.shape) / heavy
     within = np.sqrt(variance[:, None]) * rng.standard_normal((len(steady), folds, steady.shape[1]))
     found = within - within.mean(axis=1, keepdims=True) + means[:, None]
-    return np.asarray(found - found.mean(axis=-1, keepdims=True) + steady[:, None])
+    return found - found.mean(axis=-1, keepdims=True) + steady[:, None]

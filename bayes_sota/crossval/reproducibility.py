@@ -72,7 +72,7 @@ class JudgedRule:
     @property
     def saved(self) -> FloatArray:
         """Share of the iterations that the rule leaves out, (n_tasks, n_learners)."""
-        return np.asarray(1 - self.iterations.mean(axis=0) / self.pool)
+        return 1 - self.iterations.mean(axis=0) / self.pool
 
     def win_share(self, pairing: Pairing = "all") -> FloatArray:
         """R(i, j), shape (n_tasks, n_learners, n_learners)."""
@@ -108,7 +108,7 @@ def win_share(estimates: ArrayLike, pairing: Pairing = "all") -> FloatArray:
     values = np.round(np.asarray(estimates, np.float64), _DIGITS).T
     if pairing == "paired":
         above = np.sign(values[:, None] - values[None])
-        return np.asarray((1 + above.mean(axis=2)) / 2)
+        return (1 + above.mean(axis=2)) / 2
     rows = np.sort(values, axis=1)
     sides: tuple[Literal["left", "right"], ...] = ("left", "right")
     wins = [[sum(np.searchsorted(b, a, s).sum() for s in sides) for b in rows] for a in rows]

@@ -326,7 +326,7 @@ class PosteriorRule(Rule):
         share = partition_share(bound * partitions, data)
         sure = np.maximum(p, 1 - p) >= self.threshold
         settled = sure | (share <= self.partition_part**2) | (data == 0)
-        return np.asarray(settled.all(axis=0))
+        return settled.all(axis=0)
 
 
 RULES: dict[str, Callable[..., Rule]] = {

@@ -168,7 +168,7 @@ class CrossValidation:
                 f"iteration is one of {counted(self.n_iterations, 'iteration')}, counted from 0, "
                 f"got {iteration}"
             )
-        return np.asarray(self.probabilities[:, iteration].T)
+        return self.probabilities[:, iteration].T
 
     def to_datatree(self) -> "xr.DataTree":
         """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""

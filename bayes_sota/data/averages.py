@@ -71,7 +71,7 @@ class Average:
     def standard_errors(self) -> FloatArray:
         """Standard error of each score, (m,)."""
         p = (self.scores * self.effective + 0.5) / (self.effective + 1)
-        return np.asarray(np.sqrt(p * (1 - p) / self.effective))
+        return np.sqrt(p * (1 - p) / self.effective)
 
     @property
     def variance(self) -> FloatArray:
@@ -108,7 +108,7 @@ def task_weights(
         weights = np.ones(len(tasks))
     else:
         raise InputError(f"average must be items, tasks or weights by task, got {average!r:.80}")
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def check_tasks(given: Collection[str], tasks: Sequence[str], what: str, one: str) -> None:
@@ -245,7 +245,7 @@ def variance_of_runs(
     [0.0833, 0.0]
     """
     if passes is None:
-        return np.asarray(shares * (1 - shares) / (n_runs - 1))
+        return shares * (1 - shares) / (n_runs - 1)
     if passes[0] >= np.min(n_runs):
         raise InputError(
             f"new runs of {name_of_passes(passes)} need more than {passes[0]} runs of each item, "
@@ -256,7 +256,7 @@ def variance_of_runs(
     after_wrong = pass_rates(np.minimum(right, rest) / rest, rest, passes)
     mean = shares * after_right + (1 - shares) * after_wrong
     away = shares * (after_right - mean) ** 2 + (1 - shares) * (after_wrong - mean) ** 2
-    return np.asarray(rest * away)
+    return rest * away
 
 
 def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -> FloatArray:
@@ -289,7 +289,7 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -
         raise InputError(f"{what} needs {k} runs of each item, there are {np.min(n_runs)}")
     right = np.rint(shares * n_runs)
     none = binom(right if every else n_runs - right, k) / binom(n_runs, k)
-    return np.asarray(none if every else 1 - none)
+    return none if every else 1 - none
 
 
 def name_of_passes(passes: tuple[int, bool]) -> str:
@@ -362,7 +362,7 @@ def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
 def _chance(scores: FloatArray, kish: float | FloatArray) -> FloatArray:
     """Variance of one answer, with half an answer of each kind more."""
     middle = (kish * scores + 0.5) / (kish + 1)
-    return np.asarray(middle * (1 - middle))
+    return middle * (1 - middle)
 
 
 def _smoothed(
@@ -383,7 +383,7 @@ def _smoothed(
     spread = (kish * squares + 0.25) / (kish + 1) + kish * (means - 0.5) ** 2 / (kish + 1) ** 2
     whole = np.sum(w * (spread + (of_task - middle) ** 2), axis=0)
     shrunk = (n * spread + a * whole) / (n + a) + n * a * (of_task - middle) ** 2 / (n + a) ** 2
-    return np.asarray(np.sum(w**2 * shrunk / (n * (1 - n / (n + a) ** 2)), axis=0))
+    return np.sum(w**2 * shrunk / (n * (1 - n / (n + a) ** 2)), axis=0)
 
 
 def averaged_shares(

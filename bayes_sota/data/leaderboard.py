@@ -476,7 +476,7 @@ class Leaderboard(BestScore):
     def sizes(self) -> FloatArray:
         """Number of items that each score is worth, (m,); of accuracies and AUCs."""
         ratios = np.ones(self.n_entries) if self.error_ratios is None else self.error_ratios
-        return np.asarray(self.n_test / ratios**2)
+        return self.n_test / ratios**2
 
     def worth(self, sizes: FloatArray, source: str) -> "Leaderboard":
         """The same scores as accuracies that are averages, each worth its own number of items.

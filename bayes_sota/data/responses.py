@@ -395,14 +395,14 @@ class Responses(ItemMatrix):
     @property
     def counts(self) -> NDArray[np.int64]:
         """Number of right answers of each classifier, shape (n_classifiers,)."""
-        return np.asarray((self.correct == 1).sum(axis=0, dtype=np.int64))
+        return (self.correct == 1).sum(axis=0, dtype=np.int64)
 
     @property
     def totals(self) -> NDArray[np.int64]:
         """Number of items that each classifier answered, shape (n_classifiers,)."""
         if not self.is_plain:
             return np.full(self.n_classifiers, self.n_items)
-        return np.asarray((self.correct != MISSING).sum(axis=0, dtype=np.int64))
+        return (self.correct != MISSING).sum(axis=0, dtype=np.int64)
 
     @property
     def scores(self) -> NDArray[np.float64]:

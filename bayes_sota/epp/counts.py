@@ -54,7 +54,7 @@ class MatchCounts:
     @cached_property
     def totals(self) -> FloatArray:
         """Wins of each player, ties as half, shape (m,) or (B, m)."""
-        return np.asarray(self.doubled_wins.sum(axis=-1, dtype=np.int64) / 2)
+        return self.doubled_wins.sum(axis=-1, dtype=np.int64) / 2
 
     def with_ties(self, kind: MatchKind, penalty: float) -> tuple[FloatArray, FloatArray]:
         """Win totals and matches with some rounds of ties added."""
@@ -215,7 +215,7 @@ def strong_parts(doubled_wins: NDArray[np.signedinteger]) -> NDArray[np.signedin
     >>> strong_parts(np.array([[0, 2, 2], [0, 0, 1], [0, 1, 0]])).tolist()
     [1, 0, 0]
     """
-    return np.asarray(connected_components(csr_array(doubled_wins > 0), connection="strong")[1])
+    return connected_components(csr_array(doubled_wins > 0), connection="strong")[1]
 
 
 def infinite_estimates(

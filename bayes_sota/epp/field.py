@@ -121,7 +121,7 @@ class Field:
         _, first, second = self.pairs[0].T
         won = np.bincount(first * m + second, counts[:, 0] + counts[:, 1] / 2, m * m)
         lost = np.bincount(second * m + first, counts[:, 2] + counts[:, 1] / 2, m * m)
-        return np.asarray((won + lost).reshape(m, m))
+        return (won + lost).reshape(m, m)
 
     def deviance(self, counts: FloatArray, logs: FloatArray) -> float:
         """Twice what the log probabilities of the outcomes, (pairs, 3), miss of the counts."""

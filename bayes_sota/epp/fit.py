@@ -203,7 +203,7 @@ class BradleyTerryFit:
         """What each cluster of rounds moved each skill by, (G, m); None for independent matches."""
         if self._cluster_scores is None:
             return None
-        return np.asarray(self._cluster_scores @ self.covariance_model)
+        return self._cluster_scores @ self.covariance_model
 
     @cached_property
     def _matches_by_cluster(self) -> FloatArray:
@@ -237,7 +237,7 @@ class BradleyTerryFit:
     def overlap_of(self, rounds: int | NDArray[np.intp]) -> FloatArray:
         """The same for a player who has so many of the rounds."""
         q = self.test_fraction or 0.0
-        return np.asarray(1 + np.asarray(rounds) * q / (1 - q))
+        return 1 + np.asarray(rounds) * q / (1 - q)
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -261,12 +261,12 @@ class BradleyTerryFit:
     @cached_property
     def se(self) -> FloatArray:
         """Standard error of each skill, clustered by round, (m,): root of the variance."""
-        return np.asarray(np.sqrt(np.diagonal(self.covariance)))
+        return np.sqrt(np.diagonal(self.covariance))
 
     @cached_property
     def se_model(self) -> FloatArray:
         """The same if all matches were independent, (m,)."""
-        return np.asarray(np.sqrt(np.diagonal(self.covariance_model)))
+        return np.sqrt(np.diagonal(self.covariance_model))
 
     @property
     def df(self) -> NDArray[np.float64]:
@@ -279,7 +279,7 @@ class BradleyTerryFit:
             return np.full(len(self.players), np.inf)
         played = self._matches_by_cluster
         squares = np.maximum(np.sum(played**2, axis=0), 1.0)
-        return np.asarray(np.maximum(played.sum(axis=0) ** 2 / squares - 1, 0.0))
+        return np.maximum(played.sum(axis=0) ** 2 / squares - 1, 0.0)
 
     def interval(self, ci_prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
         """Interval of each skill, (m, 2).
@@ -327,7 +327,7 @@ class BradleyTerryFit:
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Players that no other is certainly better than, (m,): they may be the best."""
-        return np.asarray(self.rank_interval(ci_prob)[:, 0] == 1)
+        return self.rank_interval(ci_prob)[:, 0] == 1
 
     def test(self, a: str, b: str, ci_prob: float = 0.95) -> PairTest:
         """Test that A and B have the same skill (Property 3.3).

@@ -205,7 +205,7 @@ class EppBootstrap:
     @property
     def se(self) -> FloatArray:
         """Standard deviation over the resamples, (m,)."""
-        return np.asarray(np.nanstd(self.epp, axis=0, ddof=1))
+        return np.nanstd(self.epp, axis=0, ddof=1)
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Percentile interval, (m, 2)."""

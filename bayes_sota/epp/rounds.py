@@ -100,7 +100,7 @@ def critical_values_of_pairs(
         influence = influence if _FLIPS * nearly**2 <= _MOST_PAIRS else None
     matrix = np.full((df.size, df.size), np.inf)
     matrix[upper] = _criticals(influence, _largest_of_pairs, ci_prob, of_pairs, df)
-    return np.asarray(np.minimum(matrix, matrix.T))
+    return np.minimum(matrix, matrix.T)
 
 
 def rank_intervals(
@@ -156,7 +156,7 @@ def _criticals(
 
 
 def _nearly_full(df: FloatArray, clusters: int) -> NDArray[np.bool_]:
-    return np.asarray(df >= _NEARLY * (clusters - 1))
+    return df >= _NEARLY * (clusters - 1)
 
 
 def _largest(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
@@ -252,7 +252,7 @@ def _of_same_round(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
     present = table.present
     wins = np.stack([_wins_of_ranks(ranks) for ranks in ranks_of_rounds(table.oriented)])
     if present.all():
-        return np.asarray(wins - (probabilities.sum(axis=1) - 0.5))
+        return wins - (probabilities.sum(axis=1) - 0.5)
     expected = present.astype(np.float64) @ probabilities.T - 0.5
     return np.where(present, wins - expected, 0.0)
 
@@ -280,4 +280,4 @@ def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
     doubled -= 2 * present * counts
     between = probabilities - np.diag(np.diagonal(probabilities))
     expected = present * (between @ counts) + counts * (present @ between.T)
-    return np.asarray(doubled / 2 - expected)
+    return doubled / 2 - expected

@@ -98,9 +98,9 @@ def simulate_tournament(
 
 def _deviations(rng: np.random.Generator, law: ScoreLaw, shape: tuple[int, ...]) -> FloatArray:
     if law == "normal":
-        return np.asarray(rng.standard_normal(shape) * _LOGISTIC_SD / np.sqrt(2))
+        return rng.standard_normal(shape) * _LOGISTIC_SD / np.sqrt(2)
     if law == "student":
-        return np.asarray(rng.standard_t(4, shape) * _LOGISTIC_SD / 2)
+        return rng.standard_t(4, shape) * _LOGISTIC_SD / 2
     return rng.gumbel(size=shape) * (-1 if law == "reversed-gumbel" else 1)
 
 
@@ -298,7 +298,7 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
     def by_bin(counts: MatchCounts) -> FloatArray:
         wins = np.add.reduceat(counts.doubled_wins[rows, columns] / 2, starts)
         with np.errstate(invalid="ignore"):
-            return np.asarray(wins / np.add.reduceat(counts.n_matches[rows, columns], starts))
+            return wins / np.add.reduceat(counts.n_matches[rows, columns], starts)
 
     p, each = predicted[rows, columns], counts.n_matches[rows, columns]
     middle = by_bin(counts)
@@ -324,4 +324,4 @@ def _jackknife_error(
         return np.full(middle.shape, np.nan)
     rest = (data.oriented[data.clusters != k] for k in range(g))
     without = np.array([by_bin(count_scores(scores, fit.kind)) for scores in rest])
-    return np.asarray(-stdtrit(g - 1, 0.025) * np.sqrt(np.nanvar(without, axis=0) * (g - 1)))
+    return -stdtrit(g - 1, 0.025) * np.sqrt(np.nanvar(without, axis=0) * (g - 1))

@@ -30,7 +30,7 @@ _MOST_STEPS = 200
 def win_probabilities(skills: FloatArray) -> FloatArray:
     """P(row beats column), 1/2 on the diagonal, (..., m, m)."""
     odds = np.exp(skills)[..., None]
-    return np.asarray(odds / (odds + odds.swapaxes(-1, -2)))
+    return odds / (odds + odds.swapaxes(-1, -2))
 
 
 def solve(
@@ -88,9 +88,9 @@ def _moments(skills: FloatArray, n_matches: FloatArray) -> tuple[FloatArray, Flo
 def _solved(information: FloatArray, gradient: FloatArray) -> FloatArray:
     """Newton's step: by Cholesky's factor of one tournament, or of many as a batch."""
     if gradient.ndim > 1:
-        return np.asarray(np.linalg.solve(information, gradient[..., None])[..., 0])
+        return np.linalg.solve(information, gradient[..., None])[..., 0]
     factor = cho_factor(information.T, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(cho_solve(factor, gradient, check_finite=False))
+    return cho_solve(factor, gradient, check_finite=False)
 
 
 def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
@@ -111,11 +111,11 @@ def log_likelihood(skills: FloatArray, counts: MatchCounts) -> FloatArray:
     r""":math:`\sum_{i<j} w_{ij} \log P_{ij} + w_{ji} \log P_{ji}` of each tournament."""
     odds = np.exp(skills)[..., None]
     logs = counts.n_matches * np.log(odds + odds.swapaxes(-1, -2))
-    return np.asarray(np.sum(counts.totals * skills, axis=-1) - logs.sum(axis=(-2, -1)) / 2)
+    return np.sum(counts.totals * skills, axis=-1) - logs.sum(axis=(-2, -1)) / 2
 
 
 def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
     """Twice what the log-likelihood misses of that of every pair's own share of wins."""
     wins = counts.doubled_wins / 2
     saturated = xlogy(wins, wins / np.maximum(counts.n_matches, 1)).sum(axis=(-2, -1))
-    return np.asarray(2 * (saturated - log_likelihood(skills, counts)))
+    return 2 * (saturated - log_likelihood(skills, counts))

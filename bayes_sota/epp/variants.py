@@ -136,7 +136,7 @@ class VariantPosterior:
         total = self.sigma**2 + scale**2
         log_mass += log_scale - 0.5 * ((self.estimate - self.centre) ** 2 / total + np.log(total))
         mass = np.exp(log_mass - log_mass.max())
-        return np.asarray(mass / mass.sum())
+        return mass / mass.sum()
 
     def moments(self) -> tuple[float, float]:
         """Mean and standard deviation of the shown variant's skill."""
