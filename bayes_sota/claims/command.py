@@ -364,7 +364,7 @@ def _read_outcomes(
             "found by its name: ground_truth, label, truth, ..."
         )
     if task_columns is not None:
-        from bayes_sota.data.read_task_scores import read_task_scores
+        from bayes_sota.data.readers.task_scores import read_task_scores
 
         refuse("--task-columns", reading, tuple(reading))
         if len(files) > 1 or item_metric not in (None, "mean"):
@@ -383,7 +383,7 @@ def _read_outcomes(
             "outcomes": answers.outcomes, "methods": answers.methods, "source": answers.source,
             "notes": [*answers.notes, *runs_hint(answers.methods)],
         }  # fmt: skip
-    from bayes_sota.data.read_outcomes import read_item_scores
+    from bayes_sota.data.readers.outcomes import read_item_scores
 
     new, average = reading.pop("new"), parse_average(reading.pop("average"))
     others = ("metric", "scorer", "run_separator", "run_column", "leave_out")
@@ -437,7 +437,7 @@ def plan(
     refuse("a plan without --pilot" if pilot is None else "--pilot", given, unused)
     asked = {name: given[name] for name in used} | {"level": level, "power": power or 0.8}
     if pilot is not None:
-        from bayes_sota.data.read_outcomes import read_evaluations
+        from bayes_sota.data.readers.outcomes import read_evaluations
 
         if gap is None:
             raise InputError("--pilot needs --gap, the true difference that is to be found")

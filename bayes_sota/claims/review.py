@@ -23,7 +23,6 @@ from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.claims.printed_accuracies import counts_printed_so
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.columns import find_column, is_missing
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import (
     LARGEST_NUMBER,
@@ -32,6 +31,7 @@ from bayes_sota.data.printed_scores import (
     parse_number,
     parse_scores,
 )
+from bayes_sota.data.readers.columns import find_column, is_missing
 
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
 _NUMBERS = (

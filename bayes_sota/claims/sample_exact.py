@@ -31,7 +31,7 @@ from bayes_sota.core.sample import (
 )
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.read_outcomes import Evaluations
+from bayes_sota.data.readers.outcomes import Evaluations
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison

@@ -21,9 +21,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
 from bayes_sota.core.tables import Table as ShownTable
 from bayes_sota.core.text import chance, counted, shown
-from bayes_sota.data.columns import find_column
 from bayes_sota.data.files.opening import is_frame, open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
+from bayes_sota.data.readers.columns import find_column
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")

@@ -98,11 +98,11 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
     not tried as anything else.
     """
     from bayes_sota.claims.command import responses
-    from bayes_sota.data import read_outcomes
     from bayes_sota.data.files.content import Content
     from bayes_sota.data.files.opening import open_source
     from bayes_sota.data.formats.item_logs import is_log_archive
     from bayes_sota.data.formats.lm_evaluation import result_files
+    from bayes_sota.data.readers import outcomes
     from bayes_sota.epp.command import epp
     from bayes_sota.leaderboard.command import sota
 
@@ -114,11 +114,11 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
     kinds: list[Callable[[Path], Finding]] = [
         _manifest, _fold_scores, _paired, _claims, _leaderboard, _rounds, _numbers, _data
     ]  # fmt: skip
-    if is_folder or read_outcomes.looks_like_responses(file):
+    if is_folder or outcomes.looks_like_responses(file):
         kinds = [_answers]
     elif is_json:
         kinds = [_answers, _rounds]
-    elif read_outcomes.looks_like_item_scores(file):
+    elif outcomes.looks_like_item_scores(file):
         kinds = [_numbers]
     said_of: dict[Callable[[Path], Finding], tuple[str, click.Command]] = {
         _answers: ("answers", responses), _numbers: ("numbers for items", sota),
@@ -165,7 +165,7 @@ def _of_board(options: str = "") -> list[tuple[str, str]]:
 
 
 def _answers(file: Path) -> Finding:
-    from bayes_sota.data.read_outcomes import looks_like_responses, read_evaluations
+    from bayes_sota.data.readers.outcomes import looks_like_responses, read_evaluations
     from bayes_sota.data.responses import Responses
 
     found = read_evaluations(file)
@@ -211,7 +211,7 @@ def _answers(file: Path) -> Finding:
 
 
 def _numbers(file: Path) -> Finding:
-    from bayes_sota.data.read_outcomes import read_item_scores
+    from bayes_sota.data.readers.outcomes import read_item_scores
 
     return _of_numbers(read_item_scores(file), [])
 
@@ -234,7 +234,7 @@ def _of_numbers(data: Any, notes: list[str]) -> Finding:
 
 def _leaderboard(file: Path) -> Finding:
     from bayes_sota.data.lattice import infer_n_test
-    from bayes_sota.data.read_boards import read_entries
+    from bayes_sota.data.readers.boards import read_entries
 
     entries = read_entries(file)
     facts: dict[str, Any] = {"n_classifiers": len(entries.scores)}
@@ -282,7 +282,7 @@ def _results(files: list[Path]) -> Finding:
 
 
 def _paired(file: Path) -> Finding:
-    from bayes_sota.data.read_boards import read_paired_boards
+    from bayes_sota.data.readers.boards import read_paired_boards
 
     boards = read_paired_boards(file, n_test=(10**6, 10**6), standard_errors=None)
     said = f"{file.name} has a public and a private score of {len(boards.names):,} teams."
@@ -313,8 +313,8 @@ def _manifest(file: Path) -> Finding:
 
 
 def _data(file: Path) -> Finding:
-    from bayes_sota.data.columns import WORDS, named_in
     from bayes_sota.data.files.opening import open_table
+    from bayes_sota.data.readers.columns import WORDS, named_in
 
     table = open_table(file)
     targets = named_in(table, WORDS["labels"])
@@ -330,7 +330,7 @@ def _data(file: Path) -> Finding:
 
 
 def _fold_scores(file: Path) -> Finding:
-    from bayes_sota.data.read_scores import read_fold_scores
+    from bayes_sota.data.readers.scores import read_fold_scores
 
     runs = read_fold_scores(file)
     said = (
@@ -344,8 +344,8 @@ def _fold_scores(file: Path) -> Finding:
 
 def _rounds(file: Path) -> Finding:
     from bayes_sota.data.matches import Matches
-    from bayes_sota.data.read_outcomes import read_evaluations
-    from bayes_sota.data.read_scores import read_scores
+    from bayes_sota.data.readers.outcomes import read_evaluations
+    from bayes_sota.data.readers.scores import read_scores
     from bayes_sota.epp.fit import fit_epp
 
     found = read_scores(file)

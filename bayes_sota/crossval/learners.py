@@ -16,7 +16,9 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.columns import (
+from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.files.tables import Table
+from bayes_sota.data.readers.columns import (
     coded_names,
     find_column,
     holds_no_number,
@@ -24,8 +26,6 @@ from bayes_sota.data.columns import (
     number_of,
     numbers_in,
 )
-from bayes_sota.data.files.opening import open_table
-from bayes_sota.data.files.tables import Table
 
 LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "nb": ("naive_bayes.GaussianNB", {}),

@@ -59,7 +59,7 @@ def parse_average(text: str | None) -> Any:
     """What counts equally, as ``Responses`` takes it."""
     if text is None or text in ("items", "tasks"):
         return text
-    from bayes_sota.data.read_outcomes import read_weights
+    from bayes_sota.data.readers.outcomes import read_weights
 
     if not Path(text).is_file():
         raise InputError(
@@ -113,7 +113,7 @@ def infer_n(
     Exits with 1 where the scores are too few to tell.
     """
     from bayes_sota.data.lattice import infer_n_test
-    from bayes_sota.data.read_boards import read_entries
+    from bayes_sota.data.readers.boards import read_entries
     from bayes_sota.data.summary import describe_size
 
     entries = read_entries(file, score_column=score_column, format=file_format, missing=missing)

@@ -14,7 +14,7 @@ from bayes_sota.core.files import check_not_kept, make_directory, write_text
 from bayes_sota.core.text import shown_path
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.printed_scores import Rounding
-from bayes_sota.data.read_outcomes import read_responses
+from bayes_sota.data.readers.outcomes import read_responses
 from bayes_sota.data.responses import Responses
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import IntArray
-from bayes_sota.data.columns import coded_names, first_repeat, number_of
 from bayes_sota.data.files.tables import Table
+from bayes_sota.data.readers.columns import coded_names, first_repeat, number_of
 
 _LARGEST = 100_000_000  # places
 

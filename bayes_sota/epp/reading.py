@@ -27,8 +27,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.metric_names import is_loss
-from bayes_sota.data.read_scores import read_noted_scores, read_scores
+from bayes_sota.data.readers.metric_names import is_loss
+from bayes_sota.data.readers.scores import read_noted_scores, read_scores
 from bayes_sota.data.score_table import ScoreTable
 
 Tournament = ScoreTable | Matches

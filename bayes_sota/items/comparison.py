@@ -47,7 +47,7 @@ from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import smoothed_covariance, weighted_means, with_typical_pairs
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.read_outcomes import Evaluations
+from bayes_sota.data.readers.outcomes import Evaluations
 from bayes_sota.data.responses import ABOUT, Responses
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair

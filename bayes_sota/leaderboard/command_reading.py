@@ -36,7 +36,7 @@ from bayes_sota.data.printed_scores import parse_number
 if TYPE_CHECKING:
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
-    from bayes_sota.data.read_outcomes import Evaluations
+    from bayes_sota.data.readers.outcomes import Evaluations
     from bayes_sota.data.responses import Responses
 
 _METRICS = ["accuracy", "auc", "score"]
@@ -142,9 +142,9 @@ def read_file(
 
     ``options`` are those of ``field_options``, as typed on the command line.
     """
-    from bayes_sota.data import read_outcomes
     from bayes_sota.data.formats.lm_evaluation import result_files
-    from bayes_sota.data.read_logs import looks_like_logs
+    from bayes_sota.data.readers import outcomes
+    from bayes_sota.data.readers.logs import looks_like_logs
 
     groups = {name: options.pop(name, None) for name in GROUPS}
     groups["leave_out"] = groups["leave_out"] or ()
@@ -166,13 +166,13 @@ def read_file(
             f"log; {shown_path(file)} is none, got {options['metric']!r}"
         )
     numbers = any(of_items.values()) or file_format == "item-scores"
-    if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
+    if numbers or (auto and outcomes.looks_like_item_scores(file)):
         return _read_numbers(file, of_items, options, groups)
     named = any(groups[name] for name in GROUPS[:3])
-    if file_format == "responses" or (auto and (named or read_outcomes.looks_like_responses(file))):
+    if file_format == "responses" or (auto and (named or outcomes.looks_like_responses(file))):
         options["metric"] = None if passes else options["metric"]
         _refuse_for_matrix(options, "a response matrix")
-        answers = read_outcomes.read_responses(file, **_choices_of_items(groups))
+        answers = outcomes.read_responses(file, **_choices_of_items(groups))
         asked = groups["new"] or passes
         return answers.about(groups["new"] or "items", passes=passes) if asked else answers
     refuse("a leaderboard", groups, GROUPS)
@@ -191,7 +191,7 @@ def _read_entries(
     **options: Any,
 ) -> "Leaderboard":
     """A row per entry."""
-    from bayes_sota.data.read_boards import read_entries, read_leaderboard
+    from bayes_sota.data.readers.boards import read_entries, read_leaderboard
 
     metric, own = options["metric"], False
     if n_test is None and metric != "score":  # without scores, that is what is wrong
@@ -209,7 +209,7 @@ def _read_numbers(
     file: Path, of_items: dict[str, Any], options: dict[str, Any], groups: dict[str, Any]
 ) -> "ItemScores":
     """Numbers of items."""
-    from bayes_sota.data.read_outcomes import read_item_scores
+    from bayes_sota.data.readers.outcomes import read_item_scores
 
     lower = options.pop("lower_is_better") or None
     _refuse_for_matrix(options, "item scores")
@@ -235,7 +235,7 @@ def read_answers(
     *files: Path, metric: str | None, average: str | None, new: Any, **reading: Any
 ) -> "Evaluations":
     """Answers of tables or logs, and what skills are about, as typed on the command line."""
-    from bayes_sota.data.read_outcomes import read_evaluations
+    from bayes_sota.data.readers.outcomes import read_evaluations
 
     passes, known = parse_passes(metric), reading | {"average": parse_average(average)}
     found = read_evaluations(*files, metric=None if passes else metric, **known)
@@ -260,7 +260,7 @@ def _read_tasks(
     **options: Any,
 ) -> "Leaderboard":
     """Averages over columns of tasks."""
-    from bayes_sota.data.read_task_scores import read_task_scores
+    from bayes_sota.data.readers.task_scores import read_task_scores
 
     used = ("name_column", "metric", "lower_is_better", "percent", "missing")
     refuse("averages over tasks", options, [name for name in options if name not in used])

@@ -71,7 +71,7 @@ def score(
         report = describe_skills([skill_of_counts(right, n_test)], ci_prob=ci_prob)
         return shown.deliver(report, top, partial(_draw, report))
     refuse_unused("FILES", {"--right": right, "--n-test": n_test})
-    from bayes_sota.data.read_outcomes import read_evaluations
+    from bayes_sota.data.readers.outcomes import read_evaluations
     from bayes_sota.data.responses import Responses
 
     passes = parse_passes(metric)

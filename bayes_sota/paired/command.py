@@ -69,7 +69,7 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     rho then keeps its prior.
     """
     from bayes_sota.core.sample import save_result
-    from bayes_sota.data.read_boards import read_paired_boards
+    from bayes_sota.data.readers.boards import read_paired_boards
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_newcomers import Questions
     from bayes_sota.paired.sample import estimate_paired

@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.read_outcomes import read_responses
+from bayes_sota.data.readers.outcomes import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.sample_estimate import judge_board, summarize_judgements
 

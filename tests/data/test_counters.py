@@ -9,8 +9,8 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_outcomes import read_evaluations, read_item_scores, read_responses
-from bayes_sota.data.read_scores import read_fold_scores, read_scores
+from bayes_sota.data.readers.outcomes import read_evaluations, read_item_scores, read_responses
+from bayes_sota.data.readers.scores import read_fold_scores, read_scores
 
 NAMES = ["iteration", "r", "i", "run", "k", "trial", "week", "game", "idx", "n", "slice", "scan",
          "study", "quux"]  # fmt: skip

@@ -24,9 +24,9 @@ from bayes_sota.data.files import delimited, tables
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.read_outcomes import read_evaluations, read_item_scores, read_responses
-from bayes_sota.data.read_scores import read_scores
+from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
+from bayes_sota.data.readers.outcomes import read_evaluations, read_item_scores, read_responses
+from bayes_sota.data.readers.scores import read_scores
 from bayes_sota.data.responses import Responses
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.leaderboard.specification import load_model

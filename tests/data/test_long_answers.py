@@ -9,7 +9,7 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_outcomes import read_evaluations, read_responses, read_weights
+from bayes_sota.data.readers.outcomes import read_evaluations, read_responses, read_weights
 from bayes_sota.data.responses import Responses
 
 MODELS = ("gpt-4", "llama", "mistral")

@@ -13,15 +13,15 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.read_outcomes import (
+from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
+from bayes_sota.data.readers.outcomes import (
     looks_like_item_scores,
     looks_like_responses,
     read_evaluations,
     read_item_scores,
     read_responses,
 )
-from bayes_sota.data.read_scores import read_noted_scores, read_scores
+from bayes_sota.data.readers.scores import read_noted_scores, read_scores
 from bayes_sota.items.comparison import compare_methods
 
 Reader = Callable[[Path], Any]

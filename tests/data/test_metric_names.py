@@ -8,7 +8,7 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
+from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
 
 ROWS = "a,.81\nb,.80\nc,.75\n"
 TASKS = np.array([

@@ -9,7 +9,7 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_boards import read_entries, read_leaderboard, read_paired_boards
+from bayes_sota.data.readers.boards import read_entries, read_leaderboard, read_paired_boards
 
 GAPS = "team,score\nA,0.91\nB,\n\nC,0.90\nD,n/a\nE,0.88\n"
 NAMED = "'B' (line 3), 'D' (line 6)"

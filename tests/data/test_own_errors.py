@@ -9,7 +9,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.own_errors import find_rounding, sizes_of_accuracies
 from bayes_sota.data.printed_scores import parse_scores
-from bayes_sota.data.read_boards import read_leaderboard
+from bayes_sota.data.readers.boards import read_leaderboard
 
 SUBJECT = "entry {}".format
 SIZES = [1000, 400, 40, 300]

@@ -13,7 +13,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import tables
 from bayes_sota.data.formats import item_logs
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.read_outcomes import (
+from bayes_sota.data.readers.outcomes import (
     Evaluations,
     read_evaluations,
     read_item_scores,

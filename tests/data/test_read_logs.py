@@ -8,8 +8,8 @@ import pytest
 from data.files import written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_logs import files_in, looks_like_logs
-from bayes_sota.data.read_outcomes import read_evaluations
+from bayes_sota.data.readers.logs import files_in, looks_like_logs
+from bayes_sota.data.readers.outcomes import read_evaluations
 
 
 def record(model: str, sample: str, score: Any, task: str = "quiz", **more: Any) -> dict[str, Any]:

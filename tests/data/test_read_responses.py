@@ -11,7 +11,7 @@ import pytest
 from data.files import written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_outcomes import (
+from bayes_sota.data.readers.outcomes import (
     looks_like_responses,
     read_evaluations,
     read_responses,

@@ -18,7 +18,7 @@ from bayes_sota.data import grids
 from bayes_sota.data.files import delimited
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.read_scores import read_noted_scores, read_scores
+from bayes_sota.data.readers.scores import read_noted_scores, read_scores
 from bayes_sota.data.score_table import ScoreTable
 
 SCORES = [[0.9, 0.8, 0.7], [0.5, np.nan, 0.6]]  # rounds x players

@@ -10,7 +10,7 @@ from data.files import run, written
 from bayes_sota.cli.inspection import inspected
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks, result_files
-from bayes_sota.data.read_task_scores import read_task_scores
+from bayes_sota.data.readers.task_scores import read_task_scores
 from bayes_sota.data.task_scores import TaskScores
 
 SCORES = np.array([[0.9, 0.5, 0.7], [0.8, 0.6, 0.6]])

@@ -9,7 +9,7 @@ from data.files import written
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import tables
-from bayes_sota.data.read_boards import read_leaderboard
+from bayes_sota.data.readers.boards import read_leaderboard
 
 PLAIN = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
 NEW_HEADER = "Rank,TeamId,TeamName,LastSubmissionDate,Score,SubmissionCount,TeamMemberUserNames"

@@ -21,8 +21,8 @@ from data.test_files import TABLE_READERS, refused
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.opening import open_table
-from bayes_sota.data.read_boards import read_leaderboard
-from bayes_sota.data.read_outcomes import looks_like_responses
+from bayes_sota.data.readers.boards import read_leaderboard
+from bayes_sota.data.readers.outcomes import looks_like_responses
 
 BOARD = [["team", "score"], ["A", 0.911], ["B", 0.886]]
 SHEET = "xl/worksheets/sheet1.xml"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.read_scores import read_scores
+from bayes_sota.data.readers.scores import read_scores
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.reading import local_rope_matches, local_rope_matches_of_means, read_means
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_outcomes import read_responses
+from bayes_sota.data.readers.outcomes import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import compare_with_leader, probability_not_better
 

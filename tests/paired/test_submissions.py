@@ -12,7 +12,7 @@ from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation, Priors
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.data.read_boards import read_paired_boards
+from bayes_sota.data.readers.boards import read_paired_boards
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 from bayes_sota.paired import hyperparameters, posterior

@@ -19,7 +19,7 @@ from bayes_sota.data.formats.score_columns import (
     read_numbers,
     tournament_name,
 )
-from bayes_sota.data.parts import choose
+from bayes_sota.data.readers.parts import choose
 from bayes_sota.data.score_table import ScoreTable
 
 _SPLIT = re.compile(r"split(\d{1,6})_test_(.+)")

@@ -11,8 +11,8 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.columns import number_of, several
-from bayes_sota.data.parts import (
+from bayes_sota.data.readers.columns import number_of, several
+from bayes_sota.data.readers.parts import (
     Choices,
     ItemLabels,
     Part,

@@ -18,19 +18,19 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.text import shown, spreadsheet_text
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.columns import (
-    WORDS,
-    check_names,
-    find_score_column_beside,
-    role_columns,
-)
-from bayes_sota.data.counters import find_counters, refuse_counters
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.score_columns import read_numbers
 from bayes_sota.data.grids import Axis, named_place, occurrences, place_rows
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.metric_names import asides, refuse_loss
+from bayes_sota.data.readers.columns import (
+    WORDS,
+    check_names,
+    find_score_column_beside,
+    role_columns,
+)
+from bayes_sota.data.readers.counters import find_counters, refuse_counters
+from bayes_sota.data.readers.metric_names import asides, refuse_loss
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.data.score_table import ScoreTable
 

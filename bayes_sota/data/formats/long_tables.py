@@ -11,7 +11,6 @@ import numpy as np
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.columns import find_score_column_beside, named_in, several
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats.score_columns import (
     NotedScores,
@@ -23,7 +22,8 @@ from bayes_sota.data.formats.score_columns import (
     tournament_name,
 )
 from bayes_sota.data.grids import Axis, place_rows, renumbered
-from bayes_sota.data.metric_names import is_summary, refuse_loss
+from bayes_sota.data.readers.columns import find_score_column_beside, named_in, several
+from bayes_sota.data.readers.metric_names import is_summary, refuse_loss
 from bayes_sota.data.score_table import ScoreTable
 
 _OTHER_COLUMNS = (

@@ -11,7 +11,9 @@ from typing import Any, Literal
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.columns import (
+from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.readers.columns import (
     WORDS,
     find_column,
     holds_no_number,
@@ -21,8 +23,6 @@ from bayes_sota.data.columns import (
     numbers_in,
     several,
 )
-from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
 ScoreFormat = Literal["auto", "wide", "long", "battles", "cv_results", "lm_eval"]

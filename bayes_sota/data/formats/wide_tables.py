@@ -7,15 +7,6 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
-from bayes_sota.data.columns import (
-    WORDS,
-    check_names,
-    holds_no_number,
-    names_in,
-    refuse_repeats,
-    several,
-)
-from bayes_sota.data.counters import find_counters
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats.score_columns import (
     NotedScores,
@@ -28,7 +19,16 @@ from bayes_sota.data.formats.score_columns import (
     tournament_name,
 )
 from bayes_sota.data.grids import occurrences
-from bayes_sota.data.metric_names import asides, is_summary
+from bayes_sota.data.readers.columns import (
+    WORDS,
+    check_names,
+    holds_no_number,
+    names_in,
+    refuse_repeats,
+    several,
+)
+from bayes_sota.data.readers.counters import find_counters
+from bayes_sota.data.readers.metric_names import asides, is_summary
 from bayes_sota.data.score_table import ScoreTable
 
 

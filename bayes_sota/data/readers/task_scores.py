@@ -15,12 +15,10 @@ from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.averages import Averaging
 from bayes_sota.data.checks import Metric
-from bayes_sota.data.columns import find_column, find_name_column
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.metric_names import refuse_loss, refuse_other_metric
 from bayes_sota.data.printed_scores import parse_scores
-from bayes_sota.data.read_boards import (
+from bayes_sota.data.readers.boards import (
     Missing,
     entry_names,
     error_cells,
@@ -29,6 +27,8 @@ from bayes_sota.data.read_boards import (
     with_scores,
     without_averages,
 )
+from bayes_sota.data.readers.columns import find_column, find_name_column
+from bayes_sota.data.readers.metric_names import refuse_loss, refuse_other_metric
 from bayes_sota.data.task_scores import TaskScores
 
 

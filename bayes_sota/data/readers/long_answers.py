@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.columns import (
+from bayes_sota.data.files.tables import Table, check_shape, normalize_name
+from bayes_sota.data.grids import Axis, place_rows, renumbered
+from bayes_sota.data.readers.columns import (
     WORDS,
     answer_of,
     as_numbers,
@@ -26,9 +28,7 @@ from bayes_sota.data.columns import (
     numbers_in,
     role_columns,
 )
-from bayes_sota.data.files.tables import Table, check_shape, normalize_name
-from bayes_sota.data.grids import Axis, place_rows, renumbered
-from bayes_sota.data.parts import Choices
+from bayes_sota.data.readers.parts import Choices
 from bayes_sota.data.responses import MISSING, Runs
 
 MOST_SLIPS = 0.1  # of the cells of answers

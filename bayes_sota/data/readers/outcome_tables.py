@@ -17,7 +17,9 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.columns import (
+from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.data.readers.columns import (
     WORDS,
     answer_of,
     check_names,
@@ -31,18 +33,16 @@ from bayes_sota.data.columns import (
     only_column,
     refuse_repeats,
 )
-from bayes_sota.data.counters import find_counters, refuse_counters
-from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.long_answers import (
+from bayes_sota.data.readers.counters import find_counters, refuse_counters
+from bayes_sota.data.readers.long_answers import (
     ARE_NUMBERS,
     NO_OUTCOME,
     check_slips,
     outcome_of,
     widen,
 )
-from bayes_sota.data.metric_names import asides
-from bayes_sota.data.parts import Choices, Joined, Part, file_names, join_parts
-from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.data.readers.metric_names import asides
+from bayes_sota.data.readers.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.responses import MISSING, Runs
 
 _MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items

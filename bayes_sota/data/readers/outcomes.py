@@ -19,37 +19,23 @@ import numpy as np
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import counted, shown, shown_path
-from bayes_sota.data import columns
 from bayes_sota.data.averages import Averaging
-from bayes_sota.data.columns import WORDS, answer_of, as_numbers, named_in, number_of, numbers_in
 from bayes_sota.data.files.content import Content, check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import FileFormat, open_source, open_table
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
-from bayes_sota.data.long_answers import (
-    MOST_SLIPS,
-    counts_right,
-    long_columns,
-    outcome_of,
+from bayes_sota.data.readers import columns
+from bayes_sota.data.readers.columns import (
+    WORDS,
+    answer_of,
+    as_numbers,
+    named_in,
+    number_of,
+    numbers_in,
 )
-from bayes_sota.data.metric_names import is_loss
-from bayes_sota.data.outcome_tables import (
-    check_group_columns,
-    check_orientation,
-    find_roles,
-    join_tables,
-)
-from bayes_sota.data.parts import (
-    Choices,
-    Joined,
-    Part,
-    check_left_out,
-    file_names,
-    join_parts,
-)
-from bayes_sota.data.read_logs import (
+from bayes_sota.data.readers.logs import (
     ACCEPTED,
     OPTIONS,
     TABLE,
@@ -59,6 +45,27 @@ from bayes_sota.data.read_logs import (
     only_kind,
     open_outcomes,
     responses_of_json,
+)
+from bayes_sota.data.readers.long_answers import (
+    MOST_SLIPS,
+    counts_right,
+    long_columns,
+    outcome_of,
+)
+from bayes_sota.data.readers.metric_names import is_loss
+from bayes_sota.data.readers.outcome_tables import (
+    check_group_columns,
+    check_orientation,
+    find_roles,
+    join_tables,
+)
+from bayes_sota.data.readers.parts import (
+    Choices,
+    Joined,
+    Part,
+    check_left_out,
+    file_names,
+    join_parts,
 )
 from bayes_sota.data.responses import New, Responses
 

@@ -17,7 +17,19 @@ from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import TEST_ITEMS, Metric, check_metric, whole_number
-from bayes_sota.data.columns import (
+from bayes_sota.data.files.opening import FileFormat, open_table
+from bayes_sota.data.files.tables import Nested, Table, normalize_name
+from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.data.printed_scores import (
+    Rounding,
+    RoundingChoice,
+    has_percent_sign,
+    parse_scores,
+    rounding_order,
+)
+from bayes_sota.data.readers.columns import (
     ACCURACIES,
     ITEM_NUMBERS,
     WORDS,
@@ -34,26 +46,14 @@ from bayes_sota.data.columns import (
     refuse_repeats,
     several,
 )
-from bayes_sota.data.files.opening import FileFormat, open_table
-from bayes_sota.data.files.tables import Nested, Table, normalize_name
-from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.long_answers import long_columns
-from bayes_sota.data.metric_names import (
+from bayes_sota.data.readers.long_answers import long_columns
+from bayes_sota.data.readers.metric_names import (
     is_end,
     is_error_of,
     is_other_metric,
     is_summary,
     refuse_loss,
     refuse_other_metric,
-)
-from bayes_sota.data.paired import BOARDS, PairedBoards
-from bayes_sota.data.printed_scores import (
-    Rounding,
-    RoundingChoice,
-    has_percent_sign,
-    parse_scores,
-    rounding_order,
 )
 
 Missing = Literal["refuse", "drop"]

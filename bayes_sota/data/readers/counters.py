@@ -12,8 +12,8 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.columns import WORDS, as_numbers
 from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.readers.columns import WORDS, as_numbers
 
 _HEAD = 50  # rows that rule out nearly all columns
 _IDS = re.compile(r"([\W_][iI][dD]|[a-z]I[dD])$")  # patient_id, patientId

@@ -18,7 +18,7 @@ from bayes_sota.data.files.opening import open_source
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats import every_eval_ever, item_logs
 from bayes_sota.data.formats.lm_evaluation import is_sample, parts_of_samples
-from bayes_sota.data.parts import Choices, Part
+from bayes_sota.data.readers.parts import Choices, Part
 from bayes_sota.data.responses import MISSING, Responses
 
 ACCEPTED = (
