@@ -6,6 +6,6 @@ The names stand in ``__init__.pyi``; rooms (``bs.claims``, ``bs.epp``, ...) have
 
 from lazy_loader import attach_stub
 
-__version__ = "0.3.0"
+__version__ = "0.5.0"
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

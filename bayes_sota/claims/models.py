@@ -14,6 +14,7 @@ and with importance sampling from closed-form posteriors.
 """
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from bayes_sota.claims.cells import OUTCOMES
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.builders import ClaimPriors, own_priors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels
+from bayes_sota.core.text import checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.responses import MISSING, Responses
 
@@ -357,8 +358,8 @@ def _cluster_tables(responses: Responses, a: int | str, b: int | str) -> tuple[l
         )
     pair = responses.subset([a, b]).correct
     answered = (pair != MISSING).all(axis=1)
-    names, index = np.unique(np.array(responses.clusters)[answered], return_inverse=True)
+    names, index = codes_of([*compress(responses.clusters, answered)])
     outcome = 3 - 2 * pair[answered, 0].astype(int) - pair[answered, 1]
     tables = np.zeros((len(names), 4), np.int64)
     np.add.at(tables, (index, outcome), 1)
-    return [str(name) for name in names], tables
+    return names, tables

@@ -6,11 +6,13 @@ that may be looked at after every item (``items.anytime``), with the same bound 
 together. docs/measured/claims.md has the errors and the power of both on real pairs.
 """
 
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
@@ -89,5 +91,5 @@ def _differences(
     both = np.isfinite(differences)
     clusters = None
     if outcomes.clusters is not None:
-        clusters = np.unique(np.array(outcomes.clusters)[both], return_inverse=True)[1]
+        clusters = codes_of([*compress(outcomes.clusters, both)])[1]
     return differences[both], clusters

@@ -32,6 +32,7 @@ Numbers without right and wrong (Dice, ...) are treated alike, with :math:`g_t =
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,7 +245,7 @@ def compare_by_task(
             "--by task needs answers with tasks: a column task, subject or subset, or the one that "
             "--task-column names"
         )
-    tasks = tuple(np.unique(np.array(outcomes.tasks)).tolist())
+    tasks = tuple(sorted(set(outcomes.tasks)))
     if len(tasks) == 1:
         raise InputError(
             f"all items belong to one task, {shown(tasks[0])}: leave out --by task to compare on it"
@@ -321,7 +322,7 @@ def _of_task(data: ItemData, members: NDArray[np.bool_]) -> ItemData:
     means = values.mean(axis=0)
     clusters = data.clusters
     if clusters is not None:
-        clusters = tuple(np.array(clusters)[members].tolist())
+        clusters = tuple(compress(clusters, members))
     only = (np.zeros(n, np.intp), np.ones(1)) if data.answers else None
     return replace(
         data, values=values, scores=means, influence=values - means, clusters=clusters,

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import CorrelationPrior
-from bayes_sota.core.text import summed_by_cluster
+from bayes_sota.core.text import codes_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.pair_sums import (
@@ -436,8 +436,8 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
     order = _order_of_answers(responses)
     correct, parts = np.ascontiguousarray(responses.correct[:, order]), None
     if responses.clusters is not None:
-        names, group = np.unique(np.array(responses.clusters), return_inverse=True)
-        count = min(_GROUPS, names.size)
+        names, group = codes_of(responses.clusters)
+        count = min(_GROUPS, len(names))
         groups = [counts_of(correct[group % count == g]) for g in range(count)]
         parts = np.stack(groups, axis=1)
     total = counts_of(correct)
@@ -458,8 +458,7 @@ def _order_of_answers(responses: Responses) -> IntArray:
     for start in range(0, responses.n_items, _ITEMS):
         right = (responses.correct[start : start + _ITEMS] == 1).astype(np.float64)
         sums += right.sum(axis=1) ** np.arange(1, 4)[:, None] @ right
-    names = np.unique(np.array(responses.names), return_inverse=True)[1]
-    return np.lexsort((names, *sums, responses.totals, responses.scores))
+    return np.lexsort((codes_of(responses.names)[1], *sums, responses.totals, responses.scores))
 
 
 def influence_correlation(

@@ -46,6 +46,7 @@ from bayes_sota.core.builders import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import NORMAL_975, Priors
+from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.responses import MISSING, Responses
 
@@ -311,8 +312,7 @@ def _counts(responses: Responses) -> tuple[IntArray, IntArray]:
 
 def _numbered(labels: tuple[str, ...] | None, size: int) -> tuple[list[str], IntArray]:
     """Different labels, and the number of each item's."""
-    names, index = np.unique(np.array(labels or ["all"] * size), return_inverse=True)
-    return names.tolist(), index
+    return codes_of(labels or ["all"] * size)
 
 
 def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
