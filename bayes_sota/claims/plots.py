@@ -22,6 +22,7 @@ from bayes_sota.core.plots import (
     make_collection,
     title_figure,
 )
+from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.text import counted, plain_text
 from bayes_sota.core.types import FloatArray
 
@@ -241,10 +242,11 @@ def plot_methods(
     >>> figure.viz["figure_title"].item()["string"]
     '1 of the other 2 methods cannot be told from 1'
     """
-    skill, estimate = tree["posterior"]["skill"], tree["point_estimate"]
+    skill, estimate = dataset_of(tree, "posterior")["skill"], dataset_of(tree, "point_estimate")
     p_false = estimate["p_false"].values
     names = [str(name) for name in skill["classifier"].values]
-    winner, scores = names.index(tree.attrs["winner"]), tree["observed_data"]["score"].values
+    winner = names.index(tree.attrs["winner"])
+    scores = dataset_of(tree, "observed_data")["score"].values
     lower_first = scores[winner] < scores.max()
     order = np.argsort(scores if lower_first else -scores, kind="stable")[:_MOST]
     draws = skill.stack(sample=("chain", "draw")).transpose("classifier", "sample").values[order]

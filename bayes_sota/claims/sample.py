@@ -16,6 +16,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import (
     completed_groups,
+    dataset_of,
     describe_completed,
     model_of,
     resolve_seed,
@@ -188,9 +189,9 @@ def summarize_claim(tree: xr.DataTree, ci_prob: float = 0.95) -> pd.DataFrame:
     [{'mean': 0.02, 'sd': 0.01, 'lower': 0.0, 'upper': 0.04, 'p_false': 0.02, 'p_false_mcse': 0.0}]
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    difference, over = tree["posterior"]["difference"], ("chain", "draw")
+    difference, over = dataset_of(tree, "posterior")["difference"], ("chain", "draw")
     ends = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
-    mean, estimates = difference.mean(over), tree["point_estimate"]
+    mean, estimates = difference.mean(over), dataset_of(tree, "point_estimate")
     table = xr.Dataset({
         "mean": mean, "sd": difference.std(over, ddof=1),
         **{k: difference.quantile(q, over).drop_vars("quantile") for k, q in ends.items()},

@@ -294,7 +294,7 @@ def check_trace(trace: "xr.DataTree") -> None:
             )
 
 
-def group_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
+def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
     """A group of a result; an empty one where the result has none of this name."""
     import xarray as xr
 
@@ -302,7 +302,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
 
 
 def _check_observed(trace: "xr.DataTree", model: "pm.Model") -> None:
-    observed = group_of(trace, "observed_data")
+    observed = dataset_of(trace, "observed_data")
     if not len(observed):
         return
     for variable in model.observed_RVs:
@@ -386,7 +386,7 @@ def completed_groups(
     trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator, *, predictive: bool = True
 ) -> "dict[str, xr.Dataset]":
     """What a trace recorded and, with ``predictive``, what its model gives for it."""
-    groups = {name: group_of(trace, name) for name in _RECORDED}
+    groups = {name: dataset_of(trace, name) for name in _RECORDED}
     groups["sample_stats"] = sampler_stats(trace)
     if predictive:
         groups |= model_groups(model, trace, rng)
@@ -397,7 +397,9 @@ def describe_completed(
     trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
 ) -> dict[str, Any]:
     """Attributes of a result of a trace: its model, what drew it, and how that fared."""
-    drawn_by = {k: v for k, v in trace["posterior"].attrs.items() if "inference_library" in k}
+    drawn_by = {
+        str(k): v for k, v in trace["posterior"].attrs.items() if "inference_library" in str(k)
+    }
     return {**describe_sampled(model, groups, seed), **drawn_by, **describe_nuts(trace)}
 
 
@@ -445,7 +447,7 @@ def _quiet() -> Iterator[None]:
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
     """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
-    stats = group_of(trace, "sample_stats").drop_attrs()
+    stats = dataset_of(trace, "sample_stats").drop_attrs()
     return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
 
@@ -480,7 +482,7 @@ def sample_completed(
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
     """Attributes that say how NUTS fared; draws of another sampler tell of no divergences."""
-    stats = group_of(trace, "sample_stats")
+    stats = dataset_of(trace, "sample_stats")
     if "diverging" not in stats:
         return {"draws_are_independent": 0, "diagnostics_reasons": ""}
     divergences = int(stats["diverging"].sum())

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
+from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
@@ -81,9 +82,10 @@ def _error_of_mean(values: FloatArray, points: Points | None) -> float:
 
 def points_behind(tree: "xr.DataTree") -> Points | None:
     """Weighted point and stratum behind each draw, where several draws share a point."""
-    if "sample_stats" not in tree.children or "point" not in tree["sample_stats"]:
+    stats = dataset_of(tree, "sample_stats")
+    if "point" not in stats:
         return None
-    point, stratum = (tree["sample_stats"][name].values.ravel() for name in ("point", "stratum"))
+    point, stratum = (stats[name].values.ravel() for name in ("point", "stratum"))
     return point, stratum
 
 
@@ -149,7 +151,7 @@ def summarize(
         raise InputError(f"this result has no theta_sota: var_names chooses of {held}")
     rows = {}
     for name in names:
-        for label, values in _parts(group_of(tree, name)[name]):
+        for label, values in _parts(group_of(tree, name).dataset[name]):
             row = _summary(tree, values, ci_prob)
             row["lower"], row["upper"] = row.pop("interval")
             rows[_labelled(name, label)] = row
@@ -178,7 +180,7 @@ def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
         for (label, value), (_, error) in zip(_places(p), _places(mcse), strict=True):
             yield _labelled(name, label), float(value), float(error)
     if "p_all_better" in group:
-        better = tree["posterior"]["difference"] > 0
+        better = dataset_of(tree, "posterior")["difference"] > 0
         yield from _shares(tree, "p_all_better", better.all("metric"))
         yield from _shares(tree, "p_any_better", better.any("metric"))
 
@@ -186,7 +188,7 @@ def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
 def best_players(tree: "xr.DataTree") -> Iterator[tuple[str, float, float]]:
     """``p_best`` of each player, with its label and its Monte Carlo standard error."""
     if "epp" in tree["posterior"]:
-        skill = tree["posterior"]["epp"]
+        skill = dataset_of(tree, "posterior")["epp"]
         yield from _shares(tree, "p_best", skill == skill.max("player"))
 
 
@@ -197,7 +199,7 @@ def _equivalence(tree: "xr.DataTree", rope: float | None) -> Iterator[_Chance]:
     NOT_NEGATIVE.check(rope, "rope")
     if "difference" not in tree["posterior"]:
         raise InputError("rope is for results about a difference, which this one does not have")
-    gap = tree["posterior"]["difference"]
+    gap = dataset_of(tree, "posterior")["difference"]
     yield from _shares(tree, "p_a_better", gap > rope)
     yield from _shares(tree, "p_equivalent", abs(gap) <= rope)
     yield from _shares(tree, "p_b_better", gap < -rope)
@@ -321,7 +323,7 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
     result: dict[str, Any] = {}
     name = next(n for n in ("theta_sota", "difference", "epp") if n in tree["posterior"])
-    if not np.isfinite(tree["posterior"][name].values).all():
+    if not np.isfinite(dataset_of(tree, "posterior")[name].values).all():
         reasons.append(f"{name} has draws that are not finite")
     elif not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
@@ -464,7 +466,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
     """The group that holds a variable."""
     for group in _DRAWN:
         if group in tree.children and name in tree[group]:
-            return tree[group]
+            return tree.children[group]
     raise InputError(f"the result has no variable {name!r}")
 
 

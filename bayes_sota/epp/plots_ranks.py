@@ -86,8 +86,11 @@ def plot_rank_distribution(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     COUNT.check(most, "most")
-    of_fit = isinstance(result, BradleyTerryFit)
-    board, shares = _ranks_of_fit(result, ci_prob) if of_fit else _ranks_of_draws(result, ci_prob)
+    if isinstance(result, BradleyTerryFit):
+        board, shares = _ranks_of_fit(result, ci_prob)
+    else:
+        board, shares = _ranks_of_draws(result, ci_prob)
+    of_fit = shares is None
     drawn = board.sort_values("middle", kind="stable").head(most)
     ends = drawn[["rank_lower", "rank_upper"]].to_numpy()
     x = _rank_axis(int(ends.max()), _meaning(ci_prob, of_fit=of_fit))

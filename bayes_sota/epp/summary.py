@@ -22,6 +22,7 @@ from scipy.special import expit
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import joint_rank_sets
+from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.summary import best_players, summarize
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, decimals_for, listed
@@ -184,7 +185,7 @@ def epp_win_probability(
     if new_tournament:
         if "tournament_sd" not in tree["posterior"]:
             raise InputError("how tournaments differ is not known: the result is of one tournament")
-        spread = tree["posterior"]["tournament_sd"].values.ravel()
+        spread = dataset_of(tree, "posterior")["tournament_sd"].values.ravel()
         normal = np.random.default_rng(_SEED).standard_normal(difference.size)
         difference = difference + np.sqrt(2) * spread * normal
     win, p_tie = _outcomes(tree, difference)
@@ -239,7 +240,7 @@ def draws_of_players(tree: "xr.DataTree", name: str = "epp") -> tuple[list[str],
             f"this result has no draws of skills, there is no {name} in the group posterior: "
             "sample_epp makes them"
         )
-    values = tree["posterior"][name]
+    values = dataset_of(tree, "posterior")[name]
     if set(values.dims) != {"chain", "draw", "player"}:
         given = ", ".join(map(str, values.dims))
         raise InputError(f"draws of {name} have the dimensions chain, draw, player; got {given}")
@@ -260,7 +261,7 @@ def _outcomes(tree: "xr.DataTree", difference: FloatArray) -> tuple[FloatArray, 
     ties = ties_of(tree["posterior"])
     if ties == "half":
         return expit(difference), 0.0
-    p_tie = tree["posterior"]["p_tie"].values.ravel()
+    p_tie = dataset_of(tree, "posterior")["p_tie"].values.ravel()
     won, tied, lost = np.exp(log_outcomes(difference, p_tie, ties))
     return won / (won + lost), float(tied.mean())
 
@@ -292,12 +293,12 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     >>> found["loo"]["of"], found["loo"]["n_bad_k"], found["deviance_p_value"]
     ('round', 0, None)
     """
-    constant, shares = tree.children.get("constant_data", {}), {}
+    constant, shares = dataset_of(tree, "constant_data"), dict[str, Any]()
     weighted = "likelihood_weight" in constant and "match_counts" in tree["observed_data"]
     if "predictive_check" in tree.children and not (
         weighted and (constant["likelihood_weight"] < 1).any()
     ):
-        check = tree["predictive_check"]
+        check = dataset_of(tree, "predictive_check")
         shares = dict(zip(check["statistic"].values, check["p_value"].values.tolist(), strict=True))
     found: dict[str, Any] = {f"{name}_p_value": shares.get(name) for name in ("deviance", "n_ties")}
     return {**found, "loo": _loo(tree) if "log_likelihood" in tree.children else None}

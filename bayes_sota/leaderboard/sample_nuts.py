@@ -18,9 +18,9 @@ from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import (
     check_trace,
+    dataset_of,
     describe_nuts,
     describe_provenance,
-    group_of,
     model_groups,
     model_of,
     resolve_seed,
@@ -127,7 +127,7 @@ def complete(
 
 def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | SkillFamily:
     """Shape that a trace is of; a given one must be that of the trace, where it says so."""
-    constants = group_of(trace, "constant_data")
+    constants = dataset_of(trace, "constant_data")
     if "family" not in constants:
         return family or "ex-gaussian"
     index = int(constants["family"])
@@ -148,7 +148,7 @@ def _check_variables(trace: xr.DataTree, shape: ShapeFit) -> None:
             f"the trace lacks {', '.join(missing)}: theta_sota is computed from "
             f"{', '.join(needed)}, which an extended model keeps under these names"
         )
-    kernel, observed = shape.kernel, group_of(trace, "observed_data")
+    kernel, observed = shape.kernel, dataset_of(trace, "observed_data")
     if "score" in observed:
         here, scores = kernel.board.sign * kernel.scores[kernel.modelled], observed["score"].values
         if scores.shape != here.shape or not np.allclose(scores, here):

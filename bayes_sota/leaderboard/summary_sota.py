@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of, refuse_unused
+from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.summary import (
     draws_of,
     estimand_summary,
@@ -349,7 +350,8 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
 
 def _checks_of_scores(tree: xr.DataTree) -> dict[str, Any]:
     """Weights of the families, replicated statistics, and notes."""
-    families, check = tree["sample_stats/families"].to_dataset(), tree["predictive_check"]
+    families = tree["sample_stats/families"].to_dataset()
+    check = dataset_of(tree, "predictive_check")
     names = [str(name) for name in check["statistic"].values]
     values, p_values = check["observed"].values, check["p_value"].values
     return {

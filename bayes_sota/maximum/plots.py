@@ -29,6 +29,7 @@ from bayes_sota.core.plots import (
     word_of_skill,
 )
 from bayes_sota.core.priors import SKILL_FAMILIES
+from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
@@ -208,8 +209,8 @@ def _draw_rows(
 
 def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
     """Density of a skill, as of ``draw_density``; without a kernel where its law is known."""
-    known = tree.children.get("constant_data")
-    if known is not None and f"law_{draws.name}" in known:
+    known = dataset_of(tree, "constant_data")
+    if f"law_{draws.name}" in known:
         return _density_of_law(known["law_skill"].values, known[f"law_{draws.name}"].values)
     error = _error_of_score(tree)
     if error is None:
@@ -261,10 +262,11 @@ def _curve(x: FloatArray, y: FloatArray) -> xr.DataArray:
 
 def _error_of_score(tree: xr.DataTree) -> Callable[[Any], Any] | None:
     """Standard error of a score by skill, of a result whose draws keep the prior of the shift."""
-    known = tree.children.get("constant_data")
-    names = {"rho", "shift"} <= set(tree["posterior"].data_vars)
-    whole = not _has_prior(tree) and not _is_paired(tree) and "board" not in tree["posterior"].dims
-    if known is None or not (names and whole) or float(tree["posterior"]["rho"].min()) < _LEAST_RHO:
+    known, posterior = dataset_of(tree, "constant_data"), dataset_of(tree, "posterior")
+    whole = not _has_prior(tree) and not _is_paired(tree) and "board" not in posterior.dims
+    if not (len(known) and whole and {"rho", "shift"} <= set(posterior)):
+        return None
+    if float(posterior["rho"].min()) < _LEAST_RHO:
         return None
     if tree.attrs.get("metric") == "accuracy":
         n_test = float(known["n_test"])
@@ -279,7 +281,7 @@ def _word_of_maximum(tree: xr.DataTree) -> str:
     """What the best score is called: of two boards it is the public one, skills are private."""
     if _is_paired(tree):
         return "best public score"
-    reversed_sign = tree.get("constant_data", {}).get("lower_is_better", False)
+    reversed_sign = dataset_of(tree, "constant_data").get("lower_is_better", False)
     return "best observed score" if reversed_sign else "observed maximum"
 
 
@@ -316,9 +318,9 @@ def _limits(intervals: Mapping[str, xr.DataArray], observed: xr.DataArray) -> xr
     low, high = (next(iter(intervals.values())).isel(bound=end) for end in (0, 1))
     reach = 2.5 * (high - low)
     every = xr.concat(list(intervals.values()), dim="row")
-    low = np.maximum(every.isel(bound=0).min("row"), low - reach)
-    high = np.minimum(every.isel(bound=1).max("row"), high + reach)
-    low, high = np.minimum(low, observed), np.maximum(high, observed)
+    low = xr.ufuncs.maximum(every.isel(bound=0).min("row"), low - reach)
+    high = xr.ufuncs.minimum(every.isel(bound=1).max("row"), high + reach)
+    low, high = xr.ufuncs.minimum(low, observed), xr.ufuncs.maximum(high, observed)
     margin = 0.15 * (high - low)
     limits = xr.concat([low - margin, high + margin], dim="bound")
     bounded = float(low.min()) >= 0 and float(high.max()) <= 1

@@ -16,9 +16,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample import (
     check_trace,
+    dataset_of,
     describe_nuts,
     describe_sampled,
-    group_of,
     model_groups,
     model_of,
     resolve_seed,
@@ -118,7 +118,7 @@ def complete(
     else:
         groups |= model_groups(found, trace, rng)
     groups |= _prior_groups(groups.get("prior"), layout, likelihood, family, rng)
-    groups["sample_stats"] = group_of(trace, "sample_stats")
+    groups["sample_stats"] = dataset_of(trace, "sample_stats")
     groups = {name: _at(posterior, group) for name, group in groups.items()} | layout.data(
         likelihood
     )
@@ -182,7 +182,7 @@ def _family(trace: xr.DataTree, model: pm.Model | None) -> str:
     if model is not None and "family" in model.named_vars:
         index = model["family"].get_value()
     elif model is None:
-        index = group_of(trace, "constant_data").get("family")
+        index = dataset_of(trace, "constant_data").get("family")
     if index is None:
         raise InputError(
             "the trace or its model has no data 'family': is it of bs.paired.build_model?"

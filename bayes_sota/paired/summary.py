@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.numerics import share_mcse
+from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.summary import (
     estimand_summary,
     how_drawn,
@@ -231,10 +232,10 @@ def _winner(
     index = boards.public_winner
     name, public = boards.names[index], float(boards.public[index])
     where = {"classifier": name}
-    expected = float(tree["posterior"]["expected_private"].sel(where).mean())
+    expected = float(dataset_of(tree, "posterior")["expected_private"].sel(where).mean())
     alone: dict[str, Any] | None = None
     if "private_from_public" in tree["predictions"]:
-        draws = tree["predictions"]["private_from_public"].sel(where).values.ravel()
+        draws = dataset_of(tree, "predictions")["private_from_public"].sel(where).values.ravel()
         interval = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
         alone = {"mean": float(draws.mean()), "interval": interval}
     return {
@@ -252,7 +253,7 @@ def _luck(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, 
     """lambda before and after, what it adds to public scores, and how the answer hangs on it."""
     if not boards.has_submissions:
         return {}
-    constants, posterior = tree["constant_data"], tree["posterior"]
+    constants, posterior = dataset_of(tree, "constant_data"), dataset_of(tree, "posterior")
     found = estimand_summary(tree, "submission_luck", ci_prob)
     mean, draws = found["mean"], posterior["submission_luck"].values.ravel()
     luck, numbers = constants["expected_luck"], constants["submissions"]
@@ -314,12 +315,12 @@ def _chances(tree: xr.DataTree, theta_sota: dict[str, Any]) -> dict[str, dict[st
 
     As many draws count as of theta_sota.
     """
-    names = tree["posterior"]["classifier"].values.astype(str)
-    group = tree["constant_data"]["group"].values
+    names = dataset_of(tree, "posterior")["classifier"].values.astype(str)
+    group = dataset_of(tree, "constant_data")["group"].values
     draws = (theta_sota["sd"] / theta_sota["mcse"]) ** 2
     never = {"p_best": 0.0, "p_best_mcse": float(share_mcse(0.0, draws))}
     found = dict.fromkeys(names.tolist(), never)
-    best, counts = np.unique(tree["posterior"]["best"].values, return_counts=True)
+    best, counts = np.unique(dataset_of(tree, "posterior")["best"].values, return_counts=True)
     for position, share in zip(best, counts / counts.sum(), strict=True):
         copies = names[group == group[position]].tolist()
         p, error = (float(x) / len(copies) for x in (share, share_mcse(share, draws)))
@@ -346,7 +347,8 @@ def _beyond_luck(
     Of these the mean probability that luck, selection and the shift explain the gain is at most
     one minus the probability of the intervals (a Bayesian false discovery rate).
     """
-    drawn = (tree["predictions/public_gain"], tree["predictions/unusual"], tree["posterior/skill"])
+    gains = dataset_of(tree, "predictions")
+    drawn = gains["public_gain"], gains["unusual"], dataset_of(tree, "posterior")["skill"]
     size, unusual, skills = (
         np.ascontiguousarray(x.transpose("classifier", ...)).mean(axis=(1, 2)) for x in drawn
     )
@@ -355,7 +357,8 @@ def _beyond_luck(
     false = np.cumsum(1 - probability[order]) / np.arange(1, order.size + 1)
     found = np.count_nonzero((false <= 1 - ci_prob) & (probability[order] > 0.5))
     names = drawn[0]["classifier"].values[order].astype(str).tolist()
-    scores = tree["observed_data"]["score"].transpose("classifier", "board").values[order]
+    observed = dataset_of(tree, "observed_data")["score"].transpose("classifier", "board")
+    scores = observed.values[order]
     entries = [
         {
             "name": name, "public_score": float(public), "private_score": float(private),

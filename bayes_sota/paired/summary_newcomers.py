@@ -24,6 +24,7 @@ from scipy.special import ndtr
 
 from bayes_sota.core.arguments import COUNT, NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.summary import share_above, weighted_chance
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import BOARDS
@@ -59,7 +60,7 @@ class PairedNewcomer:
 
     def __post_init__(self) -> None:
         """Refuse other results."""
-        constants = self.tree["constant_data"] if "constant_data" in self.tree.children else {}
+        constants = dataset_of(self.tree, "constant_data")
         if "field_prior" not in constants or "board" not in self.tree["observed_data"].dims:
             raise InputError("this is no result of estimate_paired")
 
@@ -119,7 +120,7 @@ class PairedNewcomer:
         """
         accuracy = self._coordinate.n_test is not None
         (OPEN_SHARE if accuracy else POSITIVE).check(gap, "gap")
-        private = self.tree["observed_data"]["score"].sel(board="private").values
+        private = dataset_of(self.tree, "observed_data")["score"].sel(board="private").values
         best, half = float(private.max()), 0.0
         if self._coordinate.n_test is not None:
             half = 0.5 / (new_n_test or self._coordinate.n_test[1])
@@ -134,14 +135,14 @@ class PairedNewcomer:
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return tuple(self.tree["posterior"]["theta_sota"].shape)
+        return tuple(dataset_of(self.tree, "posterior")["theta_sota"].shape)
 
     def _draws(self, name: str) -> FloatArray:
-        return np.asarray(self.tree["posterior"][name].values, np.float64).ravel()
+        return np.asarray(dataset_of(self.tree, "posterior")[name].values, np.float64).ravel()
 
     @cached_property
     def _coordinate(self) -> Coordinate:
-        constants = self.tree["constant_data"]
+        constants = dataset_of(self.tree, "constant_data")
         if "n_test" not in constants:
             return Coordinate(None)
         public, private = constants["n_test"].values
@@ -150,8 +151,9 @@ class PairedNewcomer:
     @cached_property
     def _best_private(self) -> FloatArray:
         """Expected private score of the best team, (D,)."""
-        expected = self.tree["posterior"]["expected_private"].transpose("chain", "draw", ...).values
-        best = self.tree["posterior"]["best"].values.ravel().astype(np.int64)
+        posterior = dataset_of(self.tree, "posterior")
+        expected = posterior["expected_private"].transpose("chain", "draw", ...).values
+        best = posterior["best"].values.ravel().astype(np.int64)
         return expected.reshape(best.size, -1)[np.arange(best.size), best]
 
     @cached_property
@@ -178,7 +180,7 @@ class PairedNewcomer:
 
     def _nodes(self, at: float, error: FloatArray, moved: FloatArray) -> FloatArray:
         """The grid of the skills, as far up as the new score needs."""
-        nodes = self.tree["constant_data"]["grid"].values
+        nodes = dataset_of(self.tree, "constant_data")["grid"].values
         step = nodes[1] - nodes[0]
         centre = at - self._draws("board_shift") + moved
         top = float(np.max(centre + _MARGIN * error))
@@ -206,7 +208,7 @@ class PairedNewcomer:
 
     def _selected(self, nodes: FloatArray, rows: IntArray) -> FloatArray:
         """Probability that a usual team of each psi is in the modelled part, (k, nodes) or 1."""
-        constants = self.tree["constant_data"]
+        constants = dataset_of(self.tree, "constant_data")
         if "threshold" not in constants:
             return np.ones(1)
         limits = self._coordinate.of_skill(constants["threshold"].values)
