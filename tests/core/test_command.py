@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
+from bayes_sota import leaderboard
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
 from bayes_sota.core.command import (
@@ -18,7 +19,6 @@ from bayes_sota.core.command import (
     name_options,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard import specification
 
 
 def commands(group: click.Group = cli) -> Iterator[tuple[str, click.Command]]:
@@ -202,7 +202,7 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) 
     def fail() -> None:
         raise problem
 
-    monkeypatch.setattr(specification, "model_names", fail)
+    monkeypatch.setattr(leaderboard, "model_names", fail)
     found, error = complaint(capsys, "models")
     assert found == code
     assert error.startswith("error: ")
@@ -213,7 +213,7 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) 
 
 def test_the_traceback_of_a_bug_is_shown_on_request(capsys, monkeypatch) -> None:
     monkeypatch.setenv("BAYES_SOTA_DEBUG", "1")
-    monkeypatch.setattr(specification, "model_names", lambda: 1 / 0)
+    monkeypatch.setattr(leaderboard, "model_names", lambda: 1 / 0)
     with pytest.raises(SystemExit):
         main(["models"])
     assert "Traceback" in capsys.readouterr().err

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from crossval_runs import ended, run
 
+from bayes_sota import crossval
 from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.crossval import sample
 from bayes_sota.crossval.across_tasks import against_truth, fold_bias
 from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, SpearmanRule
 from bayes_sota.crossval.summary import judge_runs
@@ -129,8 +129,8 @@ def test_the_result_is_written(judge, file: Path, tmp_path: Path) -> None:
 def test_one_model_of_all_learners(
     judge, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = partial(sample.sample_comparison, tune=100, chains=2)
-    monkeypatch.setattr(sample, "sample_comparison", few)
+    few = partial(crossval.sample_comparison, tune=100, chains=2)
+    monkeypatch.setattr(crossval, "sample_comparison", few)
     words = ("--draws", 100, "--rope", 0.01, "--prob", 0.8, "--seed", 1, "--json")
     code, out, _ = judge(file, "--bayes", *words, "--output", tmp_path / "model.nc")
     assert code in (0, 1)
