@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -155,8 +155,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def workers(server: Server) -> list[int]:
     """Processes that a page started."""
-    tasks = Path(f"/proc/{server.process.pid}/task").glob("*/children")
-    return [int(number) for task in tasks for number in task.read_text().split()]
+    found: list[int] = []
+    for task in Path(f"/proc/{server.process.pid}/task").glob("*/children"):
+        with suppress(FileNotFoundError):  # a thread that has just ended
+            found += map(int, task.read_text().split())
+    return found
 
 
 def wait_for(condition: Callable[[], object]) -> None:
