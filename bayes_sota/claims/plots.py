@@ -286,7 +286,8 @@ def _draw_forest(name: str, rows: pd.DataFrame, xlabel: str, **where: Any) -> Pa
     panel = Panel(collection, name)
     for place in line:
         panel.vline("zero", place, "black")
-    for index, row in enumerate(rows.itertuples(index=False)):
+    marks: Any = rows.itertuples(index=False)
+    for index, row in enumerate(marks):
         color = COLORS["theta_sota" if row.marked else "prior"]
         panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), -float(index), color)
         panel.dots(f"mean_{index}", row.mean, -float(index), color)

@@ -18,7 +18,7 @@ from bayes_sota.claims.review import ClaimRow, check_columns, claim_rows, share_
 from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.tables import Report
+from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.core.tables import Table as ShownTable
 from bayes_sota.core.text import chance, counted, shown
 from bayes_sota.data.files.opening import is_frame, open_table, table_of_frame
@@ -39,7 +39,7 @@ def _report(
     shares = _shares(frame, group_by, level)
     names = [f"row {row + 1}" for row in range(len(frame))]
     names, groups = names if label is None else _texts(frame[label]), _groups_of(frame, group_by)
-    results = frame[list(RESULTS)].to_dict("records")
+    results = rows_of(frame[list(RESULTS)])
     said, legend = _finding(shares[""], level), _legend(level)
     summaries = [_as_dict(group, of) for group, of in shares.items()]
     every = list(zip(names, groups, results, strict=True))
@@ -289,12 +289,13 @@ def _shares(
     frame: pd.DataFrame, group_by: str | None, level: float
 ) -> dict[str, list[dict[str, Any]]]:
     """Shares of claims above the level: of all, then by group in the order of the table."""
-    found = frame[list(PROBABILITIES)].astype(float).reset_index(drop=True)
-    parts: dict[str, Any] = {"": found}
+    numbers = frame[list(PROBABILITIES)].astype(float).reset_index(drop=True)
+    parts = {"": numbers}
     if group_by is not None:
-        parts |= dict(iter(found.groupby(np.array(_groups_of(frame, group_by)), sort=False)))
+        groups = np.array(_groups_of(frame, group_by))
+        parts |= {str(name): part for name, part in numbers.groupby(groups, sort=False)}
     return {
-        str(name): [_share(str(name), part[one], level) for one in PROBABILITIES]
+        name: [_share(name, part[one], level) for one in PROBABILITIES]
         for name, part in parts.items()
     }
 

@@ -1,7 +1,7 @@
 """``bayes-sota demo``: the main job on a bundled real example, end to end."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,7 @@ from bayes_sota.core.command import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
     from bayes_sota.core.tables import Report
@@ -44,43 +45,22 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     comparison, and the cassava board as counter-example.
     """
     from bayes_sota.core.files import check_not_kept, check_writable, locked_folder
-    from bayes_sota.core.plots import save_figure
     from bayes_sota.core.sample import save_result
-    from bayes_sota.data.examples import load_example
-    from bayes_sota.leaderboard.plots import plot_sensitivity
-    from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
+    from bayes_sota.core.tables import rows_of
+    from bayes_sota.leaderboard.sample_estimate import sota_sensitivity
     from bayes_sota.leaderboard.summary_sota import describe_sota
-    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
 
     check_not_kept(output_dir / "obesity-risk.nc")
     click.get_current_context().with_resource(locked_folder(output_dir))
     check_writable(output_dir / "obesity-risk.nc")
     seed = chosen_seed(seed)
-    names = ("obesity-risk", "obesity-risk-paper", "cassava")
-    examples = {name: load_example(name) for name in names}
-    trees: dict[str, tuple[Example, xr.DataTree]] = {}
-    for name, example in examples.items():
-        _note(quiet or as_json, f"{name}: exact posterior")
-        trees[name] = example, estimate_sota(example.leaderboard(), random_seed=seed)
-    lead = examples["obesity-risk"]
-    _note(quiet or as_json, "obesity-risk: ABC/SMC, simulation only (compiles first)")
-    progress = show_progress(quiet, as_json)
-    simulated = estimate_sota(
-        lead.leaderboard(), method="abc", draws=500, chains=2, random_seed=seed,
-        progressbar=progress,
-    )  # fmt: skip
-    trees["obesity-risk-abc"] = lead, simulated
+    silent = quiet or as_json
+    trees = _estimates(seed, silent, progressbar=show_progress(quiet, as_json))
+    lead = trees["obesity-risk"][0]
     sensitivity = sota_sensitivity(lead.leaderboard(), ci_prob=ci_prob, random_seed=seed)
     files = [save_result(tree, output_dir / f"{name}.nc") for name, (_, tree) in trees.items()]
-    board = trees[lead.name][1]
-    figures = {
-        "obesity-risk-posterior.png": plot_sota(board, ci_prob=ci_prob),
-        "obesity-risk-prior-predictive.png": plot_prior_predictive(board, ci_prob=ci_prob),
-        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, ci_prob=ci_prob),
-        "cassava-posterior.png": plot_sota(trees["cassava"][1], ci_prob=ci_prob),
-    }
-    files += [save_figure(figure, output_dir / name) for name, figure in figures.items()]
-    changed = sensitivity.iloc[1:].to_dict("records")
+    files += _draw(trees, sensitivity, ci_prob, output_dir)
+    changed = rows_of(sensitivity.iloc[1:])
     reports = {
         name: describe_sota(
             tree, (example.leaderboard(),), changed if name == lead.name else [], ci_prob
@@ -91,11 +71,51 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
         results = {name: report.to_dict() for name, report in reports.items()}
         echo_json({"results": results, "files": [str(path) for path in files]})
     else:
-        _echo(reports, examples["cassava"], output_dir, files)
+        _echo(reports, trees["cassava"][0], output_dir, files)
     bad = {name: report.reasons for name, report in reports.items() if report.reasons}
     for name, reasons in bad.items():
         echo_problem("warning", f"{name}: not to be trusted: " + "; ".join(reasons))
     return 1 if bad else 0
+
+
+def _estimates(
+    seed: int, silent: bool, *, progressbar: bool
+) -> dict[str, tuple["Example", "xr.DataTree"]]:
+    """Every example with its posterior; the first also by simulation."""
+    from bayes_sota.data.examples import load_example
+    from bayes_sota.leaderboard.sample_estimate import estimate_sota
+
+    trees: dict[str, tuple[Example, xr.DataTree]] = {}
+    for name in ("obesity-risk", "obesity-risk-paper", "cassava"):
+        example = load_example(name)
+        _note(silent, f"{name}: exact posterior")
+        trees[name] = example, estimate_sota(example.leaderboard(), random_seed=seed)
+    lead = trees["obesity-risk"][0]
+    _note(silent, "obesity-risk: ABC/SMC, simulation only (compiles first)")
+    settings: dict[str, Any] = {"draws": 500, "chains": 2, "progressbar": progressbar}
+    simulated = estimate_sota(lead.leaderboard(), method="abc", random_seed=seed, **settings)
+    return trees | {"obesity-risk-abc": (lead, simulated)}
+
+
+def _draw(
+    trees: dict[str, tuple["Example", "xr.DataTree"]],
+    sensitivity: "pd.DataFrame",
+    ci_prob: float,
+    directory: Path,
+) -> list[Path]:
+    """Write the figures; their paths."""
+    from bayes_sota.core.plots import save_figure
+    from bayes_sota.leaderboard.plots import plot_sensitivity
+    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
+
+    board = trees["obesity-risk"][1]
+    figures = {
+        "obesity-risk-posterior.png": plot_sota(board, ci_prob=ci_prob),
+        "obesity-risk-prior-predictive.png": plot_prior_predictive(board, ci_prob=ci_prob),
+        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, ci_prob=ci_prob),
+        "cassava-posterior.png": plot_sota(trees["cassava"][1], ci_prob=ci_prob),
+    }
+    return [save_figure(figure, directory / name) for name, figure in figures.items()]
 
 
 def _note(silent: bool, text: str) -> None:

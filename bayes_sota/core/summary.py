@@ -18,7 +18,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
-from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
 from bayes_sota.core.types import FloatArray
 
@@ -236,7 +236,7 @@ def summary_table(tree: "xr.DataTree", ci_prob: float = 0.95, rope: float | None
     cells, how = [_summary_cells(row) for row in frame.itertuples(index=False)], how_drawn(tree)
     interval = f"{ci_prob:.0%} interval"
     return Report(
-        content={"prob": ci_prob, "quantities": frame.to_dict("records")},
+        content={"prob": ci_prob, "quantities": rows_of(frame)},
         make_frame=lambda: frame,
         tables=[Table(["quantity", "mean", "sd", interval, "mcse"], cells)],
         paragraph=[

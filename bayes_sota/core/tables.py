@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bayes_sota import __version__
 from bayes_sota.core.files import check_ending, write_text
@@ -268,6 +268,11 @@ class Report:
             written[ending](path)
         else:
             write_text(self.to_json(), path)
+
+
+def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Rows of a data frame with named columns, each by the names of the columns."""
+    return cast(list[dict[str, Any]], frame.to_dict("records"))
 
 
 def _harmless(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
 from bayes_sota.core.text import as_sentences, counted, decimals_for, listed
 from bayes_sota.crossval.run import CrossValidation
 from bayes_sota.crossval.shape import canonical_iterations, sample_sd
@@ -65,7 +65,7 @@ def describe_runs(runs: CrossValidation) -> Report:
         tried = counted(runs.n_iterations, "iteration")
         reasons.append(f"the rule {runs.rule} was not met in {tried}")
     data, counts = runs.fold_scores, np.bincount(runs.truth, minlength=2)
-    content = {
+    content: dict[str, Any] = {
         "task": data.tasks[0],
         "n_items": int(counts.sum()),
         "n_positive": int(counts[1]),
@@ -74,7 +74,7 @@ def describe_runs(runs: CrossValidation) -> Report:
         "iterations": runs.n_iterations,
         "canonical_iterations": canonical_iterations(data.folds),
         "rule": {"name": runs.rule, "decided": runs.decided},
-        "learners": frame.to_dict("records"),
+        "learners": rows_of(frame),
         "seed": runs.random_seed,
         "partition_seeds": list(runs.partition_seeds),
         "notes": list(runs.notes),

@@ -24,7 +24,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import joint_rank_sets
 from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.summary import best_players, summarize
-from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.counts import MatchKind
@@ -339,7 +339,7 @@ def describe_skills(
     ties : {"half", "davidson", "rao-kupper"}
         Model of ties.
     """
-    rows = frame.to_dict("records")
+    rows = rows_of(frame)
     texts = [_texts(row) for row in rows]
     columns = {name: title.format(ci_prob) for name, title in _COLUMNS.items() if name in frame}
     leading = (_said(text, ci_prob) for text in texts if text["rank"] == "1")
@@ -475,7 +475,7 @@ def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -
 
 def _frame(columns: dict[str, Any]) -> pd.DataFrame:
     frame = pd.DataFrame(columns)
-    after = 1 + frame.columns.get_loc("se")
+    after = 1 + list(columns).index("se")
     frame.insert(after, "elo", AVERAGE_ELO + ELO_PER_EPP * frame["epp"])
     frame.insert(after + 1, "elo_se", ELO_PER_EPP * frame["se"])
     return frame.sort_values("epp", ascending=False, kind="stable", ignore_index=True)

@@ -95,7 +95,7 @@ def plot_sensitivity(
     check_columns(rows, _COLUMNS, "the table of sensitivity")
     if not len(rows):
         raise InputError("the table of sensitivity has no row")
-    table = list(rows.itertuples(index=False))
+    table: list[Any] = list(rows.itertuples(index=False))
     size, limits = (7.4, 1.6 + 0.32 * len(table)), _limits(table, observed_maximum)
     where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
     collection = make_collection({"theta_sota": limits}, figsize=size, **where)

@@ -18,7 +18,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
-from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
 from bayes_sota.core.text import (
     as_score,
     as_scores,
@@ -322,15 +322,7 @@ def board_table(
     if p_rank and m > _MOST_RANKS:
         raise InputError(f"p_rank is for {_MOST_RANKS:,} entries at most, got {m:,}")
     rng, seed = resolve_seed(random_seed)
-    most = max(100, _MOST_NUMBERS // max(1, m))
-    joint = data is not board or board.has_own_errors
-    count = min(max(draws, _DRAWS), most) if joint else _DRAWS
-    posterior = board_posterior(data, spec.priors, draws=count, random_seed=rng)
-    learnt = False
-    if isinstance(posterior, JointPosterior):
-        entries, learnt = posterior.entries, posterior.learns_rho
-    else:
-        entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
+    posterior, entries, learnt = _posterior_of(data, spec.priors, draws, rng)
     rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": learnt}
     found = rank_sets(data, entries, posterior.draws["rho"], ci_prob, ranks, rng)
     winner = _summary_of(posterior, "winner_skill", ci_prob)
@@ -338,9 +330,10 @@ def board_table(
     if questions:
         newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
         told = questions.answers(newcomer)
+    joint = isinstance(posterior, JointPosterior)
     leads = None if joint else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, found, ci_prob).assign(**_own_errors(board))
-    rows = [_entry(row) for row in frame.to_dict("records")]
+    rows = [_entry(row) for row in rows_of(frame)]
     if p_rank:
         for row, places in zip(rows, entries.rank_probabilities()[board.order], strict=True):
             row["p_rank"] = places.tolist()
@@ -375,6 +368,23 @@ def board_table(
     }
     d = decimals_for(winner["sd"], winner["mcse"])
     return _report(data, content, frame, d, len(entries.skill))
+
+
+def _posterior_of(
+    data: Leaderboard | Responses | ItemScores,
+    priors: BoardPriors,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[LeaderboardPosterior, EntryDraws, bool]:
+    """Posterior of the board, skills of its entries, and whether rho was learnt from the data."""
+    board = board_of(data)
+    most = max(100, _MOST_NUMBERS // len(board.names))
+    joint = data is not board or board.has_own_errors
+    count = min(max(draws, _DRAWS), most) if joint else _DRAWS
+    posterior = board_posterior(data, priors, draws=count, random_seed=rng)
+    if isinstance(posterior, JointPosterior):
+        return posterior, posterior.entries, posterior.learns_rho
+    return posterior, draw_entry_skills(posterior.fit, min(draws, most), rng), False
 
 
 def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> dict[str, Any]:

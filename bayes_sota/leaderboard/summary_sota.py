@@ -17,7 +17,7 @@ from bayes_sota.core.summary import (
     seed_of,
     summarize,
 )
-from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
+from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table, rows_of
 from bayes_sota.core.text import (
     as_score,
     as_scores,
@@ -172,7 +172,7 @@ def report_sota(
         else:
             theta, rng = draws_of(tree, "theta_sota"), generator_of(DEFAULT_SEED)
             frame = sensitivity_frame(theta, board_rows(fit, _ROW_DRAWS, rng), **known)
-        rows = frame.iloc[1:].to_dict("records")
+        rows = rows_of(frame.iloc[1:])
     questions = Questions(above, new_score, gap, new_n_test)
     told = notes_on_field(boards[0], spec.name, model)
     return describe_sota(tree, boards, rows, ci_prob, questions, told)

@@ -159,17 +159,7 @@ def widen(
     values = numbers_in(table, outcome, value_of, complaint)
     if counts is None:
         check_slips(table, [outcome], values[None])
-    axes = [Axis.of_column(table, methods, "classifier"), Axis.of_column(table, items, "item")]
-    groups = {
-        column: Axis.of_column(table, column, what)
-        for column, what in ((tasks, "task"), (clusters, "cluster"))
-        if column is not None
-    }
-    if tasks is not None:
-        axes[1] = _items_of_tasks(table, axes[0], axes[1], groups[tasks])
-    check_shape(len(axes[1].names), 1 + len(axes[0].names), table.where)
-    for group in groups.values():
-        _refuse_two(table, axes[1], group)
+    axes, groups = _axes(table, methods, items, tasks, clusters)
     numbered = runs is not None and counts is None
     further = [Axis.of_column(table, runs or 0, "run")] * numbered
     hint = "" if numbered else _SEVERAL_RUNS
@@ -188,6 +178,24 @@ def widen(
     )
     task, cluster = (None if j is None else table.header[j] for j in (tasks, clusters))
     return Widened(wide, task, cluster, n_runs, (*notes, *remarks))
+
+
+def _axes(
+    table: Table, methods: int, items: int, tasks: int | None, clusters: int | None
+) -> tuple[list[Axis], dict[int, Axis]]:
+    """Classifiers and items, each with its place in every row; tasks and clusters, by column."""
+    axes = [Axis.of_column(table, methods, "classifier"), Axis.of_column(table, items, "item")]
+    groups = {
+        column: Axis.of_column(table, column, what)
+        for column, what in ((tasks, "task"), (clusters, "cluster"))
+        if column is not None
+    }
+    if tasks is not None:
+        axes[1] = _items_of_tasks(table, axes[0], axes[1], groups[tasks])
+    check_shape(len(axes[1].names), 1 + len(axes[0].names), table.where)
+    for group in groups.values():
+        _refuse_two(table, axes[1], group)
+    return axes, groups
 
 
 def _numbers_of_runs(table: Table, runs: int, outcome: int) -> FloatArray | None:
