@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from bayes_sota.auc.estimate import (
     CELLS,
@@ -212,6 +212,11 @@ class _Tabulated:
         within = (self.levels[1] - self.levels[0]) ** 2 / 12
         return float(np.sqrt(max((middle - mean) ** 2 @ mass / mass.sum() + within, 0.0)))
 
+    def density(self) -> tuple[FloatArray, FloatArray]:
+        """Middles between the levels, and the mean densities there, to draw."""
+        middle = (self.levels[1:] + self.levels[:-1]) / 2
+        return middle, np.diff(self.below) / np.diff(self.levels)
+
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles."""
         q = np.asarray(q, dtype=np.float64)
@@ -252,6 +257,20 @@ class AucLaw(_Tabulated):
     def sf(self, x: ArrayLike) -> FloatArray:
         """Probability of an estimate above ``x``."""
         return np.interp(np.asarray(x, np.float64), self.levels, self.above, left=1.0, right=0.0)
+
+    def true_alarms(self, false_alarms: ArrayLike) -> FloatArray:
+        r"""Share of positives above the threshold that a share t of negatives passes (ROC curve).
+
+        .. math:: \Phi\Big(\frac{\mu + \Phi^{-1}(t)}{s}\Big), \quad
+                  \mu = \Phi^{-1}(A) \sqrt{1 + s^2}
+
+        Examples
+        --------
+        >>> auc_law(0.9, 51, 2949).true_alarms([0.0, 0.1, 1.0]).round(3)
+        array([0.   , 0.702, 1.   ])
+        """
+        mu = ndtri(self.auc) * np.sqrt(1 + self.spread_ratio**2)
+        return ndtr((mu + ndtri(np.asarray(false_alarms, np.float64))) / self.spread_ratio)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -17,6 +17,7 @@ from bayes_sota.core.plots import (
     COLORS,
     Panel,
     check_columns,
+    log_ticks,
     make_bounds,
     make_collection,
     make_ticks,
@@ -280,7 +281,7 @@ def plot_required_size(
     _label_height(panel, "test items needed", 0.0)
     panel.set_axes(
         limits, xlabel="gap between A and B", xlim=limits, ylim=ylim,
-        yticks=lambda _: _size_ticks(*ylim),
+        yticks=lambda _: log_ticks(*ylim),
     )  # fmt: skip
     finding = _size_sentence(lines, level, n_test, gap)
     if n_needed is not None:
@@ -324,17 +325,6 @@ def _label_lines(panel: Panel, lines: Lines, n_test: int | None, ylim: tuple[flo
     places = spread_out([y for _, _, y, _ in named], apart)
     for (label, text, _, color), y in zip(named, places, strict=True):
         panel.text(label, x, y, text, side="left", color=color)
-
-
-def _size_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
-    """Ticks at 1, 2 and 5 times the powers of ten, only at these where there are many."""
-    decades = range(int(np.floor(low)), int(np.ceil(high)) + 1)
-    for factors in ((1, 2, 5), (1,)):
-        sizes = [factor * 10**decade for decade in decades for factor in factors if decade >= 0]
-        inside = [size for size in sizes if low <= np.log10(size) <= high]
-        if len(inside) <= 9:
-            break
-    return [float(np.log10(size)) for size in inside], [f"{size:,}" for size in inside]
 
 
 def _size_sentence(lines: Lines, level: float, n_test: int | None, observed: float | None) -> str:

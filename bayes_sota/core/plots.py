@@ -25,6 +25,7 @@ from arviz_plots import PlotCollection, visuals
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
+from bayes_sota.core.types import FloatArray
 
 type Value = xr.DataArray | float
 
@@ -277,6 +278,12 @@ def draw_density(draws: xr.DataArray, **options: Any) -> xr.DataArray:
     return curve.drop_vars([c for c in curve.coords if c not in ("plot_axis", "board")])
 
 
+def make_curve(x: FloatArray, y: FloatArray) -> xr.DataArray:
+    """Points of a density that is known, as ``draw_density`` gives them."""
+    coords = {"plot_axis": ["x", "y"]}
+    return xr.DataArray(np.stack([x, y]), dims=("plot_axis", "kde_dim"), coords=coords)
+
+
 def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], list[str]]:
     """Round numbers in a range and their labels, few enough not to touch.
 
@@ -294,6 +301,25 @@ def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], lis
             break
     ticks = [round(float(k * step), digits + 1) + 0.0 for k in np.arange(first, last + 1)]
     return ticks, [f"{tick:.{max(digits, 0)}f}" for tick in ticks]
+
+
+def log_ticks(low: float, high: float, most: int = 9) -> tuple[list[float], list[str]]:
+    """Ticks at 1, 2 and 5 times the powers of ten, only at these where there are many.
+
+    Range and ticks are decimal logarithms; the labels are the counts.
+
+    Examples
+    --------
+    >>> log_ticks(2.0, 3.1)[1]
+    ['100', '200', '500', '1,000']
+    """
+    decades = range(int(np.floor(low)), int(np.ceil(high)) + 1)
+    for factors in ((1, 2, 5), (1,)):
+        sizes = [factor * 10**decade for decade in decades for factor in factors if decade >= 0]
+        inside = [size for size in sizes if low <= np.log10(size) <= high]
+        if len(inside) <= most:
+            break
+    return [float(np.log10(size)) for size in inside], [f"{size:,}" for size in inside]
 
 
 def title_figure(collection: PlotCollection, text: str) -> None:

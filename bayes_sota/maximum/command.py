@@ -9,8 +9,10 @@ from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, refuse_unused
 from bayes_sota.core.command import (
     Reported,
     check_positives,
+    chosen_figure,
     command,
     estimate_options,
+    figure_option,
     interval_option,
     number_option,
 )
@@ -24,6 +26,7 @@ _INDEPENDENT = (
     "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
     "default prior of sota is a rho of 0.69: --correlation"
 )
+_RATIOS = (0.5, 1.0, 2.0)  # of spreads of positives and negatives, whose curves are drawn
 
 
 @command(
@@ -51,6 +54,11 @@ _INDEPENDENT = (
 )
 @number_option(SHARE, "--at-least", help="Probability that the best score is at least this.")
 @interval_option
+@figure_option(
+    ("law", "bias", "roc"),
+    "law: of the best score, and of one. bias: what luck adds, by everything that it depends on. "
+    "roc: of AUCs, curves of that area and the law of one estimate by each. Default: law.",
+)
 @estimate_options
 def maximum(
     n_test: int,
@@ -64,6 +72,7 @@ def maximum(
     reference_skill: float | None,
     at_least: float | None,
     ci_prob: float,
+    figure_kind: str | None,
     shown: Reported,
 ) -> int:
     """Exact law of the best observed score of classifiers of known skill.
@@ -75,6 +84,7 @@ def maximum(
 
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
+    kind = chosen_figure(shown, figure_kind, "law")
     given = chosen_correlation(correlation, pairwise_correlation)
     rho = given or 0.0
     if rho == 0:
@@ -87,6 +97,8 @@ def maximum(
     elif n_positive is not None:
         raise InputError("--n-positive is for --metric auc")
     else:
+        if kind == "roc":
+            raise InputError("--figure-kind roc is for --metric auc")
         law, facts = _accuracy_law(n_test, classifiers, skills, rho, reference_skill)
     result: dict[str, Any] = {
         "expected_maximum": law.mean(), "sd": law.std(), "interval": list(law.interval(ci_prob)),
@@ -98,14 +110,31 @@ def maximum(
         lattice = () if positives is None else (1 / (positives * (n_test - positives)),)
         p = float(law.at_least(at_least, *lattice))
         result["p_at_least"] = {"score": at_least, "probability": p}
-    draw = partial(_figure, law, ci_prob) if metric == "accuracy" else None
-    return shown.deliver(describe_maximum(result), draw=draw)
+    asked = {
+        "n_test": n_test, "n_classifiers": classifiers, "skill": _skill(skills),
+        "correlation": rho, "reference_skill": reference_skill,
+        "n_positive": facts.get("n_positive"),
+    }  # fmt: skip
+    return shown.deliver(describe_maximum(result), draw=partial(_figure, kind, law, ci_prob, asked))
 
 
-def _figure(law: Any, ci_prob: float) -> "PlotCollection":
-    from bayes_sota.maximum.plots import plot_maximum_law
+def _figure(kind: str, law: Any, ci_prob: float, asked: dict[str, Any]) -> "PlotCollection":
+    """The law, or what it depends on, or the curves and laws behind one AUC."""
+    from bayes_sota.maximum.plots_law import plot_bias, plot_maximum_law
+    from bayes_sota.maximum.summary_bias import bias_table
 
-    return plot_maximum_law(law, ci_prob=ci_prob)
+    if kind == "bias":
+        return plot_bias(bias_table(**asked))
+    positives = asked["n_positive"]
+    if positives is None:
+        return plot_maximum_law(law, ci_prob=ci_prob)
+    from bayes_sota.auc.laws import auc_law
+    from bayes_sota.auc.plots import plot_auc_laws
+
+    of_one = partial(auc_law, law.auc_sota, positives, asked["n_test"] - positives)
+    if kind == "roc":
+        return plot_auc_laws([of_one(ratio) for ratio in _RATIOS], ci_prob=ci_prob)
+    return plot_maximum_law(law, alone=of_one(), ci_prob=ci_prob)
 
 
 def _accuracy_law(

@@ -1,7 +1,7 @@
-"""Prior and posterior of the best skill, and laws of the best observed score.
+"""Prior and posterior of the best skill.
 
-Nothing is estimated here: densities and intervals are of the draws in the result, or of the law.
-``tests/maximum/test_plots.py`` compares what was drawn with the result and the law.
+Nothing is estimated here: densities and intervals are of the draws in the result.
+``tests/maximum/test_plots.py`` compares what was drawn with the result.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from arviz_plots import PlotCollection
-from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
@@ -23,6 +22,7 @@ from bayes_sota.core.plots import (
     get_variable,
     make_bounds,
     make_collection,
+    make_curve,
     rounded,
     select_board,
     title_figure,
@@ -31,9 +31,7 @@ from bayes_sota.core.plots import (
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.sample import dataset_of
 from bayes_sota.core.summary import observed_maximum_of
-from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
-from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
 _QUANTITIES: Mapping[str, str] = {
     "theta_sota": "best classifier",
@@ -238,7 +236,7 @@ def _density_of_board(
         low, high = max(low, 1e-9), min(high, 1 - 1e-9)
     edges = np.linspace(low, high, _POINTS + 1)
     below = [float(np.mean(ndtr((t - psi) / (rho * error(t))))) for t in edges]
-    return _curve(*_heights(edges, np.array(below)))
+    return make_curve(*_heights(edges, np.array(below)))
 
 
 def _density_of_law(skills: FloatArray, below: FloatArray) -> xr.DataArray:
@@ -246,18 +244,12 @@ def _density_of_law(skills: FloatArray, below: FloatArray) -> xr.DataArray:
     middle, height = _heights(skills, below)
     seen = middle[height > _NEGLIGIBLE * height.max()]
     x = np.linspace(seen[0], seen[-1], _POINTS)
-    return _curve(x, PchipInterpolator(middle, height)(x))
+    return make_curve(x, PchipInterpolator(middle, height)(x))
 
 
 def _heights(edges: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Middles between edges, and mean densities there, by the probabilities below the edges."""
     return (edges[1:] + edges[:-1]) / 2, np.diff(below) / np.diff(edges)
-
-
-def _curve(x: FloatArray, y: FloatArray) -> xr.DataArray:
-    """Points as ``draw_density`` gives them."""
-    coords = {"plot_axis": ["x", "y"]}
-    return xr.DataArray(np.stack([x, y]), dims=("plot_axis", "kde_dim"), coords=coords)
 
 
 def _error_of_score(tree: xr.DataTree) -> Callable[[Any], Any] | None:
@@ -363,122 +355,6 @@ def _in_words(values: xr.DataArray, ci_prob: float) -> tuple[str, str]:
     """Mean and interval of draws."""
     sd, (low, high) = float(values.std()), _middle(values, ci_prob).values
     return rounded(float(values.mean()), sd), f"{rounded(low, sd)} to {rounded(high, sd)}"
-
-
-def plot_maximum_law(
-    law: MaximumLaw,
-    *,
-    ci_prob: float = 0.95,
-    backend: str | None = None,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw the law of the sample maximum: why the best score flatters the best classifier.
-
-    The probabilities of the observed maximum (orange) and of the score of one classifier of skill
-    ``theta_sota`` (blue, ``Binomial(n_test, theta_sota) / n_test``), on the same test items. The
-    distance between the vertical lines, ``theta_sota`` and the expected maximum, is the bias of
-    the maximum as an estimate of ``theta_sota``. The bar is the equal-tailed interval.
-
-    Parameters
-    ----------
-    law : MaximumLaw
-        From ``maximum_law``.
-    ci_prob : float
-        Probability of the interval.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
-    **pc_kwargs
-        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists in ``viz``: ``maximum``, ``one_classifier``, ``theta_sota``, ``expected_maximum``
-        and ``interval``, each with the variable ``pmf``.
-
-    Examples
-    --------
-    >>> from bayes_sota.maximum.law import maximum_law
-    >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
-    >>> figure = plot_maximum_law(law, backend="none")
-    >>> round(figure.viz["expected_maximum"]["pmf"].item()["x"], 4)
-    0.9173
-    """
-    alone = maximum_law(n_test=law.n_test, n_classifiers=1, skill=law.theta_sota)
-    anything = make_bounds(0.0, 1.0)
-    collection = make_collection(
-        {"pmf": anything}, figsize=(7.4, 3.9), backend=backend, plot_collection=plot_collection,
-        **pc_kwargs,
-    )  # fmt: skip
-    panel = Panel(collection, "pmf")
-    _draw_pmf(panel, "one_classifier", alone, COLORS["theta_sota"])
-    _draw_pmf(panel, "maximum", law, COLORS["winner_skill"])
-    top = float(max(alone.pmf(alone.support).max(), law.pmf(law.support).max()))
-    panel.bar("interval", make_bounds(*law.interval(ci_prob)), -0.05 * top, COLORS["winner_skill"])
-    limits = _limits_of_law(law, alone)
-    _draw_lines(panel, law, limits, 1.2 * top)
-    panel.set_axes(
-        anything,
-        xlabel=f"accuracy on {counted(law.n_test, 'test item')}",
-        xlim=limits,
-        ylim=(-0.12 * top, 1.32 * top),
-    )
-    title_figure(collection, _finding_of_law(law, ci_prob))
-    return collection
-
-
-def _draw_pmf(panel: Panel, label: str, law: MaximumLaw, color: str) -> None:
-    """One bar per success count."""
-    counts = _visible(law)
-    edges = np.append(counts - 0.5, counts[-1] + 0.5) / law.n_test
-    bars = np.stack([law.pmf(counts), edges[:-1], edges[1:]])
-    panel.histogram(label, xr.DataArray(bars, dims=("plot_axis", "count")), color)
-
-
-def _visible(law: MaximumLaw) -> NDArray[np.int64]:
-    """Counts whose probability can be seen."""
-    pmf = law.pmf(law.support)
-    shown = np.flatnonzero(pmf > _NEGLIGIBLE * pmf.max())
-    return law.support[shown[0] : shown[-1] + 1]
-
-
-def _limits_of_law(law: MaximumLaw, alone: MaximumLaw) -> xr.DataArray:
-    """Range of both laws, with room for the labels outside of the two lines."""
-    counts = np.concatenate([_visible(one) for one in (law, alone)])
-    low, high = (counts.min() - 0.5) / law.n_test, (counts.max() + 0.5) / law.n_test
-    room, lines = 0.36 * (high - low), (law.theta_sota, law.mean())
-    return make_bounds(min(low, min(lines) - room), max(high, max(lines) + room))
-
-
-def _draw_lines(panel: Panel, law: MaximumLaw, limits: xr.DataArray, y: float) -> None:
-    """The best skill and the expected maximum, labelled on their outer sides."""
-    sd, skill, mean = law.std(), law.theta_sota, law.mean()
-    skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
-    mean_text = f"expected maximum {rounded(mean, sd)}\nbest score of {law.n_classifiers:,}"
-    gap = 0.012 * float(limits[1] - limits[0])
-    lines = [
-        ("theta_sota", skill, COLORS["theta_sota"], skill_text),
-        ("expected_maximum", mean, COLORS["winner_skill"], mean_text),
-    ]
-    sides = (("right", -gap), ("left", gap))
-    ordered = sorted(lines, key=lambda line: line[1])
-    for (label, x, color, text), (side, away) in zip(ordered, sides, strict=True):
-        panel.vline(label, x, color)
-        panel.text(f"{label}_label", x + away, y, text, side=side, color=color)
-
-
-def _finding_of_law(law: MaximumLaw, ci_prob: float) -> str:
-    sd = law.std()
-    low, high = (rounded(value, sd) for value in law.interval(ci_prob))
-    who = "one classifier" if law.n_classifiers == 1 else f"{law.n_classifiers:,} classifiers"
-    bias = f"{rounded(abs(law.bias()), sd)} {'above' if law.bias() >= 0 else 'below'}"
-    return (
-        f"The best of {who} is expected to score {bias} the best skill\n"
-        f"({ci_prob:.0%} of the best scores lie between {low} and {high}: the bar)"
-    )
 
 
 def plot_prior_predictive(

@@ -1,4 +1,4 @@
-"""The figures draw the result's numbers, and the law's."""
+"""The figures draw the result's numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from scipy.stats import binom
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import Uniform, expit
+from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.maximum.plots import plot_maximum_law, plot_prior_predictive, plot_sota
+from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
 
 QUANTITIES = ("theta_sota", "winner_skill", "expected_sota")
 
@@ -152,55 +151,6 @@ def test_scores_outside_of_zero_and_one_are_in_the_picture() -> None:
     assert high - low < 1
     assert axes.get_xlabel() == "score"
     assert len([t for t in axes.get_xticks() if low < t < high]) >= 3
-
-
-LAW = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
-
-
-def artist(law: bs.maximum.MaximumLaw, label: str, ci_prob: float = 0.95) -> dict:
-    return plot_maximum_law(law, ci_prob=ci_prob, backend="none").viz[label]["pmf"].item()
-
-
-@pytest.mark.parametrize("ci_prob", [0.5, 0.95])
-def test_lines_and_the_bar_of_a_law(ci_prob: float) -> None:
-    assert artist(LAW, "theta_sota")["x"] == 0.9
-    assert artist(LAW, "expected_maximum")["x"] == LAW.mean()
-    np.testing.assert_array_equal(artist(LAW, "interval", ci_prob)["x"], LAW.interval(ci_prob))
-
-
-@pytest.mark.parametrize(
-    ("label", "law"), [("maximum", LAW.pmf), ("one_classifier", binom(3000, 0.9).pmf)]
-)
-def test_every_count_has_its_bar(label: str, law: Any) -> None:
-    bars = artist(LAW, label)
-    counts = np.round((np.asarray(bars["l_e"]) + np.asarray(bars["r_e"])) / 2 * 3000)
-    np.testing.assert_allclose(bars["y"], law(counts), rtol=1e-6, atol=1e-12)
-    assert np.sum(bars["y"]) == pytest.approx(1, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    "law",
-    [
-        bs.maximum_law(n_test=20, n_classifiers=5, skill=0.9),
-        bs.maximum_law(n_test=100, n_classifiers=1, skill=0.5),
-        bs.maximum_law(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9)),
-        bs.maximum_law(n_test=50, skill=[0.6, 0.7, 0.8], correlation=0.3),
-    ],
-    ids=["small", "single", "random", "fixed"],
-)
-def test_labels_stay_apart_and_inside(law: bs.maximum.MaximumLaw) -> None:
-    collection = plot_maximum_law(law, backend="matplotlib")
-    figure = collection.viz["figure"].item()
-    figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
-    assert len(boxes) == 2
-    assert not boxes[0].overlaps(boxes[1])
-    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
-
-
-def test_title_states_the_bias() -> None:
-    title = plot_maximum_law(LAW, backend="none").viz["figure_title"].item()["string"]
-    assert title.startswith("The best of 1,000 classifiers is expected to score 0.0140 above")
 
 
 def test_line_and_bar_of_the_prior(tree: xr.DataTree) -> None:

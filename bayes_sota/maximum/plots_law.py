@@ -1,0 +1,288 @@
+"""Laws of the best observed score: of accuracies and AUCs, and how they change with what is given.
+
+Draws laws and their table; ``tests/maximum/test_plots_law.py`` reads the artists back.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from arviz_plots import PlotCollection
+
+from bayes_sota.auc.laws import AucLaw, AucMaximumLaw
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.plots import (
+    COLORS,
+    Panel,
+    check_columns,
+    log_ticks,
+    make_bounds,
+    make_collection,
+    make_curve,
+    make_ticks,
+    rounded,
+    title_figure,
+)
+from bayes_sota.core.plots_matrix import Axis, set_axes
+from bayes_sota.core.text import counted
+from bayes_sota.core.types import FloatArray
+from bayes_sota.maximum.law import MaximumLaw, maximum_law
+
+_NEGLIGIBLE = 1e-4  # of the highest probability of a law
+_CURVES = {
+    "n_classifiers": "classifiers",
+    "n_test": "test items",
+    "skill": "skill of the best",
+    "correlation": "correlation with reference",
+    "width": "width of uniform skills",
+}
+_COUNTED = ("n_classifiers", "n_test")
+
+
+def plot_maximum_law(
+    law: MaximumLaw | AucMaximumLaw,
+    *,
+    alone: AucLaw | None = None,
+    ci_prob: float = 0.95,
+    backend: str | None = None,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
+) -> PlotCollection:
+    """Draw the law of the sample maximum: why the best score flatters the best classifier.
+
+    The probabilities of the observed maximum (orange) and of the score of one classifier of skill
+    ``theta_sota`` (blue, ``Binomial(n_test, theta_sota) / n_test``), on the same test items; of
+    AUCs their densities. The distance between the vertical lines, ``theta_sota`` and the expected
+    maximum, is the bias of the maximum as an estimate of ``theta_sota``. The bar is the
+    equal-tailed interval.
+
+    Parameters
+    ----------
+    law : MaximumLaw or AucMaximumLaw
+        From ``maximum_law``, or ``auc_maximum_law``.
+    alone : AucLaw, optional
+        Law of one AUC on the same items (``auc_law``); that of an accuracy follows from ``law``.
+    ci_prob : float
+        Probability of the interval.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``: ``maximum``, ``one_classifier``, ``theta_sota``, ``expected_maximum``
+        and ``interval``, each with the variable ``pmf``.
+
+    Raises
+    ------
+    InputError
+        ``alone`` beside the law of accuracies.
+
+    Examples
+    --------
+    >>> from bayes_sota.maximum.law import maximum_law
+    >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
+    >>> figure = plot_maximum_law(law, backend="none")
+    >>> round(figure.viz["expected_maximum"]["pmf"].item()["x"], 4)
+    0.9173
+    """
+    one = _law_of_one(law, alone)
+    anything = make_bounds(0.0, 1.0)
+    collection = make_collection(
+        {"pmf": anything}, figsize=(7.4, 3.9), backend=backend, plot_collection=plot_collection,
+        **pc_kwargs,
+    )  # fmt: skip
+    panel = Panel(collection, "pmf")
+    seen = [] if one is None else [_draw_law(panel, "one_classifier", one, COLORS["theta_sota"])]
+    seen.append(_draw_law(panel, "maximum", law, COLORS["winner_skill"]))
+    top = max(height for _, _, height in seen)
+    panel.bar("interval", make_bounds(*law.interval(ci_prob)), -0.05 * top, COLORS["winner_skill"])
+    limits = _limits_of_law(law, [end for low, high, _ in seen for end in (low, high)])
+    _draw_lines(panel, law, limits, 1.2 * top)
+    panel.set_axes(
+        anything, xlabel=_word_of_scores(law, one), xlim=limits, ylim=(-0.12 * top, 1.32 * top)
+    )
+    title_figure(collection, _finding_of_law(law, ci_prob))
+    return collection
+
+
+def _law_of_one(
+    law: MaximumLaw | AucMaximumLaw, alone: AucLaw | None
+) -> MaximumLaw | AucLaw | None:
+    if not isinstance(law, MaximumLaw):
+        return alone
+    if alone is not None:
+        raise InputError("alone is of AUCs: the law of one accuracy follows from that of the best")
+    return maximum_law(n_test=law.n_test, n_classifiers=1, skill=law.theta_sota)
+
+
+def _draw_law(
+    panel: Panel, label: str, law: MaximumLaw | AucLaw | AucMaximumLaw, color: str
+) -> tuple[float, float, float]:
+    """One bar per success count, or the density of an AUC; ends of what is seen, and its height."""
+    if isinstance(law, MaximumLaw):
+        shown = _seen(law.pmf(law.support))
+        counts = law.support[shown]
+        x = np.append(counts - 0.5, counts[-1] + 0.5) / law.n_test
+        y = law.pmf(counts)
+        bars = np.stack([y, x[:-1], x[1:]])
+        panel.histogram(label, xr.DataArray(bars, dims=("plot_axis", "count")), color)
+    else:
+        x, y = law.density()
+        shown = _seen(y)
+        x, y = x[shown], y[shown]
+        panel.area(label, make_curve(x, y), 0.0, 1.0, color)
+    return float(x[0]), float(x[-1]), float(y.max())
+
+
+def _seen(heights: FloatArray) -> slice:
+    """From the first to the last that can be seen."""
+    seen = np.flatnonzero(heights > _NEGLIGIBLE * heights.max())
+    return slice(int(seen[0]), int(seen[-1]) + 1)
+
+
+def _best_skill(law: MaximumLaw | AucMaximumLaw) -> float:
+    return law.theta_sota if isinstance(law, MaximumLaw) else law.auc_sota
+
+
+def _word_of_scores(law: MaximumLaw | AucMaximumLaw, one: MaximumLaw | AucLaw | None) -> str:
+    if isinstance(law, MaximumLaw):
+        return f"accuracy on {counted(law.n_test, 'test item')}"
+    if isinstance(one, AucLaw):
+        return f"AUC on {one.n_positive:,} positive and {one.n_negative:,} negative test items"
+    return "AUC"
+
+
+def _limits_of_law(law: MaximumLaw | AucMaximumLaw, ends: Sequence[float]) -> xr.DataArray:
+    """Range of all laws, with room for the labels outside of the two lines."""
+    low, high = min(ends), max(ends)
+    room, lines = 0.36 * (high - low), (_best_skill(law), law.mean())
+    return make_bounds(min(low, min(lines) - room), max(high, max(lines) + room))
+
+
+def _draw_lines(
+    panel: Panel, law: MaximumLaw | AucMaximumLaw, limits: xr.DataArray, y: float
+) -> None:
+    """The best skill and the expected maximum, labelled on their outer sides."""
+    sd, skill, mean = law.std(), _best_skill(law), law.mean()
+    skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
+    mean_text = f"expected maximum {rounded(mean, sd)}\nbest score of {law.n_classifiers:,}"
+    gap = 0.012 * float(limits[1] - limits[0])
+    lines = [
+        ("theta_sota", skill, COLORS["theta_sota"], skill_text),
+        ("expected_maximum", mean, COLORS["winner_skill"], mean_text),
+    ]
+    sides = (("right", -gap), ("left", gap))
+    ordered = sorted(lines, key=lambda line: line[1])
+    for (label, x, color, text), (side, away) in zip(ordered, sides, strict=True):
+        panel.vline(label, x, color)
+        panel.text(f"{label}_label", x + away, y, text, side=side, color=color)
+
+
+def _finding_of_law(law: MaximumLaw | AucMaximumLaw, ci_prob: float) -> str:
+    sd = law.std()
+    low, high = (rounded(value, sd) for value in law.interval(ci_prob))
+    who = "one classifier" if law.n_classifiers == 1 else f"{law.n_classifiers:,} classifiers"
+    bias = f"{rounded(abs(law.bias()), sd)} {'above' if law.bias() >= 0 else 'below'}"
+    return (
+        f"The best of {who} is expected to score {bias} the best skill\n"
+        f"({ci_prob:.0%} of the best scores lie between {low} and {high}: the bar)"
+    )
+
+
+def plot_bias(
+    table: pd.DataFrame,
+    *,
+    backend: str | None = None,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
+) -> PlotCollection:
+    """Draw what luck adds to the best score, by everything that it depends on.
+
+    One panel for each column of numbers that moves: bias of the best score (orange) and its
+    standard deviation (blue), on one scale in all panels; dots are what was given. Numbers of
+    classifiers and items are on logarithmic axes.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of ``bias_table``: columns ``varied``, ``value``, ``bias``, ``sd`` and ``given``.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``: ``bias``, ``sd``, ``given_bias`` and ``given_sd``, each with a variable
+        for every panel, named as in ``varied``; counts are decimal logarithms there.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or something unknown moves.
+
+    Examples
+    --------
+    >>> from bayes_sota.maximum.summary_bias import bias_table
+    >>> table = bias_table(n_test=3000, n_classifiers=1000, skill=0.9)
+    >>> figure = plot_bias(table, backend="none")
+    >>> figure.viz["given_bias"]["n_test"].item()["y"].round(4).tolist()
+    [0.0173]
+    """
+    check_columns(table, ("varied", "value", "bias", "sd", "given"), "the table of biases")
+    names = list(dict.fromkeys(table["varied"]))
+    unknown = [name for name in names if name not in _CURVES]
+    if unknown or not names:
+        raise InputError(f"what moves is one of {', '.join(_CURVES)}, got {unknown or 'nothing'}")
+    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panels = {name: make_bounds(0.0, 1.0) for name in names}
+    size = (2.4 * len(names) + 0.4, 3.0)
+    collection = make_collection(panels, figsize=size, across=True, **where)
+    top = 1.08 * float(table[["bias", "sd"]].max(axis=None))
+    for name in names:
+        panel, rows = Panel(collection, name), table[table["varied"] == name]
+        _draw_curves(panel, rows.assign(value=_placed(name, rows["value"])))
+        set_axes(panel, _moving_axis(name, rows["value"]), _height_axis(top, name == names[0]))
+    title_figure(
+        collection,
+        "Bias (orange) and standard deviation (blue) of the best score\n"
+        "as one assumption moves; dots: as given",
+    )
+    return collection
+
+
+def _placed(name: str, values: pd.Series) -> pd.Series:
+    """Places on the axis: counts by their decimal logarithms."""
+    return np.log10(values) if name in _COUNTED else values
+
+
+def _draw_curves(panel: Panel, rows: pd.DataFrame) -> None:
+    given = rows[rows["given"]]
+    for column, color in (("bias", COLORS["winner_skill"]), ("sd", COLORS["theta_sota"])):
+        panel.line(column, rows["value"].to_numpy(), rows[column].to_numpy(), color)
+        panel.dots(
+            f"given_{column}", given["value"].to_numpy(), given[column].to_numpy(), color, size=24
+        )
+
+
+def _moving_axis(name: str, values: pd.Series) -> Axis:
+    places = _placed(name, values).to_numpy(float)
+    low, high = float(places.min()), float(places.max())
+    ticks = log_ticks(low, high, 4) if name in _COUNTED else make_ticks(low, high, 4)
+    room = 0.04 * (high - low)
+    return Axis(_CURVES[name], low - room, high + room, *ticks, size=8)
+
+
+def _height_axis(top: float, is_first: bool) -> Axis:
+    ticks = make_ticks(0.0, top)
+    return Axis("of the best score" if is_first else "", -0.03 * top, top, *ticks)

@@ -1,0 +1,121 @@
+"""The figures of laws draw the laws' numbers, and those of their table."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import bayes_sota as bs
+from bayes_sota.auc import auc_law, auc_maximum_law
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import Uniform
+from bayes_sota.maximum.plots_law import plot_bias, plot_maximum_law
+from bayes_sota.maximum.summary_bias import bias_table
+
+LAW = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
+
+
+def artist(law: bs.maximum.MaximumLaw, label: str, ci_prob: float = 0.95) -> dict:
+    return plot_maximum_law(law, ci_prob=ci_prob, backend="none").viz[label]["pmf"].item()
+
+
+@pytest.mark.parametrize("ci_prob", [0.5, 0.95])
+def test_lines_and_the_bar_of_a_law(ci_prob: float) -> None:
+    assert artist(LAW, "theta_sota")["x"] == 0.9
+    assert artist(LAW, "expected_maximum")["x"] == LAW.mean()
+    np.testing.assert_array_equal(artist(LAW, "interval", ci_prob)["x"], LAW.interval(ci_prob))
+
+
+@pytest.mark.parametrize(
+    ("label", "law"), [("maximum", LAW.pmf), ("one_classifier", binom(3000, 0.9).pmf)]
+)
+def test_every_count_has_its_bar(label: str, law: Any) -> None:
+    bars = artist(LAW, label)
+    counts = np.round((np.asarray(bars["l_e"]) + np.asarray(bars["r_e"])) / 2 * 3000)
+    np.testing.assert_allclose(bars["y"], law(counts), rtol=1e-6, atol=1e-12)
+    assert np.sum(bars["y"]) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        bs.maximum_law(n_test=20, n_classifiers=5, skill=0.9),
+        bs.maximum_law(n_test=100, n_classifiers=1, skill=0.5),
+        bs.maximum_law(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9)),
+        bs.maximum_law(n_test=50, skill=[0.6, 0.7, 0.8], correlation=0.3),
+    ],
+    ids=["small", "single", "random", "fixed"],
+)
+def test_labels_stay_apart_and_inside(law: bs.maximum.MaximumLaw) -> None:
+    collection = plot_maximum_law(law, backend="matplotlib")
+    figure = collection.viz["figure"].item()
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 2
+    assert not boxes[0].overlaps(boxes[1])
+    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_title_states_the_bias() -> None:
+    title = plot_maximum_law(LAW, backend="none").viz["figure_title"].item()["string"]
+    assert title.startswith("The best of 1,000 classifiers is expected to score 0.0140 above")
+
+
+AUC = auc_maximum_law(0.9, n_positive=51, n_negative=2949, n_classifiers=1000)
+ONE = auc_law(0.9, 51, 2949)
+
+
+@pytest.mark.parametrize(("label", "law"), [("maximum", AUC), ("one_classifier", ONE)])
+def test_areas_of_aucs_are_their_laws(label: str, law: Any) -> None:
+    figure = plot_maximum_law(AUC, alone=ONE, backend="none")
+    band = figure.viz[label]["pmf"].item()
+    x, height = (np.asarray(band[key]) for key in ("x", "y_top"))
+    below = np.concatenate([[0], np.cumsum((height[1:] + height[:-1]) / 2 * np.diff(x))])
+    np.testing.assert_allclose(law.cdf(x[0]) + below, law.cdf(x), atol=2e-3)
+    assert below[-1] == pytest.approx(1, abs=2e-3)
+    assert figure.viz["expected_maximum"]["pmf"].item()["x"] == AUC.mean()
+    assert figure.viz["theta_sota"]["pmf"].item()["x"] == 0.9
+
+
+def test_the_law_of_one_is_of_the_same_kind() -> None:
+    assert "one_classifier" not in plot_maximum_law(AUC, backend="none").viz
+    with pytest.raises(InputError, match="the law of one accuracy follows"):
+        plot_maximum_law(LAW, alone=ONE, backend="none")
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return bias_table(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9), correlation=0.6)
+
+
+def test_every_point_of_the_table_is_on_its_curve(table: pd.DataFrame) -> None:
+    figure = plot_bias(table, backend="none")
+    for name, rows in table.groupby("varied"):
+        place = rows["value"]
+        if name in ("n_classifiers", "n_test"):
+            place = np.log10(place)
+        for column in ("bias", "sd"):
+            line = figure.viz[column][name].item()
+            np.testing.assert_array_equal(np.asarray(line["x"]), place)
+            np.testing.assert_array_equal(np.asarray(line["y"]), rows[column])
+            dot = figure.viz[f"given_{column}"][name].item()
+            np.testing.assert_array_equal(np.asarray(dot["x"]), place[rows["given"]])
+            np.testing.assert_array_equal(np.asarray(dot["y"]), rows.loc[rows["given"], column])
+
+
+def test_curves_share_one_scale_and_counts_have_their_labels(table: pd.DataFrame) -> None:
+    axes = plot_bias(table, backend="matplotlib").viz["figure"].item().axes
+    assert len({ax.get_ylim() for ax in axes}) == 1
+    shown = [label.get_text() for label in axes[0].get_xticklabels()]
+    assert shown == ["1", "10", "100", "1,000", "10,000"]
+    np.testing.assert_allclose(axes[0].get_xticks(), [0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("wrong", [{"varied": "nonsense"}, {"varied": None}])
+def test_what_moves_is_known(table: pd.DataFrame, wrong: dict) -> None:
+    with pytest.raises(InputError, match="what moves is one of n_classifiers"):
+        plot_bias(table.assign(**wrong), backend="none")
+    with pytest.raises(InputError, match="lacks the column sd"):
+        plot_bias(table.drop(columns="sd"), backend="none")
