@@ -271,6 +271,18 @@ class AucField:
         missed = np.clip((1 - given) @ weights, 0.0, 1 - 2.0**-53)
         return levels, np.exp(n_classifiers * np.log1p(-missed)).T @ shift_weights
 
+    def realise(self, aucs: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """One estimate of each classifier, all on the same items."""
+        rho = self._correlation(aucs)
+        own = np.sqrt(np.maximum(1 - rho**2, 0.0)) * rng.standard_normal(aucs.size)
+        return self.scores.estimate(rho * rng.standard_normal() + own, aucs)
+
+    def _correlation(self, aucs: FloatArray) -> FloatArray:
+        """Of estimates with what they share."""
+        sizes = (self.scores.n_positive, self.scores.n_negative)
+        rho = auc_estimate_correlation(aucs, *sizes, self.correlation, self.scores.spread_ratio)
+        return np.asarray(rho, np.float64)
+
     def _levels(self, best: float, sure: float | None = None) -> FloatArray:
         """Levels that the best score may take, where the best that takes part is ``sure`` to."""
         ends = self.scores.stabilized([best if sure is None else sure, best])
@@ -282,8 +294,7 @@ class AucField:
         g = self.scores.normal_score(levels[:, None], nodes)
         if self.correlation in (0, (0, 0)):
             return np.asarray(ndtr(g)[None]), np.ones(1)
-        sizes = (self.scores.n_positive, self.scores.n_negative)
-        rho = auc_estimate_correlation(nodes, *sizes, self.correlation, self.scores.spread_ratio)
+        rho = self._correlation(nodes)
         own = np.sqrt(np.maximum(1 - rho**2, 1e-12))
         weights = np.exp(-0.5 * _SHIFTS**2)
         given = ndtr((g - rho * _SHIFTS[:, None, None]) / own)

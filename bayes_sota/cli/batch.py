@@ -55,7 +55,7 @@ from bayes_sota.core.tables import SOFTWARE, Report, Table, json_text
 from bayes_sota.core.text import counted, digest_of, plain_text, shown_path
 from bayes_sota.core.types import Groups
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.leaderboard.command import estimate_as_typed, sota
+from bayes_sota.leaderboard.command import estimate_as_typed, sota, tree_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,10 +167,11 @@ class _Board:
 
     def _keep(self, report: Any, kept: dict[str, Any]) -> dict[str, Any]:
         """Write the tree and what is said of it, and give that as it is read again."""
-        for group in report.about.subtree:
+        tree = tree_of(report)
+        for group in tree.subtree:
             if "created_at" in group.attrs:
                 group.attrs["created_at"] = self.run.created_at
-        content = result_bytes(report.about)
+        content = result_bytes(tree)
         found: dict[str, Any] = parse_json(json_text(kept), self._path(".json").name)
         found["checksum"] = _checksum(found, content)
         # A worker may outlive its killed run; another one may have got the folder since.

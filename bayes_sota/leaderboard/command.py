@@ -58,6 +58,7 @@ from bayes_sota.leaderboard.command_reading import (
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
+    import xarray as xr
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
@@ -167,14 +168,20 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     progressbar = show_progress(shown.quiet, shown.as_json)
     report = estimate_as_typed(file, options, groups=groups, progressbar=progressbar)
     if output is not None:
-        save_result(report.about, output)
-    if "posterior" not in report.about.children:
-        return shown.deliver(report)
+        save_result(tree_of(report), output)
     return shown.deliver(report, draw=partial(draw_best_skill, report))
 
 
+def tree_of(report: "Report") -> "xr.DataTree":
+    """The result as a tree, which a point estimate makes when it is asked for."""
+    about = report.about
+    return about.to_datatree() if isinstance(about, maximum.FieldEstimate) else about
+
+
 def draw_best_skill(report: "Report") -> "PlotCollection":
-    """Figure of the best skill, of one board or of two."""
+    """Figure of the best skill, of one board or of two, or of the field behind a point estimate."""
+    if isinstance(report.about, maximum.FieldEstimate):
+        return maximum.plot_field(report.about)
     return maximum.plot_sota(report.about, ci_prob=report.content["prob"])
 
 

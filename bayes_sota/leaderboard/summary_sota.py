@@ -626,7 +626,7 @@ def _describe_point(found: FieldEstimate, name: str, source: str, notes: list[st
             f"exact law of the best score, method {found.method}", SOFTWARE,
             f"after Møllersen and Holsbø 2023, arXiv 2303.07272{eq}",
         ],
-        about=found.to_datatree(),
+        about=found,
     )  # fmt: skip
 
 

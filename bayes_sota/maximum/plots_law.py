@@ -248,7 +248,7 @@ def plot_bias(
     panels = {name: make_bounds(0.0, 1.0) for name in names}
     size = (2.4 * len(names) + 0.4, 3.0)
     collection = make_collection(panels, figsize=size, across=True, **where)
-    top = 1.08 * float(table[["bias", "sd"]].max(axis=None))
+    top = 1.08 * float(table[["bias", "sd"]].to_numpy(float).max())
     for name in names:
         panel, rows = Panel(collection, name), table[table["varied"] == name]
         _draw_curves(panel, rows.assign(value=_placed(name, rows["value"])))

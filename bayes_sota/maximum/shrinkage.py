@@ -36,11 +36,17 @@ from scipy.special import betaincinv
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.auc.laws import AucMaximumLaw, auc_law
 from bayes_sota.auc.scores import AucField
-from bayes_sota.core.arguments import CORRELATION, COUNT, OPEN_SHARE, check_choice
+from bayes_sota.core.arguments import (
+    CORRELATION,
+    COUNT,
+    OPEN_SHARE,
+    check_choice,
+    generator_of,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
-from bayes_sota.maximum.dependence import feasible_skills
+from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.law import MaximumLaw, maximum_law, resampled_maximum_law
 
 Criterion = Literal["expected", "upper"]
@@ -88,6 +94,8 @@ class FieldEstimate:
     n_test : int
     single : (float, float)
         Interval of the observed maximum were it the only classifier.
+    n_positive : int or None
+        Positive test items of AUCs; None for accuracies.
     """
 
     method: str
@@ -109,6 +117,34 @@ class FieldEstimate:
     correlation: float
     n_test: int
     single: tuple[float, float]
+    n_positive: int | None = None
+
+    @property
+    def skills(self) -> FloatArray:
+        """Skills of the shrunk or cropped field, of the entries that can have the correlation."""
+        if self.threshold is not None:
+            feasible = _feasible(self.scores, self.correlation, self.threshold)
+            return self.scores[feasible & (self.scores <= self.threshold)]
+        assert self.weight is not None
+        skills = self.weight * self.scores + (1 - self.weight) * self.chance
+        return skills if self.n_positive else skills[_feasible(skills, self.correlation)]
+
+    def realise(self, random_seed: int | np.random.Generator | None = None) -> FloatArray:
+        """Scores of one board that such a field may have made, all on the same items.
+
+        The best of many boards follows ``law``: skills are drawn with replacement, or every one
+        takes part once (``fixed_field``).
+        """
+        rng, skills = generator_of(random_seed), self.skills
+        if not self.fixed_field:
+            skills = rng.choice(skills, self.law.n_classifiers)
+        if self.n_positive:
+            sizes = self.n_positive, self.n_test - self.n_positive
+            field = AucField.of(self.observed_maximum, *sizes, self.correlation, 1.0)
+            return field.realise(skills, rng)
+        a, b = conditional_probabilities(skills, self.correlation, self.estimate)
+        right = rng.binomial(self.n_test, self.estimate)
+        return (rng.binomial(right, a) + rng.binomial(self.n_test - right, b)) / self.n_test
 
     @property
     def expected_maximum(self) -> float:
@@ -329,7 +365,7 @@ def shrink_aucs(
         return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
     found = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
-    found |= {"fixed_field": fixed_field}
+    found |= {"fixed_field": fixed_field, "n_positive": n_positive}
     error = float(auc_std(best, n_positive, n_negative))
     return _estimate(board | found, error, auc_law(best, n_positive, n_negative).interval(ci_prob))
 
