@@ -38,6 +38,16 @@ def answers(extra: float = 0.0, clusters: bool = False) -> bs.Responses:
     return bs.Responses(right, names=["a", "b", "c"], clusters=groups)
 
 
+def replicated(seed: int) -> xr.DataTree:
+    """Scores of two boards, and replicates of them."""
+    scores = np.random.default_rng(seed).normal(0.8, 0.02, (2, 200, 30, 2))
+    scores[..., 1] += scores[..., 0]
+    dims = ("chain", "draw", "classifier", "board")
+    drawn = xr.Dataset({"score": (dims, scores)})
+    groups = {"observed_data": drawn.isel(chain=0, draw=0), "posterior_predictive": drawn}
+    return xr.DataTree.from_dict(groups)
+
+
 def several_runs() -> bs.Responses:
     rng = np.random.default_rng(4)
     shares = rng.binomial(4, rng.random((40, 1)), (40, 3)) / 4
@@ -250,6 +260,11 @@ def calls(folder: Path) -> dict[str, Call]:
              "correlation": 0.5},
             {"rough": ({"correlation": 0.5}, True)},
         ),
+        "bias_table": Call(
+            {"n_test": 60, "n_classifiers": 5, "skill": 0.8},
+            {"n_test": 70, "n_classifiers": 6, "skill": Uniform(0.7, 0.8), "correlation": 0.5,
+             "reference_skill": 0.7, "n_positive": 20},
+        ),
         "best_try_probability": Call({**pair, "tries": 2}, {**pair_others, "tries": 3}),
         "best_try_probability_of_means": Call(
             {"claim": bs.claims.ReportedMeans(**means), "tries": 2},
@@ -425,6 +440,10 @@ def calls(folder: Path) -> dict[str, Call]:
         "correlation_of_similarity": Call(
             {"similarity": 0.9, "skill": 0.8}, {"similarity": 0.95, "skill": 0.85}
         ),
+        **{
+            name: Call({"tree": replicated(5)}, {"tree": replicated(6), "ci_prob": 0.8})
+            for name in ("regression_table", "shake_up_table")
+        },
         "maximum_law": Call(
             {"n_test": 50, "skill": 0.8, "n_classifiers": 5, "correlation": 0.5},
             {"n_test": 60, "skill": 0.7, "n_classifiers": 6, "correlation": 0.6,
