@@ -13,6 +13,7 @@ import arviz as az
 import bayes_sota as bs
 from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.core.plots import save_figure
+from bayes_sota.core.skills import Uniform
 from bayes_sota.data.examples import load_responses_example
 
 NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}
@@ -24,6 +25,37 @@ def maximum_law() -> Any:
     """Why the best score flatters: row 3 of Table 1 of Møllersen & Holsbø."""
     law = bs.maximum_law(n_test=3_000, n_classifiers=1_000, skill=0.9, correlation=0.6)
     return bs.maximum.plot_maximum_law(law, backend="matplotlib")
+
+
+def maximum_bias() -> Any:
+    """Row 4 of the same table, and everything that it depends on."""
+    table = bs.maximum.bias_table(
+        n_test=3_000, n_classifiers=1_000, skill=Uniform(0.875, 0.9), correlation=0.6
+    )
+    return bs.maximum.plot_bias(table, backend="matplotlib")
+
+
+def auc_curves() -> Any:
+    """Curves of one area, with the classes of the paper's Sec. 5.2.2."""
+    laws = [bs.auc.auc_law(0.9, 51, 2_949, ratio) for ratio in (0.5, 1, 2)]
+    return bs.auc.plot_auc_laws(laws, backend="matplotlib")
+
+
+def shrunk_field() -> Any:
+    """The digits benchmark shrunk until its best score is to be expected."""
+    scores = load_responses_example("digits").test.leaderboard().scores
+    found = bs.maximum.shrink_scores(scores, n_test=250, chance=0.1)
+    return bs.maximum.plot_field(found, backend="matplotlib")
+
+
+def public_and_private() -> Any:
+    """The digits benchmark: 250 items as the public board, 1,247 others as the private one."""
+    example = load_responses_example("digits")
+    public, private = example.test, example.held_out
+    boards = bs.PairedBoards(
+        public.scores, private.scores, n_test=(public.n_items, private.n_items), names=public.names
+    )
+    return bs.paired.plot_boards(bs.estimate_paired(boards, random_seed=0), backend="matplotlib")
 
 
 def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
@@ -127,6 +159,10 @@ def figures() -> Iterator[tuple[str, Figure]]:
     tree = bs.estimate_sota(board, draws=5000, random_seed=0)
     rows = bs.sota_sensitivity(board, draws=20_000, random_seed=0)  # the first is the tree's
     yield "maximum_law", maximum_law
+    yield "maximum_bias", maximum_bias
+    yield "auc_curves", auc_curves
+    yield "shrunk_field", shrunk_field
+    yield "public_and_private", public_and_private
     yield "prior_predictive", lambda: bs.maximum.plot_prior_predictive(tree, backend="matplotlib")
     yield "posterior", lambda: bs.plot_sota(tree, backend="matplotlib")
     yield (

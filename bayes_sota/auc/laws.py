@@ -45,6 +45,7 @@ from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import CLASSIFIERS, whole_number
 
+_DRAWN = 500  # levels of a density, most of which lie far out
 _LEVELS = 1500  # at which laws are tabulated
 _CORRELATED_LEVELS, _OFFSETS, _ROWS = 3000, 600, 21
 _MEANS = 400  # of the mean estimate that reference scores make
@@ -213,9 +214,10 @@ class _Tabulated:
         return float(np.sqrt(max((middle - mean) ** 2 @ mass / mass.sum() + within, 0.0)))
 
     def density(self) -> tuple[FloatArray, FloatArray]:
-        """Middles between the levels, and the mean densities there, to draw."""
-        middle = (self.levels[1:] + self.levels[:-1]) / 2
-        return middle, np.diff(self.below) / np.diff(self.levels)
+        """Places, and mean densities between neighbours of them, on as many as a figure shows."""
+        step = -(-self.levels.size // _DRAWN)
+        levels, below = self.levels[::step], self.below[::step]
+        return (levels[1:] + levels[:-1]) / 2, np.diff(below) / np.diff(levels)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles."""
