@@ -279,7 +279,7 @@ def _moving_axis(name: str, values: pd.Series) -> Axis:
     places = _placed(name, values).to_numpy(float)
     low, high = float(places.min()), float(places.max())
     ticks = log_ticks(low, high, 4) if name in _COUNTED else make_ticks(low, high, 4)
-    room = 0.04 * (high - low)
+    room = 0.04 * (high - low) or 0.01
     return Axis(_CURVES[name], low - room, high + room, *ticks, size=8)
 
 

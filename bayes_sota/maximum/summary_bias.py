@@ -4,7 +4,6 @@ Every row is a law of ``maximum_law`` or ``auc_maximum_law``; ``tests/maximum/te
 Table 3 and Fig. 5 of Møllersen & Holsbø and compares with simulated scores.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ import pandas as pd
 
 from bayes_sota.auc.laws import AucMaximumLaw, auc_maximum_law
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.parallel import followed
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.data.checks import LARGEST
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
@@ -68,6 +68,7 @@ def bias_table(
     Notes
     -----
     Fig. 4 and 5 of Møllersen & Holsbø, arXiv 2303.07272v2, exact where these were simulated.
+    Correlated AUCs of identical classifiers go by normal scores (``auc_maximum_law(rough=True)``).
 
     Examples
     --------
@@ -79,11 +80,20 @@ def bias_table(
     ([0.0173], [0.001817])
     """
     setting = _Setting(n_test, n_classifiers, skill, correlation, reference_skill, n_positive)
-    law = setting.law()
-    rows = [
-        {"varied": name, "value": value, "bias": law.bias(), "sd": law.std(), "given": given}
-        for name, value, given, law in _laws(setting, law)
+    given, rows = setting.numbers(), []
+    places = [
+        (name, float(value))
+        for name, values in _values(setting, given).items()
+        for value in np.unique([*values, given[name]])
     ]
+    with followed(len(places), "laws of the best score") as advance:
+        for name, value in places:
+            same = value == given[name]
+            with suppress(InputError):
+                law = (setting if same else setting.moved(name, value, given["skill"])).law()
+                found = {"bias": law.bias(), "sd": law.std(), "given": same}
+                rows.append({"varied": name, "value": value, **found})
+            advance()
     return pd.DataFrame(rows)
 
 
@@ -120,40 +130,34 @@ class _Setting:
             return float(np.asarray(self.skill.low)), float(np.asarray(self.skill.high))
         return float(self.skill), float(self.skill)
 
+    def numbers(self) -> dict[str, float]:
+        """What can be moved, in the order of the curves."""
+        (low, high), law = self.ends, self.law()
+        best = law.theta_sota if isinstance(law, MaximumLaw) else law.auc_sota
+        return {
+            "n_classifiers": self.n_classifiers, "n_test": self.n_test, "skill": best,
+            "correlation": self.correlation, "width": high - low,
+        }  # fmt: skip
+
+    def moved(self, name: str, value: float, best: float) -> "_Setting":
+        """The setting with one number moved; ``best`` is the skill of the best classifier."""
+        low, high = self.ends
+        if name == "skill":
+            return self.with_skills(low + value - best, high + value - best)
+        if name == "width":
+            lower = best - value * self.n_classifiers / (self.n_classifiers + 1)
+            return self.with_skills(lower, lower + value)
+        if name == "correlation":
+            return replace(self, correlation=value)
+        if name == "n_classifiers":
+            return replace(self, n_classifiers=int(value))
+        share = value / self.n_test
+        positives = None if self.n_positive is None else round(share * self.n_positive)
+        return replace(self, n_test=int(value), n_positive=positives)
+
     def with_skills(self, low: float, high: float) -> "_Setting":
+        """Skills between these, or all the same."""
         return replace(self, skill=Uniform(low, high) if high > low else high)
-
-    def with_size(self, n_test: int) -> "_Setting":
-        """The same share of positives on another number of items."""
-        if self.n_positive is None:
-            return replace(self, n_test=n_test)
-        return replace(
-            self, n_test=n_test, n_positive=round(self.n_positive * n_test / self.n_test)
-        )
-
-
-def _laws(
-    setting: _Setting, law: MaximumLaw | AucMaximumLaw
-) -> Iterator[tuple[str, float, bool, MaximumLaw | AucMaximumLaw]]:
-    """What moves, its value, whether that is as given, and the law; what cannot be is left out."""
-    given = _given(setting, law)
-    for name, values in _values(setting, given).items():
-        for value in np.unique([*values, given[name]]):
-            if value == given[name]:
-                yield name, float(value), True, law
-                continue
-            with suppress(InputError):
-                yield name, float(value), False, _moved(setting, given, name, value).law()
-
-
-def _given(setting: _Setting, law: MaximumLaw | AucMaximumLaw) -> dict[str, float]:
-    """What moves, in the order of the curves, as it is given."""
-    low, high = setting.ends
-    best = law.theta_sota if isinstance(law, MaximumLaw) else law.auc_sota
-    return {
-        "n_classifiers": setting.n_classifiers, "n_test": setting.n_test, "skill": best,
-        "correlation": setting.correlation, "width": high - low,
-    }  # fmt: skip
 
 
 def _values(setting: _Setting, given: dict[str, float]) -> dict[str, Any]:
@@ -167,18 +171,3 @@ def _values(setting: _Setting, given: dict[str, float]) -> dict[str, Any]:
         "correlation": np.linspace(0, max(0.99, setting.correlation), points),
         "width": np.linspace(0, max(0.1, 2 * given["width"]), points),
     }
-
-
-def _moved(setting: _Setting, given: dict[str, float], name: str, value: float) -> _Setting:
-    """The setting with one thing moved."""
-    low, high = setting.ends
-    if name == "n_test":
-        return setting.with_size(int(value))
-    if name == "skill":
-        return setting.with_skills(low + value - given[name], high + value - given[name])
-    if name == "width":
-        lower = given["skill"] - value * setting.n_classifiers / (setting.n_classifiers + 1)
-        return setting.with_skills(lower, lower + value)
-    if name == "n_classifiers":
-        return replace(setting, n_classifiers=int(value))
-    return replace(setting, correlation=float(value))
