@@ -142,6 +142,19 @@ def test_every_command_is_on_the_page_of_commands() -> None:
     assert [name for name in cli.commands if f"bayes-sota {name}" not in text] == []
 
 
+def test_commands_without_a_figure_are_named_with_the_reason() -> None:
+    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    reasons = page.partition("## Commands without a figure")[2]
+    without = [
+        name
+        for name, command in cli.commands.items()
+        if not hasattr(command, "commands")
+        and not any("--figure" in parameter.opts for parameter in command.params)
+    ]
+    assert [name for name in without if f"`{name}`" not in reasons] == []
+    assert len(without) == 7
+
+
 @pytest.mark.parametrize("page", sorted(DOCS.glob("guide/*.md")), ids=name_of)
 def test_a_guide_is_read_in_a_few_minutes(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
