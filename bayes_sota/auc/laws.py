@@ -263,16 +263,20 @@ class AucLaw(_Tabulated):
     def true_alarms(self, false_alarms: ArrayLike) -> FloatArray:
         r"""Share of positives above the threshold that a share t of negatives passes (ROC curve).
 
-        .. math:: \Phi\Big(\frac{\mu + \Phi^{-1}(t)}{s}\Big), \quad
-                  \mu = \Phi^{-1}(A) \sqrt{1 + s^2}
+        .. math:: \Phi\Big(\frac{\mu + \Phi^{-1}(t)}{s}\Big)
 
         Examples
         --------
         >>> auc_law(0.9, 51, 2949).true_alarms([0.0, 0.1, 1.0]).round(3)
         array([0.   , 0.702, 1.   ])
         """
-        mu = ndtri(self.auc) * np.sqrt(1 + self.spread_ratio**2)
-        return ndtr((mu + ndtri(np.asarray(false_alarms, np.float64))) / self.spread_ratio)
+        thresholds = ndtri(np.asarray(false_alarms, np.float64))
+        return ndtr((self.positive_mean + thresholds) / self.spread_ratio)
+
+    @property
+    def positive_mean(self) -> float:
+        r"""Mean score of positives, :math:`\mu = \Phi^{-1}(A) \sqrt{1 + s^2}` (Eq. 10)."""
+        return float(ndtri(self.auc) * np.sqrt(1 + self.spread_ratio**2))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

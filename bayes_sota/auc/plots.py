@@ -1,4 +1,4 @@
-"""One AUC: the ROC curves that may lie behind it, and the law of its estimate by each.
+"""One AUC: the scores and ROC curves that may lie behind it, and the law of its estimate by each.
 
 Draws laws of ``auc_law``; ``tests/auc/test_plots.py`` reads the artists back.
 """
@@ -27,6 +27,7 @@ from bayes_sota.core.plots_matrix import Axis, set_axes
 _PALETTE = ("theta_sota", "prior", "winner_skill", "expected_sota", "dark")
 _FALSE_ALARMS = np.linspace(0.0, 1.0, 401) ** 2  # dense where curves are steep
 _NEGLIGIBLE = 1e-3  # of the highest density
+_FAR = 3.0  # standard deviations of scores
 
 
 def plot_auc_laws(
@@ -39,9 +40,10 @@ def plot_auc_laws(
 ) -> PlotCollection:
     """Draw what an AUC leaves open: ROC curves of one area, and how precise each estimate is.
 
-    Left, the ROC curve of each law, a line with the share of true alarms at every share of false
-    ones. Right, the density of its estimate on this test set, with mean (dot) and equal-tailed
-    interval (bar): curves of the same area can differ in precision.
+    Left, the normal scores of negatives (black) and of the positives of each law. In the middle
+    its ROC curve, the share of true alarms at every share of false ones. Right, the density of its
+    estimate on this test set, with mean (dot) and equal-tailed interval (bar): curves of the same
+    area can differ in precision.
 
     Parameters
     ----------
@@ -59,8 +61,9 @@ def plot_auc_laws(
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``roc_0``, ``roc_1``, ... with the variable ``roc``, in the order of the
-        laws; ``density_0``, ``interval_0``, ``mean_0``, ... with the variable ``law``.
+        Artists in ``viz``: ``positives_0``, ``positives_1``, ... in the order of the laws, and
+        ``negatives``, with the variable ``scores``; ``roc_0``, ... with the variable ``roc``;
+        ``density_0``, ``interval_0``, ``mean_0``, ... with the variable ``law``.
 
     Raises
     ------
@@ -80,13 +83,35 @@ def plot_auc_laws(
         raise InputError(f"between one and {len(_PALETTE)} laws can be drawn, got {len(laws)}")
     unit = make_bounds(0.0, 1.0)
     collection = make_collection(
-        {"roc": unit, "law": unit}, figsize=(8.6, 3.8), backend=backend, across=True,
-        ratios={"width_ratios": (1, 1.2)}, plot_collection=plot_collection, **pc_kwargs,
+        {"scores": unit, "roc": unit, "law": unit}, figsize=(11.2, 3.8), backend=backend,
+        across=True, plot_collection=plot_collection, **pc_kwargs,
     )  # fmt: skip
+    _draw_scores(Panel(collection, "scores"), laws)
     _draw_curves(Panel(collection, "roc"), laws)
     _draw_densities(Panel(collection, "law"), laws, ci_prob)
     title_figure(collection, _finding(laws))
     return collection
+
+
+def _draw_scores(panel: Panel, laws: Sequence[AucLaw]) -> None:
+    """Densities of the scores of both classes."""
+    groups = [("negatives", 0.0, 1.0, COLORS["observed_maximum"])]
+    groups += [
+        (f"positives_{index}", law.positive_mean, law.spread_ratio, COLORS[_PALETTE[index]])
+        for index, law in enumerate(laws)
+    ]
+    low = min(mean - _FAR * sd for _, mean, sd, _ in groups)
+    high = max(mean + _FAR * sd for _, mean, sd, _ in groups)
+    x, top = np.linspace(low, high, 301), 0.0
+    for label, mean, sd, color in groups:
+        y = np.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2 * np.pi))
+        panel.line(label, x, y, color)
+        top = max(top, float(y.max()))
+    set_axes(
+        panel,
+        Axis("score of an item (black: negatives)", low, high, *make_ticks(low, high)),
+        Axis("", 0.0, 1.05 * top, [], [], boxed=False),
+    )
 
 
 def _draw_curves(panel: Panel, laws: Sequence[AucLaw]) -> None:

@@ -29,7 +29,14 @@ def test_the_curve_is_that_of_normal_scores(law) -> None:
 def test_what_is_drawn_are_the_laws() -> None:
     figure = plot_auc_laws(LAWS, ci_prob=0.8, backend="none")
     highest = max(law.density()[1].max() for law in LAWS)
+    negatives = figure.viz["negatives"]["scores"].item()
+    x, y = (np.asarray(negatives[axis]) for axis in ("x", "y"))
+    np.testing.assert_allclose(y, norm.pdf(x))
     for index, law in enumerate(LAWS):
+        line = figure.viz[f"positives_{index}"]["scores"].item()
+        x, y = (np.asarray(line[axis]) for axis in ("x", "y"))
+        mean = norm.ppf(0.9) * (1 + law.spread_ratio**2) ** 0.5
+        np.testing.assert_allclose(y, norm.pdf(x, mean, law.spread_ratio))
         curve = figure.viz[f"roc_{index}"]["roc"].item()
         x, y = (np.asarray(curve[axis]) for axis in ("x", "y"))
         np.testing.assert_allclose(y, law.true_alarms(x))
