@@ -83,9 +83,13 @@ def plot_auc_laws(
         raise InputError(f"between one and {len(_PALETTE)} laws can be drawn, got {len(laws)}")
     unit = make_bounds(0.0, 1.0)
     collection = make_collection(
-        {"scores": unit, "roc": unit, "law": unit}, figsize=(11.2, 3.8), backend=backend,
-        across=True, plot_collection=plot_collection, **pc_kwargs,
-    )  # fmt: skip
+        {"scores": unit, "roc": unit, "law": unit},
+        figsize=(11.2, 3.8),
+        backend=backend,
+        across=True,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     _draw_scores(Panel(collection, "scores"), laws)
     _draw_curves(Panel(collection, "roc"), laws)
     _draw_densities(Panel(collection, "law"), laws, ci_prob)

@@ -111,10 +111,13 @@ def maximum(
         p = float(law.at_least(at_least, *lattice))
         result["p_at_least"] = {"score": at_least, "probability": p}
     asked = {
-        "n_test": n_test, "n_classifiers": classifiers, "skill": _skill(skills),
-        "correlation": rho, "reference_skill": reference_skill,
+        "n_test": n_test,
+        "n_classifiers": classifiers,
+        "skill": _skill(skills),
+        "correlation": rho,
+        "reference_skill": reference_skill,
         "n_positive": facts.get("n_positive"),
-    }  # fmt: skip
+    }
     return shown.deliver(describe_maximum(result), draw=partial(_figure, kind, law, ci_prob, asked))
 
 

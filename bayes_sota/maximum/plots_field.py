@@ -78,14 +78,22 @@ def plot_field(
     """
     board, anything = estimate.realise(random_seed), make_bounds(0.0, 1.0)
     collection = make_collection(
-        {"field": anything, "board": anything}, figsize=(7.4, 5.6), backend=backend,
-        plot_collection=plot_collection, **pc_kwargs,
-    )  # fmt: skip
+        {"field": anything, "board": anything},
+        figsize=(7.4, 5.6),
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     edges, limits = _edges(estimate, board)
-    for name, draw in (("field", _draw_field), ("board", _draw_board)):
+    parts = {
+        "field": ("skills", estimate.skills, "theta_sota", _mark_field),
+        "board": ("scores", board, "winner_skill", _mark_board),
+    }
+    for name, (label, values, color, mark) in parts.items():
         panel = Panel(collection, name)
-        _draw_counts(panel, "observed", estimate.scores, edges, "prior")
-        top = draw(panel, estimate, board, edges)
+        behind = _draw_counts(panel, "observed", estimate.scores, edges, "prior")
+        top = max(behind, _draw_counts(panel, label, values, edges, color))
+        mark(panel, estimate, values, top)
         panel.vline("observed_maximum", estimate.observed_maximum, COLORS["observed_maximum"])
         word = "AUC" if estimate.n_positive else "accuracy"
         panel.set_axes(anything, xlabel=word, xlim=limits, ylim=(-0.12 * top, 1.2 * top))
@@ -93,40 +101,29 @@ def plot_field(
     return collection
 
 
-def _draw_field(panel: Panel, estimate: FieldEstimate, _: FloatArray, edges: FloatArray) -> float:
-    top = _draw_counts(panel, "skills", estimate.skills, edges, "theta_sota")
-    top = max(top, float(np.histogram(estimate.scores, edges)[0].max()))
+def _mark_field(panel: Panel, estimate: FieldEstimate, _: FloatArray, top: float) -> None:
+    best = estimate.observed_maximum
     panel.bar("single", make_bounds(*estimate.single), -0.06 * top, COLORS["observed_maximum"])
     panel.vline("theta_sota", estimate.estimate, COLORS["theta_sota"])
-    _label_line(panel, "theta_sota", estimate.estimate, 1.12 * top, "best skill", -1)
-    best = estimate.observed_maximum
-    _label_line(panel, "observed_maximum", best, 1.12 * top, "observed maximum", 1)
+    _label_line(panel, "theta_sota", estimate.estimate, 1.12 * top, "best skill", "right")
+    _label_line(panel, "observed_maximum", best, 1.12 * top, "observed maximum", "left")
     panel.set_titles([f"skills of the {_word(estimate)} field (blue); observed scores (grey)"])
-    return top
 
 
-def _draw_board(
-    panel: Panel, estimate: FieldEstimate, board: FloatArray, edges: FloatArray
-) -> float:
-    top = _draw_counts(panel, "scores", board, edges, "winner_skill")
-    top = max(top, float(np.histogram(estimate.scores, edges)[0].max()))
-    color, level = COLORS["winner_skill"], -0.06 * top
+def _mark_board(panel: Panel, estimate: FieldEstimate, board: FloatArray, top: float) -> None:
+    color, level, expected = COLORS["winner_skill"], -0.06 * top, estimate.expected_maximum
     panel.bar("interval", make_bounds(*estimate.interval), level, color)
     panel.dots("best_score", float(board.max()), level, COLORS["dark"], size=24, marker="C2")
-    panel.vline("expected_maximum", estimate.expected_maximum, color)
-    text = "expected maximum"
-    _label_line(panel, "expected_maximum", estimate.expected_maximum, 1.12 * top, text, -1)
+    panel.vline("expected_maximum", expected, color)
+    _label_line(panel, "expected_maximum", expected, 1.12 * top, "expected maximum", "right")
     panel.set_titles(["one board simulated from it (orange; triangle: its best score)"])
-    return top
 
 
-def _label_line(panel: Panel, line: str, x: float, y: float, text: str, direction: int) -> None:
-    """Text on the left (-1) or the right of a line."""
+def _label_line(panel: Panel, line: str, x: float, y: float, text: str, side: str) -> None:
+    """Text beside a line; ``side`` is the end of the text that is there."""
     color = COLORS.get(line, COLORS["winner_skill"])
-    side = "left" if direction > 0 else "right"
-    space = " "
     said = f"{text} {x:.4f}"
-    shown = space + said if direction > 0 else said + space
+    shown = f" {said}" if side == "left" else f"{said} "
     panel.text(f"{line}_label", x, y, shown, side=side, color=color)
 
 

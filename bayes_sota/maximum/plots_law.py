@@ -95,9 +95,12 @@ def plot_maximum_law(
     one = _law_of_one(law, alone)
     anything = make_bounds(0.0, 1.0)
     collection = make_collection(
-        {"pmf": anything}, figsize=(7.4, 3.9), backend=backend, plot_collection=plot_collection,
+        {"pmf": anything},
+        figsize=(7.4, 3.9),
+        backend=backend,
+        plot_collection=plot_collection,
         **pc_kwargs,
-    )  # fmt: skip
+    )
     panel = Panel(collection, "pmf")
     seen = [] if one is None else [_draw_law(panel, "one_classifier", one, COLORS["theta_sota"])]
     seen.append(_draw_law(panel, "maximum", law, COLORS["winner_skill"]))

@@ -135,9 +135,12 @@ class _Setting:
         (low, high), law = self.ends, self.law()
         best = law.theta_sota if isinstance(law, MaximumLaw) else law.auc_sota
         return {
-            "n_classifiers": self.n_classifiers, "n_test": self.n_test, "skill": best,
-            "correlation": self.correlation, "width": high - low,
-        }  # fmt: skip
+            "n_classifiers": self.n_classifiers,
+            "n_test": self.n_test,
+            "skill": best,
+            "correlation": self.correlation,
+            "width": high - low,
+        }
 
     def moved(self, name: str, value: float, best: float) -> "_Setting":
         """The setting with one number moved; ``best`` is the skill of the best classifier."""

@@ -85,9 +85,14 @@ def plot_boards(
     expected, kept = regression_table(tree, ci_prob=ci_prob), shake_up_table(tree, ci_prob=ci_prob)
     anything = make_bounds(0.0, 1.0)
     collection = make_collection(
-        {"scores": anything, "places": anything}, figsize=(9.2, 4.2), backend=backend, across=True,
-        ratios={"width_ratios": (1.2, 1)}, plot_collection=plot_collection, **pc_kwargs,
-    )  # fmt: skip
+        {"scores": anything, "places": anything},
+        figsize=(9.2, 4.2),
+        backend=backend,
+        across=True,
+        ratios={"width_ratios": (1.2, 1)},
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     _draw_scores(Panel(collection, "scores"), tree, expected, gained)
     _draw_places(Panel(collection, "places"), kept)
     beyond = "; orange: gained beyond luck" if "gained" in collection.viz else ""

@@ -87,10 +87,15 @@ def shake_up_table(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     shares = np.array([_kept(board, places) for board in replicates])
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     lower, upper = np.quantile(shares, tails, axis=0)
-    return pd.DataFrame({
-        "places": places, "observed": _kept(observed, places), "expected": shares.mean(axis=0),
-        "lower": lower, "upper": upper,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "places": places,
+            "observed": _kept(observed, places),
+            "expected": shares.mean(axis=0),
+            "lower": lower,
+            "upper": upper,
+        }
+    )
 
 
 def _scores(tree: xr.DataTree) -> tuple[FloatArray, FloatArray]:

@@ -22,10 +22,14 @@ def tree() -> xr.DataTree:
     coords = {"classifier": names, "board": ["public", "private"]}
     drawn = np.array(boards[1:]).reshape(4, -1, TEAMS, 2)
     dims = ("classifier", "board")
-    return xr.DataTree.from_dict({
-        "observed_data": xr.Dataset({"score": (dims, boards[0])}, coords),
-        "posterior_predictive": xr.Dataset({"score": (("chain", "draw", *dims), drawn)}, coords),
-    })  # fmt: skip
+    return xr.DataTree.from_dict(
+        {
+            "observed_data": xr.Dataset({"score": (dims, boards[0])}, coords),
+            "posterior_predictive": xr.Dataset(
+                {"score": (("chain", "draw", *dims), drawn)}, coords
+            ),
+        }
+    )
 
 
 def simulate(rng: np.random.Generator) -> np.ndarray:
