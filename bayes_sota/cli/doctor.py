@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 import bayes_sota as bs
-from bayes_sota.cli.exit_codes import advice_on
 from bayes_sota.core.command import Shown, command, report_options, show_progress
+from bayes_sota.core.errors import advice_on
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.text import counted
 

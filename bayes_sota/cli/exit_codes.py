@@ -5,13 +5,9 @@ import sys
 from collections.abc import Callable, Iterator
 
 from bayes_sota.cli.interrupts import ENDINGS
-from bayes_sota.core.errors import BayesSotaError
+from bayes_sota.core.errors import BayesSotaError, advice_on
 
 _BAD_INPUT, _BUG, _CLOSED = 2, 70, 141
-_COMPILED = (
-    "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
-    "names another folder"
-)
 _ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
 
 
@@ -56,11 +52,6 @@ def _unexpected(error: Exception) -> int:
     for advice in _to_install(error):
         return _complain(advice, _BAD_INPUT)
     return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
-
-
-def advice_on(error: Exception) -> str:
-    """What to do where PyTensor cannot write its folder; otherwise nothing."""
-    return _COMPILED if ".pytensor" in str(error) else ""
 
 
 def _to_install(error: Exception) -> Iterator[str]:
