@@ -2,10 +2,12 @@
 
 import importlib.util
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,13 @@ import bayes_sota as bs
 
 os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, never shown
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one test per core, one thread per test
+
+
+_BROWSER = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--allow-file-access-from-files",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -170,3 +179,20 @@ def _close_figures() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium without a window; its log of the console is kept."""
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        pytest.skip("needs the programs chromium and chromedriver")
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    for flag in (*_BROWSER, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()

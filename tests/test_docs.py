@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from accessibility import problems
 from matplotlib import pyplot as plt
 
 import bayes_sota
@@ -124,17 +125,36 @@ def test_what_needs_a_network_is_seen(name: str, text: str, tmp_path: Path) -> N
     assert what_loads_from_a_network(tmp_path) == [name]
 
 
-@pytest.mark.slow
-def test_the_site_is_built_without_a_warning_or_a_network(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation as a site, built without a warning."""
     pytest.importorskip("sphinx")
-    shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("_build", "generated"))
-    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+    place = tmp_path_factory.mktemp("site")
+    shutil.copytree(DOCS, place / "docs", ignore=shutil.ignore_patterns("_build", "generated"))
+    shutil.copytree(ROOT / "notebooks", place / "notebooks")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going", "docs", "site"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert what_loads_from_a_network(tmp_path / "site") == []
-    described = {path.stem for path in (tmp_path / "site" / "api").rglob("*.html")}
+    return place / "site"
+
+
+@pytest.mark.slow
+def test_the_site_has_every_name_and_needs_no_network(site: Path) -> None:
+    assert what_loads_from_a_network(site) == []
+    described = {path.stem for path in (site / "api").rglob("*.html")}
     assert [name for name in public_names() if name not in described] == []
+
+
+@pytest.mark.slow
+def test_the_site_is_for_everybody(site: Path, browser: Any) -> None:
+    pages = [site / "index.html", *site.glob("guide/*.html"), *site.glob("measured/*.html")]
+    pages += [*site.glob("notebooks/0[1-3]*.html"), site / "api/index.html", site / "paper.html"]
+    found = {
+        page.stem: said
+        for page in pages
+        if (said := problems(browser, page.as_uri(), ("critical", "serious")))
+    }
+    assert found == {}
 
 
 def test_every_command_is_on_the_page_of_commands() -> None:

@@ -15,18 +15,15 @@ from typing import Any
 
 import nbformat
 import pytest
+from stored_text import text_differences
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LARGEST_FIGURE, LARGEST_NOTEBOOK = 60_000, 400_000  # bytes
-UNITS = 3
-"""By how many units of its last digit a stored number may differ on another machine."""
 SAMPLED = {"04_extending_a_model", "05_claims", "06_epp"}
 """Notebooks with Markov chains, which go other ways on another machine."""
 SHARE = 0.3
 """Their numbers may also differ by this share of their size, and their verdicts on mixing."""
-VERDICT = re.compile("may be trusted|needs more draws")
-NUMBER = re.compile(r"[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 OF_A_MACHINE = re.compile(r"/(?:home|root|tmp|work|Users|usr)/|0x[0-9a-f]{6,}|site-packages")
 by_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -108,7 +105,7 @@ def with_few_colours(image: str) -> str:
 
 
 def differences(stored: Any, fresh: Any, share: float = 0.0) -> list[str]:
-    """Where outputs differ: text, numbers by more than ``UNITS``, presence of figures."""
+    """Where outputs differ: text, numbers by more than a few units, presence of figures."""
     found = []
     for k, (before, after) in enumerate(zip(stored.cells, fresh.cells, strict=True)):
         old, new = before.get("outputs", []), after.get("outputs", [])
@@ -123,28 +120,6 @@ def differences(stored: Any, fresh: Any, share: float = 0.0) -> list[str]:
 
 def kind_of(output: Any) -> tuple[str, ...]:
     return (output.output_type, *sorted(output.get("data", {})))
-
-
-def text_differences(old: str, new: str, share: float = 0.0) -> list[str]:
-    plain = [VERDICT.sub("...", text) if share else text for text in (old, new)]
-    words = [" ".join(NUMBER.sub("#", text).split()) for text in plain]
-    if words[0] != words[1]:
-        return [f"{new!r} instead of {old!r}"]
-    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
-    return [f"{b} instead of {a}" for a, b in pairs if not close(a, b, share)]
-
-
-def close(old: str, new: str, share: float) -> bool:
-    (a, unit), (b, other) = parsed(old), parsed(new)
-    return abs(a - b) <= max(UNITS * 1.0001 * max(unit, other), share * max(abs(a), abs(b)))
-
-
-def parsed(number: str) -> tuple[float, float]:
-    """Value, and the unit of the last digit."""
-    plain = number.replace(",", "").replace("−", "-")
-    digits, _, power = plain.partition("e")
-    _, _, decimals = digits.partition(".")
-    return float(plain), 10.0 ** (int(power or 0) - len(decimals))
 
 
 def test_there_are_notebooks() -> None:

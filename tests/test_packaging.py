@@ -21,7 +21,8 @@ pytestmark = pytest.mark.skipif(UV is None, reason="building and installing the 
 
 def run(*command: str | Path, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
     """Run a command that knows nothing of the checkout and of this process's environment."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    left_out = ("VIRTUAL_ENV", "PYTHONPATH", "PYENV_VERSION")
+    environment = {k: v for k, v in os.environ.items() if k not in left_out}
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -113,16 +114,24 @@ def pinned(directory: Path) -> Path:
     return path
 
 
+def install(wheel: Path, place: Path, python: str = sys.executable, extras: str = "") -> Path:
+    """Directory of the scripts of an empty environment that holds the wheel."""
+    venv = place / "venv"
+    found = (UV or "", "python", "find", "--no-python-downloads", python)
+    if subprocess.run(found, cwd=ROOT, capture_output=True).returncode:
+        pytest.skip(f"there is no Python {python}")
+    # In the checkout, whose ``.python-version`` says to pyenv which Pythons there are.
+    run(UV or "", "venv", "--python", python, venv, cwd=ROOT)
+    scripts = venv / ("Scripts" if os.name == "nt" else "bin")
+    wanted = f"{wheel}[{extras}]" if extras else wheel
+    command = ("pip", "install", "--python", scripts / "python", "-c", pinned(place), wanted)
+    run(UV or "", *command, cwd=place)
+    return scripts
+
+
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory of the scripts of an empty environment that holds the wheel."""
-    place = tmp_path_factory.mktemp("installed")
-    venv = place / "venv"
-    run(UV or "", "venv", "--python", sys.executable, venv, cwd=place)
-    scripts = venv / ("Scripts" if os.name == "nt" else "bin")
-    install = ("pip", "install", "--python", scripts / "python", "-c", pinned(place), wheel)
-    run(UV or "", *install, cwd=place)
-    return scripts
+    return install(wheel, tmp_path_factory.mktemp("installed"))
 
 
 @pytest.mark.slow
@@ -165,3 +174,59 @@ def test_installed_demo_leaves_its_files(installed: Path, tmp_path: Path) -> Non
     written = {path.suffix for path in (tmp_path / "bayes-sota-demo").iterdir()}
     assert ".nc" in written
     assert written & {".png", ".svg", ".pdf"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("python", ["3.12", "3.13"])
+@pytest.mark.parametrize("extras", ["", "app,cv,dask,excel,parquet"], ids=["bare", "extras"])
+def test_every_part_of_an_installation_works(
+    python: str, extras: str, wheel: Path, tmp_path: Path
+) -> None:
+    scripts = install(wheel, tmp_path, python, extras)
+    done = run(scripts / "bayes-sota", "doctor", "--json", cwd=tmp_path)
+    states = {part["part"]: part["state"] for part in json.loads(done.stdout)["parts"]}
+    names = ("flask (extra app)", "scikit-learn (extra cv)", "openpyxl (extra excel)")
+    assert {states[name] for name in names} == {"works" if extras else "optional"}
+    assert states["PyMC"] == "works"
+
+
+@pytest.mark.slow
+def test_what_is_missing_is_named_in_one_line(installed: Path, tmp_path: Path) -> None:
+    import pandas as pd
+
+    table = pd.DataFrame({"model": ["a", "b"], "score": [0.9, 0.8], "y": [0, 1]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_excel(tmp_path / "t.xlsx", index=False)
+
+    def refused(*words: str) -> str:
+        done = run(installed / "bayes-sota", *words, cwd=tmp_path, code=2)
+        assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+        return done.stderr
+
+    assert "'bayes-sota[excel]'" in refused("sota", "t.xlsx", "--n-test", "100")
+    assert "'bayes-sota[cv]'" in refused("cv", "run", "t.csv", "--target", "y")
+    assert "'bayes-sota[app]'" in refused("app")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="there is always a home folder")
+def test_no_home_folder(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    best = ("sota", "--maximum", "0.93", "--n-test", "500", "--classifiers", "4")
+    monkeypatch.setenv("HOME", os.devnull)
+    run(installed / "bayes-sota", *best, cwd=tmp_path)
+    sampled = (*best, "--method", "nuts", "--draws", "20", "--chains", "1")
+    done = run(installed / "bayes-sota", *sampled, cwd=tmp_path, code=2)
+    assert "PYTENSOR_FLAGS=base_compiledir=" in done.stderr
+    assert done.stderr.count("\n") == 1
+    monkeypatch.setenv("PYTENSOR_FLAGS", f"base_compiledir={tmp_path}")
+    run(installed / "bayes-sota", *sampled, cwd=tmp_path, code=1)  # too few draws
+
+
+@pytest.mark.slow
+def test_an_old_numpy_is_named(wheel: Path, tmp_path: Path) -> None:
+    scripts = install(wheel, tmp_path, "3.12")
+    run(UV or "", "pip", "install", "--python", scripts / "python", "numpy==1.26.4", cwd=tmp_path)
+    claim = ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
+    done = run(scripts / "bayes-sota", *claim, cwd=tmp_path, code=2)
+    assert done.stderr.startswith("error: numpy is 1.26.4, needed ")
+    assert done.stderr.count("\n") == 1

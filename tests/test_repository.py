@@ -9,6 +9,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 THIS = Path(__file__).resolve()
@@ -130,6 +132,28 @@ def test_versions_agree() -> None:
 
     assert f"\nversion: {__version__}\n" in read(ROOT / "CITATION.cff")
     assert f"\n## {__version__} - " in read(ROOT / "CHANGELOG.md")
+    assert f'version: "{__version__}"' in read(ROOT / "docs/conda/recipe.yaml")
+
+
+def test_the_conda_recipe_needs_what_the_package_needs() -> None:
+    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
+    recipe = yaml.safe_load(read(ROOT / "docs/conda/recipe.yaml"))
+
+    def same(requirements: list[str]) -> set[tuple[str, str]]:
+        """Names, which conda has other ones for, and versions without the order of bounds."""
+        parsed = [
+            Requirement(text.replace("matplotlib-base", "matplotlib")) for text in requirements
+        ]
+        return {(needed.name, str(needed.specifier)) for needed in parsed}
+
+    run = recipe["requirements"]["run"]
+    assert same(run) == same([*project["dependencies"], "python>=3.12", "h5py"])
+    extras = [
+        text
+        for name in ("app", "cv", "excel", "parquet")
+        for text in project["optional-dependencies"][name]
+    ]
+    assert same(recipe["requirements"]["run_constraints"]) == same(extras)
 
 
 def test_python_versions_agree() -> None:

@@ -13,6 +13,7 @@ import click
 
 import bayes_sota as bs
 from bayes_sota.core.command import Shown, command, report_options, show_progress
+from bayes_sota.core.errors import advice_on
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.text import counted
 
@@ -34,7 +35,7 @@ def doctor(shown: Shown) -> int:
         click.echo(
             "trying each part; PyMC compiles a model first, which takes half a minute", err=True
         )
-    parts = [*_machine(), *_packages()]
+    parts = [*_machine(), *packages()]
     with followed(len(_TRIALS), "parts") as advance:
         for trial in _TRIALS.items():
             parts.append(_tried(trial))
@@ -68,7 +69,7 @@ def _machine() -> Iterator[dict[str, Any]]:
     yield _part("letters", "works" if not advice else "optional", encoding, advice)
 
 
-def _packages() -> Iterator[dict[str, Any]]:
+def packages() -> Iterator[dict[str, Any]]:
     """What is needed and what extras add, by the metadata of the installed package."""
     from packaging.requirements import Requirement
 
@@ -95,7 +96,8 @@ def _tried(trial: tuple[str, Callable[[], str]]) -> dict[str, Any]:
         return _part(name, "works", use())
     except Exception as error:  # of any library, which is what is to be found out
         line = " ".join(str(error).split())[:300]
-        return _part(name, "broken", f"{type(error).__name__}: {line}", _ADVICE[name])
+        advice = advice_on(error) or _ADVICE[name]
+        return _part(name, "broken", f"{type(error).__name__}: {line}", advice)
 
 
 def _law() -> str:

@@ -2,10 +2,10 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from bayes_sota.cli.interrupts import ENDINGS
-from bayes_sota.core.errors import BayesSotaError
+from bayes_sota.core.errors import BayesSotaError, advice_on
 
 _BAD_INPUT, _BUG, _CLOSED = 2, 70, 141
 _ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
@@ -23,7 +23,8 @@ def exit_code(run: Callable[[], object]) -> int:
         return _complain(str(error), _BAD_INPUT)
     except OSError as error:
         place = "" if error.filename is None else f": {error.filename}"
-        return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)
+        advice = f"; {advice_on(error)}" if advice_on(error) else ""
+        return _complain(f"{error.strerror or error}{place}{advice}", _BAD_INPUT)
     except Exception as error:
         return _unexpected(error)
     return result if isinstance(result, int) else 0
@@ -46,7 +47,22 @@ def _unexpected(error: Exception) -> int:
         traceback.print_exc()
     if isinstance(error, MemoryError):
         return _complain("the memory of this machine is too small for this input", _BUG)
+    if advice := advice_on(error):
+        return _complain(f"{error}; {advice}", _BAD_INPUT)
+    for advice in _to_install(error):
+        return _complain(advice, _BAD_INPUT)
     return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
+
+
+def _to_install(error: Exception) -> Iterator[str]:
+    """What is missing or does not fit, where the error may come from that."""
+    from bayes_sota.cli.doctor import packages
+
+    if isinstance(error, ModuleNotFoundError) and str(error.name).startswith("sklearn"):
+        yield "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
+    for part in packages():
+        if part["state"] == "broken":
+            yield f"{part['part']} is {part['found']}: {part['advice']}"
 
 
 def _end(number: int) -> int:

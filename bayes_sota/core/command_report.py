@@ -87,6 +87,11 @@ def save_report(
     write_text(report_page(report, figure, about=about, arguments=arguments), path)
 
 
+def _unbroken(sentence: str) -> str:
+    """Plain text of which no line begins with the sign of a percentage."""
+    return plain_text(sentence).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def report_page(
     report: Report,
     figure: "Callable[[], PlotCollection] | None" = None,
@@ -108,7 +113,7 @@ def report_page(
     (False, True)
     """
     content = report.to_json()
-    answer, *more = [plain_text(line) for line in report.sentences] or [report.text]
+    answer, *more = [_unbroken(line) for line in report.sentences] or [report.text]
     found = json.loads(content)
     tables = _tables(report)
     script, style = _part("report.js"), _part("report.css")

@@ -7,6 +7,11 @@ command line can print it unchanged.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_COMPILED = (
+    "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
+    "names another folder"
+)
+
 
 class BayesSotaError(Exception):
     """Base class of every error that the package raises on purpose."""
@@ -34,6 +39,11 @@ class InfiniteEstimateError(InputError):
 
 class SpecificationError(InputError):
     """A model specification that is not exactly what the format allows."""
+
+
+def advice_on(error: Exception) -> str:
+    """What to do where PyTensor cannot write its folder; otherwise nothing."""
+    return _COMPILED if ".pytensor" in str(error) else ""
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Pages of reports, and the local page, in a browser: no error, sorting, sliders, hostile names."""
 
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -9,35 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from accessibility import problems
 
 from bayes_sota.cli import main
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (shutil.which("chromium") and shutil.which("chromedriver")),
-        reason="needs the programs chromium and chromedriver",
-    ),
-]
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--allow-file-access-from-files",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    from selenium.webdriver import Chrome, ChromeOptions
-    from selenium.webdriver.chrome.service import Service
-
-    options = ChromeOptions()
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    yield driver
-    driver.quit()
+pytestmark = pytest.mark.slow
 
 
 def report_of(capsys, folder: Path, *arguments: str) -> dict:
@@ -159,6 +134,24 @@ def test_every_report_opens_without_an_error(browser, tmp_path, capsys, argument
     assert page.find_elements("css selector", "section.table")
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("sota", "averages.csv --score-column average --metric score"),
+        ("board", "answers.csv"),
+        ("paired", "public_private.csv"),
+        ("claim responses", "answers.csv"),
+        ("epp", "rounds.csv"),
+        ("score", "exam.csv"),
+    ],
+)
+def test_reports_are_for_everybody(browser, tmp_path, capsys, command, name) -> None:
+    file, *options = name.split()
+    data = f"bayes_sota/data/example_files/{file}"
+    report_of(capsys, tmp_path, *command.split(), data, *options)
+    assert problems(browser, (tmp_path / "page.html").as_uri()) == []
+
+
 def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path) -> None:
     import bayes_sota as bs
     from bayes_sota.core.command_report import save_report
@@ -253,6 +246,12 @@ def test_the_local_page_answers_a_board_with_hostile_names(
     assert [s[: len(t)] for s, t in zip(skills, shown, strict=True)] == shown
     assert downloaded(browser, tmp_path, "table.csv").count(b"\n") > 300
     assert errors_of(browser) == []
+
+
+@pytest.mark.parametrize("form", ["", "leaderboard", "board", "accuracies", "epp", "nowhere"])
+def test_the_local_page_is_for_everybody(browser, page_address, form) -> None:
+    assert problems(browser, f"{page_address}{form}") == []
+    assert all("404" in message for message in errors_of(browser))
 
 
 def test_the_local_page_has_a_button_that_cancels(browser, page_address) -> None:

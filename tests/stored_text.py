@@ -1,0 +1,31 @@
+"""Where stored text differs from what is said now by more than another processor makes."""
+
+import re
+
+UNITS = 3
+"""By how many units of its last digit a stored number may differ on another machine."""
+VERDICT = re.compile("may be trusted|needs more draws")
+NUMBER = re.compile(r"[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def text_differences(old: str, new: str, share: float = 0.0) -> list[str]:
+    """Other words, or numbers that differ by more than ``UNITS`` and by more than the share."""
+    plain = [VERDICT.sub("...", text) if share else text for text in (old, new)]
+    words = [" ".join(NUMBER.sub("#", text).split()) for text in plain]
+    if words[0] != words[1]:
+        return [f"{new!r} instead of {old!r}"]
+    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    return [f"{b} instead of {a}" for a, b in pairs if not close(a, b, share)]
+
+
+def close(old: str, new: str, share: float) -> bool:
+    (a, unit), (b, other) = parsed(old), parsed(new)
+    return abs(a - b) <= max(UNITS * 1.0001 * max(unit, other), share * max(abs(a), abs(b)))
+
+
+def parsed(number: str) -> tuple[float, float]:
+    """Value, and the unit of the last digit."""
+    plain = number.replace(",", "").replace("−", "-")
+    digits, _, power = plain.partition("e")
+    _, _, decimals = digits.partition(".")
+    return float(plain), 10.0 ** (int(power or 0) - len(decimals))
