@@ -291,11 +291,6 @@ def calls(folder: Path) -> dict[str, Call]:
             {"fit": fit(), "target_se": 0.2},
             {"fit": fit(7), "target_se": 0.1, "power": 0.9, "ci_prob": 0.8},
         ),
-        "report_plan": Call(
-            {"fit": fit(), "target_se": 0.2, "repetitions": 2},
-            {"fit": fit(7), "target_se": 0.1, "power": 0.9, "ci_prob": 0.8, "repetitions": 3,
-             "reading": ["a note"], **seeds},
-        ),
         "claim_of_best_entry": Call(
             {"entries": board(), "random_seed": 1},
             {"entries": answers(), "priors": known, "model": one, "domain": "tabular",

@@ -11,7 +11,6 @@ from .models import build_model as build_model
 from .multiscale import multiscale_test as multiscale_test
 from .planning import learning_curve as learning_curve
 from .planning import plan_rounds as plan_rounds
-from .planning import report_plan as report_plan
 from .plots import plot_epp as plot_epp
 from .plots import plot_learning_curve as plot_learning_curve
 from .plots_ranks import plot_rank_distribution as plot_rank_distribution
@@ -32,6 +31,7 @@ from .summary import epp_table as epp_table
 from .summary import epp_win_probability as epp_win_probability
 from .summary import summarize_epp as summarize_epp
 from .summary import tournaments_table as tournaments_table
+from .summary_plan import report_plan as report_plan
 from .summary_report import report_draws as report_draws
 from .summary_report import report_fit as report_fit
 from .summary_report import report_tournaments as report_tournaments

@@ -246,7 +246,7 @@ def _fit(
 def _plan(
     fit: "BradleyTerryFit", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
 ) -> "Report":
-    from bayes_sota.epp.planning import report_plan
+    from bayes_sota.epp.summary_plan import report_plan
 
     unused = {"--test": asked["test"], "--best-of": asked["best_of"]}
     kind = None if shown.figure_kind == "forest" else shown.figure_kind

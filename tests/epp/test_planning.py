@@ -13,10 +13,10 @@ from bayes_sota.epp.planning import (
     expected_error,
     learning_curve,
     plan_rounds,
-    report_plan,
 )
 from bayes_sota.epp.plots import plot_learning_curve
 from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.summary_plan import report_plan
 
 SKILLS = (0.8, 0.3, -0.2, -0.9)
 
