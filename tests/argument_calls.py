@@ -291,6 +291,21 @@ def calls(folder: Path) -> dict[str, Call]:
             {"metric": largest_error, "truth": truth + 1, "predictions": guesses + 1,
              "repetitions": 30, "clusters": [f"c{i // 3}" for i in range(30)], **seeds},
         ),
+        "elo_ratings": Call(
+            {"data": table(), "orders": 3},
+            {"data": table(7), "orders": 4, "k_factor": 16.0, **seeds},
+        ),
+        "learning_curve": Call(
+            {"fit": fit(), "repetitions": 2}, {"fit": fit(7), "repetitions": 3, **seeds}
+        ),
+        "multiscale_test": Call(
+            {"fit": fit(), "repetitions": 100},
+            {"fit": fit(7), "pairs": [("1", "2")], "repetitions": 120, **seeds},
+        ),
+        "plan_rounds": Call(
+            {"fit": fit(), "target_se": 0.2},
+            {"fit": fit(7), "target_se": 0.1, "power": 0.9, "ci_prob": 0.8},
+        ),
         "claim_of_best_entry": Call(
             {"entries": board(), "random_seed": 1},
             {"entries": answers(), "priors": known, "model": one, "domain": "tabular",

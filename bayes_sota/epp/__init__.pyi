@@ -1,3 +1,4 @@
+from .elo import elo_ratings as elo_ratings
 from .fit import BradleyTerryFit as BradleyTerryFit
 from .fit import fit_epp as fit_epp
 from .further_fits import add_player as add_player
@@ -7,7 +8,11 @@ from .likelihoods import log_outcomes as log_outcomes
 from .likelihoods import order_rounds as order_rounds
 from .likelihoods import ranking_log_likelihood as ranking_log_likelihood
 from .models import build_model as build_model
+from .multiscale import multiscale_test as multiscale_test
+from .planning import learning_curve as learning_curve
+from .planning import plan_rounds as plan_rounds
 from .plots import plot_epp as plot_epp
+from .plots import plot_learning_curve as plot_learning_curve
 from .plots_ranks import plot_rank_distribution as plot_rank_distribution
 from .plots_ranks import plot_win_matrix as plot_win_matrix
 from .reading import local_rope_matches as local_rope_matches
@@ -26,6 +31,7 @@ from .summary import epp_table as epp_table
 from .summary import epp_win_probability as epp_win_probability
 from .summary import summarize_epp as summarize_epp
 from .summary import tournaments_table as tournaments_table
+from .summary_plan import report_plan as report_plan
 from .summary_report import report_draws as report_draws
 from .summary_report import report_fit as report_fit
 from .summary_report import report_tournaments as report_tournaments

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
+    from bayes_sota.epp.fit import BradleyTerryFit
     from bayes_sota.epp.reading import Tournament
 
 
@@ -43,7 +44,13 @@ _ONLY_SAMPLED = {
     "--player-covariates": None, "--round-covariates": None,
 }  # fmt: skip
 _FIT = ("matches", "penalty", "test_fraction")
-_ONLY_FITTED = {"--penalty": 0.0, "--best-of": (), "--matches": "same-round", "--repetitions": None}
+_ONLY_FITTED = {
+    "--plan": None,
+    "--penalty": 0.0,
+    "--best-of": (),
+    "--matches": "same-round",
+    "--repetitions": None,
+}
 
 
 _OPTIONS: tuple[Callable[..., Any], ...] = (
@@ -63,11 +70,16 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     number_option(
         Range(0, 1_000_000, whole=True), "--repetitions",
         help="Simulated tournaments for the p-value of the deviance; 0 for none. Default: 999, "
-        "fewer for thousands of players.",
+        "fewer for thousands of players. With --plan: parts of the rounds, default 20.",
     ),
     click.option(
         "--best-of", nargs=2, multiple=True, metavar="PLAYER N",
         help="PLAYER is the best of N private variants (a number, or a range A:B).",
+    ),
+    number_option(
+        Range(0, 100, open_low=True), "--plan", metavar="SE",
+        help="How many rounds are enough for standard errors of SE (.2 is 5 points of the "
+        "probability of winning), for telling neighbours, and for the best; with a learning curve.",
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
@@ -184,6 +196,8 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
         if len(tables) > 1 and not asked["bayes"]
         else partial(_figure, result, shown.figure_kind, asked["ci_prob"])
     )
+    if asked["plan"] is not None:
+        draw = partial(_curve_figure, report.content["learning_curve"])
     return shown.deliver(report, shown.top, draw)
 
 
@@ -220,11 +234,28 @@ def _fit(
         fit = fit_epp(tables[0], **{name: asked[name] for name in _FIT})
     except InfiniteEstimateError as error:
         raise InputError("; ".join([str(error), *about["reading"]])) from None
+    if asked["plan"] is not None:
+        return _plan(fit, shown, asked, about), fit, fit.to_datatree
     report = report_fit(
         fit, pairs=asked["test"], best_of=best_of, repetitions=asked["repetitions"],
         random_seed=shown.seed, **about,
     )  # fmt: skip
     return report, fit, fit.to_datatree
+
+
+def _plan(
+    fit: "BradleyTerryFit", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
+) -> "Report":
+    from bayes_sota.epp.summary_plan import report_plan
+
+    unused = {"--test": asked["test"], "--best-of": asked["best_of"]}
+    kind = None if shown.figure_kind == "forest" else shown.figure_kind
+    refuse_unused("--plan", unused | {"--output": shown.output, "--figure-kind": kind})
+    repetitions = asked["repetitions"]
+    return report_plan(
+        fit, asked["plan"], repetitions=20 if repetitions is None else repetitions,
+        random_seed=shown.seed, **about,
+    )  # fmt: skip
 
 
 def _fit_several(
@@ -234,7 +265,7 @@ def _fit_several(
     from bayes_sota.epp.summary_report import report_tournaments
 
     unused = {"--test": asked["test"], "--best-of": asked["best_of"]}
-    unused |= {"--repetitions": asked["repetitions"], "--seed": shown.seed}
+    unused |= {"--repetitions": asked["repetitions"], "--seed": shown.seed, "--plan": asked["plan"]}
     refuse_unused("several tournaments", unused | {"--figure": shown.figure})
     found = fit_tournaments(tables, **{name: asked[name] for name in _FIT})
     return report_tournaments(found, **about), found, lambda: tournaments_tree(found)
@@ -293,6 +324,12 @@ def _covariates(file: Path | None) -> "pd.DataFrame | None":
         if numbers.notna().all():
             frame[column] = numbers
     return frame
+
+
+def _curve_figure(points: list[dict[str, Any]]) -> "PlotCollection":
+    from bayes_sota.epp.plots import plot_learning_curve
+
+    return plot_learning_curve(points)
 
 
 def _figure(result: Any, kind: str, ci_prob: float) -> "PlotCollection":

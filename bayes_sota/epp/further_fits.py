@@ -234,37 +234,48 @@ def bootstrap_epp(
     """
     if repetitions < 2:
         raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
-    rng = generator_of(random_seed)
-    again = partial(fit_epp, matches="same-round" if fit.kind == "listed" else fit.kind)
+    rng, number = generator_of(random_seed), fit.data.n_clusters
     found = np.full((repetitions, len(fit.players)), np.nan)
     infinite = 0
     for row in found:
-        data, players = _resampled(fit.data, rng)
-        try:
-            row[players] = again(data, penalty=fit.penalty).epp
-        except InfiniteEstimateError:
-            infinite += 1
-            row[players] = again(data, penalty=_PENALTY).epp
-        except InputError:  # a resample of ties only
-            infinite += 1
-            row[players] = 0.0
+        again, players, is_infinite = fit_clusters(fit, rng.integers(number, size=number))
+        infinite += is_infinite
+        row[players] = 0.0 if again is None else again.epp
     found = fit.epp + np.sqrt(fit.overlap) * (found - fit.epp)
     return EppBootstrap(fit.players, found, infinite)
 
 
-def _resampled(
-    data: ScoreTable | Matches, rng: np.random.Generator
-) -> tuple[ScoreTable | Matches, np.ndarray]:
-    """Clusters drawn with replacement, and the players who are in one."""
-    number = data.n_clusters
+def fit_clusters(
+    fit: BradleyTerryFit, drawn: NDArray[np.intp]
+) -> tuple[BradleyTerryFit | None, NDArray[np.intp], bool]:
+    """Fit of some clusters of rounds, which may repeat, and the players who are in one.
+
+    Clusters that no finite skills explain get half a round of ties, which the last value says; of
+    ties only there is no fit.
+    """
+    data, players = _chosen(fit.data, drawn)
+    kind: Compared = "same-round" if fit.kind == "listed" else fit.kind
+    again = partial(fit_epp, data, kind, test_fraction=fit.test_fraction)
+    try:
+        return again(penalty=fit.penalty), players, False
+    except InfiniteEstimateError:
+        return again(penalty=_PENALTY), players, True
+    except InputError:
+        return None, players, True
+
+
+def _chosen(
+    data: ScoreTable | Matches, drawn: NDArray[np.intp]
+) -> tuple[ScoreTable | Matches, NDArray[np.intp]]:
+    """Clusters, and the players who are in one."""
     order = np.argsort(data.clusters, kind="stable")
-    starts = np.searchsorted(data.clusters[order], np.arange(number + 1))
-    drawn = rng.integers(number, size=number)
+    starts = np.searchsorted(data.clusters[order], np.arange(data.n_clusters + 1))
     chosen = np.concatenate([order[starts[k] : starts[k + 1]] for k in drawn])
     if isinstance(data, ScoreTable):
         scores = data.oriented[chosen]
         players = np.flatnonzero(~np.isnan(scores).all(axis=0))
-        return ScoreTable(scores[:, players]), players
+        groups = None if data.groups is None else [data.groups[r] for r in chosen]
+        return ScoreTable(scores[:, players], groups=groups), players
     first, second = data.first[chosen], data.second[chosen]
     players = np.unique(np.concatenate([first, second]))
     matches = Matches(
@@ -272,6 +283,7 @@ def _resampled(
         np.searchsorted(players, second),
         data.outcomes[chosen],
         players=[data.players[i] for i in players],
+        clusters=[str(k) for k in data.clusters[chosen]] if data.clustered else None,
     )
     return matches, players
 

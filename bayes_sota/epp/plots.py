@@ -4,7 +4,7 @@ Draws a fit or a posterior and computes nothing but intervals and shares of draw
 ``tests/epp/test_plots.py`` reads the artists back and measures that texts do not collide.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from arviz_plots import PlotCollection
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, check_choice
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
@@ -130,6 +131,75 @@ def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float) -> pd.Da
         return epp_table(result, ci_prob).frame.rename(columns={"tied_with_best": "tied"})
     frame = summarize_epp(result, ci_prob).reset_index().rename(columns={"mean": "epp"})
     return frame.assign(rank=1 + np.arange(len(frame)), tied=frame["p_best"] >= (1 - ci_prob) / 2)
+
+
+def plot_learning_curve(
+    points: Sequence[Mapping[str, Any]],
+    *,
+    backend: str | None = None,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
+) -> PlotCollection:
+    """Draw how standard errors of skills fall with the number of rounds.
+
+    Parameters
+    ----------
+    points : sequence of mapping
+        ``rounds``, ``se`` (None for more rounds than there are) and ``predicted_se``: the key
+        ``learning_curve`` of ``bayes_sota.epp.report_plan``.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``, each with the variable ``se``: the line ``expected`` and the dots
+        ``seen``.
+
+    Raises
+    ------
+    InputError
+        Fewer than two points.
+
+    Examples
+    --------
+    >>> points = [{"rounds": n, "se": n**-0.5, "predicted_se": n**-0.5} for n in (5, 10, 20)]
+    >>> figure = plot_learning_curve(points, backend="none")
+    >>> figure.viz["figure_title"].item()["string"]
+    'With 20 rounds the median standard error is 0.22'
+    """
+    if len(points) < 2:
+        raise InputError("a learning curve has at least two points")
+    rounds, expected = (
+        np.array([one[name] for one in points], np.float64) for name in ("rounds", "predicted_se")
+    )
+    seen = np.array([np.nan if one["se"] is None else one["se"] for one in points], np.float64)
+    top = 1.12 * float(np.nanmax([seen, expected]))
+    limits = make_bounds(0.0, 1.05 * float(rounds.max()))
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"se": limits}, figsize=(6.4, 3.8), **where), "se")
+    fine = np.linspace(rounds.min(), rounds.max(), 200)
+    logarithms = np.interp(np.log(fine), np.log(rounds), np.log(expected))
+    panel.line("expected", fine, np.exp(logarithms), COLORS["theta_sota"])
+    known = np.isfinite(seen)
+    panel.dots("seen", rounds[known], seen[known], "black")
+    label = "rounds\n(line: expected from all rounds; dots: of random parts of them)"
+    numbers = [int(n) for n in rounds]
+    set_axes(
+        panel,
+        Axis(label, 0.0, float(limits[1]), numbers, [f"{n:,}" for n in numbers]),
+        Axis("standard error of a skill (logits)", 0.0, top, *make_ticks(0.0, top)),
+    )
+    last = int(np.flatnonzero(known)[-1])
+    title_figure(
+        panel.collection,
+        f"With {int(rounds[last])} rounds the median standard error is {seen[last]:.2f}",
+    )
+    return panel.collection
 
 
 def best_first(epp: FloatArray) -> NDArray[np.intp]:

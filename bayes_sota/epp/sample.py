@@ -23,15 +23,14 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
     check_trace,
+    completed_groups,
     describe_nuts,
     describe_sampled,
-    model_groups,
     model_of,
     moderate_precision,
     resolve_seed,
     result_tree,
     sample_completed,
-    sampler_stats,
     with_attributes,
 )
 from bayes_sota.core.types import FloatArray, Seed
@@ -178,7 +177,7 @@ def complete(
                 "the data are not those of the model: their players, tournaments or outcomes differ"
             )
     rng, seed = resolve_seed(random_seed)
-    groups = _recorded(model, trace) | model_groups(model, trace, rng)
+    groups = completed_groups(trace, model, rng) | _observed(model)
     if not field.ranked:
         likelihood = groups["log_likelihood"]
         others = likelihood[[name for name in likelihood if name != "match_counts"]]
@@ -227,17 +226,15 @@ def _without_ranks(trace: xr.DataTree) -> xr.DataTree:
     return trace
 
 
-def _recorded(model: pm.Model, trace: xr.DataTree) -> dict[str, xr.Dataset]:
-    """Draws and statistics of the trace, data and constants of the model."""
+def _observed(model: pm.Model) -> dict[str, xr.Dataset]:
+    """Data and constants of the model, which a trace need not have."""
     coords, dims = coords_and_dims_for_inferencedata(model)
     constants = {k: v for k, v in find_constants(model).items() if k not in _INNER}
-    groups = {"posterior": trace["posterior"].to_dataset()}
+    groups = {}
     for name, values in (("observed_data", find_observations(model)), ("constant_data", constants)):
         found = dict_to_dataset(values, sample_dims=[], coords=coords, dims=dims)
-        groups[name] = found.drop_vars(found.coords.keys() - coords.keys())
-    if "sample_stats" in trace.children:
-        groups["sample_stats"] = sampler_stats(trace)
-    return {name: found.drop_attrs() for name, found in groups.items()}
+        groups[name] = found.drop_vars(found.coords.keys() - coords.keys()).drop_attrs()
+    return groups
 
 
 def _with_ranks(draws: xr.Dataset) -> xr.Dataset:

@@ -99,6 +99,7 @@ SLOW = (
     "claim selection {answers.csv} --seed 1",
     "epp {rounds.csv} --repetitions 20 --seed 1",
     "epp {battles.csv} --repetitions 0",
+    "epp {rounds.csv} --plan 0.2 --repetitions 2 --seed 1",
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
     "--group-column data --repetitions 0",
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
@@ -146,7 +147,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--dask": ("nonsense",), "--folds": ("3",), "--iterations": ("3",), "--learners": ("nb",),
     "--scoring": ("accuracy",), "--target": ("a",),
     "--fold-column": ("task",), "--iteration-column": ("task",), "--learner-column": ("fold",),
-    "--orderings": ("7",), "--task": ("s",), "--task-column": ("fold", "topic"),
+    "--plan": ("0.1",), "--orderings": ("7",), "--task": ("s",), "--task-column": ("fold", "topic"),
     "--task-columns": ("score,other", "a,b,c", "a,b"),
     "--threshold": ("0.7",),
 }  # fmt: skip

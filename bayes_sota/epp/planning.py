@@ -1,0 +1,290 @@
+r"""How many rounds are enough: for a standard error, an order of neighbours, the best player.
+
+The clustered variance of a skill or difference from n of G rounds is
+
+.. math:: V_n = V_1 \Big[\frac1n + \frac{q}{1 - q}\Big], \qquad
+   V_1 = V_G \Big/ \Big[\frac1G + \frac{q}{1 - q}\Big],
+
+q being what overlapping splits test (``fit.test_fraction``, else 0): with it, no number of rounds
+makes an error smaller than :math:`\sqrt{V_1 q / (1 - q)}`. The gaps that rounds shall tell are
+those that are expected, the skills that were seen being drawn towards their mean,
+
+.. math:: \Big[1 - \frac{\sum_i V_{ii} / m}{\sum_i \hat\beta_i^2 / (m - 1)}\Big]_+ \hat\beta
+
+(James & Stein). ``tests/epp/test_planning.py`` compares with simulated tournaments of the planned
+size, and with the standard errors of pilots of real data.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from bayes_sota.core.arguments import OPEN_SHARE, Range, generator_of
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import one_thread
+from bayes_sota.core.parallel import followed
+from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.data.matches import Matches
+from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.further_fits import fit_clusters
+
+STANDARD_ERROR = Range(0, 100, open_low=True)
+_DRAWS = 4_000
+_LEAST = 3  # rounds of a subset: two may agree by chance
+_SHARES = (0.25, 0.5, 0.75)
+_MULTIPLES = (2, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundsPlan:
+    """Numbers of rounds, infinite where no number is enough.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (m,)
+        Places of the players, the best first.
+    expected : ndarray, shape (m,)
+        Expected skills.
+    for_error : ndarray, shape (m,)
+        Until the standard error of each skill is ``target_se``.
+    for_neighbours : ndarray, shape (m - 1,)
+        Until a test of the k-th and the next player in ``order`` tells them apart with a
+        probability ``power``, if they differ as expected.
+    for_best : float
+        Until the first of ``order`` has the highest estimated skill with probability ``ci_prob``,
+        if skills are as expected.
+    rounds : int
+        Rounds (clusters of rounds) that there are.
+    target_se, power, ci_prob : float
+    """
+
+    order: NDArray[np.intp]
+    expected: FloatArray
+    for_error: FloatArray
+    for_neighbours: FloatArray
+    for_best: float
+    rounds: int
+    target_se: float
+    power: float
+    ci_prob: float
+
+
+def plan_rounds(
+    fit: BradleyTerryFit, target_se: float, *, power: float = 0.8, ci_prob: float = 0.95
+) -> RoundsPlan:
+    r"""How many rounds it takes, from a pilot.
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+        Of the rounds that there are.
+    target_se : float
+        Of a skill, in logits: .2 is about 5 points of the probability of winning.
+    power : float
+        Of the tests of neighbours, each for itself.
+    ci_prob : float
+        Confidence of these tests, and probability that the best comes out first.
+
+    Raises
+    ------
+    InputError
+        Listed matches without clusters, a player of one round only, impossible numbers.
+
+    Notes
+    -----
+    Of two players with a difference d and its error :math:`\sqrt{V_1}` of one round it takes
+    :math:`V_1 (z_{(1 + p) / 2} + z_{power})^2 / d^2 + z_{(1 + p) / 2}^2 / 2` rounds, the last term
+    for the t law (Guenther 1981).
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
+    >>> plan = plan_rounds(fit, 0.1)
+    >>> fit.se.round(2).tolist(), plan.for_error.round().tolist()
+    ([0.29, 0.2, 0.35], [170.0, 82.0, 245.0])
+    """
+    STANDARD_ERROR.check(target_se, "target_se")
+    OPEN_SHARE.check(power, "power")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    _check_rounds(fit)
+    order = np.argsort(-fit.epp, kind="stable")
+    expected = _expected_skills(fit)
+    first, second = order[:-1], order[1:]
+    gaps = expected[first] - expected[second]
+    confident = float(ndtri((1 + ci_prob) / 2))
+    targets = gaps / (confident + float(ndtri(power)))
+    errors = fit.standard_errors_of_pairs()[first, second]
+    return RoundsPlan(
+        order=order,
+        expected=expected,
+        for_error=_rounds_for(fit, fit.se, target_se),
+        for_neighbours=_rounds_for(fit, errors, targets) + confident**2 / 2,
+        for_best=_rounds_for_best(fit, expected, int(order[0]), ci_prob),
+        rounds=fit.data.n_clusters,
+        target_se=target_se,
+        power=power,
+        ci_prob=ci_prob,
+    )
+
+
+def _check_rounds(fit: BradleyTerryFit) -> None:
+    if isinstance(fit.data, Matches) and not fit.data.clustered:
+        raise InputError("rounds are planned from rounds: matches without clusters have none")
+    if np.isinf(fit.se).any():
+        name = fit.players[int(np.argmax(np.isinf(fit.se)))]
+        raise InputError(f"{name!r} is in one round only: how its skill varies is not known")
+
+
+def _expected_skills(fit: BradleyTerryFit) -> FloatArray:
+    noise, seen = np.mean(fit.se**2), np.sum(fit.epp**2) / (len(fit.players) - 1)
+    return np.asarray(fit.epp * max(float(1 - noise / seen), 0.0) if seen else fit.epp)
+
+
+def _of_rounds(fit: BradleyTerryFit, rounds: ArrayLike) -> FloatArray:
+    """Share of the variance of one round that is left after so many, 1 / n + q / (1 - q)."""
+    return fit.overlap_of(np.asarray(rounds)) / np.asarray(rounds)
+
+
+def expected_error(fit: BradleyTerryFit, rounds: ArrayLike) -> FloatArray:
+    """Standard error of each skill from so many rounds, (..., m).
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
+    >>> (fit.se / expected_error(fit, 80)).round(6).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    share = _of_rounds(fit, rounds) / _of_rounds(fit, fit.data.n_clusters)
+    return fit.se * np.sqrt(share)[..., None]
+
+
+def _rounds_for(fit: BradleyTerryFit, errors: ArrayLike, targets: ArrayLike) -> FloatArray:
+    """Rounds after which errors are no more than targets."""
+    least = fit.overlap_of(1) - 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = _of_rounds(fit, fit.data.n_clusters) * (np.asarray(targets) / errors) ** 2
+        return np.where(share > least, 1 / (share - least), np.inf)
+
+
+def _rounds_for_best(
+    fit: BradleyTerryFit, skills: FloatArray, best: int, probability: float
+) -> float:
+    """Rounds after which the best has the highest estimate with this probability.
+
+    Errors x times as large as those that there are leave the best ahead up to the smallest
+    quotient of a gap and what the other's error exceeds the best's by: the quantile of that.
+    """
+    values, vectors = np.linalg.eigh(fit.covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    errors = np.random.default_rng(0).standard_normal((_DRAWS, len(skills))) @ root.T
+    beyond = np.delete(errors - errors[:, [best]], best, axis=1)
+    gaps = np.delete(skills[best] - skills, best)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        most = np.where(beyond > 0, gaps / beyond, np.inf).min(axis=1)
+    return float(_rounds_for(fit, 1.0, np.quantile(most, 1 - probability, method="lower")))
+
+
+@dataclass(frozen=True, eq=False)
+class LearningPoint:
+    """What so many rounds tell.
+
+    Attributes
+    ----------
+    rounds : int
+        Rounds, or clusters of rounds.
+    se : float or None
+        Median standard error of the skills from random rounds, the mean of the subsets; None for
+        more rounds than there are.
+    predicted_se : float
+        The same expected from all rounds.
+    distance : float or None
+        Root mean square difference of the skills from those of all rounds.
+    reordered : float or None
+        Share of pairs of players in the other order than by all rounds.
+    n_infinite : int
+        Subsets that no finite skills explain, which got half a round of ties.
+    """
+
+    rounds: int
+    se: float | None
+    predicted_se: float
+    distance: float | None
+    reordered: float | None
+    n_infinite: int
+
+
+@one_thread()
+def learning_curve(
+    fit: BradleyTerryFit, repetitions: int = 20, *, random_seed: Seed = 0
+) -> list[LearningPoint]:
+    """Skills and standard errors of random parts of the rounds, and of more rounds.
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+    repetitions : int
+        Subsets of a size: a quarter, half and three quarters of the rounds.
+    random_seed : int, SeedSequence, Generator or None
+
+    Raises
+    ------
+    InputError
+        As ``plan_rounds``.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([0.5, 0.0, -0.5], 40, random_seed=0))
+    >>> curve = learning_curve(fit, 10)
+    >>> [point.rounds for point in curve], round(curve[1].se / curve[1].predicted_se, 1)
+    ([10, 20, 30, 40, 80, 160], 1.0)
+    """
+    _check_rounds(fit)
+    Range(1, 10_000, whole=True).check(repetitions, "repetitions")
+    rng, total = generator_of(random_seed), fit.data.n_clusters
+    sizes = sorted({max(round(share * total), _LEAST) for share in _SHARES} - {total})
+    sizes = [size for size in sizes if size < total]
+    points = []
+    with followed(len(sizes) * repetitions, "parts of the rounds") as advance:
+        for size in sizes:
+            found = []
+            for _ in range(repetitions):
+                found.append(_of_part(fit, rng.permutation(total)[:size]))
+                advance()
+            points.append(_point(fit, size, np.array([row for row in found if row])))
+    whole = np.array([[float(np.median(fit.se)), 0.0, 0.0, 0.0]])
+    points.append(_point(fit, total, whole))
+    return [*points, *_further(fit, total)]
+
+
+def _of_part(fit: BradleyTerryFit, chosen: NDArray[np.intp]) -> list[float]:
+    """Standard error, distance, share of pairs in another order, and whether ties were added."""
+    part, players, infinite = fit_clusters(fit, chosen)
+    if part is None:  # ties only
+        return []
+    there = fit.epp[players] - fit.epp[players].mean()
+    above, were = (np.sign(x[:, None] - x) for x in (part.epp.round(9), there.round(9)))
+    reordered = float(np.mean((above * were < 0)[np.triu_indices(players.size, 1)]))
+    distance = float(np.mean((part.epp - there) ** 2))
+    return [float(np.median(part.se)), distance, reordered, float(infinite)]
+
+
+def _point(fit: BradleyTerryFit, size: int, found: FloatArray) -> LearningPoint:
+    se, square, reordered, infinite = found.mean(axis=0).tolist()
+    predicted = float(np.median(expected_error(fit, size)))
+    number = round(infinite * len(found))
+    return LearningPoint(size, se, predicted, float(np.sqrt(square)), reordered, number)
+
+
+def _further(fit: BradleyTerryFit, total: int) -> Iterator[LearningPoint]:
+    for multiple in _MULTIPLES:
+        predicted = float(np.median(expected_error(fit, multiple * total)))
+        yield LearningPoint(multiple * total, None, predicted, None, None, 0)

@@ -1,0 +1,167 @@
+"""How many rounds are enough, in words and tables: ``bayes-sota epp FILE --plan``."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.summary import frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.text import counted
+from bayes_sota.core.types import Seed
+from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.planning import RoundsPlan, learning_curve, plan_rounds
+
+
+def report_plan(
+    fit: BradleyTerryFit,
+    target_se: float,
+    *,
+    power: float = 0.8,
+    ci_prob: float = 0.95,
+    repetitions: int = 20,
+    reading: Sequence[str] = (),
+    random_seed: Seed = None,
+) -> Report:
+    """Report how many rounds are enough, with the learning curve of those that there are.
+
+    Parameters
+    ----------
+    fit, target_se, power, ci_prob
+        As of ``plan_rounds``.
+    repetitions : int
+        Parts of the rounds of each size, of ``learning_curve``.
+    reading : sequence of str
+        Notes of the reader.
+    random_seed : int, SeedSequence, Generator or None
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
+    >>> print(report_plan(fit, 0.2, random_seed=0).sentences[0])
+    62 rounds make every standard error 0.2 or less; there are 20.
+    """
+    rng, seed = resolve_seed(DEFAULT_SEED if random_seed is None else random_seed)
+    plan = plan_rounds(fit, target_se, power=power, ci_prob=ci_prob)
+    curve = learning_curve(fit, repetitions, random_seed=rng)
+    players = _players_of(fit, plan)
+    points = [asdict(point) for point in curve]
+    content: dict[str, Any] = {
+        "rounds": plan.rounds,
+        "target_se": target_se,
+        "power": power,
+        "ci_prob": ci_prob,
+        "rounds_for_standard_errors": _finite(plan.for_error.max()),
+        "rounds_for_best": _finite(plan.for_best),
+        "players": players,
+        "learning_curve": points,
+        "seed": int(seed) if seed.isdigit() else seed,
+    }
+    return Report(
+        content=content,
+        make_frame=partial(frame_of, players),
+        tables=[_table_of_players(players), _table_of_curve(points)],
+        sentences=_said(fit, plan),
+        legend=[
+            "expected skill: the estimated one drawn towards the mean, as estimates scatter too "
+            "far; tell from next: rounds until a test tells the player from the next one with "
+            f"probability {power:g}, if they differ as expected",
+            "learning curve: of random parts of the rounds, the median standard error, beside what "
+            "all rounds make one expect, the distance of the skills from those of all rounds, and "
+            "the share of pairs in the other order",
+        ],
+        notes=reading,
+        basis=[
+            "rounds drawn like those that there are (clustered variances); normal and t tests; "
+            f"{SOFTWARE}"
+        ],
+        about=plan,
+    )
+
+
+def _finite(rounds: float) -> int | None:
+    """A number of rounds, None where none is enough."""
+    return int(np.ceil(rounds)) if np.isfinite(rounds) else None
+
+
+def _players_of(fit: BradleyTerryFit, plan: RoundsPlan) -> list[dict[str, Any]]:
+    told = [*plan.for_neighbours, np.nan]
+    return [
+        {
+            "player": fit.players[k],
+            "expected_epp": float(plan.expected[k]),
+            "se": float(fit.se[k]),
+            "rounds_for_se": _finite(plan.for_error[k]),
+            "rounds_to_tell_from_next": _finite(told[place]),
+        }
+        for place, k in enumerate(plan.order)
+    ]
+
+
+def _table_of_players(players: list[dict[str, Any]]) -> Table:
+    return Table.of([
+        {
+            "player": one["player"],
+            "expected skill": f"{round(one['expected_epp'], 2) + 0.0:.2f}",
+            "se now": f"{one['se']:.2f}",
+            "rounds for se": _shown(one["rounds_for_se"]),
+            "tell from next": _shown(one["rounds_to_tell_from_next"]) if place else "",
+        }
+        for place, one in zip(range(len(players) - 1, -1, -1), players, strict=True)
+    ])  # fmt: skip
+
+
+def _shown(rounds: int | None) -> str:
+    return "no number" if rounds is None else f"{rounds:,}"
+
+
+def _table_of_curve(points: list[dict[str, Any]]) -> Table:
+    def cell(value: float | None, pattern: str) -> str:
+        return "" if value is None else format(value, pattern)
+
+    return Table.of(
+        [
+            {
+                "rounds": f"{one['rounds']:,}",
+                "se": cell(one["se"], ".3f"),
+                "se expected": cell(one["predicted_se"], ".3f"),
+                "distance": cell(one["distance"], ".3f"),
+                "reordered": cell(one["reordered"], ".1%"),
+            }
+            for one in points
+        ],
+        "learning curve",
+    )
+
+
+def _said(fit: BradleyTerryFit, plan: RoundsPlan) -> list[str]:
+    """What the plan answers: for the errors, the first two, and the best."""
+    first, second = (fit.players[k] for k in plan.order[:2])
+    every, there = _finite(plan.for_error.max()), counted(plan.rounds, "round")
+    enough = f"No number of rounds makes every standard error {plan.target_se:g}, as splits overlap"
+    if every is not None:
+        enough = f"{counted(every, 'round')} make every standard error {plan.target_se:g} or less"
+    told, best = _finite(plan.for_neighbours[0]), _finite(plan.for_best)
+    tests = f"No number of rounds is sure to tell {first} from {second}"
+    if told is not None:
+        tests = (
+            f"A test tells {first} from {second} with probability {plan.power:g} after "
+            f"{counted(told, 'round')}"
+        )
+    leads = f"no number makes {first} the first with probability {plan.ci_prob:g}"
+    if best is not None:
+        leads = (
+            f"{first} comes out first with probability {plan.ci_prob:g} after "
+            f"{counted(best, 'round')}"
+        )
+    return [
+        f"{enough}; there are {plan.rounds:,}." if plan.rounds != 1 else f"{enough}; there is one.",
+        f"{tests}, and {leads}, if skills are as expected.",
+        f"Expected skills are those of {there}, drawn towards their mean.",
+    ]
