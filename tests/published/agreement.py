@@ -53,9 +53,9 @@ class SeparateRuns:
         used = np.where(self.stops > 0, self.stops, self.n_iterations)
         return np.asarray(used[..., self._at(learners)].mean(axis=(0, 1, 3)))
 
-    def ran_out(self, learners: Sequence[str]) -> float:
-        """Share of the runs in which the iterations end before the rule holds."""
-        return float((self.stops[..., self._at(learners)] == 0).mean())
+    def ran_out(self, learners: Sequence[str]) -> FloatArray:
+        """Share of the runs in which the iterations end before the rule holds, (n_tasks,)."""
+        return np.asarray((self.stops[..., self._at(learners)] == 0).mean(axis=(0, 1, 3)))
 
     def agreement(self, pair: Sequence[str]) -> FloatArray:
         """Same orders less opposite ones, (n_tasks,), of the orderings whose runs share nothing.

@@ -1,7 +1,7 @@
 """Runs of the study of repeated cross-validation, and the small file that keeps them.
 
-The study is run by ``tests/studies/cross_validation.py``; scores are kept in multiples of 1 / 50,000,
-as whole numbers. ``tests/published/test_study.py`` writes and reads a small one.
+The study is run by ``tests/studies/cross_validation.py``; scores are kept in multiples of
+1 / 50,000, as whole numbers. ``tests/published/test_study.py`` writes and reads a small one.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,8 @@ class StudyRuns:
         """The same of some learners."""
         at = [self.learners.index(name) for name in learners]
         return StudyRuns(
-            {k: _only(one, at) for k, one in self.scores.items()}, _only(self.first, at), self.orders,
+            {k: _only(one, at) for k, one in self.scores.items()},
+            _only(self.first, at), self.orders,
             {k: stops[..., at] for k, stops in self.stops.items()},
             *({t: v[at] for t, v in given.items()} for given in (self.truth, self.truth_error)),
         )  # fmt: skip

@@ -5,11 +5,6 @@ import pytest
 from published.estimators import DecisionTree, KernelNaiveBayes
 from scipy.integrate import quad
 from scipy.stats import norm
-from sklearn.datasets import load_breast_cancer
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import cross_val_score
-from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_sota.core.types import BoolArray, FloatArray

@@ -1,7 +1,7 @@
-"""C4.5 and the Hellinger tree: plain loops over lists, Quinlan's examples, exact binomial limits."""
+"""C4.5 and the Hellinger tree: plain loops, Quinlan's examples, exact binomial limits."""
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 from math import log2, sqrt
 from typing import Any
 
@@ -36,7 +36,7 @@ def thresholds(items: Items, a: int) -> list[tuple[float, list[bool], list[bool]
     """Middle, both sides' labels, and the value below, of the allowed splits."""
     least = min(max(0.1 * len(items) / 2, 2), 25)
     values, found = sorted({x[a] for x, _ in items}), []
-    for low, high in zip(values, values[1:], strict=False):
+    for low, high in pairwise(values):
         left = [c for x, c in items if x[a] <= low]
         right = [c for x, c in items if x[a] > low]
         if min(len(left), len(right)) >= least:
@@ -196,7 +196,9 @@ def test_hellinger_does_not_see_how_rare_a_class_is() -> None:
     rows, labels = data(40)
     rare = np.concatenate([rows, *[rows[~labels]] * 3])
     truth = np.concatenate([labels, np.zeros(3 * (~labels).sum(), bool)])
-    one, other = (DecisionTree("hellinger").fit(*given) for given in ((rows, labels), (rare, truth)))
+    one, other = (
+        DecisionTree("hellinger").fit(*given) for given in ((rows, labels), (rare, truth))
+    )
     assert one.nodes_.attribute[0] == other.nodes_.attribute[0]
     assert one.nodes_.threshold[0] == other.nodes_.threshold[0]
 

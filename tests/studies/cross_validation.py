@@ -24,12 +24,12 @@ import os
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 import argparse
-import json
 import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ from bayes_sota.auc.estimate import auc_std
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.text import digest_of
-from bayes_sota.core.types import BoolArray, FloatArray
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.fits import Study, checked_study, seeded
 from bayes_sota.crossval.learners import named_learners, prepared
 from bayes_sota.data.fold_scores import FoldScores
@@ -167,16 +167,133 @@ def read_jobs(folder: Path, jobs: list[Job]) -> tuple[FloatArray, FloatArray]:
     return np.concatenate(scores, axis=1), np.concatenate(values, axis=1)
 
 
-def stops_of_task(folder: Path, seed: int, orderings: int, jobs: list[Job]) -> None:
-    """Where the rules stop each learner on a task, kept in a file, (rules, orders, 2, learners)."""
-    task, k, names, _ = jobs[0]
-    path = folder / f"{task.name}-{k}-stops-{orderings}-{CHUNK * len(jobs)}.npy"
-    if path.exists():
-        return
-    values, items = read_jobs(folder, jobs)
-    scores = FoldScores(values[None], learners=names, tasks=[task.name], folds=k)
-    orders = orders_of(values.shape[1], orderings, seed)
-    found = [
-        stops_at_both_ends(rule, scores, items, orders)[:, :, 0] for rule in ADAPTIVE_RULES.values()
+def jobs_of(task: Task, k: int, names: tuple[str, ...], iterations: int) -> list[Job]:
+    """Pieces of the study, by the iteration that they begin with."""
+    return [(task, k, names, start) for start in range(0, iterations, CHUNK)]
+
+
+def finished(folder: Path, task: Task, k: int, names: tuple[str, ...], most: int) -> list[Job]:
+    """The pieces that are kept, up to the first that is not."""
+    jobs = jobs_of(task, k, names, most)
+    return list(takewhile(lambda job: place_of(folder, job).exists(), jobs))
+
+
+def stops_of_task(folder: Path, orders: IntArray, task_and_folds: tuple[Task, int]) -> IntArray:
+    """Where rules stop the quick learners, (rules, orders, 2, learners), kept in a file."""
+    task, k = task_and_folds
+    path = folder / f"{task.name}-{k}-stops-{len(orders)}-{orders.shape[1]}.npy"
+    if not path.exists():
+        jobs = finished(folder, task, k, QUICK, orders.shape[1])
+        scores, probabilities = read_jobs(folder, jobs)
+        given = FoldScores(scores[None], learners=QUICK, tasks=[task.name], folds=k)
+        found = [
+            stops_at_both_ends(rule, given, [probabilities], orders)[:, :, 0]
+            for rule in ADAPTIVE_RULES.values()
+        ]
+        np.save(path, np.array(found, np.uint16))
+    return np.asarray(np.load(path), np.int64)
+
+
+def on_test_set(task: Task, seed: int) -> tuple[FloatArray, FloatArray]:
+    """AUROC of fits to all items, and its standard error beside an estimate from those items."""
+    assert task.test is not None
+    (rows, labels), study = task.test, checked_task(task, seed=seed)
+    positive = labels == max(set(labels))
+    found = np.empty(len(study.learners))
+    for j, (name, learner) in enumerate(study.learners.items()):
+        fitted = seeded(learner, study.without_state[name], np.random.SeedSequence([seed, j]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # as cross-validation keeps them for itself
+            fitted.fit(task.rows, task.labels)
+        found[j] = area(predicted(fitted, rows), positive)
+    n, n_trained = _class_sizes(positive), _class_sizes(study.truth)
+    least = 0.5 / (n[0] * n[1])  # half a pair: a perfect AUROC is not without error
+    within = np.clip(found, least, 1 - least)
+    return found, np.hypot(auc_std(within, *n), auc_std(within, *n_trained))
+
+
+def _class_sizes(positive: BoolArray) -> tuple[int, int]:
+    return int(positive.sum()), int((~positive).sum())
+
+
+def scores_of(folder: Path, task: Task, k: int, iterations: int, folds: bool = False) -> FloatArray:
+    """Means, or scores of the folds, of all learners, NaN where they have fewer iterations."""
+    found = np.full((len(LEARNERS), iterations, k), np.nan)
+    for names in (QUICK, SLOW):
+        scores, _ = read_jobs(folder, finished(folder, task, k, names, iterations))
+        at = [LEARNERS.index(name) for name in names]
+        found[at, : scores.shape[1]] = scores
+    return found[:, :FIRST] if folds else found.mean(axis=2, keepdims=True)
+
+
+def collected(
+    folder: Path, tasks: list[Task], iterations: int, orderings: int, seed: int, cores: int
+) -> StudyRuns:
+    """What is kept in a folder, as findings need it."""
+    names: dict[str, Any] = {"learners": LEARNERS, "tasks": [task.name for task in tasks]}
+    orders = orders_of(iterations, orderings, seed)
+    places = [(task, k) for k in FOLDS for task in tasks]
+    of_each: dict[int, IntArray] = {}
+    with shown_progress(len(places), "tasks and folds, of stopping rules", show=True) as advance:
+        for n, found in run_each(partial(stops_of_task, folder, orders), places, cores=cores):
+            of_each[n] = found
+            advance()
+    stops = np.zeros((len(places), len(ADAPTIVE_RULES), orderings, 2, len(LEARNERS)), np.int64)
+    stops[..., [LEARNERS.index(name) for name in QUICK]] = [of_each[n] for n in sorted(of_each)]
+    by_folds = np.moveaxis(stops.reshape(len(FOLDS), len(tasks), *stops.shape[1:]), 1, -2)
+    truth = {task.name: on_test_set(task, seed) for task in tasks if task.test is not None}
+    return StudyRuns(
+        {
+            k: FoldScores(np.array([scores_of(folder, t, k, iterations) for t in tasks]),
+                          folds=k, **names)
+            for k in FOLDS
+        },
+        FoldScores(np.array([scores_of(folder, t, 10, iterations, True) for t in tasks]),
+                   folds=10, **names),
+        orders,
+        dict(zip(FOLDS, by_folds, strict=True)),
+        {name: scores for name, (scores, _) in truth.items()},
+        {name: errors for name, (_, errors) in truth.items()},
+    )  # fmt: skip
+
+
+def run(
+    folder: Path, tasks: list[Task], most: dict[tuple[str, ...], int], seed: int, cores: int
+) -> None:
+    """Run what is not kept yet; ``most`` says how many iterations learners get."""
+    folder.mkdir(parents=True, exist_ok=True)
+    jobs = [
+        job
+        for task in tasks
+        for names, iterations in most.items()
+        for k in FOLDS
+        for job in jobs_of(task, k, names, iterations)
     ]
-    np.save(path, np.array(found, np.uint16))
+    with shown_progress(len(jobs), f"pieces of {CHUNK} iterations", show=True) as advance:
+        for _ in run_each(partial(run_job, folder, seed), jobs, cores=cores):
+            advance()
+
+
+def main() -> None:
+    """Run the study from where it was ended, and write its file."""
+    parser = argparse.ArgumentParser(description="Run the study of repeated cross-validation.")
+    parser.add_argument("--data", type=Path, help="folder of further tasks, NAME.csv")
+    parser.add_argument("--kept", type=Path, required=True, help="folder of finished pieces")
+    parser.add_argument("--output", type=Path, default=KEPT, help="file that findings read")
+    parser.add_argument("--iterations", type=int, default=500, help="a multiple of 50")
+    parser.add_argument("--slow", type=int, default=100, help=f"iterations of {', '.join(SLOW)}")
+    parser.add_argument("--orderings", type=int, default=20, help="that rules are judged by")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cores", type=int, default=1)
+    asked = parser.parse_args()
+    tasks = read_tasks(asked.data)
+    for task in tasks:
+        checked_task(task)
+    run(asked.kept, tasks, {QUICK: asked.iterations, SLOW: asked.slow}, asked.seed, asked.cores)
+    runs = collected(asked.kept, tasks, asked.iterations, asked.orderings, asked.seed, asked.cores)
+    save_runs(runs, asked.output)
+    print(f"{asked.output}: {asked.output.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
