@@ -370,23 +370,25 @@ def verdicts(study: Study) -> dict[str, Finding]:
         pair: seed_verdicts(scores, *study.places(pair))
         for pair in combinations(study.learners, 2)
     }  # fmt: skip
+    fair = pairs.pop(_TREES)
     others = study.every.scores[5]
-    trees = {_TREES: pairs[_TREES]} | {
+    trees = {_TREES: fair} | {
         pair: seed_verdicts(others, *(others.learners.index(name) for name in pair))
         for pair in _OTHER_TREES
     }
-    n = len(pairs[_TREES].p_values)
+    n = len(fair.p_values)
     either = [
-        f"{' and '.join(p)} {v.contradiction:.1%}" for p, v in pairs.items() if v.contradiction
+        f"{' and '.join(p)} {v.contradiction:.2g}" for p, v in pairs.items() if v.contradiction
     ]
     return {
         "two trees": _contradiction(
-            max(trees[_TREES].contradiction, trees[_OTHER_TREES[0]].contradiction), n,
+            max(fair.contradiction, trees[_OTHER_TREES[0]].contradiction), n,
             "; ".join(_of_seeds(pair, found) for pair, found in trees.items()),
         ),
         "any two learners": _contradiction(
             len(either), n,
-            f"for {len(either)} of {len(pairs)} pairs ({', '.join(either) or 'none'}), {n} seeds",
+            f"for {len(either)} of {len(pairs)} other pairs ({', '.join(either) or 'none'}), {n} "
+            "seeds",
         ),
     }  # fmt: skip
 
@@ -399,7 +401,8 @@ def _of_seeds(pair: tuple[str, str], found: SeedVerdicts) -> str:
         f"{count} of {n} say {name} ({_of_count(count, n)})"
         for count, name in zip(wins, pair, strict=True)
     )
-    return f"{' and '.join(pair)}: {said}; two seeds contradict in {found.contradiction:.2%}"
+    chance = f"two seeds contradict each other with probability {found.contradiction:.2g}"
+    return f"{' and '.join(pair)}: {said}; {chance}"
 
 
 def _contradiction(number: float, seeds: int, said: str) -> Finding:

@@ -114,7 +114,12 @@ def test_leaders_on_vote() -> None:
 
 @pytest.mark.slow
 def test_contradictions() -> None:
-    near = {"spread": 1e-5, "sd": dict.fromkeys(LEARNERS, 0.02), "iterations": 120, "tasks": 12}
+    near: dict[str, Any] = {
+        "spread": 1e-5,
+        "sd": dict.fromkeys(LEARNERS, 0.02),
+        "iterations": 120,
+        "tasks": 12,
+    }
     assert verdicts("cv-verdicts", **near)["any two learners"] == "holds"
     apart = {"skill": {"c45-laplace": 0.9}, "spread": 0.001}
     assert verdicts("cv-verdicts", iterations=60, **apart)["two trees"] == "does not hold"
