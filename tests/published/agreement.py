@@ -11,17 +11,17 @@ front and once from its back. With the estimates :math:`e_{i1}` and :math:`e_{i2
 
 is the share of the same orders less that of opposite orders, and :math:`p` the probability that a
 run has i above j, without ties. It is 0 for equal learners, however many iterations a rule takes.
-``tests/published/test_agreement.py`` compares it with normal probabilities.
+Where a rule stops is kept (``stops_at_both_ends``), as the predicted probabilities take too much
+room. ``tests/published/test_agreement.py`` compares it with normal probabilities.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.crossval.rules import Probabilities, Progress, Rule, progress_of, stops_of
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.crossval.rules import Probabilities, Rule, progress_of, stops_of
 from bayes_sota.data.fold_scores import FoldScores
 
 
@@ -36,28 +36,26 @@ class SeparateRuns:
         Iterations that there are.
     estimates : ndarray, shape (n_orderings, 2, n_tasks, n_learners)
         Mean score up to the iteration at which the rule stopped, or of all iterations.
-    iterations : ndarray, same shape
-        Iterations used.
-    reach : ndarray, same shape
-        The same with iterations that failed; infinite where the rule never held.
+    stops : ndarray of int, same shape
+        Iterations used, 0 where the rule never held.
     """
 
     learners: tuple[str, ...]
     n_iterations: int
     estimates: FloatArray
-    iterations: FloatArray
-    reach: FloatArray
+    stops: IntArray
 
     def _at(self, learners: Sequence[str]) -> list[int]:
         return [self.learners.index(name) for name in learners]
 
     def costs(self, learners: Sequence[str]) -> FloatArray:
         """Mean iterations used, (n_tasks,)."""
-        return np.asarray(self.iterations[..., self._at(learners)].mean(axis=(0, 1, 3)))
+        used = np.where(self.stops > 0, self.stops, self.n_iterations)
+        return np.asarray(used[..., self._at(learners)].mean(axis=(0, 1, 3)))
 
-    def ran_out(self, learners: Sequence[str]) -> float:
-        """Share of the runs in which the iterations end before the rule holds."""
-        return float(np.isinf(self.reach[..., self._at(learners)]).mean())
+    def ran_out(self, learners: Sequence[str]) -> FloatArray:
+        """Share of the runs in which the iterations end before the rule holds, (n_tasks,)."""
+        return np.asarray((self.stops[..., self._at(learners)] == 0).mean(axis=(0, 1, 3)))
 
     def agreement(self, pair: Sequence[str]) -> FloatArray:
         """Same orders less opposite ones, (n_tasks,), of the orderings whose runs share nothing.
@@ -65,71 +63,61 @@ class SeparateRuns:
         NaN where they are under half of the orderings. Leaving out the longest runs makes a rule
         look less reproducible, if anything.
         """
-        i, j = self._at(pair)
-        gaps = np.round(self.estimates[..., i] - self.estimates[..., j], 12)
-        longest = np.maximum(self.reach[..., i], self.reach[..., j])
+        at = self._at(pair)
+        gaps = np.round(np.subtract(*np.moveaxis(self.estimates[..., at], -1, 0)), 12)
+        longest = np.where(self.stops > 0, self.stops, np.inf)[..., at].max(axis=-1)
         apart = longest.sum(axis=1) <= self.n_iterations
         found = np.where(apart, np.sign(gaps).prod(axis=1), 0.0).sum(axis=0)
         counts = np.where(apart.mean(axis=0) >= 0.5, apart.sum(axis=0), np.nan)
         return np.asarray(found / counts)
 
 
-def separate_runs(
-    rules: Mapping[str, Rule],
-    scores: FoldScores,
-    probabilities: Probabilities,
-    learners: Sequence[str],
-    *,
-    orderings: int = 50,
-    random_seed: Seed = DEFAULT_SEED,
-) -> dict[str, SeparateRuns]:
-    """Apply stopping rules to both ends of random orderings of the iterations.
+def orders_of(n_iterations: int, orderings: int, random_seed: int) -> IntArray:
+    """Random orders of the iterations, (orderings, n_iterations)."""
+    rng = np.random.default_rng(random_seed)
+    return np.array([rng.permutation(n_iterations) for _ in range(orderings)])
 
-    Parameters
-    ----------
-    rules : dict of str to Rule
-    scores : FoldScores
-    probabilities : ndarray or sequence of ndarray, optional
-        As in ``crossval.stopping_iterations``.
-    learners : sequence of str
-        Of ``scores``: those that the rules are applied to.
-    orderings : int
-    random_seed : int, SeedSequence, Generator or None
+
+def stops_at_both_ends(
+    rule: Rule, scores: FoldScores, probabilities: Probabilities, orders: IntArray
+) -> IntArray:
+    """Where a rule stops each learner from the front and from the back of every order.
+
+    Returns
+    -------
+    ndarray of int, shape (n_orderings, 2, n_tasks, n_learners)
+        0 where the iterations end before the rule holds.
+    """
+    items = probabilities if rule.needs_probabilities else None
+    return np.array([
+        [
+            [stops_of(rule, row) for row in progress_of(scores, items, way)]
+            for way in (order, order[::-1])
+        ]
+        for order in orders
+    ])  # fmt: skip
+
+
+def separate_runs(scores: FoldScores, orders: IntArray, stops: IntArray) -> SeparateRuns:
+    """Estimates of runs that stop where ``stops_at_both_ends`` says.
 
     Examples
     --------
     >>> from bayes_sota.crossval.rules import FixedNumber
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 60, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
-    >>> runs = separate_runs({"ten": FixedNumber(10)}, scores, None, "ab", random_seed=0)["ten"]
+    >>> orders = orders_of(60, 50, 0)
+    >>> stops = stops_at_both_ends(FixedNumber(10), scores, None, orders)
+    >>> runs = separate_runs(scores, orders, stops)
     >>> runs.agreement("ab"), runs.costs("ab")
     (array([1.]), array([10.]))
     """
-    rng, n = generator_of(random_seed), scores.scores.shape[2]
-    needed = any(rule.needs_probabilities for rule in rules.values())
-    items = probabilities if needed else None
-    at = [scores.learners.index(name) for name in learners]
-    found = []
-    for order in (rng.permutation(n) for _ in range(orderings)):
-        for way in (order, order[::-1]):
-            rows = progress_of(scores, items, way)
-            place = np.argsort(way)
-            found.append([
-                [_run(rule, [row[j] for j in at], place) for row in rows] for rule in rules.values()
-            ])  # fmt: skip
-    values = np.array(found).reshape(orderings, 2, len(rules), len(scores.tasks), len(at), 3)
-    return {
-        name: SeparateRuns(tuple(learners), n, *np.moveaxis(values[:, :, r], -1, 0))
-        for r, name in enumerate(rules)
-    }
-
-
-def _run(rule: Rule, row: Sequence[Progress], place: IntArray) -> list[tuple[float, float, float]]:
-    """Estimate, iterations used and reach of the learners of a data set."""
-    found = []
-    for progress, n in zip(row, stops_of(rule, row), strict=True):
-        assert progress.numbers is not None  # of progress_of
-        used = progress.scores[: n or None]
-        reach = place[progress.numbers[n - 1]] + 1 if n else np.inf
-        found.append((float(used.mean()), float(used.size), float(reach)))
-    return found
+    means, n = scores.iteration_means(), scores.scores.shape[2]
+    used = np.where(stops > 0, stops, n) - 1
+    estimates = np.empty(stops.shape)
+    for o, order in enumerate(orders):
+        for side, way in enumerate((order, order[::-1])):
+            running = means[..., way].cumsum(axis=2) / np.arange(1, n + 1)
+            at = used[o, side][..., None]
+            estimates[o, side] = np.take_along_axis(running, at, axis=2)[..., 0]
+    return SeparateRuns(scores.learners, n, estimates, stops)

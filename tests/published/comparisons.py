@@ -34,7 +34,6 @@ from bayes_sota.core.parallel import followed
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import counted, listed
-from bayes_sota.crossval.run import ITERATIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +44,6 @@ State = Literal[
     "holds", "does not hold", "cannot tell",
 ]  # fmt: skip
 _STANDARD_ERRORS = 3.0
-LEAST_ITERATIONS = 6
 _ROUNDING = 1e-12  # a computed value in the middle of two printed ones rounds either way
 
 _ITEMS: dict[Callable[..., dict[str, Any]], str] = {
@@ -153,11 +151,7 @@ def reproduce(
     items: Iterable[str] | None = None,
     data: str | Path | None = None,
     *,
-    iterations: int | None = None,
     random_seed: int | None = None,
-    checkpoint: str | Path | None = None,
-    cores: int | None = None,
-    progressbar: bool = False,
 ) -> list[Comparison]:
     """Compute published numbers again and judge each.
 
@@ -165,23 +159,13 @@ def reproduce(
     ----------
     items : iterable of str, optional
         Some of ``item_names()``. Default: all but those of the study of cross-validation
-        (``cv-``), which takes minutes.
+        (``cv-``), which takes a minute.
     data : path, optional
         Directory of the Kaggle leaderboards that Tables 2 and 4, the cassava example and Fig. 8
         and 9 need, of the VTAB scores that ``vtab``, ``epp-figure-3`` and ``epp-figure-6`` need,
         and of the skills and deviances of ``epp-openml``; without them these are not verifiable.
-        For the study of further tasks (``published.study.read_tasks``).
-    iterations : int, optional
-        Of the study: random partitions of each task into 2, 5 and 10 folds. Default 10; the
-        source has 500.
     random_seed : int, optional
-        Of the study. Default 0.
-    checkpoint : path, optional
-        Of the study: folder that keeps finished iterations; the same call goes on where it was.
-    cores : int, optional
-        Of the study: processes. Default 1.
-    progressbar : bool
-        Whether the study shows a bar with the time left.
+        Of the judgement of the study's findings. Default 0.
 
     Returns
     -------
@@ -191,8 +175,8 @@ def reproduce(
     Raises
     ------
     InputError
-        A name that does not exist, a leaderboard that is not in ``data``, a broken task, an
-        argument that changes nothing.
+        A name that does not exist, a leaderboard that is not in ``data``, an argument that changes
+        nothing.
 
     Examples
     --------
@@ -207,16 +191,13 @@ def reproduce(
         if name not in known:
             raise InputError(f"nothing to reproduce is named {name!r}: {', '.join(known)}")
     of_study = [name for name in dict.fromkeys(names) if "study" in known[name]]
-    if not of_study and not any("data" in known[name] for name in names):
+    if not any("data" in known[name] for name in names):
         refuse_unused("items that read no data", {"data": data})
     folder = None if data is None else Path(data)
     numbers_of = _numbers(published, folder)
-    given: dict[str, Any] = {"iterations": iterations, "random_seed": random_seed}
-    given |= {"checkpoint": checkpoint, "cores": cores}
     if not of_study:
-        refuse_unused("items other than cv-...", given)
-    settings = {name: v for name, v in given.items() if v is not None}
-    judged = _findings(of_study, folder, progressbar, **settings) if of_study else {}
+        refuse_unused("items other than cv-...", {"random_seed": random_seed})
+    judged = _findings(of_study, random_seed or 0) if of_study else {}
     found: list[Comparison] = []
     with followed(len(names), "published items") as advance:
         for name in names:
@@ -235,31 +216,12 @@ def reproduce(
     return found
 
 
-def _findings(
-    items: list[str],
-    data: Path | None,
-    progressbar: bool,
-    *,
-    iterations: int = 10,
-    random_seed: int = 0,
-    checkpoint: str | Path | None = None,
-    cores: int = 1,
-) -> "dict[str, dict[str, Finding]]":
-    """Findings of the study, which is run once for all items."""
+def _findings(items: list[str], random_seed: int) -> "dict[str, dict[str, Finding]]":
+    """Findings of the study, judged by the runs that are kept."""
     from published.findings import judge_findings
-    from published.study import read_tasks, run_study
+    from published.study import load_runs
 
-    ITERATIONS.check(iterations, "iterations")
-    if iterations < LEAST_ITERATIONS:
-        raise InputError(
-            f"the study takes at least {LEAST_ITERATIONS} iterations, one more than a canonical "
-            f"run of 2 folds has, got {iterations}"
-        )
-    runs = run_study(
-        read_tasks(data), iterations=iterations, random_seed=random_seed, cores=cores,
-        checkpoint=None if checkpoint is None else Path(checkpoint), progressbar=progressbar,
-    )  # fmt: skip
-    return judge_findings(runs, items, random_seed)
+    return judge_findings(load_runs(), items, random_seed)
 
 
 def _as_comparison(item: str, quantity: str, row: dict[str, Any], finding: "Finding") -> Comparison:

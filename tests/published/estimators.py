@@ -6,21 +6,20 @@ with quadrature and the splits with the formula, one threshold after the other.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from published.tree_growth import collapse, grown, leaf_probabilities, leaves_of, prune
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.core.types import BoolArray, FloatArray
 
 _LEAST = 1e-75  # a mass far from all kernels, so that one attribute does not decide alone
-_ALIKE = 1e-9  # distances that differ by less are rounding
 
 
-class _TwoClasses(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class TwoClasses(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What both share: two classes, checked input, predictions from probabilities."""
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -42,6 +41,16 @@ class _TwoClasses(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             )
         self._learn(rows, labels == self.classes_[-1])
         return self
+
+    def learnt(self, rows: FloatArray, positive: BoolArray) -> Self:
+        """Learn from items of both classes that need no check."""
+        self.classes_ = np.array([False, True])
+        self._learn(rows, positive)
+        return self
+
+    def positive(self, rows: FloatArray) -> FloatArray:
+        """Probability of the last class, for rows that need no check."""
+        return self._probabilities(rows)[:, -1]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class.
@@ -89,7 +98,7 @@ class _TwoClasses(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return np.column_stack([1 - positive, positive][2 - len(self.classes_) :])
 
 
-class KernelNaiveBayes(_TwoClasses):
+class KernelNaiveBayes(TwoClasses):
     r"""Naive Bayes whose densities are sums of normal kernels, one at each training item.
 
     The probability of a value is the mass that the kernels of a class have within
@@ -153,121 +162,59 @@ class KernelNaiveBayes(_TwoClasses):
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Nodes:
-    """A tree as columns; a leaf has no attribute (-1)."""
+class DecisionTree(TwoClasses):
+    r"""Decision tree of C4.5, or by Hellinger's distance.
 
-    attribute: IntArray
-    threshold: FloatArray
-    left: IntArray
-    right: IntArray
-    positive: FloatArray
-
-
-class HellingerTree(_TwoClasses):
-    r"""Decision tree whose splits put the largest Hellinger distance between the classes.
-
-    Of the binary splits of a node the one is taken with the largest
+    C4.5 splits by gain ratio (Quinlan 1993, 1996). The other criterion puts the largest distance
+    between the classes,
 
     .. math::
         d = \sqrt{\left(\sqrt{P_l / P} - \sqrt{N_l / N}\right)^2 +
                   \left(\sqrt{P_r / P} - \sqrt{N_r / N}\right)^2}
 
     where :math:`P` and :math:`N` items of the node are positive and negative, and :math:`P_l` and
-    :math:`N_l` of them on the left. Shares within classes do not change when one class gets
-    rarer. The tree is not pruned, and a leaf's probability is :math:`(P + 1) / (P + N + 2)`
-    (Cieslak and Chawla 2008).
+    :math:`N_l` of them on the left: shares within classes, which do not change when one class
+    gets rarer (Cieslak and Chawla 2008). All else is the same (``published.tree_growth``).
 
     Parameters
     ----------
-    min_samples_leaf : int
-        Least number of items in a leaf.
+    criterion : {"gain ratio", "hellinger"}
+    pruned : bool
+        By C4.5's estimated errors, with subtree raising.
+    laplace : bool
+        The probability of a leaf is :math:`(P + 1) / (P + N + 2)`, or its share of positives.
 
     Attributes
     ----------
     classes_ : ndarray, shape (1,) or (2,)
-    nodes_ : object
-        Arrays ``attribute``, ``threshold``, ``left``, ``right`` and ``positive`` of all nodes.
+    nodes_ : Nodes
+    positive_ : ndarray, shape (n_nodes,)
+        Probability of the last class.
 
     Examples
     --------
-    >>> model = HellingerTree(min_samples_leaf=1).fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
+    >>> model = DecisionTree("hellinger").fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
     >>> model.nodes_.threshold[0].tolist(), model.predict_proba([[7.0]]).tolist()
-    (3.0, [[0.25, 0.75]])
+    (1.0, [[0.25, 0.75]])
     """
 
-    def __init__(self, min_samples_leaf: int = 2) -> None:
-        self.min_samples_leaf = min_samples_leaf
+    def __init__(
+        self, criterion: str = "gain ratio", pruned: bool = False, laplace: bool = True
+    ) -> None:
+        self.criterion = criterion
+        self.pruned = pruned
+        self.laplace = laplace
 
     def _learn(self, rows: FloatArray, last: BoolArray) -> None:
-        found: list[list[float]] = []
-        waiting = [(np.arange(len(rows)), -1, 0)]
-        while waiting:
-            items, parent, side = waiting.pop()
-            if parent >= 0:
-                found[parent][side] = len(found)
-            split = best_split(rows[items], last[items], self.min_samples_leaf)
-            share = (last[items].sum() + 1) / (len(items) + 2)
-            number = len(found)
-            found.append([*(split or (-1, np.nan)), -1, -1, share])
-            if split is not None:
-                left = rows[items, split[0]] <= split[1]
-                waiting += [(items[~left], number, 3), (items[left], number, 2)]
-        columns = [np.array(column) for column in zip(*found, strict=True)]
-        whole = [columns[k].astype(np.int64) for k in (0, 2, 3)]
-        self.nodes_ = _Nodes(whole[0], columns[1], whole[1], whole[2], columns[4])
+        columns = np.ascontiguousarray(rows.T)
+        order = np.argsort(columns, axis=1, kind="stable")
+        self.nodes_ = nodes = grown(columns, order, last, self.criterion == "gain ratio")
+        if self.pruned:
+            collapse(nodes)
+            prune(nodes, 0, columns, last)
+        self.positive_ = leaf_probabilities(nodes, self.laplace)
 
     def _probabilities(self, rows: FloatArray) -> FloatArray:
-        nodes, at = self.nodes_, np.zeros(len(rows), np.int64)
-        inside = np.flatnonzero(nodes.attribute[at] >= 0)
-        while inside.size:
-            here = at[inside]
-            left = rows[inside, nodes.attribute[here]] <= nodes.threshold[here]
-            at[inside] = np.where(left, nodes.left[here], nodes.right[here])
-            inside = inside[nodes.attribute[at[inside]] >= 0]
         if len(self.classes_) == 1:
             return np.ones((len(rows), 1))
-        return self._both(nodes.positive[at])
-
-
-def best_split(
-    rows: FloatArray, positive: BoolArray, min_samples_leaf: int = 2
-) -> tuple[int, float] | None:
-    """Attribute and threshold with the largest Hellinger distance between the classes.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (n_items, n_attributes)
-    positive : ndarray of bool, shape (n_items,)
-    min_samples_leaf : int
-        Least number of items on either side.
-
-    Returns
-    -------
-    (int, float) or None
-        Items up to the threshold go left; it is in the middle of two neighbouring values. The
-        first of equal splits; None where no split separates the classes at all.
-
-    Examples
-    --------
-    >>> best_split(np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([0, 0, 1, 1]) > 0)
-    (0, 3.0)
-    """
-    n, total = len(positive), int(positive.sum())
-    if total in (0, n) or n < 2 * min_samples_leaf:
-        return None
-    order = np.argsort(rows, axis=0, kind="stable")
-    values = np.take_along_axis(rows, order, axis=0)
-    left = positive[order].cumsum(axis=0)[:-1]
-    size = np.arange(1, n)[:, None]
-    p, q = left / total, (size - left) / (n - total)
-    squares = 2 - 2 * np.sqrt(p * q) - 2 * np.sqrt((1 - p) * (1 - q))
-    allowed = (size >= min_samples_leaf) & (n - size >= min_samples_leaf)
-    squares = np.where((values[1:] > values[:-1]) & allowed, squares, -1.0)
-    most = squares.max()
-    if most <= _ALIKE:
-        return None
-    attribute, place = np.argwhere(most - _ALIKE <= squares.T)[0]
-    low, high = values[place, attribute], values[place + 1, attribute]
-    middle = low + (high - low) / 2
-    return int(attribute), float(middle if middle < high else low)
+        return self._both(self.positive_[leaves_of(self.nodes_, np.ascontiguousarray(rows.T))])

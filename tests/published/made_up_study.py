@@ -3,7 +3,8 @@
 from typing import Any
 
 import numpy as np
-from published.study import FOLDS, LEARNERS, StudyRuns
+from published.agreement import orders_of, stops_at_both_ends
+from published.study import ADAPTIVE_RULES, FOLDS, LEARNERS, StudyRuns
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.fold_scores import FoldScores
@@ -16,6 +17,7 @@ def made_up(
     iterations: int = 40,
     *,
     items: int = 25,
+    orderings: int = 0,
     skill: Any = None,
     bias: Any = None,
     sd: Any = None,
@@ -26,7 +28,7 @@ def made_up(
     truth: Any = None,
     seed: int = 0,
 ) -> StudyRuns:
-    """Six learners of which everything is said.
+    """Eight learners of which everything is said; rules in so many orderings of the iterations.
 
     By learner: ``skill``, ``sd`` of the scores of iterations, and ``wobble``, the sd of an item's
     probability between iterations. ``bias`` by the number of folds, ``skew`` to the right,
@@ -37,7 +39,8 @@ def made_up(
     names = ["vote", *(f"task {t}" for t in range(1, tasks))]
     centre = np.array([(skill or {}).get(name, 0.8) for name in LEARNERS])
     centre = centre + rng.normal(0, spread, (tasks, len(LEARNERS)))
-    scores, probabilities = {}, {}
+    scores, stops = {}, {}
+    orders = orders_of(iterations, orderings, seed)
     for k in FOLDS:
         noise = _noise(rng, (tasks, len(LEARNERS), iterations), skew)
         noise *= np.array([(sd or {}).get(name, 0.005) for name in LEARNERS])[:, None]
@@ -45,11 +48,19 @@ def made_up(
         for name, given in (vote or {}).items():
             values[0, LEARNERS.index(name)] = given if np.ndim(given) == 0 else given[:iterations]
         scores[k] = FoldScores(values[..., None], learners=LEARNERS, tasks=names, folds=k)
-        probabilities[k] = [_probabilities(rng, (iterations, items), wobble or {}) for _ in names]
+        predicted = [_probabilities(rng, (iterations, items), wobble or {}) for _ in names]
+        found = [
+            stops_at_both_ends(rule, scores[k], predicted, orders)
+            for rule in (ADAPTIVE_RULES.values() if orderings else ())
+        ]
+        empty = (len(ADAPTIVE_RULES), orderings, 2, tasks, len(LEARNERS))
+        stops[k] = np.array(found).reshape(empty)
     gaps = truth or {}
     at = {name: names.index(name) for name in gaps}
+    noise = _noise(rng, (tasks, len(LEARNERS), 10, 10), skew)
+    first = FoldScores(centre[..., None, None] + 0.03 * noise, learners=LEARNERS, folds=10)
     return StudyRuns(
-        scores, probabilities, {name: centre[at[name]] + gap for name, gap in gaps.items()},
+        scores, first, orders, stops, {name: centre[at[name]] + gap for name, gap in gaps.items()},
         {name: np.full(len(LEARNERS), 0.01) for name in gaps},
     )  # fmt: skip
 

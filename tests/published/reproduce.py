@@ -7,20 +7,7 @@ from pathlib import Path
 import click
 
 from bayes_sota.cli.exit_codes import exit_code
-from bayes_sota.core.arguments import PROCESSES
-from bayes_sota.core.command import (
-    OutputDirectory,
-    Shown,
-    command,
-    number_option,
-    report_options,
-    seed_option,
-    show_progress,
-)
-from bayes_sota.core.errors import InputError
-from bayes_sota.crossval.run import ITERATIONS
-
-FULL_SIZE = 500
+from bayes_sota.core.command import Shown, command, report_options, seed_option
 
 
 @command(epilog="Example: python tests/published/reproduce.py table-1 mania")
@@ -32,30 +19,13 @@ FULL_SIZE = 500
     help="Directory of the Kaggle leaderboards that table-2, table-4, cassava, figure-8 and "
     "figure-9 need, of the VTAB scores (vtab_scores_16x19.csv) that vtab, epp-figure-3 and "
     "epp-figure-6 need, of the published skills and deviances (epp_34_datasets.csv.gz, "
-    "deviances_34_datasets.csv) that epp-openml needs, or of further tasks for cv-...: tables "
-    "NAME.csv with two classes in a column y, and "
-    "NAME_test.csv for a true test set.",
+    "deviances_34_datasets.csv) that epp-openml needs.",
 )
-@number_option(
-    ITERATIONS, "--iterations",
-    help="Of cv-...: random partitions of each task into 2, 5 and 10 folds. Default: 10.",
-)  # fmt: skip
-@click.option("--full-size", is_flag=True, help=f"Of cv-...: {FULL_SIZE}, as in the paper.")
-@click.option(
-    "--checkpoint", type=OutputDirectory(),
-    help="Of cv-...: folder that keeps finished iterations; the same command goes on from there, "
-    "and one with more --iterations as well.",
-)  # fmt: skip
-@number_option(PROCESSES, "--cores", help="Of cv-...: processes; results are the same. Default: 1.")
 @seed_option
 @report_options
 def reproduce(
     items: tuple[str, ...],
     data: Path | None,
-    iterations: int | None,
-    full_size: bool,
-    checkpoint: Path | None,
-    cores: int | None,
     seed: int | None,
     shown: Shown,
 ) -> int:
@@ -74,21 +44,15 @@ def reproduce(
     ITEMS, of the EPP paper (Gosiewska, Woźnica & Biecek):
       vtab epp-openml epp-tables-4-5 epp-tables-6-8 epp-figure-3 to epp-figure-6
     \b
-    ITEMS, of the study of cross-validation (Raeder, Hoens & Chawla), which takes minutes and
-    needs scikit-learn (extra cv):
+    ITEMS, of the study of cross-validation (Raeder, Hoens & Chawla), by the runs that
+    tests/studies/cross_validation.py kept; they take a minute:
       cv-folds cv-running-means cv-verdicts cv-tests cv-shape cv-rules
       cv-orders cv-test-sets
     """
     from published.comparisons import report_comparisons
     from published.comparisons import reproduce as recompute
 
-    if full_size and iterations is not None:
-        raise InputError(f"--full-size is --iterations {FULL_SIZE}: give one of them")
-    found = recompute(
-        list(items) or None, data,
-        iterations=FULL_SIZE if full_size else iterations, random_seed=seed,
-        checkpoint=checkpoint, cores=cores, progressbar=show_progress(shown.quiet, shown.as_json),
-    )  # fmt: skip
+    found = recompute(list(items) or None, data, random_seed=seed)
     return shown.deliver(report_comparisons(found, seed))
 
 

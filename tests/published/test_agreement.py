@@ -1,11 +1,14 @@
 """Agreement of separate runs: 0 for equal learners, and (2p - 1)^2 for normal scores."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from published.agreement import separate_runs
+from published.agreement import SeparateRuns, orders_of, separate_runs, stops_at_both_ends
 from scipy.stats import norm
 
-from bayes_sota.crossval.rules import FixedNumber, SpearmanRule, stopping_iterations
+from bayes_sota.core.types import IntArray
+from bayes_sota.crossval.rules import FixedNumber, Rule, SpearmanRule, stopping_iterations
 from bayes_sota.data.fold_scores import FoldScores
 
 PAIR = ("a", "b")
@@ -18,15 +21,18 @@ def pools(gap: float, n: int = 50, tasks: int = 300) -> FoldScores:
     return FoldScores(scores, learners=PAIR, folds=10)
 
 
+def runs_of(rule: Rule, scores: FoldScores, orders: IntArray, items: Any = None) -> SeparateRuns:
+    return separate_runs(scores, orders, stops_at_both_ends(rule, scores, items, orders))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.0, 0.3])
 def test_expectation(gap: float) -> None:
     """It does not grow with the share of the iterations, which |2R - 1| does."""
-    sizes = (5, 10, 25)
-    rules = {f"{n}": FixedNumber(n) for n in sizes}
-    found = separate_runs(rules, pools(gap), None, PAIR, orderings=20, random_seed=1)
-    for n in sizes:
-        values = found[f"{n}"].agreement(PAIR)
+    given = pools(gap)
+    orders = orders_of(50, 20, 1)
+    for n in (5, 10, 25):
+        values = runs_of(FixedNumber(n), given, orders).agreement(PAIR)
         error = values.std(ddof=1) / np.sqrt(len(values))
         expected = (2 * norm.cdf(gap * np.sqrt(n)) - 1) ** 2
         assert values.mean() == pytest.approx(expected, abs=4 * error)
@@ -34,37 +40,30 @@ def test_expectation(gap: float) -> None:
 
 
 def test_runs_by_hand() -> None:
-    """Fronts and backs of one ordering, with an iteration that failed for one learner."""
+    """Fronts and backs of some orderings."""
     scores = np.random.default_rng(0).random((1, 2, 9, 1))
-    scores[0, 1, 4] = np.nan
-    given = FoldScores(scores, learners=PAIR, folds=10)
-    rules = {f"{n}": FixedNumber(n) for n in (3, 9)}
-    found = separate_runs(rules, given, None, PAIR, orderings=7, random_seed=5)
-    rng = np.random.default_rng(5)
+    given, orders = FoldScores(scores, learners=PAIR, folds=10), orders_of(9, 7, 5)
+    three, nine = (runs_of(FixedNumber(n), given, orders) for n in (3, 9))
     products = []
-    for m in range(7):
-        order = rng.permutation(9)
+    for m, order in enumerate(orders):
         signs = []
         for end, way in enumerate((order, order[::-1])):
-            kept = [way[np.isfinite(one[way, 0])][:3] for one in scores[0]]
-            means = [one[at, 0].mean() for one, at in zip(scores[0], kept, strict=True)]
-            assert found["3"].estimates[m, end, 0] == pytest.approx(means)
-            assert found["3"].reach[m, end, 0, 1] == 1 + list(way).index(kept[1][-1])
+            means = scores[0, :, way[:3], 0].mean(axis=0)
+            assert three.estimates[m, end, 0] == pytest.approx(means)
             signs.append(np.sign(means[0] - means[1]))
         products.append(signs[0] * signs[1])
-    assert found["3"].agreement(PAIR) == pytest.approx([np.mean(products)])
-    assert np.isnan(found["9"].agreement(PAIR)).all()
-    assert (found["9"].ran_out("a"), found["9"].ran_out("b")) == (0.0, 1.0)
-    assert found["9"].costs(PAIR) == pytest.approx([8.5])
+    assert three.agreement(PAIR) == pytest.approx([np.mean(products)])
+    assert np.isnan(nine.agreement(PAIR)).all()
+    late = runs_of(FixedNumber(10), given, orders)
+    assert (three.ran_out("a"), late.ran_out("b")) == (0.0, 1.0)
+    assert late.costs(PAIR) == pytest.approx([9])
 
 
 def test_stops_are_those_of_the_rule() -> None:
     rng = np.random.default_rng(2)
     items = [rng.random((2, 1, 20)) + rng.normal(0, 0.1, (2, 30, 20)) for _ in range(2)]
-    scores, rule = pools(0.0, 30, 2), SpearmanRule(1 - 1e-3)
-    found = separate_runs({"one": rule}, scores, items, PAIR, orderings=2, random_seed=4)["one"]
-    order = np.random.default_rng(4).permutation(30)
-    for end, way in enumerate((order, order[::-1])):
-        stops = stopping_iterations(rule, scores, items, way)
-        assert (found.reach[0, end] == np.where(stops, stops, np.inf)).all()
-    assert len(np.unique(found.reach)) > 2
+    scores, rule, orders = pools(0.0, 30, 2), SpearmanRule(1 - 1e-3), orders_of(30, 2, 4)
+    found = runs_of(rule, scores, orders, items)
+    for end, way in enumerate((orders[0], orders[0][::-1])):
+        assert (found.stops[0, end] == stopping_iterations(rule, scores, items, way)).all()
+    assert len(np.unique(found.stops)) > 2

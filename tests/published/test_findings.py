@@ -5,27 +5,31 @@ from typing import Any
 import numpy as np
 import pytest
 from published.comparisons import load_published
-from published.findings import FINDINGS, Study, judge_findings
+from published.findings import FINDINGS, SIX, Study, judge_findings
 from published.made_up_study import made_up
-from published.study import LEARNERS
+from published.study import LEARNERS, load_runs
 
 from bayes_sota.data.fold_scores import FoldScores
 
 RISING = {2: -0.02, 5: 0.0, 10: 0.02}
 FALLING = {2: 0.02, 5: 0.0, 10: -0.02}
 SETS = dict.fromkeys(("vote", "task 1", "task 2"), 0.1)
-TREES = dict.fromkeys(("tree-pruned", "hellinger"), 0.0)
+TREES = dict.fromkeys(("c45-laplace", "hellinger"), 0.0)
 
 
-def verdicts(item: str, orderings: int = 10, **settings: Any) -> dict[str, str]:
-    found = judge_findings(made_up(**settings), [item], orderings=orderings)[item]
+def verdicts(item: str, **settings: Any) -> dict[str, str]:
+    found = judge_findings(made_up(**settings), [item])[item]
     return {quantity: one.state for quantity, one in found.items()}
+
+
+def of_rules(**settings: Any) -> dict[str, str]:
+    return verdicts("cv-rules", **{"orderings": 10, **settings})
 
 
 def test_all_findings_are_judged() -> None:
     items = {n: i for n, i in load_published()["items"].items() if "study" in i}
     assert list(items) == list(FINDINGS)
-    found = judge_findings(made_up(6, 7), list(FINDINGS), orderings=3)
+    found = judge_findings(made_up(6, 7, orderings=3), list(FINDINGS))
     for name, item in items.items():
         assert set(found[name]) == set(item["rows"])
         assert all(one.said for one in found[name].values())
@@ -82,7 +86,7 @@ def test_too_few_significant_learners_must_be_improbable() -> None:
 
 def test_few_iterations() -> None:
     near = verdicts("cv-running-means", spread=0.0005, tasks=6, iterations=50)
-    apart = dict(zip(LEARNERS, np.linspace(0.3, 0.8, 6), strict=True))
+    apart = dict(zip(LEARNERS, np.linspace(0.3, 0.8, 8), strict=True))
     far = verdicts("cv-running-means", spread=0.0005, skill=apart, tasks=6)
     assert (near["few iterations"], near["many iterations"]) == ("holds", "does not hold")
     assert (far["few iterations"], far["many iterations"]) == ("does not hold", "holds")
@@ -94,12 +98,12 @@ def test_few_iterations() -> None:
 def test_leaders_on_vote() -> None:
     claim = "three learners lead on vote"
     rng = np.random.default_rng(0)
-    close = {name: 0.9 + rng.normal(0, 0.01, 40) for name in ("tree-pruned", "mlp", "5nn")}
+    close = {name: 0.9 + rng.normal(0, 0.01, 40) for name in ("c45-laplace", "mlp", "5nn")}
     assert verdicts("cv-running-means", tasks=2, vote=close)[claim] == "holds"
     far = {**close, "5nn": 0.5}
     assert verdicts("cv-running-means", tasks=2, vote=far)[claim] == "does not hold"
     assert verdicts("cv-running-means", tasks=2, vote=far, iterations=10)[claim] == "cannot tell"
-    runs = made_up(2, 12)
+    runs = made_up(2, 12, orderings=2)
     renamed = type(runs.scores[2])
     runs.scores.update({
         k: renamed(one.scores, learners=LEARNERS, folds=k) for k, one in runs.scores.items()
@@ -110,9 +114,14 @@ def test_leaders_on_vote() -> None:
 
 @pytest.mark.slow
 def test_contradictions() -> None:
-    near = {"spread": 1e-5, "sd": dict.fromkeys(LEARNERS, 0.02), "iterations": 120, "tasks": 12}
+    near: dict[str, Any] = {
+        "spread": 1e-5,
+        "sd": dict.fromkeys(LEARNERS, 0.02),
+        "iterations": 120,
+        "tasks": 12,
+    }
     assert verdicts("cv-verdicts", **near)["any two learners"] == "holds"
-    apart = {"skill": {"tree-pruned": 0.9}, "spread": 0.001}
+    apart = {"skill": {"c45-laplace": 0.9}, "spread": 0.001}
     assert verdicts("cv-verdicts", iterations=60, **apart)["two trees"] == "does not hold"
     assert verdicts("cv-verdicts", iterations=20, **apart)["two trees"] == "cannot tell"
 
@@ -142,8 +151,8 @@ def test_skewness_and_skill(sign: int, state: str) -> None:
     runs = made_up(20, 60, spread=0.0)
     rng, given = np.random.default_rng(1), runs.scores[10]
     scores = given.scores.copy()
-    for j in range(len(LEARNERS)):
-        tail = (j + 1) / 6 * rng.exponential(0.01, (20, 60))
+    for j in map(LEARNERS.index, SIX):
+        tail = (j + 1) / 8 * rng.exponential(0.01, (20, 60))
         scores[:, j, :, 0] = 0.8 + sign * 0.02 * j - tail + 0.002 * rng.normal(size=(20, 60))
     runs.scores[10] = FoldScores(scores, learners=given.learners, tasks=given.tasks, folds=10)
     found = judge_findings(runs, ["cv-shape"])["cv-shape"]["left skew marks the better learner"]
@@ -154,35 +163,35 @@ def test_skewness_and_skill(sign: int, state: str) -> None:
 def test_costs_of_rules() -> None:
     claim = "trees take at least twice the iterations"
     wobbly = dict.fromkeys(TREES, 0.2)
-    assert verdicts("cv-rules", tasks=8, wobble=wobbly)[claim] == "holds"
-    assert verdicts("cv-rules", tasks=8)[claim] == "does not hold"
+    assert of_rules(tasks=8, wobble=wobbly)[claim] == "holds"
+    assert of_rules(tasks=8)[claim] == "does not hold"
     # The other learners' iterations end before as well: theirs is a lower bound, too.
     late = dict.fromkeys(TREES, 0.6) | {"nb-kernel": 1e-5, "svm": 0.08}
-    assert verdicts("cv-rules", tasks=7, iterations=20, wobble=late)[claim] == "cannot tell"
+    assert of_rules(tasks=7, iterations=20, wobble=late)[claim] == "cannot tell"
     # Iterations end before the trees' rule holds: their number is a lower bound.
     slow = dict.fromkeys(LEARNERS, 0.3)
-    assert verdicts("cv-rules", tasks=8, iterations=10, wobble=slow)[claim] == "cannot tell"
+    assert of_rules(tasks=8, iterations=10, wobble=slow)[claim] == "cannot tell"
 
 
 @pytest.mark.slow
 def test_rules_that_never_stop() -> None:
     claim = "Spearman 1e-5 may never stop"
-    assert verdicts("cv-rules", tasks=7, iterations=10, wobble=dict.fromkeys(LEARNERS, 1e-5))[
-        claim
-    ] == ("does not hold")
+    assert verdicts(
+        "cv-rules", orderings=10, tasks=7, iterations=10, wobble=dict.fromkeys(LEARNERS, 1e-5)
+    )[claim] == ("does not hold")
     slow = dict.fromkeys(LEARNERS, 0.3)
-    assert verdicts("cv-rules", tasks=7, iterations=10, wobble=slow)[claim] == "cannot tell"
+    assert of_rules(tasks=7, iterations=10, wobble=slow)[claim] == "cannot tell"
 
 
 @pytest.mark.slow
 def test_costs_of_kolmogorov_and_smirnov() -> None:
-    few = verdicts("cv-rules", tasks=8, iterations=60, wobble=dict.fromkeys(TREES, 1e-4))
+    few = verdicts(
+        "cv-rules", orderings=10, tasks=8, iterations=60, wobble=dict.fromkeys(TREES, 1e-4)
+    )
     assert (few["KS .2 costs like Spearman"], few["KS .1 costs more"]) == ("does not hold", "holds")
     # A rule of the scores that stops at 11 or later, and one of the items that does so too.
     wobble = dict.fromkeys(TREES, 0.22)
-    same, ended = (
-        verdicts("cv-rules", tasks=6, iterations=n, wobble=wobble, orderings=6) for n in (150, 50)
-    )
+    same, ended = (of_rules(tasks=6, iterations=n, wobble=wobble, orderings=6) for n in (150, 50))
     assert same["KS .2 costs like Spearman"] == "holds"
     # A third of the runs end: both rules take all iterations there, which is no likeness.
     assert ended["KS .2 costs like Spearman"] == "cannot tell"
@@ -191,17 +200,19 @@ def test_costs_of_kolmogorov_and_smirnov() -> None:
 @pytest.mark.slow
 def test_reproducibility_of_rules() -> None:
     """Rules that take more iterations keep the order of two close trees more often."""
-    close = {"tree-pruned": 0.8, "hellinger": 0.804}
+    close = {"c45-laplace": 0.8, "hellinger": 0.804}
     settings = {"tasks": 8, "iterations": 60, "spread": 0.0, "skill": close}
-    late = verdicts("cv-rules", wobble=dict.fromkeys(TREES, 0.03), items=100, **settings)
+    late = verdicts(
+        "cv-rules", orderings=10, wobble=dict.fromkeys(TREES, 0.03), items=100, **settings
+    )
     assert late["Spearman 1e-3 stops too early"] == "holds"
     settings |= {"iterations": 200, "tasks": 6, "orderings": 6}
-    soon = verdicts("cv-rules", wobble=dict.fromkeys(TREES, 1e-4), **settings)
+    soon = of_rules(wobble=dict.fromkeys(TREES, 1e-4), **settings)
     assert soon["KS .2 less reproducible"] == "does not hold"
     assert soon["fixed 50 like adaptive rules"] == "does not hold"
     far = {"skill": {"hellinger": 0.9}, "tasks": 6, "iterations": 100, "orderings": 3}
-    assert verdicts("cv-rules", **far)["fixed 50 like adaptive rules"] == "holds"
-    short = verdicts("cv-rules", tasks=6, iterations=12)
+    assert of_rules(**far)["fixed 50 like adaptive rules"] == "holds"
+    short = of_rules(tasks=6, iterations=12)
     assert short["fixed 50 like adaptive rules"] == "cannot tell"
 
 
@@ -210,8 +221,8 @@ def test_reproducibility_of_rules() -> None:
 def test_equal_learners_have_no_order_to_keep(iterations: int, tasks: int, orderings: int) -> None:
     """Rules that take more of the iterations look more reproducible where runs share them."""
     wobble = dict.fromkeys(TREES, 0.08)
-    runs = made_up(tasks, iterations, spread=0.0, wobble=wobble)
-    found = judge_findings(runs, ["cv-rules", "cv-orders"], orderings=orderings)
+    runs = made_up(tasks, iterations, spread=0.0, wobble=wobble, orderings=orderings)
+    found = judge_findings(runs, ["cv-rules", "cv-orders"])
     gain = "gain of Spearman over fixed 10, larger for trees"
     assert found["cv-orders"][gain].state == "cannot tell"
     claims = ("Spearman 1e-3 stops too early", "KS .2 less reproducible")
@@ -221,14 +232,14 @@ def test_equal_learners_have_no_order_to_keep(iterations: int, tasks: int, order
 
 @pytest.mark.slow
 def test_orders() -> None:
-    trees = {"tree-pruned": 0.8, "hellinger": 0.802}
+    trees = {"c45-laplace": 0.8, "hellinger": 0.802}
     stable = {"nb-kernel": 0.7, "svm": 0.9}
     settings = {"tasks": 12, "iterations": 100, "spread": 0.0, "orderings": 16}
     wobble = dict.fromkeys(TREES, 0.2)
     found = verdicts("cv-orders", skill=trees | stable, wobble=wobble, **settings)
     assert found["canonical runs, two trees less reproducible"] == "holds"
     assert found["gain of Spearman over fixed 10, larger for trees"] == "holds"
-    other = {"nb-kernel": 0.8, "svm": 0.802, "tree-pruned": 0.7, "hellinger": 0.9}
+    other = {"nb-kernel": 0.8, "svm": 0.802, "c45-laplace": 0.7, "hellinger": 0.9}
     wobble = dict.fromkeys(("nb-kernel", "svm"), 0.2)
     found = verdicts("cv-orders", skill=other, wobble=wobble, **settings)
     assert found["canonical runs, two trees less reproducible"] == "does not hold"
@@ -236,7 +247,7 @@ def test_orders() -> None:
 
 
 def test_no_rule_is_judged_by_runs_that_share_iterations() -> None:
-    study = Study(made_up(6, 12), orderings=4)
+    study = Study(made_up(6, 12, orderings=4))
     assert np.isnan(study.agreement("fixed 10", ("nb-kernel", "svm"))).all()
     assert np.isfinite(study.agreement("canonical", ("nb-kernel", "svm"))).all()
 
@@ -266,3 +277,35 @@ def test_true_test_sets(truth: Any, bias: Any, low: str, closest: str) -> None:
     found = verdicts("cv-test-sets", tasks=6, truth=truth, bias=bias)
     assert (found["too low"], found["10 folds closest"]) == (low, closest)
     assert found["the best learner stays"] == "cannot tell"
+
+
+@pytest.fixture(scope="module")
+def kept() -> Study:
+    """The runs of the study that was run."""
+    return Study(load_runs())
+
+
+def test_the_study_is_as_large_as_the_source(kept: Study) -> None:
+    scores = kept.every.scores
+    assert len(kept.runs.tasks) == 28
+    assert kept.runs.n_iterations == 500
+    assert len(kept.runs.truth) >= 6
+    for k in (2, 5, 10):
+        counts = np.isfinite(scores[k].iteration_means()).sum(axis=2)
+        assert (counts[:, [LEARNERS.index(n) for n in LEARNERS if n != "mlp"]] == 500).all()
+        assert counts.min() >= 100
+
+
+def test_trees_with_the_same_leaves_are_about_equal(kept: Study) -> None:
+    for k in (2, 5, 10):
+        means = kept.every.scores[k].iteration_means()
+        one, other = (
+            means[:, LEARNERS.index(name)].mean() for name in ("c45-laplace", "hellinger")
+        )
+        assert abs(one - other) < 0.01
+
+
+def test_other_leaves_are_no_fair_comparison(kept: Study) -> None:
+    means = kept.every.scores[5].iteration_means()
+    one, other = (means[:, LEARNERS.index(name)].mean() for name in ("c45", "hellinger"))
+    assert one - other < -0.03

@@ -1,23 +1,26 @@
-"""The study runs on small tasks, goes on where it was ended, and refuses what is no task."""
+"""Tasks are read or refused; the study runs on small ones, goes on, and is what is stored."""
 
-import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from published import study
 from published.comparisons import reproduce
 from published.reproduce import main
-from published.study import FOLDS, LEARNERS, read_tasks, run_study
+from published.study import FOLDS, LEARNERS, load_runs, save_runs
+from published.tasks import bundled_tasks, read_tasks
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from studies import cross_validation as runner
 
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.learners import prepared
+from bayes_sota.crossval.run import repeated_cross_validation
 
 
 def frame(n: int = 40, seed: int = 0) -> pd.DataFrame:
@@ -37,8 +40,10 @@ def folder(path: Path, **tables: Any) -> Path:
 
 def test_tasks(tmp_path: Path) -> None:
     bundled = read_tasks(None)
-    assert len(bundled) == 7
-    assert all(set(task.labels) == {0, 1} and task.test is None for task in bundled)
+    assert len(bundled) == 10
+    assert all(set(task.labels) == {0, 1} for task in bundled)
+    tested = {task.name: len(task.test[1]) for task in bundled if task.test is not None}
+    assert tested == {"digits-odd": 1198, "volatile-days": 441, "volatile-months": 555}
     found = read_tasks(folder(tmp_path, small=frame(), small_test=frame(30, 1)))
     assert [task.name for task in found][:2] == ["small", "iris-1"]
     assert found[0].test is not None
@@ -61,88 +66,93 @@ def test_tasks(tmp_path: Path) -> None:
 )
 def test_what_is_no_task_is_refused(tmp_path: Path, tables: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_tasks(folder(tmp_path, **tables))
+        all(map(runner.checked_task, read_tasks(folder(tmp_path, **tables))))
+
+
+def test_a_later_test_set_is_later(tmp_path: Path) -> None:
+    """Attributes of the first item of the test set are moves after those that were trained on."""
+    task = next(task for task in bundled_tasks() if task.name == "volatile-days")
+    assert task.test is not None
+    # Five moves before each item: the next item has four of them again.
+    assert task.rows[-1, 1:5].tolist() == task.test[0][0, :4].tolist()
+
+
+def test_a_study_is_repeated_cross_validation(tmp_path: Path) -> None:
+    """Scores and probabilities of the folds are those of the public way, learner by learner."""
+    names = tuple(name for name in LEARNERS if name != "mlp")
+    (task,) = (task for task in read_tasks(folder(tmp_path, one=frame())) if task.name == "one")
+    study = replace(runner.checked_task(task, names), folds=2)
+    learners = {n: prepared(x, []) for n, x in runner.study_learners(names).items()}
+    found = repeated_cross_validation(
+        learners, task.rows, task.labels, folds=2, iterations=2, rule="fixed", random_seed=0
+    )
+    for n in range(2):
+        scores, values = runner.run_iteration(study, n)
+        assert scores == pytest.approx(found.fold_scores.scores[0, :, n])
+        assert values == pytest.approx(found.probabilities[:, n], abs=1e-9)
+
+
+def test_on_a_test_set() -> None:
+    (task,) = (task for task in bundled_tasks() if task.name == "digits-odd")
+    small = replace(task, rows=task.rows[:80], labels=task.labels[:80])
+    found, errors = runner.on_test_set(small, 0)
+    # The truth of a learner without random numbers, on another route.
+    svm = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(small.rows, small.labels)
+    assert task.test is not None
+    rows, labels = task.test
+    expected = roc_auc_score(labels, svm.decision_function(rows))
+    at = LEARNERS.index("svm")
+    assert found[at] == pytest.approx(expected, abs=2e-3)
+    # Items of the test set are drawn, and so are the 80 that the estimate is from.
+    sizes = [(int(one.sum()), int((one == 0).sum())) for one in (labels, small.labels)]
+    of_test, of_estimate = (auc_std(found[at], *n) for n in sizes)
+    assert errors[at] == pytest.approx(np.hypot(of_test, of_estimate))
+    assert errors[at] == pytest.approx(of_test * np.sqrt(1 + 1198 / 80), rel=0.15)
 
 
 @pytest.mark.slow
-def test_a_study_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    given = folder(tmp_path / "data", one=frame(), one_test=frame(30, 1))
-    (task,) = (task for task in read_tasks(given) if task.name == "one")
-    whole = run_study([task], iterations=2)
-    run_study([task], iterations=1, checkpoint=tmp_path / "kept")
-    resumed = run_study([task], iterations=2, checkpoint=tmp_path / "kept")
-    assert sorted(p.name for p in (tmp_path / "kept").iterdir()) == ["one-10", "one-2", "one-5"]
+def test_a_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "CHUNK", 10)
+    tasks = [replace(task, test=None) for task in bundled_tasks() if task.name == "iris-1"]
+    most = {runner.QUICK: 20, runner.SLOW: 10}
+    runner.run(tmp_path, tasks, most, 0, 1)
+    kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(kept) == 3 * 3
+    next(tmp_path.glob("*-10-nb-kernel-*-10.npz")).unlink()
+    runner.run(tmp_path, tasks, most, 0, 1)
+    assert {path.name for path in tmp_path.iterdir()} == set(kept)
+    runs = runner.collected(tmp_path, tasks, 20, 3, 0, 1)
+    save_runs(runs, tmp_path / "study.npz")
+    again = load_runs(tmp_path / "study.npz")
     for k in FOLDS:
-        assert resumed.scores[k].data_hash() == whole.scores[k].data_hash()
-        assert resumed.probabilities[k][0].tobytes() == whole.probabilities[k][0].tobytes()
-    # The truth of a learner without random numbers, on another route.
-    svm = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(task.rows, task.labels)
-    rows, labels = task.test or (None, None)
-    found = whole.truth["one"][LEARNERS.index("svm")]
-    assert found == pytest.approx(roc_auc_score(labels, svm.decision_function(rows)))
-    # Items of the test set are drawn, and so are the 40 that the estimate is from.
-    sizes = [(one.sum(), (one == 0).sum()) for one in (labels, task.labels)]
-    of_test, of_estimate = (auc_std(np.clip(found, 1e-9, 1 - 0.5 / 216), *n) for n in sizes)
-    error = whole.truth_error["one"][LEARNERS.index("svm")]
-    assert error == pytest.approx(np.hypot(of_test, of_estimate), rel=0.01)
-    assert error == pytest.approx(of_test * np.sqrt(1 + 30 / 40), rel=0.1)
+        means = runs.scores[k].iteration_means()
+        assert again.scores[k].iteration_means() == pytest.approx(means, abs=1.01e-5, nan_ok=True)
+        assert (again.stops[k] == runs.stops[k]).all()
+        assert np.isnan(means[0, LEARNERS.index("mlp"), 10:]).all()
+    # What is stored is what these tasks give today.
+    stored = load_runs()
+    at = stored.tasks.index("iris-1")
+    quick = [LEARNERS.index(name) for name in runner.QUICK]
+    for k in FOLDS:
+        now, then = (one.scores[k].iteration_means() for one in (runs, stored))
+        assert now[0, quick] == pytest.approx(then[at, quick, :20], abs=1.01e-5)
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Verdicts of made-up runs, as the command tells them."""
-    from published.made_up_study import made_up
-
-    asked: dict[str, Any] = {}
-
-    def run(tasks: Any, **settings: Any) -> Any:
-        asked.update(settings, tasks=[task.name for task in tasks])
-        return made_up(20, 7, bias={2: -0.02, 5: 0.0, 10: 0.02})
-
-    monkeypatch.setattr(study, "run_study", run)
-    found = reproduce(["cv-folds"], iterations=7, checkpoint=tmp_path)
-    assert asked["iterations"] == 7
-    assert asked["checkpoint"] == tmp_path
-    assert "tumours" in asked["tasks"]
-    first = found[0]
-    assert (first.state, first.computed) == ("holds", 6)
-    assert "significantly lower for 6 of 6 learners" in first.note
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    found = reproduce(["cv-test-sets"])
+    assert [one.item for one in found] == ["cv-test-sets"] * 3
+    assert "9 data sets" in found[0].note
     with pytest.raises(SystemExit) as stopped:
-        main(["cv-folds", "mania", "--full-size", "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert stopped.value.code == 0
-    assert asked["iterations"] == 500
-    assert told["n_by_state"]["holds"] == 4
-    assert told["seed"] == 0
-    assert "seed 0" in told["text"]
-    assert "Of 5 published numbers 3 are reproduced and 2 differ" in told["text"]
-    assert "Of 7 findings 4 hold and 3 do not hold." in told["text"]
-
-
-@pytest.mark.parametrize(
-    ("items", "settings", "message"),
-    [
-        (["mania"], {"iterations": 10}, "iterations has no effect on items other than cv-"),
-        (["mania"], {"cores": 2}, "cores has no effect"),
-        (["cv-folds"], {"iterations": 5}, "at least 6 iterations"),
-        (["cv-folds"], {"data": "nowhere"}, "nowhere: no such directory"),
-    ],
-)
-def test_arguments(items: list[str], settings: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        reproduce(items, **settings)
-
-
-def test_full_size_is_a_number_of_iterations(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["cv-folds", "--full-size", "--iterations", "20"])
-    assert stopped.value.code == 2
-    assert "--full-size is --iterations 500: give one of them" in capsys.readouterr().err
+        main(["cv-test-sets", "mania"])
+    assert not stopped.value.code
+    assert "Of 5 published numbers 3 are reproduced and 2 differ" in capsys.readouterr().out
+    with pytest.raises(InputError, match="random_seed has no effect"):
+        reproduce(["mania"], random_seed=1)
 
 
 @pytest.mark.slow
 def test_the_shared_tasks(data_directory: Path) -> None:
     found = {task.name: task for task in read_tasks(data_directory)}
-    assert len(found) == 25
-    assert found["segment-window"].test is not None
+    assert len(found) == 28
+    assert sum(task.test is not None for task in found.values()) == 9
     assert found["vote"].rows.shape == (435, 16)
