@@ -13,6 +13,7 @@ from bayes_sota.core.arguments import (
     COUNT,
     DRAWS,
     NUMBER,
+    OPEN_SHARE,
     POSITIVE,
     PROCESSES,
     SHARE,
@@ -74,9 +75,10 @@ _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes", "fixed_field")
+_OF_ABC = ("epsilon", "rejection")
 _OF_DRAWS = (
     "classifiers", "submissions", "model", "domain", "field", "new_n_test", "learn_rho", "draws",
-    "chains", "cores", "seed", "no_sensitivity", *_QUESTIONS,
+    "chains", "cores", "seed", "no_sensitivity", *_OF_ABC, *_QUESTIONS,
 )  # fmt: skip
 
 
@@ -147,6 +149,15 @@ question_options = together(
 @number_option(DRAWS, "--chains", help="Chains.")
 @number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
+@number_option(
+    OPEN_SHARE, "--epsilon",
+    help="How far a simulated best score may lie from the observed one (abc); default a sixth of "
+    "the posterior's standard deviation.",
+)  # fmt: skip
+@click.option(
+    "--rejection", is_flag=True,
+    help="Plain rejection: keep the boards simulated from the prior that come that close (abc).",
+)  # fmt: skip
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -208,7 +219,7 @@ def estimate_as_typed(
     refuse("any method but shrink and crop", options, _OF_POINTS)
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
-    names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_QUESTIONS)
+    names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_OF_ABC, *_QUESTIONS)
     settings = {name: options[name] for name in names} | {
         "random_seed": chosen_seed(options["seed"]), "progressbar": progressbar, "groups": groups,
         "sensitivity": sensitivity and not options["no_sensitivity"],

@@ -95,6 +95,8 @@ def estimate_sota(
     criterion: Criterion | None = None,
     correlation: float | None = None,
     fixed_field: bool = False,
+    epsilon: float | None = None,
+    rejection: bool = False,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree:
@@ -146,6 +148,9 @@ def estimate_sota(
         is the same.
     n_classes, criterion, correlation, fixed_field : optional
         Of the point estimates only (``bayes_sota.maximum.sample``).
+    epsilon, rejection : optional
+        Tolerance of ``abc`` on the scale of scores, and plain rejection from the prior instead of
+        sequential Monte Carlo (``bayes_sota.maximum.sample.sample_abc``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
@@ -244,6 +249,8 @@ class _Route:
         """What the route is called with."""
         for option, what in self.refused.items():
             refuse_unused(what, {option: asked[option]})
+        if self.sample is not sample_abc:
+            refuse_unused("any method but abc", {name: asked[name] for name in _OF_ABC})
         least = NUTS_DRAWS if self.sample is sample_board_nuts else 1
         settings: dict[str, Any] = spec.sizes(asked["draws"], asked["chains"], least)
         settings |= spec.provenance | {name: asked[name] for name in (*_OF_ALL, *self.takes)}
@@ -257,6 +264,7 @@ class _Route:
 _OF_ALL = ("random_seed", "new_n_test", "groups")
 _OF_POINTS = ("n_classes", "criterion", "correlation", "fixed_field")
 _OF_PROCESSES = ("cores", "progressbar")
+_OF_ABC = ("epsilon", "rejection")
 _ONE_PROCESS = {"cores": "the exact route, which needs one process"}
 _MAXIMA = {"learn_rho": "observed maxima"}
 _WHOLE = {"reference_skill": "more than the maximum of one board"}
@@ -265,7 +273,7 @@ _ROUTES = {
     "maxima": {
         "exact": _Route(sample_exact, ("reference_skill",), _MAXIMA | _ONE_PROCESS),
         "nuts": _Route(sample_nuts, ("reference_skill", *_OF_PROCESSES), _MAXIMA),
-        "abc": _Route(sample_abc, ("reference_skill", *_OF_PROCESSES), _MAXIMA),
+        "abc": _Route(sample_abc, ("reference_skill", *_OF_PROCESSES, *_OF_ABC), _MAXIMA),
     },
     "scores": {
         "exact": _Route(sample_with_fit, ("learn_rho",), _WHOLE | _ONE_PROCESS),

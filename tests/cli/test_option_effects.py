@@ -115,7 +115,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--cost-per-item": ("3",), "--cost-per-run": ("2",),
     "--correlation": ("0.4", "0.45"), "--correlation-range": ("0.1 0.4",), "--decimals": ("5", "3"),
-    "--domain": ("tabular",),
+    "--domain": ("tabular",), "--epsilon": ("0.01",),
     "--draws": ("6000", "70"), "--drop-above": ("0.89",), "--gap": ("0.03",),
     "--group-by": ("topic",), "--group-column": ("data",), "--item-column": ("item", "a"),
     "--label-column": ("gold", "a"), "--leave-out": ("x", "a"), "--level": ("0.2",),
