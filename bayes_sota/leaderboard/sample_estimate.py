@@ -70,6 +70,7 @@ Route = Literal["scores", "responses"]
 FIELDS = ("all", "strong", "weak")
 _SMALLEST = 8
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
+_RATIOS = (0.5, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
 # sets of parameters at each value of rho: of its own row, of one family, of other assumptions
 _OF_RHO, _OF_FAMILY, _OF_OTHERS = 160, 40, 60
@@ -341,11 +342,12 @@ def sota_sensitivity(
     The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
     fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
     fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
-    other kind of field, where the prior of rho is of one.
+    spread ratio of the scores behind AUCs at half and two; the other kind of field, where the prior
+    of rho is of one.
 
     For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
     alone; the luck of chosen submissions, where the board has some; more entries than are listed;
-    the other kind of field.
+    the spread ratio of the scores behind AUCs; the other kind of field.
     ``progressbar`` shows how many are left.
 
     Returns
@@ -423,6 +425,9 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
         yield "submission_luck", luck, partial(fitted, fit.kernel, known)
     hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
     yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
+    for ratio in _RATIOS if board.metric == "auc" else ():
+        other = kernel_of(board.with_spread_ratio(ratio))
+        yield "spread_ratio", ratio, partial(fitted, other, priors)
     for kind, others in of_other_field(priors):
         yield "field", kind, partial(fitted, fit.kernel, others)
 
@@ -463,6 +468,12 @@ def maximum_rows(
     for spread in _spreads(priors.skill):
         skill = replace(priors.skill, spread=spread)
         yield "spread", spread, partial(theta, priors=replace(priors, skill=skill))
+    for ratio in _RATIOS if all(board.metric == "auc" for board in boards) else ():
+        yield (
+            "spread_ratio",
+            ratio,
+            partial(theta, tuple(b.with_spread_ratio(ratio) for b in boards)),
+        )
     for kind, others in of_other_field(priors):
         yield "field", kind, partial(theta, priors=others)
 

@@ -8,11 +8,13 @@ import click
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, refuse_unused
 from bayes_sota.core.command import (
     Reported,
+    auc_options,
     check_positives,
     command,
     estimate_options,
     interval_option,
     number_option,
+    parse_ratio,
 )
 from bayes_sota.core.errors import InputError
 
@@ -49,6 +51,7 @@ _INDEPENDENT = (
     "--reference-skill",
     help="theta0; default the (expected) skill of the best classifier.",
 )
+@auc_options
 @number_option(SHARE, "--at-least", help="Probability that the best score is at least this.")
 @interval_option
 @estimate_options
@@ -58,6 +61,8 @@ def maximum(
     theta: float | None,
     metric: str,
     n_positive: int | None,
+    spread_ratio: str | None,
+    class_correlation: tuple[float, float] | None,
     uniform: tuple[float, float] | None,
     correlation: float | None,
     pairwise_correlation: float | None,
@@ -75,18 +80,24 @@ def maximum(
 
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
-    given = chosen_correlation(correlation, pairwise_correlation)
-    rho = given or 0.0
+    given = chosen_correlation(correlation, pairwise_correlation, class_correlation)
+    rho: Any = given or 0.0
     if rho == 0:
         refuse_unused("independent classifiers", {"--reference-skill": reference_skill})
     skills = (theta,) if theta is not None else uniform or ()
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho)
-    elif n_positive is not None:
-        raise InputError("--n-positive is for --metric auc")
+        ratio = parse_ratio(spread_ratio)
+        law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho, ratio)
     else:
+        of_aucs = {
+            "--n-positive": n_positive, "--spread-ratio": spread_ratio,
+            "--class-correlation": class_correlation,
+        }  # fmt: skip
+        for name, value in of_aucs.items():
+            if value is not None:
+                raise InputError(f"{name} is for --metric auc")
         law, facts = _accuracy_law(n_test, classifiers, skills, rho, reference_skill)
     result: dict[str, Any] = {
         "expected_maximum": law.mean(), "sd": law.std(), "interval": list(law.interval(ci_prob)),
@@ -123,7 +134,12 @@ def _accuracy_law(
 
 
 def _auc_law(
-    n_test: int, n_positive: int | None, classifiers: int, skills: tuple[float, ...], rho: float
+    n_test: int,
+    n_positive: int | None,
+    classifiers: int,
+    skills: tuple[float, ...],
+    rho: float | tuple[float, float],
+    ratio: float | tuple[float, float] | None,
 ) -> tuple[Any, dict[str, Any]]:
     from bayes_sota.auc.laws import auc_maximum_law
 
@@ -135,10 +151,10 @@ def _auc_law(
             )
     law = auc_maximum_law(
         _skill(skills), n_positive=positives, n_negative=n_test - positives,
-        n_classifiers=classifiers, correlation=rho,
+        n_classifiers=classifiers, correlation=rho, spread_ratio=1.0 if ratio is None else ratio,
     )  # fmt: skip
     facts = {"theta_sota": law.auc_sota, "correlation": rho, "metric": "auc"}
-    return law, {**facts, "n_positive": positives}
+    return law, {**facts, "n_positive": positives, "spread_ratio": 1.0 if ratio is None else ratio}
 
 
 def _skill(skills: tuple[float, ...]) -> Any:
@@ -148,8 +164,16 @@ def _skill(skills: tuple[float, ...]) -> Any:
     return skills[0] if len(skills) == 1 else Uniform(*skills)
 
 
-def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:
-    """rho from either of the two options, None if neither is given."""
+def chosen_correlation(
+    correlation: float | None,
+    pairwise: float | None,
+    of_classes: tuple[float, float] | None = None,
+) -> Any:
+    """rho from one of the options, None if none is given; a pair is that of both classes."""
+    if of_classes is not None:
+        if correlation is not None or pairwise is not None:
+            raise InputError("give either --class-correlation or one rho for both classes")
+        return of_classes
     if correlation is not None and pairwise is not None:
         raise InputError("give either --correlation (rho) or --pairwise-correlation (rho^2)")
     return correlation if pairwise is None else float(pairwise**0.5)

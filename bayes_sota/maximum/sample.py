@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayes_sota.auc.estimate import Correlation
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
@@ -213,10 +214,11 @@ class Request:
         return {**provenance, **notes, **found, "new_n_test": int(self.new_n_test or 0)}
 
     def _facts(self, board: BestScore) -> dict[str, float]:
-        low, high = score_bounds(board)
+        (low, high), ratios = score_bounds(board), board.spread_ratio_ends
         return {
             "maximum": board.maximum, "n_test": board.n_test or 0,
             "n_positive": board.n_positive or 0, "standard_error": board.standard_error or 0,
+            "spread_ratio_low": ratios[0], "spread_ratio_high": ratios[1],
             "score_low": low, "score_high": high, "typical_tries": board.typical_tries,
             "reference_skill": default_reference_skill(board, self.reference_skill),
         }  # fmt: skip
@@ -244,7 +246,7 @@ def estimate_point(
     *,
     n_classes: int | None = None,
     criterion: Criterion | None = None,
-    correlation: float | None = None,
+    correlation: Correlation | None = None,
     fixed_field: bool = False,
 ) -> xr.DataTree:
     """Shrink or crop the scores of a board.
@@ -257,8 +259,9 @@ def estimate_point(
     n_classes : int, optional
         Classes of the task; needed for accuracies, whose chance is one over it.
     criterion : {"expected", "upper"}, optional
-    correlation : float, optional
-        rho; default 0.6 for accuracies as in the paper, 0 for AUCs.
+    correlation : float or (float, float), optional
+        rho; default 0.6 for accuracies as in the paper, 0 for AUCs, of which a pair is that among
+        positives and among negatives.
     fixed_field : bool
         Whether every entry takes part once, of shrinking.
 
@@ -283,6 +286,7 @@ def estimate_point(
         if method != "shrink" or n_classes is not None:
             raise InputError('AUCs take method "shrink", towards 1/2: no n_classes')
         sizes: dict[str, Any] = {"n_positive": shown.n_positive, "n_negative": shown.n_negative}
+        sizes["spread_ratio"] = shown.spread_ratio
         return shrink_aucs(shown.scores, **sizes, **how).to_datatree()
     if shown.metric != "accuracy":
         raise InputError("shrinking and cropping are for accuracies and AUCs")

@@ -74,7 +74,26 @@ def _sentences(content: dict[str, Any]) -> list[str]:
             f"The best score is at least {reached['score']:g} with probability "
             f"{chance(reached['probability'])}."
         )
+    if auc and content["spread_ratio"] != 1:
+        said.append(spread_in_words(content["spread_ratio"]))
     if content["correlation"]:
         of = "scores with a reference score" if auc else "classifiers with a reference classifier"
-        said.append(f"The correlation of the {of} (rho) is {content['correlation']:g}.")
+        said.append(f"The correlation of the {of} (rho) is {class_rho(content['correlation'])}.")
     return said
+
+
+def spread_in_words(ratio: float | tuple[float, float]) -> str:
+    """What the spread ratio of AUCs was taken to be."""
+    if isinstance(ratio, tuple):
+        return (
+            "Every classifier's scores of positives are spread by a factor of its own over those "
+            f"of negatives, between {ratio[0]:g} and {ratio[1]:g} for 95 % of them."
+        )
+    return f"The scores of positives are spread {ratio:g} times as wide as those of negatives."
+
+
+def class_rho(correlation: float | tuple[float, float]) -> str:
+    """One rho, or that of both classes."""
+    if isinstance(correlation, tuple):
+        return f"{correlation[0]:g} among positives and {correlation[1]:g} among negatives"
+    return f"{correlation:g}"

@@ -76,6 +76,7 @@ def test_an_epsilon_that_accepts_nothing_is_refused(options, message):
         sample_abc((BOARD,), MaximumPriors(), random_seed=1, **options)
 
 
+@pytest.mark.slow
 def test_too_few_moves_are_told():
     tree = sample_abc(
         (BEST_OF_MANY,), MaximumPriors(), epsilon=1e-8, draws=100, chains=2, cores=1, random_seed=1
