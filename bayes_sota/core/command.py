@@ -135,7 +135,8 @@ _ABOUT_INPUT = frozenset((
     "n_test", "n_test_private", "n_test_public", "percent", "players", "rounding",
     "right", "run_separator", "scorer", "scoring", "sd", "sd_coefficients", "sd_difference",
     "skip_problems", "spread_ratio", "standard_error", "standard_error_private",
-    "standard_error_public", "submissions", "target", "theta", "uniform", "unpaired_folds", "winner",
+    "standard_error_public", "submissions", "target", "theta", "uniform", "unpaired_folds",
+    "winner",
 ))  # fmt: skip
 _ABOUT_OUTPUT = frozenset((
     "as_json", "ci_prob", "figure_kind", "groups", "p_rank", "quiet", "task", "text", "top",

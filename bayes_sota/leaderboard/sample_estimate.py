@@ -426,7 +426,7 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
     hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
     yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
     for ratio in _RATIOS if board.metric == "auc" else ():
-        other = kernel_of(board.with_spread_ratio(ratio))
+        other = fit.kernel.under(board.with_spread_ratio(ratio))
         yield "spread_ratio", ratio, partial(fitted, other, priors)
     for kind, others in of_other_field(priors):
         yield "field", kind, partial(fitted, fit.kernel, others)

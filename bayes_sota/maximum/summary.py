@@ -22,6 +22,7 @@ def describe_maximum(content: dict[str, Any]) -> Report:
         ends of a uniform distribution.
     """
     best = f"expected best score of {counted(content['n_classifiers'], 'classifier')}"
+    rho = class_rho(content["correlation"])
     ends = "{:.6f} to {:.6f}".format(*content["interval"])
 
     def row(name: str, key: str, form: str = ".6f") -> tuple[str, Any, str]:
@@ -32,7 +33,7 @@ def describe_maximum(content: dict[str, Any]) -> Report:
         row(best, "expected_maximum"),
         row("standard deviation of the best score", "sd"),
         (f"{content['prob']:.0%} interval of the best score", ends, ends),
-        row("correlation with the reference classifier (rho)", "correlation", "g"),
+        ("correlation with the reference classifier (rho)", rho, rho),
         row("multiplicity bias", "bias", "+.6f"),
     ]
     if reached := content.get("p_at_least"):
