@@ -358,7 +358,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "shrink_aucs": Call(
             {"aucs": scores, **aucs},
             {"aucs": scores[2:], **aucs_others, "correlation": 0.3, "criterion": "upper",
-             "ci_prob": 0.8, "fixed_field": True},
+             "ci_prob": 0.8, "fixed_field": True, "spread_ratio": 2.0},
         ),
         "diagnose": Call({"tree": tree()}, {"tree": two_trees()}),
         "log_outcomes": Call(

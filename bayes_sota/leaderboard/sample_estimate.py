@@ -70,7 +70,7 @@ Route = Literal["scores", "responses"]
 FIELDS = ("all", "strong", "weak")
 _SMALLEST = 8
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
-_RATIOS = (0.5, 2.0)  # of the spreads of the scores behind AUCs
+_RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
 # sets of parameters at each value of rho: of its own row, of one family, of other assumptions
 _OF_RHO, _OF_FAMILY, _OF_OTHERS = 160, 40, 60
@@ -425,7 +425,7 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
         yield "submission_luck", luck, partial(fitted, fit.kernel, known)
     hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
     yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
-    for ratio in _RATIOS if board.metric == "auc" else ():
+    for ratio in _other_ratios(board):
         other = fit.kernel.under(board.with_spread_ratio(ratio))
         yield "spread_ratio", ratio, partial(fitted, other, priors)
     for kind, others in of_other_field(priors):
@@ -468,7 +468,7 @@ def maximum_rows(
     for spread in _spreads(priors.skill):
         skill = replace(priors.skill, spread=spread)
         yield "spread", spread, partial(theta, priors=replace(priors, skill=skill))
-    for ratio in _RATIOS if all(board.metric == "auc" for board in boards) else ():
+    for ratio in _other_ratios(*boards):
         yield (
             "spread_ratio",
             ratio,
@@ -476,6 +476,12 @@ def maximum_rows(
         )
     for kind, others in of_other_field(priors):
         yield "field", kind, partial(theta, priors=others)
+
+
+def _other_ratios(*boards: BestScore) -> list[float]:
+    """Spread ratios that were not assumed, of AUCs."""
+    aucs = all(board.metric == "auc" for board in boards)
+    return [ratio for ratio in _RATIOS if aucs and ratio != boards[0].spread_ratio]
 
 
 def _scaled_tries(board: BestScore, factor: float) -> int | TriesPrior:
