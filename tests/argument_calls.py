@@ -388,7 +388,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "shrink_aucs": Call(
             {"aucs": scores, **aucs},
             {"aucs": scores[2:], **aucs_others, "correlation": 0.3, "criterion": "upper",
-             "ci_prob": 0.8, "fixed_field": True},
+             "ci_prob": 0.8, "fixed_field": True, "spread_ratio": 2.0},
         ),
         "diagnose": Call({"tree": tree()}, {"tree": two_trees()}),
         "log_outcomes": Call(
@@ -421,8 +421,10 @@ def calls(folder: Path) -> dict[str, Call]:
              "model": "obesity-risk-maximum", "domain": "tabular", "field": "ensembles",
              "draws": 60, "chains": 3, "reference_skill": 0.8, "new_n_test": 50, "learn_rho": True,
              "n_classes": 3, "groups": "estimands", "criterion": "upper", "correlation": 0.3,
-             "fixed_field": True, **seeds},
-            {"groups": ({"board": paired()}, "estimands")},
+             "fixed_field": True, "epsilon": 0.1, "rejection": True, **seeds},
+            {"groups": ({"board": paired()}, "estimands"),
+             "epsilon": ({"method": "abc", "rejection": True}, 0.1),
+             "rejection": ({"method": "abc", "epsilon": 0.1}, True)},
         ),
         "false_claim_probability": Call(pair, {**pair_others, "alpha": 2.0}),
         "false_claim_probability_of_means": Call(means, means_others, {"bounds": wide}),

@@ -7,6 +7,9 @@ normal, the estimate is a mean over the b items of that class,
 .. math:: \hat A = \frac1b \sum_j G(w_j), \quad G(w) = \frac1a \sum_i 1\{u_i > w\}, \quad
           E(\hat A \mid u) = \frac1a \sum_i \Phi(u_i)
 
+Where classifiers have ratios of their own, log-normal, the law of an estimate is the mean over
+ratios (``ratio_nodes``).
+
 The mean of the placements :math:`\Phi(u_i)` is convolved exactly (FFT); the b scores add noise with
 the variance that belongs to that mean by exponential tilting. ``tests/auc/test_law.py`` compares
 with simulated scores, far into the tail.
@@ -19,7 +22,9 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, ndtr, ndtri, owens_t
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import NORMAL_975
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.checks import SpreadRatio, checked_ratio
 
 Correlation = float | tuple[float, float]  # of both classes, or (of positives, of negatives)
 _MOST = 10_000_000
@@ -33,9 +38,12 @@ _RARE = 1e-17  # what an FFT cannot tell from nothing
 _STEEP = 0.2  # relative change of mass from cell to cell
 _COARSE = 600  # cells of a placement that are enough for a variance
 _TILTS = 61
+_RATIOS = 3  # of classifiers with ratios of their own
 
 
-def auc_std(auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> Any:
+def auc_std(
+    auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: SpreadRatio = 1.0
+) -> Any:
     r"""Standard deviation of the AUC estimate of one classifier.
 
     .. math:: \mathrm{Var} = \frac{A(1-A) + (n_- - 1)(Q_+ - A^2) + (n_+ - 1)(Q_- - A^2)}{n_+ n_-}
@@ -49,8 +57,9 @@ def auc_std(auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: floa
     auc : array_like
         In (0, 1).
     n_positive, n_negative : int
-    spread_ratio : float
-        Standard deviation of the positives' scores over that of the negatives'.
+    spread_ratio : float or (float, float)
+        Standard deviation of the positives' scores over that of the negatives'; or the ends
+        between which it lies for 95 % of classifiers, log-normal.
 
     Returns
     -------
@@ -61,8 +70,10 @@ def auc_std(auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: floa
     >>> round(float(auc_std(0.9, 51, 2949)), 5)
     0.02115
     """
-    variance = auc_covariance(auc, auc, n_positive, n_negative, 1.0, spread_ratio=spread_ratio)
-    return np.sqrt(variance)
+    ratios, weights = ratio_nodes(spread_ratio)
+    sizes = (n_positive, n_negative)
+    variances = [auc_covariance(auc, auc, *sizes, 1.0, spread_ratio=s) for s in ratios.tolist()]
+    return np.sqrt(sum(w * v for w, v in zip(weights, variances, strict=True)))
 
 
 def auc_covariance(
@@ -72,7 +83,7 @@ def auc_covariance(
     n_negative: int,
     correlation: Correlation,
     *,
-    spread_ratio: float = 1.0,
+    spread_ratio: SpreadRatio = 1.0,
 ) -> Any:
     r"""Covariance of the AUC estimates of two classifiers on the same items.
 
@@ -84,7 +95,8 @@ def auc_covariance(
               + (n_+ - 1)\{\Phi_2(\delta, \delta'; r_-/2) - AA'\}}{n_+ n_-}
 
     with ``r = (r_+ + r_-) / 2``; where the spreads differ, positives weigh ``s^2 / (1 + s^2)`` and
-    negatives ``1 / (1 + s^2)`` instead of a half.
+    negatives ``1 / (1 + s^2)`` instead of a half. Two classifiers with ratios s and s' of their own
+    have the geometric means of these weights, and the covariance is its mean over both ratios.
 
     Parameters
     ----------
@@ -93,7 +105,8 @@ def auc_covariance(
     n_positive, n_negative : int
     correlation : float or (float, float)
         ``r``, or ``(r_+, r_-)``; with a shared reference score it is rho squared.
-    spread_ratio : float
+    spread_ratio : float or (float, float)
+        As of ``auc_std``.
 
     Examples
     --------
@@ -108,16 +121,21 @@ def auc_covariance(
     for r in (r_positive, r_negative):
         if not 0 <= r <= 1:
             raise InputError(f"correlation must lie in [0, 1], got {r:g}")
-    share = checked_ratio(spread_ratio) ** 2 / (1 + spread_ratio**2)
     delta, gamma = ndtri(first), ndtri(second)
     product = first * second
 
     def excess(r: float) -> FloatArray:
         return bivariate_normal(delta, gamma, r) - product
 
-    same = excess(share * r_positive + (1 - share) * r_negative)
-    positives, negatives = excess(share * r_positive), excess((1 - share) * r_negative)
-    return (same + (b - 1) * positives + (a - 1) * negatives) / (a * b)
+    ratios, weights = ratio_nodes(spread_ratio)
+    share = ratios**2 / (1 + ratios**2)
+    found = np.zeros(np.shape(product))
+    for (i, j), weight in np.ndenumerate(np.outer(weights, weights)):
+        positive = r_positive * float(np.sqrt(share[i] * share[j]))
+        negative = r_negative * float(np.sqrt((1 - share[i]) * (1 - share[j])))
+        shared = (b - 1) * excess(positive) + (a - 1) * excess(negative)
+        found = found + weight * (excess(positive + negative) + shared)
+    return found / (a * b)
 
 
 def checked_auc(auc: ArrayLike) -> FloatArray:
@@ -138,11 +156,15 @@ def checked_size(size: int, what: str) -> int:
     return int(size)
 
 
-def checked_ratio(ratio: float) -> float:
-    """Ratio of the classes' spreads, or ``InputError``."""
-    if not 0.02 <= ratio <= 50:
-        raise InputError(f"spread_ratio must lie between 0.02 and 50, got {ratio:g}")
-    return float(ratio)
+def ratio_nodes(spread_ratio: SpreadRatio) -> tuple[FloatArray, FloatArray]:
+    """Ratios of the classes' spreads and their probabilities (Gauss-Hermite of the logarithm)."""
+    ratio = checked_ratio(spread_ratio)
+    if not isinstance(ratio, tuple):
+        return np.array([ratio]), np.ones(1)
+    low, high = np.log(ratio)
+    x, weights = np.polynomial.hermite_e.hermegauss(_RATIOS)
+    nodes = (low + high) / 2 + x * (high - low) / (2 * NORMAL_975)
+    return np.exp(nodes), weights / weights.sum()
 
 
 def both_classes(correlation: Correlation) -> tuple[float, float]:
@@ -155,7 +177,7 @@ def auc_estimate_correlation(
     n_positive: int,
     n_negative: int,
     correlation: Correlation,
-    spread_ratio: float = 1.0,
+    spread_ratio: SpreadRatio = 1.0,
 ) -> Any:
     r"""Correlation of AUC estimates with what they share, from that of the scores.
 
@@ -171,7 +193,8 @@ def auc_estimate_correlation(
     n_positive, n_negative : int
     correlation : float or (float, float)
         In [0, 1]; of both classes, or of positives and negatives.
-    spread_ratio : float
+    spread_ratio : float or (float, float)
+        As of ``auc_std``.
 
     Examples
     --------
@@ -205,9 +228,18 @@ def bivariate_normal(h: FloatArray, k: FloatArray, r: float) -> FloatArray:
 
 
 def distribution_at(
-    levels: FloatArray, auc: float, a: int, b: int, ratio: float
+    levels: FloatArray, auc: float, a: int, b: int, ratio: SpreadRatio
 ) -> tuple[FloatArray, FloatArray]:
     """Distribution function of one estimate, and its complement, at the levels."""
+    ratios, weights = ratio_nodes(ratio)
+    each = np.array([_distribution_of(levels, auc, a, b, s) for s in ratios.tolist()])
+    below, above = np.tensordot(weights, each, axes=1)
+    return below, above
+
+
+def _distribution_of(
+    levels: FloatArray, auc: float, a: int, b: int, ratio: float
+) -> tuple[FloatArray, FloatArray]:
     centre, spread = placement_scale(auc, a, b, ratio)
     few, many = min(a, b), max(a, b)
     placement, mass = placements(centre, spread)

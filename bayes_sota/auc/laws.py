@@ -13,6 +13,7 @@ simulated scores.
 """
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +29,6 @@ from bayes_sota.auc.estimate import (
     bivariate_normal,
     both_classes,
     checked_auc,
-    checked_ratio,
     checked_size,
     conditional_variance,
     distribution_at,
@@ -43,7 +43,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import CLASSIFIERS, whole_number
+from bayes_sota.data.checks import CLASSIFIERS, SpreadRatio, checked_ratio, whole_number
 
 _DRAWN = 500  # levels of a density, most of which lie far out
 _LEVELS = 1500  # at which laws are tabulated
@@ -243,7 +243,7 @@ class AucLaw(_Tabulated):
     auc : float
         True AUC.
     n_positive, n_negative : int
-    spread_ratio : float
+    spread_ratio : float or (float, float)
     levels, below : ndarray, shape (L,)
         AUC values, increasing, and the distribution function there.
     above : ndarray, shape (L,)
@@ -253,7 +253,7 @@ class AucLaw(_Tabulated):
     auc: float
     n_positive: int
     n_negative: int
-    spread_ratio: float
+    spread_ratio: SpreadRatio
     above: FloatArray = field(repr=False)
 
     def sf(self, x: ArrayLike) -> FloatArray:
@@ -271,12 +271,18 @@ class AucLaw(_Tabulated):
         array([0.   , 0.702, 1.   ])
         """
         thresholds = ndtri(np.asarray(false_alarms, np.float64))
-        return ndtr((self.positive_mean + thresholds) / self.spread_ratio)
+        return ndtr((self.positive_mean + thresholds) / self.middle_ratio)
 
     @property
     def positive_mean(self) -> float:
         r"""Mean score of positives, :math:`\mu = \Phi^{-1}(A) \sqrt{1 + s^2}` (Eq. 10)."""
-        return float(ndtri(self.auc) * np.sqrt(1 + self.spread_ratio**2))
+        return float(ndtri(self.auc) * np.sqrt(1 + self.middle_ratio**2))
+
+    @property
+    def middle_ratio(self) -> float:
+        """The spread ratio, of a range its middle on the scale of logarithms."""
+        ratio = self.spread_ratio
+        return float(np.sqrt(ratio[0] * ratio[1])) if isinstance(ratio, tuple) else ratio
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -300,7 +306,9 @@ class AucMaximumLaw(_Tabulated):
         return self.mean() - self.auc_sota
 
 
-def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> AucLaw:
+def auc_law(
+    auc: float, n_positive: int, n_negative: int, spread_ratio: SpreadRatio = 1.0
+) -> AucLaw:
     """Law of the AUC estimate of one classifier with binormal scores.
 
     Parameters
@@ -309,8 +317,9 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
         True AUC, in (0, 1).
     n_positive, n_negative : int
         Test items of each class, at least 2.
-    spread_ratio : float
-        Standard deviation of the positives' scores over that of the negatives'.
+    spread_ratio : float or (float, float)
+        Standard deviation of the positives' scores over that of the negatives'; or the ends
+        between which it lies for 95 % of classifiers, each with its own, log-normal.
 
     Returns
     -------
@@ -347,7 +356,7 @@ def auc_maximum_law(
     n_negative: int,
     n_classifiers: int | None = None,
     correlation: Correlation = 0.0,
-    spread_ratio: float = 1.0,
+    spread_ratio: SpreadRatio = 1.0,
     rough: bool = False,
 ) -> AucMaximumLaw:
     r"""Law of the best AUC estimate of several classifiers on one test set.
@@ -365,9 +374,10 @@ def auc_maximum_law(
         rho, in [0, 1): correlation of each classifier's scores with a reference score that every
         item has, within each class (the paper's Sec. 5.3.1); the scores of two classifiers
         correlate by ``rho ** 2``. A pair is that of positives and of negatives, which goes by
-        normal scores (see ``rough``).
-    spread_ratio : float
-        Standard deviation of the positives' scores over that of the negatives'.
+        normal scores (see ``rough``); so does a range of spread ratios.
+    spread_ratio : float or (float, float)
+        Standard deviation of the positives' scores over that of the negatives'; or the ends
+        between which it lies for 95 % of classifiers, each with its own, log-normal.
     rough : bool
         Correlated classifiers by normal scores (``auc.scores``), in a tenth of a second instead of
         up to a minute for many different AUCs; the expected maximum is then within .03 standard
@@ -398,7 +408,8 @@ def auc_maximum_law(
     >>> round(law.mean(), 3)
     0.957
     """
-    if isinstance(auc, SkillDistribution) or isinstance(correlation, tuple) or correlation == 0:
+    several = isinstance(correlation, tuple) or isinstance(spread_ratio, tuple)
+    if isinstance(auc, SkillDistribution) or several or correlation == 0:
         refuse_unused("AUCs that are independent or by normal scores anyway", {"rough": rough})
     for rho in both_classes(correlation):
         if not 0 <= rho < 1:
@@ -418,19 +429,22 @@ def auc_maximum_law(
     skills, copies = np.unique(np.atleast_1d(values), return_counts=True)
     m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
     counts = copies * (m / copies.sum())
-    if m > 1 and (isinstance(correlation, tuple) or (rough and correlation > 0)):
+    independent = correlation in (0, (0, 0))
+    if m > 1 and not independent and (several or rough):
         levels, below = AucField.of(best, *sizes, correlation, ratio).fixed(skills, counts)
         return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
     skills, counts = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
-    if not isinstance(correlation, tuple) and correlation > 0 and m > 1:
-        levels, below = _correlated(skills, counts, *sizes, ratio, correlation)
+    if not (independent or several) and m > 1:
+        levels, below = _correlated(
+            skills, counts, *sizes, cast(float, ratio), cast(float, correlation)
+        )
     else:
         levels, below = _independent(skills, counts, *sizes, ratio)
     return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
 
 
 def _independent(
-    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float
+    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: SpreadRatio
 ) -> tuple[FloatArray, FloatArray]:
     """Levels and distribution function of the best of independent estimates."""
     laws = [auc_law(float(s), a, b, ratio) for s in skills]

@@ -101,7 +101,7 @@ def _draw_scores(panel: Panel, laws: Sequence[AucLaw]) -> None:
     """Densities of the scores of both classes."""
     groups = [("negatives", 0.0, 1.0, COLORS["observed_maximum"])]
     groups += [
-        (f"positives_{index}", law.positive_mean, law.spread_ratio, COLORS[_PALETTE[index]])
+        (f"positives_{index}", law.positive_mean, law.middle_ratio, COLORS[_PALETTE[index]])
         for index, law in enumerate(laws)
     ]
     low = min(mean - _FAR * sd for _, mean, sd, _ in groups)

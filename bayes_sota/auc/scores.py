@@ -36,13 +36,13 @@ from bayes_sota.auc.estimate import (
     auc_estimate_correlation,
     auc_std,
     checked_auc,
-    checked_ratio,
     checked_size,
     distribution_at,
 )
 from bayes_sota.core.numerics import cardinal_functions, surely_drawn
 from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.checks import SpreadRatio, checked_ratio
 
 _SCORE_REACH, _OFFSETS = 6.5, 53  # standard deviations on each side, and points there
 _SPACING = 2.0  # standard errors between tabulated AUCs
@@ -64,7 +64,7 @@ class AucScores:
     Attributes
     ----------
     n_positive, n_negative : int
-    spread_ratio : float
+    spread_ratio : float or (float, float)
     stable : ndarray, shape (4626,)
         T at equally spaced log odds of the AUC.
     errors : ndarray, shape (4626,)
@@ -75,7 +75,7 @@ class AucScores:
 
     n_positive: int
     n_negative: int
-    spread_ratio: float
+    spread_ratio: SpreadRatio
     stable: FloatArray = field(repr=False)
     errors: FloatArray = field(repr=False)
     correction: Any = field(repr=False)
@@ -87,7 +87,7 @@ class AucScores:
         n_negative: int,
         lowest: float,
         highest: float,
-        spread_ratio: float = 1.0,
+        spread_ratio: SpreadRatio = 1.0,
     ) -> "AucScores":
         """Normal scores for classifiers with an AUC between ``lowest`` and ``highest``.
 
@@ -180,7 +180,7 @@ def _log_odds(auc: ArrayLike) -> FloatArray:
 
 
 @lru_cache(maxsize=8)
-def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> AucScores:
+def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: SpreadRatio) -> AucScores:
     aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)
     errors = np.asarray(auc_std(aucs, a, b, ratio))
     rate = aucs * (1 - aucs) / errors
@@ -197,7 +197,7 @@ def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> A
 
 
 def _correction(
-    place: float, offsets: FloatArray, stable: FloatArray, a: int, b: int, ratio: float
+    place: float, offsets: FloatArray, stable: FloatArray, a: int, b: int, ratio: SpreadRatio
 ) -> FloatArray:
     """``g - offset`` at one AUC; held constant where no estimate can be."""
     auc = float(expit(np.interp(place, stable, _LOG_ODDS)))
@@ -231,7 +231,7 @@ class AucField:
         n_positive: int,
         n_negative: int,
         correlation: Correlation,
-        ratio: float,
+        ratio: SpreadRatio,
     ) -> "AucField":
         """For fields whose best AUC is at most ``highest``."""
         lowest = max(highest - _BELOW * float(auc_std(highest, n_positive, n_negative, ratio)), 0.1)

@@ -46,6 +46,7 @@ from bayes_sota.data.command import group_options, parse_average
 from bayes_sota.leaderboard.command_reading import (
     OF_RHO,
     field_options,
+    known_rho,
     read_answers,
     read_file,
     refuse,
@@ -505,6 +506,7 @@ def selection(
     file_format: str,
     correlation: float | None,
     pairwise_correlation: float | None,
+    class_correlation: tuple[float, float] | None,
     seed: int | None,
     shown: Reported,
     **options: Any,
@@ -515,10 +517,11 @@ def selection(
     """
     from bayes_sota.leaderboard.specification import chosen_model
 
-    rho = chosen_correlation(correlation, pairwise_correlation)
+    rho = chosen_correlation(correlation, pairwise_correlation, class_correlation)
     of_rho = {name: options.pop(name) for name in OF_RHO}
     used_seed = chosen_seed(seed)
     entries = read_file(file, file_format, **options)
+    rho = known_rho(rho, entries)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
     picked = claims.claim_of_best_entry(entries, random_seed=used_seed, **of_rho)

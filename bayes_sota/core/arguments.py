@@ -74,6 +74,7 @@ OPEN_SHARE = Range(0, 1, open_low=True, open_high=True)
 PAIRWISE = Range(-1, 1)
 POSITIVE = Range(1e-100, 1e100)
 PROCESSES = Range(1, 1024, whole=True)
+RATIO = Range(0.02, 50)  # of spreads of scores
 SEED = Range(0, math.inf, whole=True)
 SHARE = Range(0, 1)
 SKILL = Range(1e-6, 0.999999)  # of a reference classifier

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
+from bayes_sota.core.arguments import CORRELATION, COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.core.files import check_ending, check_not_kept, check_writable
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
@@ -134,8 +134,9 @@ _ABOUT_INPUT = frozenset((
     "lower_is_better_in", "maximum", "mean", "metric", "missing", "n_classes", "n_positive",
     "n_test", "n_test_private", "n_test_public", "percent", "players", "rounding",
     "right", "run_separator", "scorer", "scoring", "sd", "sd_coefficients", "sd_difference",
-    "skip_problems", "standard_error", "standard_error_private", "standard_error_public",
-    "submissions", "target", "theta", "uniform", "unpaired_folds", "winner",
+    "skip_problems", "spread_ratio", "standard_error", "standard_error_private",
+    "standard_error_public", "submissions", "target", "theta", "uniform", "unpaired_folds",
+    "winner",
 ))  # fmt: skip
 _ABOUT_OUTPUT = frozenset((
     "as_json", "ci_prob", "figure_kind", "groups", "p_rank", "quiet", "task", "text", "top",
@@ -363,6 +364,21 @@ def together(*options: Decorator) -> Decorator:
     return lambda command: reduce(lambda found, option: option(found), options, command)
 
 
+auc_options: Decorator = together(
+    number_option(
+        CORRELATION, "--class-correlation", nargs=2,
+        help="Known rho of the scores with a reference score, of positives and of negatives, for "
+        "auc.",
+    ),
+    click.option(
+        "--spread-ratio",
+        help="Standard deviation of the scores of positives over that of negatives, for auc; "
+        "default 1. A range A:B is a prior: 95 % of classifiers have theirs in it, 0.5:2 where "
+        "nothing is known.",
+    ),
+)  # fmt: skip
+"""How the scores behind AUCs are spread, and correlate in each class."""
+
 output_options: Decorator = together(
     click.option("--quiet", is_flag=True, help="No progress and no notes."),
     click.option(
@@ -553,6 +569,27 @@ def parse_tries(text: str, option: str = "--classifiers") -> int | tuple[int, in
     if len(numbers) not in (1, 2):
         raise InputError(
             f"{option} takes a whole number or a range A:B, got {plain_text(text, 40)!r}"
+        )
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def parse_ratio(text: str | None) -> float | tuple[float, float] | None:
+    """Ratio of the spreads of scores, or a range ``A:B`` of classifiers' own.
+
+    Examples
+    --------
+    >>> parse_ratio("2"), parse_ratio("0.5:2")
+    (2.0, (0.5, 2.0))
+    """
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split(":")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise InputError(
+            f"--spread-ratio takes a number or a range A:B, got {plain_text(text, 40)!r}"
         )
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import RATIO, refuse_unused
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior, UniformTries
 from bayes_sota.core.types import FloatArray, IntArray
@@ -21,6 +21,7 @@ from bayes_sota.data.printed_scores import (
 )
 
 Metric = Literal["accuracy", "auc", "score"]
+SpreadRatio = float | tuple[float, float]  # of all classifiers, or where those of 95 % of them lie
 
 LARGEST = 10**9  # test items, classifiers
 CLASSIFIERS, TEST_ITEMS = "the number of classifiers", "the number of test items"
@@ -130,6 +131,25 @@ def checked_positives(n_positive: Any, n_test: int, metric: str) -> int | None:
             f"got {positives} of {n_test} items"
         )
     return positives
+
+
+def checked_ratio(ratio: Any) -> SpreadRatio:
+    """Ratio of the spreads of positives' and negatives' scores, or a range, or ``InputError``."""
+    if not isinstance(ratio, tuple | list):
+        return float(RATIO.check(ratio, "spread_ratio"))
+    ends = [float(RATIO.check(end, "spread_ratio")) for end in ratio]
+    if len(ends) != 2 or ends[0] >= ends[1]:
+        raise InputError(f"spread_ratio must be a number or an increasing pair, got {ratio}")
+    return ends[0], ends[1]
+
+
+def ratio_of_metric(ratio: Any, metric: str) -> SpreadRatio | None:
+    """Ratio of AUCs, by default 1; other metrics have none."""
+    if metric == "auc":
+        return checked_ratio(1.0 if ratio is None else ratio)
+    if ratio is not None:
+        raise InputError(f'spread_ratio is for metric="auc", but metric is "{metric}"')
+    return None
 
 
 def check_aucs(aucs: FloatArray, subject: Callable[[int], str]) -> tuple[str, ...]:

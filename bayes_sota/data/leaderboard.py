@@ -53,7 +53,7 @@ class BestScore(Chosen):
     submissions : int, (int, int) or TriesPrior, optional
         Submissions (or unpublished variants) behind every classifier, of which the board shows
         the best.
-    metric, n_positive, standard_error
+    metric, n_positive, spread_ratio, standard_error
         As for a whole board.
     rounding : {"auto", "nearest", "floor", "exact"}
         How the score was cut to ``decimals``: rounded, floored (as Kaggle does), or not at
@@ -67,7 +67,7 @@ class BestScore(Chosen):
     ----------
     maximum : float
         Best observed score.
-    n_test, n_positive, tries, metric, standard_error, rounding, decimals, name, notes
+    n_test, n_positive, spread_ratio, tries, metric, standard_error, rounding, decimals, name, notes
         As of a ``Leaderboard``.
     submissions : (1,) array of int, or None
         Submissions behind any entry, 0 where ``submissions_prior`` says what is known of them.
@@ -87,6 +87,7 @@ class BestScore(Chosen):
     n_test: int
     n_test_source: str
     n_positive: int | None
+    spread_ratio: checks.SpreadRatio | None
     tries: int | TriesPrior
     submissions: IntArray | None
     submissions_prior: TriesPrior | None
@@ -108,6 +109,7 @@ class BestScore(Chosen):
         submissions: int | tuple[int, int] | TriesPrior | None = None,
         metric: Metric = "accuracy",
         n_positive: int | None = None,
+        spread_ratio: checks.SpreadRatio | None = None,
         standard_error: float | None = None,
         rounding: RoundingChoice = "auto",
         decimals: int | None = None,
@@ -137,6 +139,7 @@ class BestScore(Chosen):
             n_test=n,
             n_test_source=checks.GIVEN,
             n_positive=checks.checked_positives(n_positive, n, metric),
+            spread_ratio=checks.ratio_of_metric(spread_ratio, metric),
             tries=tries,
             submissions=numbers,
             submissions_prior=prior,
@@ -207,6 +210,16 @@ class BestScore(Chosen):
         """The same with another number of classifiers."""
         return self._copy(tries=checks.checked_tries(n_classifiers))
 
+    @property
+    def spread_ratio_ends(self) -> tuple[float, float]:
+        """Ends of the range of spread ratios, equal where it is a number; zero of other metrics."""
+        low, high = np.broadcast_to(self.spread_ratio or 0.0, 2).tolist()
+        return low, high
+
+    def with_spread_ratio(self, spread_ratio: checks.SpreadRatio) -> Self:
+        """The same with scores of another spread ratio behind its AUCs."""
+        return self._copy(spread_ratio=checks.ratio_of_metric(spread_ratio, self.metric))
+
     def maximum_only(self) -> "BestScore":
         """Itself: of a whole board its best score alone."""
         return self
@@ -221,6 +234,8 @@ class BestScore(Chosen):
         if self.metric != "accuracy":
             content += [self.n_positive, self.lower_is_better, self.printed_width]
             content += [self.metric, self.standard_error]
+        if self.spread_ratio not in (None, 1.0):
+            content.append(repr(self.spread_ratio))
         if self.submissions_prior is not None:
             content.append(repr(self.submissions_prior))
         if self.submissions is not None:
@@ -252,6 +267,10 @@ class Leaderboard(BestScore):
         metric "score", and for accuracies that have standard errors.
     n_positive : int, optional
         Positive test items, for the metric "auc" only, which needs it.
+    spread_ratio : float or (float, float), optional
+        Standard deviation of the scores of positives over that of negatives (binormal), for the
+        metric "auc" only; default 1. A pair is a log-normal prior: the ends between which the ratio
+        lies for 95 % of classifiers, each of which has its own; (0.5, 2) where nothing is known.
     names : (m,) sequence of str, optional
         Names of the entries, all different. Default: "entry 1", "entry 2", ...
     n_classifiers : int, (int, int) or TriesPrior, optional
@@ -307,6 +326,8 @@ class Leaderboard(BestScore):
         What errors are about: new items, or new tasks like those of an average.
     n_positive : int or None
         Positive test items of the metric "auc".
+    spread_ratio : float, (float, float) or None
+        Of the metric "auc".
     n_test_source : str
         "given" or "inferred from the scores".
     tries : int or TriesPrior
@@ -350,6 +371,7 @@ class Leaderboard(BestScore):
         *,
         n_test: int | Literal["infer"] | Sequence[int] | None = None,
         n_positive: int | None = None,
+        spread_ratio: checks.SpreadRatio | None = None,
         names: Sequence[str] | None = None,
         n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
         submissions: Any = None,
@@ -393,6 +415,7 @@ class Leaderboard(BestScore):
             n_test=errors.n_test,
             n_test_source=errors.source,
             n_positive=checks.checked_positives(n_positive, errors.n_test or 0, metric),
+            spread_ratio=checks.ratio_of_metric(spread_ratio, metric),
             tries=checks.tries_of_entries(n_classifiers, m),
             submissions=counts,
             submissions_prior=prior,

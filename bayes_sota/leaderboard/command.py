@@ -13,6 +13,7 @@ from bayes_sota.core.arguments import (
     COUNT,
     DRAWS,
     NUMBER,
+    OPEN_SHARE,
     POSITIVE,
     PROCESSES,
     SHARE,
@@ -31,6 +32,7 @@ from bayes_sota.core.command import (
     interval_option,
     model_option,
     number_option,
+    parse_ratio,
     parse_tries,
     report_options,
     seed_option,
@@ -46,6 +48,7 @@ from bayes_sota.leaderboard.command_reading import (
     OF_RHO,
     OWN_SIZES,
     field_options,
+    known_rho,
     parse_submissions,
     read_file,
     reading_options,
@@ -71,13 +74,15 @@ _COLUMNS = (
     "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column",
     *GROUPS, *OWN_SIZES, "task_columns",
 )  # fmt: skip
-_OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
+_OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", "spread_ratio")
+_RHO = ("correlation", "pairwise_correlation", "class_correlation")
 _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes", "fixed_field")
+_OF_ABC = ("epsilon", "rejection")
 _OF_DRAWS = (
     "classifiers", "submissions", "model", "domain", "field", "new_n_test", "learn_rho", "draws",
-    "chains", "cores", "seed", "no_sensitivity", *_QUESTIONS,
+    "chains", "cores", "seed", "no_sensitivity", *_OF_ABC, *_QUESTIONS,
 )  # fmt: skip
 
 
@@ -148,6 +153,15 @@ question_options = together(
 @number_option(DRAWS, "--chains", help="Chains.")
 @number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
+@number_option(
+    OPEN_SHARE, "--epsilon",
+    help="How far a simulated best score may lie from the observed one (abc); default a sixth of "
+    "the posterior's standard deviation.",
+)  # fmt: skip
+@click.option(
+    "--rejection", is_flag=True,
+    help="Plain rejection: keep the boards simulated from the prior that come that close (abc).",
+)  # fmt: skip
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -208,14 +222,16 @@ def estimate_as_typed(
     from bayes_sota.leaderboard.specification import chosen_model
 
     if options["similarity"] is not None:
-        refuse("--similarity, which gives rho", options, ("correlation", "pairwise_correlation"))
-    rho = chosen_correlation(options["correlation"], options["pairwise_correlation"])
+        refuse("--similarity, which gives rho", options, _RHO)
+    rho = chosen_correlation(*(options[name] for name in _RHO))
+    if isinstance(rho, tuple):
+        refuse("--class-correlation, which gives rho", options, ("domain", "field"))
     if options["method"] in POINT_METHODS:
         return _estimate_point(file, options, rho)
     refuse("any method but shrink and crop", options, _OF_POINTS)
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
-    names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_QUESTIONS)
+    names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_OF_ABC, *_QUESTIONS)
     settings = {name: options[name] for name in names} | {
         "random_seed": chosen_seed(options["seed"]), "progressbar": progressbar, "groups": groups,
         "sensitivity": sensitivity and not options["no_sensitivity"],
@@ -223,9 +239,13 @@ def estimate_as_typed(
     of_rho = {name: options[name] for name in OF_RHO}
     if file is None:
         refuse("--maximum", options, ("learn_rho", "drop_above"))
-        spec = chosen_model(builder="observed_maximum", correlation=rho, **of_rho)
+        spec = chosen_model(
+            builder="observed_maximum", correlation=None if isinstance(rho, tuple) else rho,
+            **of_rho,
+        )  # fmt: skip
         data: Any = _boards(options, spec)
         best = data[0].maximum if len(data) == 1 else None
+        rho = known_rho(rho, data[0] if len(data) == 1 else data)
         settings |= {"model": spec, "reference_skill": options["reference_skill"]}
     else:
         refuse("FILE", options, _OF_MAXIMA)
@@ -233,6 +253,7 @@ def estimate_as_typed(
         if options["method"] == "abc":
             raise InputError(_maximum_of(data))
         best = data.maximum if isinstance(data, Leaderboard) else None
+        rho = known_rho(rho, data)
         if best is None:
             refuse("answers and item scores, which have none", options, ("no_sensitivity",))
         settings |= of_rho | {"learn_rho": options["learn_rho"]}
@@ -309,6 +330,7 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
             f"{len(sizes)} and {len(tries)} of them"
         )
     shared = {name: options[name] for name in _OF_BOARDS} | {"metric": metric or "accuracy"}
+    shared["spread_ratio"] = parse_ratio(options["spread_ratio"])
     shared["submissions"] = luck = parse_submissions(options["submissions"])
     if isinstance(luck, str):
         raise InputError(f"--submissions of --maximum takes a number or a range A:B, got {luck!r}")
@@ -427,11 +449,12 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     settings: Any = {"ci_prob": ci_prob, "random_seed": chosen_seed(seed)}
     if by:
         return _board_by_task(file, shown, top, options, settings | {"draws": draws or 10_000})
-    rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
+    rho = chosen_correlation(*(options.pop(name) for name in _RHO))
     of_rho = {name: options.pop(name) for name in OF_RHO}
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test", "p_rank")}
     settings["ranks"], badge = options.pop("ranks") or "auto", options.pop("badge")
     data = read_file(file, **options)
+    rho = known_rho(rho, data)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
     table = leaderboard.board_table(data, draws=draws or 1000, **of_rho, **settings)
@@ -441,7 +464,7 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
 
 
 _OF_FIELDS = (
-    *OF_RHO, "correlation", "pairwise_correlation", "new_n_test", "ranks", "p_rank", "badge",
+    *OF_RHO, *_RHO, "new_n_test", "ranks", "p_rank", "badge",
     *_QUESTIONS,
 )  # fmt: skip
 

@@ -14,12 +14,14 @@ from bayes_sota.core.arguments import (
     refuse_unused,
 )
 from bayes_sota.core.command import (
+    auc_options,
     check_positives,
     choice_option,
     domain_option,
     field_option,
     model_option,
     number_option,
+    parse_ratio,
     parse_tries,
     together,
 )
@@ -79,6 +81,7 @@ reading_options = together(
         "otherwise); auc needs --n-positive; score anything else, with --standard-error; pass@K or "
         "pass^K of answers in several runs; or a metric or scorer of an evaluation log.",
     ),
+    auc_options,
     number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
     click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
     click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
@@ -188,6 +191,7 @@ def _read_entries(
     n_test: str | None,
     classifiers: str | None = None,
     submissions: str | None,
+    spread_ratio: str | None = None,
     **options: Any,
 ) -> "Leaderboard":
     """A row per entry."""
@@ -201,7 +205,8 @@ def _read_entries(
     size = None if own else size_of_board(n_test, metric, options["n_positive"])
     return read_leaderboard(
         file, format=file_format, n_test=size, submissions=parse_submissions(submissions),
-        n_classifiers=None if classifiers is None else parse_tries(classifiers), **options,
+        n_classifiers=None if classifiers is None else parse_tries(classifiers),
+        spread_ratio=parse_ratio(spread_ratio), **options,
     )  # fmt: skip
 
 
@@ -341,6 +346,20 @@ def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
     for name, value in options.items():
         if value != _DEFAULTS.get(name):
             raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
+
+
+def known_rho(rho: Any, data: Any) -> float | None:
+    """rho of the estimates at the best AUC, where that of the scores of both classes is known."""
+    from bayes_sota.auc.estimate import auc_estimate_correlation
+    from bayes_sota.data.leaderboard import BestScore
+
+    if not isinstance(rho, tuple):
+        return rho
+    if not isinstance(data, BestScore) or data.n_positive is None or data.n_negative is None:
+        raise InputError("--class-correlation is for the AUCs of one leaderboard (--metric auc)")
+    sizes = data.n_positive, data.n_negative
+    best, ratio = min(data.maximum, 1 - 0.5 / min(sizes)), data.spread_ratio or 1.0
+    return float(auc_estimate_correlation(best, *sizes, rho, ratio))
 
 
 def _option(name: str) -> str:

@@ -9,7 +9,7 @@ What the scores would say about rho, were it learnt, is kept beside it as ``log_
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,14 @@ class ScoreKernel:
         y = skill_grid(law, values, complete=bool(modelled.all()) and not board.is_partial)
         kind, kinds = np.zeros(values.size, np.int64), np.zeros(modelled.size, np.int64)
         return cls(board, modelled, values, copies.astype(float), index, y, law, kind, kinds)
+
+    def under(self, board: Leaderboard) -> Self:
+        """The same entries under the law of a board that differs in the errors of scores alone."""
+        law = score_law(board).fitted_to(self.values)
+        y = skill_grid(law, np.sort(self.values), complete=not self.is_cut)
+        step = float(y[1] - y[0])
+        y = np.arange(min(y[0], self.y[0]), y[-1] + step / 2, step)
+        return replace(self, board=board, law=law, y=y)
 
     @property
     def step(self) -> float:

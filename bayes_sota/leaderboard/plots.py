@@ -36,6 +36,7 @@ _HEADINGS = {
     "family": "shape of skills:",
     "submission_luck": "luck of submissions",
     "spread": "spread of skills",
+    "spread_ratio": "spread ratio of scores",
 }
 
 

@@ -194,6 +194,8 @@ def _constants(drawn: Drawn) -> xr.Dataset:
         "observed_maximum": ((), float(board.sign * board.maximum)),
         "n_test": ((), float(board.n_test or 0)),
         "n_positive": ((), float(board.n_positive or 0)),
+        "spread_ratio_low": ((), board.spread_ratio_ends[0]),
+        "spread_ratio_high": ((), board.spread_ratio_ends[1]),
         "lower_is_better": ((), float(board.lower_is_better)),
         "typical_tries": ((), board.typical_tries),
         "standard_error": ((), float(board.standard_error or 0)),

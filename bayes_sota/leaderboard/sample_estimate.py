@@ -70,6 +70,7 @@ Route = Literal["scores", "responses"]
 FIELDS = ("all", "strong", "weak")
 _SMALLEST = 8
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
+_RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
 # sets of parameters at each value of rho: of its own row, of one family, of other assumptions
 _OF_RHO, _OF_FAMILY, _OF_OTHERS = 160, 40, 60
@@ -95,6 +96,8 @@ def estimate_sota(
     criterion: Criterion | None = None,
     correlation: float | None = None,
     fixed_field: bool = False,
+    epsilon: float | None = None,
+    rejection: bool = False,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree:
@@ -146,6 +149,9 @@ def estimate_sota(
         is the same.
     n_classes, criterion, correlation, fixed_field : optional
         Of the point estimates only (``bayes_sota.maximum.sample``).
+    epsilon, rejection : optional
+        Tolerance of ``abc`` on the scale of scores, and plain rejection from the prior instead of
+        sequential Monte Carlo (``bayes_sota.maximum.sample.sample_abc``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
@@ -244,6 +250,8 @@ class _Route:
         """What the route is called with."""
         for option, what in self.refused.items():
             refuse_unused(what, {option: asked[option]})
+        if self.sample is not sample_abc:
+            refuse_unused("any method but abc", {name: asked[name] for name in _OF_ABC})
         least = NUTS_DRAWS if self.sample is sample_board_nuts else 1
         settings: dict[str, Any] = spec.sizes(asked["draws"], asked["chains"], least)
         settings |= spec.provenance | {name: asked[name] for name in (*_OF_ALL, *self.takes)}
@@ -257,6 +265,7 @@ class _Route:
 _OF_ALL = ("random_seed", "new_n_test", "groups")
 _OF_POINTS = ("n_classes", "criterion", "correlation", "fixed_field")
 _OF_PROCESSES = ("cores", "progressbar")
+_OF_ABC = ("epsilon", "rejection")
 _ONE_PROCESS = {"cores": "the exact route, which needs one process"}
 _MAXIMA = {"learn_rho": "observed maxima"}
 _WHOLE = {"reference_skill": "more than the maximum of one board"}
@@ -265,7 +274,7 @@ _ROUTES = {
     "maxima": {
         "exact": _Route(sample_exact, ("reference_skill",), _MAXIMA | _ONE_PROCESS),
         "nuts": _Route(sample_nuts, ("reference_skill", *_OF_PROCESSES), _MAXIMA),
-        "abc": _Route(sample_abc, ("reference_skill", *_OF_PROCESSES), _MAXIMA),
+        "abc": _Route(sample_abc, ("reference_skill", *_OF_PROCESSES, *_OF_ABC), _MAXIMA),
     },
     "scores": {
         "exact": _Route(sample_with_fit, ("learn_rho",), _WHOLE | _ONE_PROCESS),
@@ -333,11 +342,12 @@ def sota_sensitivity(
     The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
     fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
     fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
-    other kind of field, where the prior of rho is of one.
+    spread ratio of the scores behind AUCs at half and two; the other kind of field, where the prior
+    of rho is of one.
 
     For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
     alone; the luck of chosen submissions, where the board has some; more entries than are listed;
-    the other kind of field.
+    the spread ratio of the scores behind AUCs; the other kind of field.
     ``progressbar`` shows how many are left.
 
     Returns
@@ -415,6 +425,9 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
         yield "submission_luck", luck, partial(fitted, fit.kernel, known)
     hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
     yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
+    for ratio in _other_ratios(board):
+        other = fit.kernel.under(board.with_spread_ratio(ratio))
+        yield "spread_ratio", ratio, partial(fitted, other, priors)
     for kind, others in of_other_field(priors):
         yield "field", kind, partial(fitted, fit.kernel, others)
 
@@ -455,8 +468,20 @@ def maximum_rows(
     for spread in _spreads(priors.skill):
         skill = replace(priors.skill, spread=spread)
         yield "spread", spread, partial(theta, priors=replace(priors, skill=skill))
+    for ratio in _other_ratios(*boards):
+        yield (
+            "spread_ratio",
+            ratio,
+            partial(theta, tuple(b.with_spread_ratio(ratio) for b in boards)),
+        )
     for kind, others in of_other_field(priors):
         yield "field", kind, partial(theta, priors=others)
+
+
+def _other_ratios(*boards: BestScore) -> list[float]:
+    """Spread ratios that were not assumed, of AUCs."""
+    aucs = all(board.metric == "auc" for board in boards)
+    return [ratio for ratio in _RATIOS if aucs and ratio != boards[0].spread_ratio]
 
 
 def _scaled_tries(board: BestScore, factor: float) -> int | TriesPrior:

@@ -204,6 +204,7 @@ class Newcomer:
         maximum = sign * float(found.values.ravel()[board])
         metric = str(tree.attrs["metric"])
         facts = {k: float(constants[k]) for k in ("n_test", "n_positive", "standard_error")}
+        facts |= {k: float(constants.get(k, 1.0)) for k in _RATIOS}
         whole = "grid" in constants
         return cls(
             _law_of(maximum, metric, facts),
@@ -565,13 +566,18 @@ def share_beyond(
     return 1 - np.array(below) / whole, whole
 
 
+_RATIOS = ("spread_ratio_low", "spread_ratio_high")
+
+
 def _law_of(best: float, metric: str, facts: dict[str, float]) -> ScoreLaw:
     """Law of a score of a stored result."""
     size = int(facts["n_test"])
     if metric == "accuracy":
         return AccuracyLaw(best, size)
     if metric == "auc":
-        return AucScoreLaw(best, size, int(facts["n_positive"]), _printed_step(best))
+        low, high = (facts[k] for k in _RATIOS)
+        ratio = low if low == high else (low, high)
+        return AucScoreLaw(best, size, int(facts["n_positive"]), ratio, _printed_step(best))
     return NormalLaw(best, size, facts["standard_error"])
 
 

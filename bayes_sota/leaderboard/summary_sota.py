@@ -70,11 +70,13 @@ from bayes_sota.leaderboard.summary_newcomers import (
     sentences_of,
 )
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
+from bayes_sota.maximum.summary import class_rho, spread_in_words
 
 _ASSUMED = {
     "n_classifiers": "the number of classifiers",
     "reference_skill": "the reference skill",
     "spread": "the spread of skills",
+    "spread_ratio": "the spread ratio of the scores behind AUCs",
     "family": "the family of skills",
     "field": "the kind of field",
 }
@@ -484,7 +486,11 @@ def _reading(board: BestScore) -> str:
     """How the best score is understood."""
     if board.metric == "auc":
         negative = counted(board.n_negative or 0, "negative item")
-        return f"an AUC of {board.n_positive:,} positive and {negative}"
+        items = f"an AUC of {board.n_positive:,} positive and {negative}"
+        if board.spread_ratio in (None, 1.0):
+            return items
+        ratio = np.ravel(board.spread_ratio)
+        return f"{items}, spread ratio {' to '.join(f'{end:g}' for end in ratio)}"
     if board.metric == "score":
         return f"with a standard error of {board.standard_error:g}"
     low, high = board.counts
@@ -561,13 +567,14 @@ def report_point_estimate(
     if board.metric == "auc":
         refuse_unused("AUCs", {"n_classes": n_classes})
         sizes: dict[str, Any] = {"n_positive": board.n_positive, "n_negative": board.n_negative}
-        found = shrink_aucs(kept, **sizes, **settings)
+        found = shrink_aucs(kept, **sizes, spread_ratio=board.spread_ratio or 1.0, **settings)
         assumed = "binormal scores and independent classifiers are assumed"
         if settings.get("correlation", 0.0) != 0:
             assumed = (
                 "binormal scores are assumed, rho is that of the scores with a reference score"
             )
-        notes = (assumed, *notes)
+        spread = board.spread_ratio not in (None, 1.0)
+        notes = (assumed, *[spread_in_words(board.spread_ratio or 1.0)] * spread, *notes)
     else:
         solve = shrink_scores if method == "shrink" else crop_scores
         assert n_classes is not None
@@ -616,11 +623,11 @@ def _describe_point(found: FieldEstimate, name: str, source: str, notes: list[st
             f"The best score of that field is expected at {found.expected_maximum:.4f}, with a "
             f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "
             f"{counted(found.n_above(), 'score')} above the estimate. The correlation with the "
-            f"best classifier (rho) is set to {found.correlation:g}.",
+            f"best classifier (rho) is set to {class_rho(found.correlation)}.",
             *legend, *as_sentences(notes),
         ],
         legend=legend,
-        footer=[f"criterion {found.criterion}, rho {found.correlation:g}, {fields}"],
+        footer=[f"criterion {found.criterion}, rho {class_rho(found.correlation)}, {fields}"],
         notes=notes,
         basis=[
             f"exact law of the best score, method {found.method}", SOFTWARE,

@@ -8,6 +8,7 @@ import click
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, refuse_unused
 from bayes_sota.core.command import (
     Reported,
+    auc_options,
     check_positives,
     chosen_figure,
     command,
@@ -15,6 +16,7 @@ from bayes_sota.core.command import (
     figure_option,
     interval_option,
     number_option,
+    parse_ratio,
 )
 from bayes_sota.core.errors import InputError
 
@@ -52,6 +54,7 @@ _RATIOS = (0.5, 1.0, 2.0)  # of spreads of positives and negatives, whose curves
     "--reference-skill",
     help="theta0; default the (expected) skill of the best classifier.",
 )
+@auc_options
 @number_option(SHARE, "--at-least", help="Probability that the best score is at least this.")
 @interval_option
 @figure_option(
@@ -66,6 +69,8 @@ def maximum(
     theta: float | None,
     metric: str,
     n_positive: int | None,
+    spread_ratio: str | None,
+    class_correlation: tuple[float, float] | None,
     uniform: tuple[float, float] | None,
     correlation: float | None,
     pairwise_correlation: float | None,
@@ -85,21 +90,30 @@ def maximum(
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     kind = chosen_figure(shown, figure_kind, "law")
-    given = chosen_correlation(correlation, pairwise_correlation)
-    rho = given or 0.0
+    given = chosen_correlation(correlation, pairwise_correlation, class_correlation)
+    rho: Any = given or 0.0
     if rho == 0:
         refuse_unused("independent classifiers", {"--reference-skill": reference_skill})
     skills = (theta,) if theta is not None else uniform or ()
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho)
-    elif n_positive is not None:
-        raise InputError("--n-positive is for --metric auc")
+        ratio = parse_ratio(spread_ratio)
+        law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho, ratio)
     else:
         if kind == "roc":
             raise InputError("--figure-kind roc is for --metric auc")
+        of_aucs = {
+            "--n-positive": n_positive, "--spread-ratio": spread_ratio,
+            "--class-correlation": class_correlation,
+        }  # fmt: skip
+        for name, value in of_aucs.items():
+            if value is not None:
+                raise InputError(f"{name} is for --metric auc")
         law, facts = _accuracy_law(n_test, classifiers, skills, rho, reference_skill)
+    if kind == "bias":
+        of_one_class = {"--spread-ratio": spread_ratio, "--class-correlation": class_correlation}
+        refuse_unused("--figure-kind bias", of_one_class)
     result: dict[str, Any] = {
         "expected_maximum": law.mean(), "sd": law.std(), "interval": list(law.interval(ci_prob)),
         "prob": ci_prob, "bias": law.bias(), "n_test": n_test, "n_classifiers": classifiers,
@@ -118,10 +132,15 @@ def maximum(
         "reference_skill": reference_skill,
         "n_positive": facts.get("n_positive"),
     }
-    return shown.deliver(describe_maximum(result), draw=partial(_figure, kind, law, ci_prob, asked))
+    ratio = facts.get("spread_ratio", 1.0)
+    return shown.deliver(
+        describe_maximum(result), draw=partial(_figure, kind, law, ci_prob, ratio, asked)
+    )
 
 
-def _figure(kind: str, law: Any, ci_prob: float, asked: dict[str, Any]) -> "PlotCollection":
+def _figure(
+    kind: str, law: Any, ci_prob: float, ratio: Any, asked: dict[str, Any]
+) -> "PlotCollection":
     """The law, or what it depends on, or the curves and laws behind one AUC."""
     from bayes_sota.maximum.plots_law import plot_bias, plot_maximum_law
     from bayes_sota.maximum.summary_bias import bias_table
@@ -137,7 +156,7 @@ def _figure(kind: str, law: Any, ci_prob: float, asked: dict[str, Any]) -> "Plot
     of_one = partial(auc_law, law.auc_sota, positives, asked["n_test"] - positives)
     if kind == "roc":
         return plot_auc_laws([of_one(ratio) for ratio in _RATIOS], ci_prob=ci_prob)
-    return plot_maximum_law(law, alone=of_one(), ci_prob=ci_prob)
+    return plot_maximum_law(law, alone=of_one(ratio), ci_prob=ci_prob)
 
 
 def _accuracy_law(
@@ -155,7 +174,12 @@ def _accuracy_law(
 
 
 def _auc_law(
-    n_test: int, n_positive: int | None, classifiers: int, skills: tuple[float, ...], rho: float
+    n_test: int,
+    n_positive: int | None,
+    classifiers: int,
+    skills: tuple[float, ...],
+    rho: float | tuple[float, float],
+    ratio: float | tuple[float, float] | None,
 ) -> tuple[Any, dict[str, Any]]:
     from bayes_sota.auc.laws import auc_maximum_law
 
@@ -167,10 +191,10 @@ def _auc_law(
             )
     law = auc_maximum_law(
         _skill(skills), n_positive=positives, n_negative=n_test - positives,
-        n_classifiers=classifiers, correlation=rho,
+        n_classifiers=classifiers, correlation=rho, spread_ratio=1.0 if ratio is None else ratio,
     )  # fmt: skip
     facts = {"theta_sota": law.auc_sota, "correlation": rho, "metric": "auc"}
-    return law, {**facts, "n_positive": positives}
+    return law, {**facts, "n_positive": positives, "spread_ratio": 1.0 if ratio is None else ratio}
 
 
 def _skill(skills: tuple[float, ...]) -> Any:
@@ -180,8 +204,16 @@ def _skill(skills: tuple[float, ...]) -> Any:
     return skills[0] if len(skills) == 1 else Uniform(*skills)
 
 
-def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:
-    """rho from either of the two options, None if neither is given."""
+def chosen_correlation(
+    correlation: float | None,
+    pairwise: float | None,
+    of_classes: tuple[float, float] | None = None,
+) -> Any:
+    """rho from one of the options, None if none is given; a pair is that of both classes."""
+    if of_classes is not None:
+        if correlation is not None or pairwise is not None:
+            raise InputError("give either --class-correlation or one rho for both classes")
+        return of_classes
     if correlation is not None and pairwise is not None:
         raise InputError("give either --correlation (rho) or --pairwise-correlation (rho^2)")
     return correlation if pairwise is None else float(pairwise**0.5)

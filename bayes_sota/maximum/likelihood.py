@@ -62,6 +62,13 @@ def default_reference_skill(board: BestScore, given: float | None = None) -> flo
     return float(np.clip(board.maximum, half, 1 - half))
 
 
+def score_errors(boards: Sequence[BestScore], reference_skill: float | None = None) -> FloatArray:
+    """Standard error of each board's best score at theta0, (boards,)."""
+    references = np.array([default_reference_skill(board, reference_skill) for board in boards])
+    scoring = [maximum_scoring(b, float(x)) for b, x in zip(boards, references, strict=True)]
+    return np.array([x.log_odds_error for x in scoring]) * references * (1 - references)
+
+
 def board_names(boards: Sequence[BestScore]) -> list[str]:
     """Names of boards, made different where two are alike.
 

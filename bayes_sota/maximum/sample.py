@@ -7,6 +7,7 @@ the observed maxima are best scores of fresh boards of the same size. ``complete
 any trace of the model of ``build_model``, extended or not (``tests/maximum/test_complete.py``).
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, refuse_unused
+from bayes_sota.auc.estimate import Correlation
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
@@ -45,7 +47,14 @@ from bayes_sota.maximum.likelihood import (
     draw_fields,
     score_bounds,
 )
-from bayes_sota.maximum.posterior import draw_prior, log_priors, sota_posterior
+from bayes_sota.maximum.posterior import (
+    FEWEST_MOVES,
+    LARGEST_EPSILON,
+    draw_accepted,
+    draw_prior,
+    log_priors,
+    sota_posterior,
+)
 from bayes_sota.maximum.shrinkage import Criterion
 
 if TYPE_CHECKING:
@@ -54,8 +63,6 @@ if TYPE_CHECKING:
 _OBSERVED = "observed_maximum"
 LAWS = ("law_skill", "law_theta_sota", "law_winner_skill")
 _NEW_SCORES = ("winner_new_score", "best_new_score")
-_LARGEST_EPSILON = 0.25  # posterior standard deviations
-
 
 _CHOSEN = (
     "every classifier shows the best of its submissions: what luck of that is in the score is "
@@ -207,10 +214,11 @@ class Request:
         return {**provenance, **notes, **found, "new_n_test": int(self.new_n_test or 0)}
 
     def _facts(self, board: BestScore) -> dict[str, float]:
-        low, high = score_bounds(board)
+        (low, high), ratios = score_bounds(board), board.spread_ratio_ends
         return {
             "maximum": board.maximum, "n_test": board.n_test or 0,
             "n_positive": board.n_positive or 0, "standard_error": board.standard_error or 0,
+            "spread_ratio_low": ratios[0], "spread_ratio_high": ratios[1],
             "score_low": low, "score_high": high, "typical_tries": board.typical_tries,
             "reference_skill": default_reference_skill(board, self.reference_skill),
         }  # fmt: skip
@@ -238,7 +246,7 @@ def estimate_point(
     *,
     n_classes: int | None = None,
     criterion: Criterion | None = None,
-    correlation: float | None = None,
+    correlation: Correlation | None = None,
     fixed_field: bool = False,
 ) -> xr.DataTree:
     """Shrink or crop the scores of a board.
@@ -251,8 +259,9 @@ def estimate_point(
     n_classes : int, optional
         Classes of the task; needed for accuracies, whose chance is one over it.
     criterion : {"expected", "upper"}, optional
-    correlation : float, optional
-        rho; default 0.6 for accuracies as in the paper, 0 for AUCs.
+    correlation : float or (float, float), optional
+        rho; default 0.6 for accuracies as in the paper, 0 for AUCs, of which a pair is that among
+        positives and among negatives.
     fixed_field : bool
         Whether every entry takes part once, of shrinking.
 
@@ -277,6 +286,7 @@ def estimate_point(
         if method != "shrink" or n_classes is not None:
             raise InputError('AUCs take method "shrink", towards 1/2: no n_classes')
         sizes: dict[str, Any] = {"n_positive": shown.n_positive, "n_negative": shown.n_negative}
+        sizes["spread_ratio"] = shown.spread_ratio
         return shrink_aucs(shown.scores, **sizes, **how).to_datatree()
     if shown.metric != "accuracy":
         raise InputError("shrinking and cropping are for accuracies and AUCs")
@@ -499,6 +509,7 @@ def sample_abc(
     *,
     cores: int | None = None,
     epsilon: float | None = None,
+    rejection: bool = False,
     progressbar: bool = False,
     **settings: Any,
 ) -> xr.DataTree:
@@ -511,23 +522,40 @@ def sample_abc(
     confirms that it is at most a quarter. ``settings`` as in ``Request``; several ``boards``
     share location, spread and rho. The same seed gives the same draws whatever ``cores`` is.
 
+    ``rejection`` is plain rejection instead of sequential Monte Carlo: boards are simulated from
+    the prior, and those kept, independent draws, whose best score is at most epsilon from the
+    observed one (a uniform kernel); without ``epsilon`` it is chosen as above.
+
     Returns
     -------
     xarray.DataTree
-        Attributes: ``epsilon``, ``epsilon_ratio`` (to the posterior standard deviation; the largest
-        of the boards), ``epsilon_schedule`` (JSON: one list per run, one value per board) and
-        ``winner_unaccepted``, the share of draws for which no simulated board passed within
+        Attributes: ``epsilon``, ``moves`` (accepted ones of the average particle of the last stage,
+        in the chain with the fewest), ``epsilon_ratio`` (to the posterior standard deviation; the
+        largest of the boards), ``epsilon_schedule`` (JSON: one list per run, one value per board)
+        and ``winner_unaccepted``, the share of draws for which no simulated board passed within
         100,000 attempts (the closest one stands then; expected to be zero).
-    """
-    from bayes_sota.maximum.sample_smc import simulate_posterior
 
+    Raises
+    ------
+    InputError
+        An epsilon that is not in (0, 1), or so small that hardly any board is accepted.
+    """
     request = Request(boards, priors, **settings)
     if request.draws < 10:
         raise InputError(f"at least 10 draws are needed, got {request.draws}")
-    posterior, stats, found = simulate_posterior(
-        boards, priors, request.seeded[0], draws=request.draws, chains=request.chains, cores=cores,
-        epsilon=epsilon, reference_skill=request.reference_skill, progressbar=progressbar,
-    )  # fmt: skip
+    if epsilon is not None:
+        OPEN_SHARE.check(epsilon, "epsilon")
+    if rejection:
+        refuse_unused("plain rejection, which needs one process", {"cores": cores})
+        posterior, stats, found = _rejected(request, epsilon)
+    else:
+        from bayes_sota.maximum.sample_smc import simulate_posterior
+
+        posterior, stats, found = simulate_posterior(
+            boards, priors, request.seeded[0], draws=request.draws, chains=request.chains,
+            cores=cores, epsilon=epsilon, reference_skill=request.reference_skill,
+            progressbar=progressbar,
+        )  # fmt: skip
     dims = {2: ("chain", "draw"), 3: ("chain", "draw", "board")}
     given = xr.Dataset({name: (dims[v.ndim], v) for name, v in posterior.items()})
     values, log_likelihood = request.draw_behind(given)
@@ -536,15 +564,42 @@ def sample_abc(
         values[name] = values[name].reshape(-1, len(boards))
     values["multiplicity_bias"] = np.array([b.maximum for b in boards]) - values["theta_sota"]
     groups = request.draw_from_laws(values, log_likelihood) | {"sample_stats": stats}
-    found |= {"diagnostics_reasons": _reasons(found), "draws_are_independent": 0}
+    found |= {"diagnostics_reasons": _reasons(found), "draws_are_independent": int(rejection)}
     return request.tree(groups, request.describe("abc", found))
+
+
+def _rejected(
+    request: Request, epsilon: float | None
+) -> tuple[dict[str, FloatArray], xr.Dataset, dict[str, Any]]:
+    """What ``simulate_posterior`` gives, by plain rejection."""
+    rng, shape = request.seeded[0], (request.chains, request.draws)
+    values, width, rate = draw_accepted(
+        request.boards, request.priors, rng, request.chains * request.draws, epsilon,
+        request.reference_skill,
+    )  # fmt: skip
+    names = (*request.parameters, "theta_sota", "winner_skill", "shift", "n_classifiers")
+    rows = {name: values[name].reshape(*shape, *values[name].shape[1:]) for name in names}
+    posterior = {k: v[..., 0] if v.ndim > 2 and v.shape[2] == 1 else v for k, v in rows.items()}
+    stats = xr.Dataset({"accept_rate": (("chain", "stage"), np.full((request.chains, 1), rate))})
+    found = {
+        "epsilon": width.tolist() if width.size > 1 else float(width[0]),
+        "epsilon_ratio": float(np.max(width / values["theta_sota"].std(axis=0))),
+        "epsilon_schedule": json.dumps([width.tolist()]),
+        "winner_unaccepted": 0.0,
+    }
+    return posterior, stats, found
 
 
 def _reasons(attributes: dict[str, Any]) -> str:
     reasons = []
     ratio, share = attributes["epsilon_ratio"], attributes["winner_unaccepted"]
-    if ratio > _LARGEST_EPSILON:
+    if ratio > LARGEST_EPSILON:
         reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
+    if (moves := attributes.get("moves", FEWEST_MOVES)) < FEWEST_MOVES:
+        reasons.append(
+            f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
+            "raise it, or leave it out"
+        )
     if share > 0:
         reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")
     return "; ".join(reasons)

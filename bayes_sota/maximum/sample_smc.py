@@ -29,16 +29,15 @@ from pytensor.tensor.random.type import RandomGeneratorType
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import maximum_scoring, score_bounds
+from bayes_sota.maximum.likelihood import score_bounds, score_errors
 from bayes_sota.maximum.models_simulated import (
     ScoreSimulator,
     build_simulated_maximum,
     reference_skills,
 )
+from bayes_sota.maximum.posterior import EPSILON_AIM, LARGEST_EPSILON
 
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
-_LARGEST_RATIO = 1 / 4  # of epsilon to the posterior standard deviation of theta_sota
-_AIM = 1 / 6
 _PILOT_DRAWS, _PILOTS = 400, 8
 _ATTEMPTS = 100_000
 _PARAMETERS = (
@@ -233,7 +232,7 @@ def simulate_posterior(
     seeds = rng.integers(2**31, size=_PILOTS + 2)
     references = reference_skills(boards, reference_skill)
     known = None if epsilon is None else np.full(len(boards), float(epsilon))
-    start = _standard_errors(boards, references) if known is None else known
+    start = score_errors(boards, reference_skill) if known is None else known
     model = build_simulated_maximum(boards, priors, epsilon=start, reference_skill=reference_skill)
     run = _Run(model, progressbar, compile_population_logp(model))
     schedule = [start] if known is not None else run.choose_epsilon(start, seeds[2:])
@@ -250,7 +249,9 @@ def simulate_posterior(
         "epsilon_schedule": json.dumps([step.tolist() for step in schedule]),
         "winner_unaccepted": unaccepted,
     }
-    return posterior, _padded_stats(sampled), chosen
+    stats = _padded_stats(sampled)
+    last_moves = (stats["accept_rate"] * stats["steps"]).ffill("stage").isel(stage=-1)
+    return posterior, stats, chosen | {"moves": float(last_moves.min())}
 
 
 @dataclass(frozen=True)
@@ -287,17 +288,11 @@ class _Run:
         for seed in seeds:
             pilot = self.sample(schedule[-1], _PILOT_DRAWS, 1, 1, int(seed), final_moves=3.0)
             sd = _standard_deviation(pilot["posterior"].to_dataset())
-            confirmed = bool(np.all(schedule[-1] <= _LARGEST_RATIO * sd))
-            schedule.append(np.minimum(schedule[-1], _AIM * sd))
+            confirmed = bool(np.all(schedule[-1] <= LARGEST_EPSILON * sd))
+            schedule.append(np.minimum(schedule[-1], EPSILON_AIM * sd))
             if confirmed:
                 break
         return schedule
-
-
-def _standard_errors(boards: Sequence[BestScore], references: FloatArray) -> FloatArray:
-    scoring = [maximum_scoring(b, float(x)) for b, x in zip(boards, references, strict=True)]
-    errors = np.array([one.log_odds_error for one in scoring])
-    return errors * references * (1 - references)
 
 
 def _standard_deviation(posterior: xr.Dataset) -> FloatArray:

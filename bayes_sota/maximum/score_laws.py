@@ -31,6 +31,7 @@ from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.checks import SpreadRatio
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.maximum.walk import GaussianScores, NormalScores
@@ -324,6 +325,8 @@ class AucScoreLaw(ScoreLaw):
     ----------
     n_positive : int
         Positive items.
+    spread_ratio : float or (float, float)
+        Of the scores behind the AUCs.
     width : float
         Distance of two scores that print differently; 0 for scores in full precision.
     floors : bool
@@ -331,6 +334,7 @@ class AucScoreLaw(ScoreLaw):
     """
 
     n_positive: int
+    spread_ratio: SpreadRatio = 1.0
     width: float = 0.0
     floors: bool = False
 
@@ -351,12 +355,13 @@ class AucScoreLaw(ScoreLaw):
         """Normal scores on this test set."""
         positives, negatives = self.n_positive, max(2, self.n_test - self.n_positive)
         best = min(self.best, 1 - 0.5 / min(positives, negatives))
-        error = float(auc_std(best, positives, negatives))
+        error = float(auc_std(best, positives, negatives, self.spread_ratio))
         odds = float(logit(best)) + _ABOVE * min(error / (best * (1 - best)), 1.2)
         lowest = logit(max(best - _BELOW * error, 0.05))
         # whole steps, so that similar boards share their tables
         ends = expit(np.array([np.floor(lowest / _STEP), np.ceil(odds / _STEP)]) * _STEP)
-        return AucScores.of(positives, negatives, float(ends[0]), min(float(ends[1]), 1 - 1e-9))
+        highest = min(float(ends[1]), 1 - 1e-9)
+        return AucScores.of(positives, negatives, float(ends[0]), highest, self.spread_ratio)
 
     def printed_interval(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest score that prints as each."""
@@ -524,8 +529,9 @@ def score_law(board: BestScore) -> ScoreLaw:
         return AccuracyLaw(best, size, alike)
     if board.metric == "auc":
         assert board.n_positive is not None
-        floors = board.rounding == "floor"
-        return AucScoreLaw(best, size, board.n_positive, board.printed_width, floors)
+        assert board.spread_ratio is not None
+        floors, ratio = board.rounding == "floor", board.spread_ratio
+        return AucScoreLaw(best, size, board.n_positive, ratio, board.printed_width, floors)
     if board.standard_error is None:
         raise InputError(
             "scores that are not accuracies need standard_error, the standard error of one"

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import betaincinv
 
-from bayes_sota.auc.estimate import auc_std
+from bayes_sota.auc.estimate import Correlation, both_classes
 from bayes_sota.auc.laws import AucMaximumLaw, auc_law
 from bayes_sota.auc.scores import AucField
 from bayes_sota.core.arguments import (
@@ -46,6 +46,7 @@ from bayes_sota.core.arguments import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.checks import SpreadRatio, checked_ratio
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.law import MaximumLaw, maximum_law, resampled_maximum_law
 
@@ -89,13 +90,18 @@ class FieldEstimate:
     n_below_chance, n_infeasible : int
         Entries left out because they are not above chance, and of the rest those whose skill
         cannot have the correlation (Eq. 8).
-    chance, correlation : float
-        ``c``, and rho with the reference classifier, whose skill is the estimate.
+    chance : float
+        ``c``.
+    correlation : float or (float, float)
+        rho with the reference classifier, whose skill is the estimate; of AUCs that of the scores,
+        of both classes or of positives and of negatives.
     n_test : int
     single : (float, float)
         Interval of the observed maximum were it the only classifier.
     n_positive : int or None
         Positive test items of AUCs; None for accuracies.
+    spread_ratio : float or (float, float)
+        Of AUCs.
     """
 
     method: str
@@ -114,10 +120,11 @@ class FieldEstimate:
     n_below_chance: int
     n_infeasible: int = 0
     chance: float
-    correlation: float
+    correlation: Correlation
     n_test: int
     single: tuple[float, float]
     n_positive: int | None = None
+    spread_ratio: SpreadRatio = 1.0
 
     @property
     def skills(self) -> FloatArray:
@@ -140,7 +147,7 @@ class FieldEstimate:
             skills = rng.choice(skills, self.law.n_classifiers)
         if self.n_positive:
             sizes = self.n_positive, self.n_test - self.n_positive
-            field = AucField.of(self.observed_maximum, *sizes, self.correlation, 1.0)
+            field = AucField.of(self.observed_maximum, *sizes, self.correlation, self.spread_ratio)
             return field.realise(skills, rng)
         a, b = conditional_probabilities(skills, self.correlation, self.estimate)
         right = rng.binomial(self.n_test, self.estimate)
@@ -185,10 +192,12 @@ class FieldEstimate:
     def to_datatree(self) -> xr.DataTree:
         """The estimate in the group ``point_estimate``: numbers, and no invented draws."""
         values = self.to_dict()
-        numbers = {
+        numbers: dict[str, Any] = {
             "theta_sota": self.estimate,
             **{name: values[name] for name in _NUMBERS if values.get(name) is not None},
         }
+        if isinstance(self.correlation, tuple):
+            numbers["correlation"] = ("class", np.array(self.correlation))
         low, high = self.interval
         group = xr.Dataset({**numbers, "interval_lower": low, "interval_upper": high})
         observed = {"observed_maximum": self.observed_maximum}
@@ -316,7 +325,8 @@ def shrink_aucs(
     *,
     n_positive: int,
     n_negative: int,
-    correlation: float = 0.0,
+    correlation: Correlation = 0.0,
+    spread_ratio: SpreadRatio = 1.0,
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
     fixed_field: bool = False,
@@ -332,8 +342,11 @@ def shrink_aucs(
         Observed AUCs; those of 1/2 or less are left out.
     n_positive, n_negative : int
         Test items of each class.
-    correlation : float
-        rho of each classifier's scores with a reference score that every item has.
+    correlation : float or (float, float)
+        rho of each classifier's scores with a reference score that every item has; of both classes,
+        or of positives and of negatives.
+    spread_ratio : float or (float, float)
+        As of ``bayes_sota.auc.auc_maximum_law``.
     criterion, ci_prob, fixed_field
         As in ``shrink_scores``.
 
@@ -356,7 +369,8 @@ def shrink_aucs(
     board = _observed(aucs, n_positive + n_negative, 0.5, correlation, criterion, ci_prob)
     kept, best = board["scores"], board["observed_maximum"]
     values, copies = np.unique(kept, return_counts=True)
-    field = AucField.of(best, n_positive, n_negative, correlation, 1.0)
+    ratio = checked_ratio(spread_ratio)
+    field = AucField.of(best, n_positive, n_negative, correlation, ratio)
     law_of = field.fixed if fixed_field else field.resampled
 
     def law_at(weight: float) -> AucMaximumLaw:
@@ -365,9 +379,9 @@ def shrink_aucs(
         return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
     found = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
-    found |= {"fixed_field": fixed_field, "n_positive": n_positive}
-    error = float(auc_std(best, n_positive, n_negative))
-    return _estimate(board | found, error, auc_law(best, n_positive, n_negative).interval(ci_prob))
+    found |= {"fixed_field": fixed_field, "n_positive": n_positive, "spread_ratio": ratio}
+    law = auc_law(best, n_positive, n_negative, ratio)
+    return _estimate(board | found, law.std(), law.interval(ci_prob))
 
 
 def crop_scores(
@@ -430,7 +444,7 @@ def _observed(
     scores: ArrayLike,
     n_test: int,
     chance: float,
-    correlation: float,
+    correlation: Correlation,
     criterion: str,
     ci_prob: float,
 ) -> dict[str, Any]:
@@ -442,7 +456,8 @@ def _observed(
         raise InputError("scores must be accuracies in [0, 1]")
     COUNT.check(n_test, "n_test")
     CORRELATION.check(chance, "chance")
-    CORRELATION.check(correlation, "correlation")
+    for rho in both_classes(correlation):
+        CORRELATION.check(rho, "correlation")
     check_choice("criterion", criterion, Criterion)
     OPEN_SHARE.check(ci_prob, "ci_prob")
     kept = values[values > chance]
@@ -495,7 +510,7 @@ def _estimate_accuracy(found: dict[str, Any], n_infeasible: int) -> FieldEstimat
     return _estimate(found, error, single, n_infeasible)
 
 
-def _feasible(skills: FloatArray, correlation: float, reference: float | None = None) -> Any:
+def _feasible(skills: FloatArray, correlation: Any, reference: float | None = None) -> Any:
     """Which skills can have the correlation with the reference, by default the best (Eq. 8)."""
     if correlation == 0:
         return np.ones(skills.size, bool)

@@ -22,6 +22,7 @@ def describe_maximum(content: dict[str, Any]) -> Report:
         ends of a uniform distribution.
     """
     best = f"expected best score of {counted(content['n_classifiers'], 'classifier')}"
+    rho = class_rho(content["correlation"])
     ends = "{:.6f} to {:.6f}".format(*content["interval"])
 
     def row(name: str, key: str, form: str = ".6f") -> tuple[str, Any, str]:
@@ -32,7 +33,7 @@ def describe_maximum(content: dict[str, Any]) -> Report:
         row(best, "expected_maximum"),
         row("standard deviation of the best score", "sd"),
         (f"{content['prob']:.0%} interval of the best score", ends, ends),
-        row("correlation with the reference classifier (rho)", "correlation", "g"),
+        ("correlation with the reference classifier (rho)", rho, rho),
         row("multiplicity bias", "bias", "+.6f"),
     ]
     if reached := content.get("p_at_least"):
@@ -74,7 +75,26 @@ def _sentences(content: dict[str, Any]) -> list[str]:
             f"The best score is at least {reached['score']:g} with probability "
             f"{chance(reached['probability'])}."
         )
+    if auc and content["spread_ratio"] != 1:
+        said.append(spread_in_words(content["spread_ratio"]))
     if content["correlation"]:
         of = "scores with a reference score" if auc else "classifiers with a reference classifier"
-        said.append(f"The correlation of the {of} (rho) is {content['correlation']:g}.")
+        said.append(f"The correlation of the {of} (rho) is {class_rho(content['correlation'])}.")
     return said
+
+
+def spread_in_words(ratio: float | tuple[float, float]) -> str:
+    """What the spread ratio of AUCs was taken to be."""
+    if isinstance(ratio, tuple):
+        return (
+            "Every classifier's scores of positives are spread by a factor of its own over those "
+            f"of negatives, between {ratio[0]:g} and {ratio[1]:g} for 95 % of them."
+        )
+    return f"The scores of positives are spread {ratio:g} times as wide as those of negatives."
+
+
+def class_rho(correlation: float | tuple[float, float]) -> str:
+    """One rho, or that of both classes."""
+    if isinstance(correlation, tuple):
+        return f"{correlation[0]:g} among positives and {correlation[1]:g} among negatives"
+    return f"{correlation:g}"

@@ -1,5 +1,7 @@
 """AUC: moments, laws and the best of many, against simulated scores."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -58,6 +60,42 @@ def test_covariance_of_two_classifiers() -> None:
     sample = simulated(0.85, 15, 40, 12_000, rho=0.8, ratio=2.0, m=2)
     found = auc_covariance(0.85, 0.85, 15, 40, 0.64, spread_ratio=2.0)
     assert float(found) == pytest.approx(np.cov(sample.T)[0, 1], rel=0.05)
+
+
+def best_of_own_ratios(
+    rng: np.random.Generator, auc: float, a: int, b: int, rho: tuple[float, float], ratios
+) -> np.ndarray:
+    """Estimates of classifiers with a ratio each and a rho of each class, from their scores."""
+    m, mu = ratios.size, ndtri(auc) * np.sqrt(1 + ratios**2)
+    scores = []
+    for r, size in zip(rho, (a, b), strict=True):
+        own = np.sqrt(1 - r**2) * rng.standard_normal((m, size))
+        scores.append(r * rng.standard_normal(size) + own)
+    positive, negative = mu[:, None] + ratios[:, None] * scores[0], np.sort(scores[1], axis=1)
+    right = [np.searchsorted(n, p).sum() for n, p in zip(negative, positive, strict=True)]
+    return np.array(right) / (a * b)
+
+
+@pytest.mark.parametrize("rho", [(0.0, 0.0), (0.8, 0.4)])
+@pytest.mark.parametrize("ratio", [0.5, 2.0, (0.5, 2.0)])
+def test_the_best_of_other_roc_shapes_agrees_with_simulated_scores(ratio, rho) -> None:
+    """Both classes' rho, and a ratio of all classifiers or of each, against the law."""
+    sizes, m, repeats, rng = (30, 200), 20, 1500, np.random.default_rng(3)
+    sd = np.log(2) / stats.norm.ppf(0.975)
+    best = []
+    for _ in range(repeats):
+        own = np.exp(sd * rng.standard_normal(m)) if isinstance(ratio, tuple) else np.full(m, ratio)
+        best.append(best_of_own_ratios(rng, 0.85, *sizes, rho, own).max())
+    law = auc_maximum_law(
+        0.85, n_positive=30, n_negative=200, n_classifiers=m, correlation=rho, spread_ratio=ratio
+    )
+    error = float(auc_std(0.85, *sizes, ratio))
+    noise = np.std(best) / np.sqrt(repeats)
+    assert law.mean() == pytest.approx(np.mean(best), abs=4 * noise + 0.05 * error)
+    assert law.std() == pytest.approx(np.std(best), rel=0.08)
+    equal = auc_maximum_law(0.85, n_positive=30, n_negative=200, n_classifiers=m, correlation=rho)
+    if ratio in (0.5, 2.0):  # another ratio is far outside
+        assert abs(equal.mean() - np.mean(best)) > 10 * noise
 
 
 def test_covariance_with_one_correlation_per_class() -> None:
@@ -158,7 +196,11 @@ def test_many_different_aucs_are_condensed() -> None:
         (lambda: auc_law(1.0, 10, 10), "must lie in"),
         (lambda: auc_law(0.9, 1, 10), "n_positive must be a whole number from 2"),
         (lambda: auc_law(0.9, 10, 2.5), "n_negative must be a whole number from 2"),
-        (lambda: auc_law(0.9, 10, 10, 0.0), "spread_ratio"),
+        *[
+            (partial(auc_law, 0.9, 10, 10, ratio), "spread_ratio must be a number from 0.02 to 50")
+            for ratio in (0.0, -1.0, np.inf, np.nan, (0.0, 2.0))
+        ],
+        (lambda: auc_law(0.9, 10, 10, (2.0, 0.5)), "an increasing pair"),
         (lambda: auc_maximum_law(0.9, n_positive=9, n_negative=9), "n_classifiers is needed"),
         (
             lambda: auc_maximum_law([0.8, 0.9], n_positive=9, n_negative=9, n_classifiers=3),

@@ -11,6 +11,7 @@
   simulated from the prior, kept where their maximum is the observed one.
 - *auc_posteriors*: from the maximum, 3,000 AUCs, and the scores of 3,000 items by 60 classifiers.
 - *abc*: ABC/SMC against the exact route in six settings and five seeds.
+- *epsilons*: plain rejection and ABC/SMC at several epsilons, against the exact route.
 - *start*: import, and the quick command.
 """
 
@@ -225,6 +226,32 @@ def abc() -> dict[str, str]:
     return figures
 
 
+def epsilons(draws: int = 1000) -> dict[str, str]:
+    """Epsilon in sd, CPU seconds, errors of mean and sd of theta_sota, and boards per draw."""
+    from bayes_sota.maximum.sample import sample_abc
+
+    board = Leaderboard.from_maximum(
+        "0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor"
+    )
+    exact = sota_posterior(board, MaximumPriors(), draws=200_000, random_seed=0).draws["theta_sota"]
+    figures = {}
+    for rejection in (True, False):
+        for share in (1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 50):
+            start = time.process_time()
+            tree = sample_abc(
+                [board], MaximumPriors(), epsilon=share * float(exact.std()), rejection=rejection,
+                draws=draws, chains=4, cores=None if rejection else 1, random_seed=1,
+            )  # fmt: skip
+            spent, theta = time.process_time() - start, tree["posterior"]["theta_sota"].values
+            error, ratio = (theta.mean() - exact.mean()) / exact.std(), theta.std() / exact.std()
+            rate = float(tree["sample_stats"]["accept_rate"].isel(stage=0).mean())
+            row = (spent, error, ratio, 1 / rate if rejection else tree.attrs["moves"])
+            name = "rejection" if rejection else "SMC"
+            figures[f"{name} {share:.3g} sd"] = " ".join(f"{x:.4g}" for x in row)
+            print(name, share, figures[f"{name} {share:.3g} sd"], flush=True)
+    return figures
+
+
 def start() -> dict[str, float]:
     """Seconds of the import, of Python alone, and of a quick command."""
     return {
@@ -235,4 +262,4 @@ def start() -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    report_parts(law, auc, shrinking, posterior, auc_posteriors, abc, start)
+    report_parts(law, auc, shrinking, posterior, auc_posteriors, abc, epsilons, start)

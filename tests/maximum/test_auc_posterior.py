@@ -9,7 +9,7 @@ from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPr
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
 from bayes_sota.maximum.likelihood import score_bounds
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.score_laws import score_law
@@ -49,6 +49,42 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
         error = expected[:, index].std() * np.sqrt(1 / len(expected) + 1 / 8000)
         assert ours.mean() == pytest.approx(expected[:, index].mean(), abs=4.5 * error)
         assert ours.std() == pytest.approx(expected[:, index].std(), rel=0.08)
+
+
+@pytest.mark.parametrize("ratio", [0.5, (0.4, 2.5)])
+def test_rejection_agrees_with_the_exact_route_whatever_the_spread_ratio(ratio) -> None:
+    board = best_auc(spread_ratio=ratio)
+    priors = Priors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(0.7))
+    given = {"priors": priors, "random_seed": 1}
+    exact = estimate_sota(board, draws=2000, **given)["posterior"]
+    tree = estimate_sota(board, method="abc", rejection=True, draws=500, **given)
+    for name in ("theta_sota", "winner_skill"):
+        ours, theirs = exact[name].values, tree["posterior"][name].values
+        noise = theirs.std() * np.sqrt(1 / theirs.size + 1 / ours.size)
+        assert ours.mean() == pytest.approx(theirs.mean(), abs=4.5 * noise), name
+        assert ours.std() == pytest.approx(theirs.std(), rel=0.08), name
+
+
+def test_the_spread_ratio_says_how_wide_the_posterior_is() -> None:
+    widths = {
+        ratio: float(estimate_sota(best_auc(spread_ratio=ratio))["posterior"]["theta_sota"].std())
+        for ratio in (0.5, 1.0, 2.0, (0.5, 2.0))
+    }
+    assert widths[0.5] < widths[1.0] < widths[2.0]
+    assert widths[0.5] < widths[0.5, 2.0] < widths[2.0]
+    frame = sota_sensitivity(best_auc(), draws=1000)
+    rows = frame[frame.assumption == "spread_ratio"].set_index("value")
+    assert (rows.upper - rows.lower).loc[[0.5, 2.0]].is_monotonic_increasing
+
+
+@pytest.mark.parametrize("kind", [Leaderboard, Leaderboard.from_maximum])
+def test_a_spread_ratio_belongs_to_aucs(kind) -> None:
+    score = [0.9, 0.95] if kind is Leaderboard else "0.95"
+    known = {} if kind is Leaderboard else {"n_classifiers": 9}
+    with pytest.raises(InputError, match='spread_ratio is for metric="auc"'):
+        kind(score, n_test=1000, spread_ratio=2.0, **known)
+    with pytest.raises(InputError, match="spread_ratio must be a number from"):
+        kind(score, n_test=1000, n_positive=90, metric="auc", spread_ratio=0, **known)
 
 
 @pytest.mark.slow

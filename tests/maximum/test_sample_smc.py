@@ -25,6 +25,9 @@ pytestmark = [
 ]
 
 BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+BEST_OF_MANY = Leaderboard.from_maximum(
+    "0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor"
+)
 QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
 
 
@@ -36,6 +39,50 @@ def sampled() -> xr.DataTree:
 @pytest.fixture(scope="module")
 def exact() -> dict[str, np.ndarray]:
     return sota_posterior(BOARD, MaximumPriors(), draws=40_000, random_seed=1).draws
+
+
+def rejected(**options) -> xr.DataTree:
+    return sample_abc((BOARD,), MaximumPriors(), rejection=True, random_seed=1, **options)
+
+
+def test_plain_rejection_agrees_with_the_exact_route(exact):
+    tree = rejected()
+    for name in ("theta_sota", "winner_skill", "location", "rho"):
+        values, reference = tree["posterior"][name].values.ravel(), exact[name].ravel()
+        assert values.mean() == pytest.approx(reference.mean(), abs=0.08 * reference.std()), name
+        assert values.std() == pytest.approx(reference.std(), rel=0.06), name
+    assert 1 / 7 < tree.attrs["epsilon_ratio"] < 1 / 5
+    assert tree.attrs["diagnostics_reasons"] == ""
+
+
+def test_a_wide_epsilon_is_told(exact):
+    sd = exact["theta_sota"].std()
+    tree = rejected(epsilon=4 * sd)
+    assert tree["posterior"]["theta_sota"].std() > 1.5 * sd
+    assert "posterior standard deviations" in tree.attrs["diagnostics_reasons"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 0.0}, "epsilon must be a number above 0 and below 1, got 0"),
+        ({"epsilon": -0.1, "rejection": True}, "epsilon must be a number above 0"),
+        ({"epsilon": 1e-9, "rejection": True, "draws": 10**6}, "or more, fewer draws"),
+        ({"rejection": True, "cores": 2}, "no effect on plain rejection"),
+    ],
+)
+def test_an_epsilon_that_accepts_nothing_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        sample_abc((BOARD,), MaximumPriors(), random_seed=1, **options)
+
+
+@pytest.mark.slow
+def test_too_few_moves_are_told():
+    tree = sample_abc(
+        (BEST_OF_MANY,), MaximumPriors(), epsilon=1e-8, draws=100, chains=2, cores=1, random_seed=1
+    )
+    assert tree.attrs["moves"] < 4
+    assert "raise it, or leave it out" in tree.attrs["diagnostics_reasons"]
 
 
 @pytest.mark.parametrize("name", ["theta_sota", "winner_skill", "location", "spread", "rho"])

@@ -16,7 +16,7 @@ from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import TEST_ITEMS, Metric, check_metric, whole_number
+from bayes_sota.data.checks import TEST_ITEMS, Metric, SpreadRatio, check_metric, whole_number
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Nested, Table, normalize_name
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
@@ -179,6 +179,7 @@ def read_leaderboard(
     metric: Metric | None = None,
     standard_error: float | None = None,
     n_positive: int | None = None,
+    spread_ratio: SpreadRatio | None = None,
     submissions: str | int | tuple[int, int] | TriesPrior | None = None,
     missing: Missing = "refuse",
     name: str | None = None,
@@ -211,7 +212,7 @@ def read_leaderboard(
     metric : {"accuracy", "auc", "score"}, optional
         As in ``Leaderboard``. Default: "accuracy", and a column that holds something else, by its
         name (F1, BLEU, AUC, an average) or because it is the average of others, is refused.
-    decimals, percent, n_classifiers, standard_error, n_positive
+    decimals, percent, n_classifiers, standard_error, n_positive, spread_ratio
         As in ``Leaderboard``.
     submissions : str, int, (int, int) or TriesPrior, optional
         Column with the submissions behind each entry, or their number or range for all. Default:
@@ -270,6 +271,7 @@ def read_leaderboard(
             entries.scores,
             n_test=n_test if entries.sizes is None else entries.sizes,
             n_positive=n_positive,
+            spread_ratio=spread_ratio,
             names=entries.names,
             n_classifiers=n_classifiers,
             submissions=(
