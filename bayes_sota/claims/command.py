@@ -74,18 +74,33 @@ class _Output(Reported):
     output: Path | None
     seed: int | None
 
-    def check_seed(self) -> None:
-        """Refuse a seed where the answer is exact and no draws are written."""
+
+@dataclass(frozen=True)
+class _OfNumbers(_Output):
+    """The same of a claim from two reported numbers."""
+
+    by_size: bool
+
+    def __post_init__(self) -> None:
+        """Refuse a seed where no draws are written: the answer is exact; and what is not drawn."""
+        super().__post_init__()
         if self.output is None:
             refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
+        if self.by_size and self.figure is None and self.report is None:
+            raise InputError("--by-size needs --figure or --report: it says what they draw")
 
     def deliver_claim(self, report: "Report") -> int:
         """Write the result of a claim from two reported numbers, and show it."""
-        claim = report.about
-        if self.figure is not None and not claim.curve.size:
-            raise InputError("--figure shows the correlation, which --sd-difference has no use for")
-        write_result(self.output, partial(claim.to_datatree, random_seed=chosen_seed(self.seed)))
-        return self.deliver(report, draw=partial(_draw_claim, report) if claim.curve.size else None)
+        about = report.about
+        drawn = self.by_size or bool(about.curve.size)
+        if self.figure is not None and not drawn:
+            raise InputError(
+                "--figure shows the correlation, which --sd-difference has no use for; add "
+                "--by-size for the number of cases"
+            )
+        write_result(self.output, partial(about.to_datatree, random_seed=chosen_seed(self.seed)))
+        draw = partial(_draw_sizes if self.by_size else _draw_claim, report)
+        return self.deliver(report, draw=draw if drawn else None)
 
 
 def _draw_claim(report: "Report") -> "PlotCollection":
@@ -94,6 +109,14 @@ def _draw_claim(report: "Report") -> "PlotCollection":
         report.frame, p_false=content["p_false"], assumed=content[unknown].get("value"),
         level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown,
         title=report.about.what,
+    )  # fmt: skip
+
+
+def _draw_sizes(report: "Report") -> "PlotCollection":
+    about, needed = report.about, report.content["n_test_needed"]
+    return claims.plot_claim_sizes(
+        about.size_frame(needed), needed=needed, n_test=about.claim.n_test, title=about.what,
+        item="item" if about.claim.unknown == "congruence" else "case",
     )  # fmt: skip
 
 
@@ -108,11 +131,15 @@ _any_accuracy = click.option(
 )  # fmt: skip
 
 
-def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--level``, ``--figure``, ``--output`` and what every report has, as one."""
-    draws = "Posterior draws as a DataTree: FILE.nc."
-    output = click.option("--output", type=OutputFile("result"), help=draws)
-    return packed_options(function, _Output, (*ESTIMATE_OPTIONS, seed_option, output, _level))
+_output = click.option(
+    "--output", type=OutputFile("result"), help="Posterior draws as a DataTree: FILE.nc."
+)
+_by_size = click.option(
+    "--by-size", is_flag=True, help="The figure is about the number of test items."
+)
+_CLAIM_OPTIONS = (*ESTIMATE_OPTIONS, seed_option, _output, _level)
+_claim_options = partial(packed_options, kind=_Output, options=_CLAIM_OPTIONS)
+_number_options = partial(packed_options, kind=_OfNumbers, options=(*_CLAIM_OPTIONS, _by_size))
 
 
 @command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
@@ -135,7 +162,7 @@ def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_any_accuracy
 @_tries
-@_claim_options
+@_number_options
 def classification(
     accuracy: tuple[str, str],
     n_test: str,
@@ -144,14 +171,13 @@ def classification(
     highest: bool,
     independent: bool,
     odds_ratio: tuple[float, float] | None,
-    shown: _Output,
+    shown: _OfNumbers,
     **given: Any,
 ) -> int:
     """From two accuracies on the same items.
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
-    shown.check_seed()
     prior = None if odds_ratio is None else claims.OddsRatioCongruence(*odds_ratio)
     flags = {"min": lowest, "max": highest, "independent": independent}
     chosen: list[Any] = [name for name, flag in flags.items() if flag]
@@ -200,7 +226,7 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
 )  # fmt: skip
 @click.option("--unbounded", is_flag=True, help="Cases may lie outside [0, 1].")
 @_tries
-@_claim_options
+@_number_options
 def segmentation(
     mean: tuple[float, float],
     n_test: int,
@@ -208,7 +234,7 @@ def segmentation(
     sd_coefficients: tuple[float, float, float] | None,
     unbounded: bool,
     best_of: float | None,
-    shown: _Output,
+    shown: _OfNumbers,
     **given: Any,
 ) -> int:
     """From two means of cases (Dice) and their standard deviations.
@@ -216,7 +242,6 @@ def segmentation(
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    shown.check_seed()
     known = [x for x in (sd, sd_coefficients, given["sd_difference"]) if x is not None]
     if len(known) > 1:
         raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
