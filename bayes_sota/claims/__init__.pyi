@@ -49,3 +49,5 @@ from .summary_plans import describe_plan as describe_plan
 from .summary_plans import plan_from_pilot as plan_from_pilot
 from .summary_review import claims_table as claims_table
 from .summary_review import read_claims as read_claims
+from .summary_sampled import sample_methods as sample_methods
+from .summary_sampled import sample_review as sample_review
