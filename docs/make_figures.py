@@ -12,7 +12,7 @@ import arviz as az
 
 import bayes_sota as bs
 from bayes_sota.claims.accuracies import ReportedAccuracies
-from bayes_sota.claims.sizes import size_frame, sizes_about, sizes_needed
+from bayes_sota.claims.summary_sizes import size_frame, sizes_about, sizes_needed
 from bayes_sota.core.plots import save_figure
 from bayes_sota.data.examples import load_responses_example
 

@@ -16,7 +16,7 @@ from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_rope
 from bayes_sota.claims.congruence import Congruence, CongruencePrior, congruence_at
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.printed_accuracies import reported_claim
-from bayes_sota.claims.sizes import (
+from bayes_sota.claims.summary_sizes import (
     probabilities_at,
     round_sizes,
     size_frame,

@@ -1,4 +1,4 @@
-"""The hierarchical models from the shell: as the closed forms, and refused where they do not fit."""
+"""The models of all claims and answers: as the closed forms, refused where they do not fit."""
 
 import json
 from pathlib import Path

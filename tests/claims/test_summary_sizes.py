@@ -12,8 +12,8 @@ from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.planning import claim_test_size, claim_test_size_of_means
 from bayes_sota.claims.plots_curves import plot_claim_sizes
-from bayes_sota.claims.sizes import round_sizes, size_frame, sizes_about, sizes_needed
 from bayes_sota.claims.summary import report_accuracies, report_means
+from bayes_sota.claims.summary_sizes import round_sizes, size_frame, sizes_about, sizes_needed
 from bayes_sota.core.errors import InputError
 
 

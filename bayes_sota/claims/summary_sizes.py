@@ -1,6 +1,6 @@
 """How the probability of a false claim falls with the size of the test set, the difference kept.
 
-``tests/claims/test_sizes.py`` counts, and compares with ``claim_test_size``.
+``tests/claims/test_summary_sizes.py`` counts, and compares with ``claim_test_size``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ def sizes_needed(claim: "Claim", level: float) -> list[tuple[float, int | None]]
     --------
     >>> from bayes_sota.claims.accuracies import ReportedAccuracies
     >>> sizes_needed(ReportedAccuracies(0.90, 0.88, 500, "independent"), 0.05)
-    [(0.05, 1330), (0.01, 2650)]
+    [(0.05, 1330), (0.01, 2654)]
     """
     most = max(_MOST, claim.n_test)
     least = float(claim.by_size(most))
