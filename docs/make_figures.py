@@ -12,6 +12,7 @@ import arviz as az
 
 import bayes_sota as bs
 from bayes_sota.claims.accuracies import ReportedAccuracies
+from bayes_sota.claims.summary_sizes import size_frame, sizes_about, sizes_needed
 from bayes_sota.core.plots import save_figure
 from bayes_sota.core.skills import Uniform
 from bayes_sota.data.examples import load_responses_example
@@ -118,6 +119,14 @@ def claim() -> Any:
     )
 
 
+def claim_sizes() -> Any:
+    """What more test items do to the same claim."""
+    claim = ReportedAccuracies(0.90, 0.88, 500)
+    needed = sizes_needed(claim, 0.05)
+    table = size_frame(claim, sizes_about(claim, needed))
+    return bs.claims.plot_claim_sizes(table, needed=needed, n_test=500, backend="matplotlib")
+
+
 def methods_of_digits(step: int) -> bs.Responses:
     """Ten classifiers of the digits benchmark on 250 items, the best and every so many below."""
     answers = load_responses_example("digits").test
@@ -173,6 +182,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     )
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim
+    yield "claim_sizes", claim_sizes
     yield "claim_methods", methods
     yield "claim_pairs", pairs
     yield "epp", epp

@@ -22,6 +22,7 @@ from bayes_sota.core.tables import Report
 
 LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",
+    "sample_methods": "a sampler: minutes", "sample_review": "a sampler: minutes",
     "sample_comparison": "a sampler: minutes", "sample_evaluations": "a sampler: minutes",
     "check_epp": "reads draws of a sampler", "epp_rope": "reads draws of a sampler",
     "epp_win_probability": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",

@@ -24,6 +24,7 @@ from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
 from .plots import plot_tasks as plot_tasks
 from .plots_curves import plot_claim_sensitivity as plot_claim_sensitivity
+from .plots_curves import plot_claim_sizes as plot_claim_sizes
 from .plots_curves import plot_required_size as plot_required_size
 from .plots_pairs import plot_pairs as plot_pairs
 from .printed_accuracies import reported_claim as reported_claim
@@ -48,3 +49,5 @@ from .summary_plans import describe_plan as describe_plan
 from .summary_plans import plan_from_pilot as plan_from_pilot
 from .summary_review import claims_table as claims_table
 from .summary_review import read_claims as read_claims
+from .summary_sampled import sample_methods as sample_methods
+from .summary_sampled import sample_review as sample_review

@@ -45,6 +45,7 @@ _MANY = 60_000  # claims from which on all cores share them
 _LONG = 4096  # tables from which on their sum is an integral
 _LONG_NODES = 128  # of a Gauss-Legendre rule for it
 _ROPE_NODES = 96
+_PARTS, _ROUNDS = 64, 5  # a root is looked for in so many parts, so often
 Alpha = float | tuple[float, float, float, float]
 
 
@@ -139,6 +140,21 @@ class ReportedAccuracies:
         """Probability that B is at least as good as A, also where something else is known."""
         return false_claim_probability(**{**vars(self), **changes})
 
+    def by_size(self, n_test: ArrayLike, **changes: Any) -> Any:
+        """The same on other numbers of items, the accuracies kept.
+
+        The average over all tables is interpolated between the sizes, whole or not, that allow
+        whole numbers of tables; in between it would jump.
+        """
+        width = min(self.accuracy_b, 1 - self.accuracy_a)  # of the range of the congruence
+        if self.congruence is not None or changes or not width:
+            return self.p_false(n_test=n_test, **changes)
+        a, b, n, cells = checked_claim(self.accuracy_a, self.accuracy_b, n_test, self.alpha)
+        below = np.floor(n * width + SLACK)
+        ends = (averaged(a * m, b * m, m, cells) for m in (below / width, (below + 1) / width))
+        first, last = ends
+        return first + (n * width - below) * (last - first)
+
     @property
     def ends(self) -> tuple[float, float]:
         """Least and largest congruence that is possible."""
@@ -156,15 +172,16 @@ class ReportedAccuracies:
         It is the lower bound of the congruence where the claim always holds; None where it never
         does.
         """
-        from scipy.optimize import brentq
-
-        def above(shared: float) -> float:
-            return float(self.p_false(congruence=shared)) - level
-
         low, high = self.ends
-        if above(low) <= 0:
+        if self.p_false(congruence=low) <= level:
             return low
-        return float(brentq(above, low, high, xtol=1e-9)) if above(high) <= 0 else None
+        if self.p_false(congruence=high) > level:
+            return None
+        for _ in range(_ROUNDS):
+            grid = np.linspace(low, high, _PARTS + 1)
+            first = int(np.argmax(self.p_false(congruence=grid) <= level))
+            low, high = float(grid[first - 1]), float(grid[first])
+        return high
 
 
 @dataclass(frozen=True)

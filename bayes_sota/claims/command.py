@@ -34,10 +34,13 @@ from bayes_sota.core.command import (
     echo_problem,
     estimate_options,
     interval_option,
+    model_option,
     number_option,
     packed_options,
     parse_tries,
     seed_option,
+    show_progress,
+    together,
     top_option,
     write_result,
 )
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
 _DRAWS = Range(100, 1_000_000, whole=True)
+_SAMPLED_DRAWS = Range(100, 500_000, whole=True)
 
 
 @click.group(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
@@ -75,18 +79,52 @@ class _Output(Reported):
     output: Path | None
     seed: int | None
 
-    def check_seed(self) -> None:
-        """Refuse a seed where the answer is exact and no draws are written."""
+
+@dataclass(frozen=True)
+class _Sampled(Reported):
+    """What a command shows and writes that may sample a model."""
+
+    output: Path | None
+    seed: int | None
+
+    def of(self, sampled: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of a sampler."""
+        progressbar = show_progress(self.quiet, self.as_json)
+        return {**sampled, "random_seed": chosen_seed(self.seed), "progressbar": progressbar}
+
+    def refuse(self, sampled: dict[str, Any]) -> None:
+        """Refuse what is for draws, where there are none."""
+        given = {f"--{name}": value for name, value in sampled.items()}
+        given |= {"--seed": self.seed, "--output": self.output}
+        refuse_unused("closed forms: it is for --bayes", given)
+
+
+@dataclass(frozen=True)
+class _OfNumbers(_Output):
+    """The same of a claim from two reported numbers."""
+
+    by_size: bool
+
+    def __post_init__(self) -> None:
+        """Refuse a seed where no draws are written: the answer is exact; and what is not drawn."""
+        super().__post_init__()
         if self.output is None:
             refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
+        if self.by_size and self.figure is None and self.report is None:
+            raise InputError("--by-size needs --figure or --report: it says what they draw")
 
     def deliver_claim(self, report: "Report") -> int:
         """Write the result of a claim from two reported numbers, and show it."""
-        claim = report.about
-        if self.figure is not None and not claim.curve.size:
-            raise InputError("--figure shows the correlation, which --sd-difference has no use for")
-        write_result(self.output, partial(claim.to_datatree, random_seed=chosen_seed(self.seed)))
-        return self.deliver(report, draw=partial(_draw_claim, report) if claim.curve.size else None)
+        about = report.about
+        drawn = self.by_size or bool(about.curve.size)
+        if self.figure is not None and not drawn:
+            raise InputError(
+                "--figure shows the correlation, which --sd-difference has no use for; add "
+                "--by-size for the number of cases"
+            )
+        write_result(self.output, partial(about.to_datatree, random_seed=chosen_seed(self.seed)))
+        draw = partial(_draw_sizes if self.by_size else _draw_claim, report)
+        return self.deliver(report, draw=draw if drawn else None)
 
 
 def _draw_claim(report: "Report") -> "PlotCollection":
@@ -95,6 +133,14 @@ def _draw_claim(report: "Report") -> "PlotCollection":
         report.frame, p_false=content["p_false"], assumed=content[unknown].get("value"),
         level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown,
         title=report.about.what,
+    )  # fmt: skip
+
+
+def _draw_sizes(report: "Report") -> "PlotCollection":
+    about, needed = report.about, report.content["n_test_needed"]
+    return claims.plot_claim_sizes(
+        about.size_frame(needed), needed=needed, n_test=about.claim.n_test, title=about.what,
+        item="item" if about.claim.unknown == "congruence" else "case",
     )  # fmt: skip
 
 
@@ -109,11 +155,26 @@ _any_accuracy = click.option(
 )  # fmt: skip
 
 
-def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--level``, ``--figure``, ``--output`` and what every report has, as one."""
-    draws = "Posterior draws as a DataTree: FILE.nc."
-    output = click.option("--output", type=OutputFile("result"), help=draws)
-    return packed_options(function, _Output, (*ESTIMATE_OPTIONS, seed_option, output, _level))
+_ONLY_SAMPLED = ("model", "draws")
+_bayes_draws = number_option(
+    _SAMPLED_DRAWS, "--draws", help="Draws of each chain (with --bayes); default 1000."
+)
+_bayes = click.option(
+    "--bayes", is_flag=True, help="One Bayesian model of all, sampled with NUTS (PyMC)."
+)
+_bayes_options = together(_bayes, model_option, _bayes_draws)
+_output = click.option(
+    "--output", type=OutputFile("result"), help="Posterior draws as a DataTree: FILE.nc."
+)
+_by_size = click.option(
+    "--by-size", is_flag=True, help="The figure is about the number of test items."
+)
+_sampled_options = partial(
+    packed_options, kind=_Sampled, options=(*ESTIMATE_OPTIONS, seed_option, _output)
+)
+_CLAIM_OPTIONS = (*ESTIMATE_OPTIONS, seed_option, _output, _level)
+_claim_options = partial(packed_options, kind=_Output, options=_CLAIM_OPTIONS)
+_number_options = partial(packed_options, kind=_OfNumbers, options=(*_CLAIM_OPTIONS, _by_size))
 
 
 @command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
@@ -136,7 +197,7 @@ def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_any_accuracy
 @_tries
-@_claim_options
+@_number_options
 def classification(
     accuracy: tuple[str, str],
     n_test: str,
@@ -145,14 +206,13 @@ def classification(
     highest: bool,
     independent: bool,
     odds_ratio: tuple[float, float] | None,
-    shown: _Output,
+    shown: _OfNumbers,
     **given: Any,
 ) -> int:
     """From two accuracies on the same items.
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
-    shown.check_seed()
     prior = None if odds_ratio is None else claims.OddsRatioCongruence(*odds_ratio)
     flags = {"min": lowest, "max": highest, "independent": independent}
     chosen: list[Any] = [name for name, flag in flags.items() if flag]
@@ -201,7 +261,7 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
 )  # fmt: skip
 @click.option("--unbounded", is_flag=True, help="Cases may lie outside [0, 1].")
 @_tries
-@_claim_options
+@_number_options
 def segmentation(
     mean: tuple[float, float],
     n_test: int,
@@ -209,7 +269,7 @@ def segmentation(
     sd_coefficients: tuple[float, float, float] | None,
     unbounded: bool,
     best_of: float | None,
-    shown: _Output,
+    shown: _OfNumbers,
     **given: Any,
 ) -> int:
     """From two means of cases (Dice) and their standard deviations.
@@ -217,7 +277,6 @@ def segmentation(
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    shown.check_seed()
     known = [x for x in (sd, sd_coefficients, given["sd_difference"]) if x is not None]
     if len(known) > 1:
         raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
@@ -235,6 +294,17 @@ _WITHOUT_EFFECT = {
     "--by task": ("no_selection", "level", "pairs", "rope", "average"),
     "--pair": ("no_selection", "level", "pairs"),
     "--pairs": ("no_selection", "level"),
+    "--bayes": (
+        "no_selection",
+        "level",
+        "pairs",
+        "rope",
+        "pair",
+        "margin",
+        "require",
+        "anytime",
+        "by",
+    ),
 }
 
 
@@ -263,7 +333,12 @@ _WITHOUT_EFFECT = {
 )  # fmt: skip
 @number_option(NOT_NEGATIVE, "--rope", help="Half-width of practical equivalence.")
 @top_option(15, "Methods shown.")
-@number_option(_DRAWS, "--draws", default=10_000, help="Posterior draws.")
+@number_option(
+    _DRAWS, "--draws",
+    help="Posterior draws, default 10000; with --bayes of each chain, default those of the model.",
+)  # fmt: skip
+@_bayes
+@model_option
 @click.option(
     "--no-selection", is_flag=True, help="Leave out the correction for picking the winner."
 )
@@ -293,6 +368,7 @@ def responses(
     by: str | None,
     require: str | None,
     shown: _Output,
+    bayes: bool,
     **given: Any,
 ) -> int:
     """From per-item outcomes of two or more methods.
@@ -303,6 +379,13 @@ def responses(
     statistics of HELM. They are joined on the item.
     """
     pair, level = given["pair"], None if shown.level == _LEVEL else shown.level
+    model = given.pop("model")
+    if bayes:
+        of = {"no_selection": no_selection, "level": level, "pairs": pairs, "require": require}
+        refuse("--bayes", given | of | {"by": by}, _WITHOUT_EFFECT["--bayes"])
+        return _sample_responses(files, top, shown, model, **given)
+    refuse_unused("the exact route: it is for --bayes", {"--model": model})
+    given["draws"] = given["draws"] or 10_000
     what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else ""
     whole = {"no_selection": no_selection, "level": level, "pairs": pairs and what != "--pairs"}
     refuse(what, given | whole, _WITHOUT_EFFECT.get(what, ()))
@@ -333,6 +416,25 @@ def responses(
     found = report.content["verdict"]
     click.echo(f"not met: {require} is required, and the verdict is {found}", err=True)
     return 3
+
+
+def _sample_responses(
+    files: tuple[Path, ...], top: int, shown: _Output, model: Any, **given: Any
+) -> int:
+    """Methods by the model of all answers."""
+    for name in ("pair", "rope", "margin", "anytime"):
+        given.pop(name)
+    draws, ci_prob = given.pop("draws"), given.pop("ci_prob")
+    read = _read_outcomes(files, **given)
+    names = read.pop("methods", None)
+    if names is not None and len(set(names)) < len(names):
+        raise InputError("--bayes takes one run of each method: leave out --run-separator")
+    report = claims.sample_methods(
+        **read, model=model, draws=draws, ci_prob=ci_prob, random_seed=chosen_seed(shown.seed),
+        progressbar=show_progress(shown.quiet, shown.as_json),
+    )  # fmt: skip
+    write_result(shown.output, lambda: report.about)
+    return shown.deliver(report, top)
 
 
 def _draw_methods(
@@ -546,20 +648,32 @@ def selection(
 @_any_accuracy
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
-@estimate_options
-def batch(file: Path, any_accuracy: bool, top: int, shown: Reported, **given: Any) -> int:
+@_bayes_options
+@_sampled_options
+def batch(
+    file: Path, any_accuracy: bool, top: int, shown: _Sampled, bayes: bool, **given: Any
+) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
 
     FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
     mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
     metric, name and group. All columns come back with p_false, its lowest and highest value over
     all that is possible, and a verdict. Rows that cannot be used are an error; --skip-problems
-    leaves them out, with the reason beside them.
+    leaves them out, with the reason beside them. With --bayes the claims share what is known of
+    their congruence, of accuracies only.
     """
-    review = claims.claims_table(file, check_counts=not any_accuracy, **given)
+    sampled = {name: given.pop(name) for name in _ONLY_SAMPLED}
+    checked = not any_accuracy
+    if bayes:
+        refuse_unused("--bayes", {"--sd": given.pop("sd")})
+        review = claims.sample_review(file, check_counts=checked, **given, **shown.of(sampled))
+        write_result(shown.output, lambda: review.about)
+    else:
+        shown.refuse(sampled)
+        review = claims.claims_table(file, check_counts=checked, **given)
     shown.show(review, top, partial(_draw_claims, review))
     for reason in review.reasons:
-        echo_problem("warning", f"left out: {reason}")
+        echo_problem("warning", reason if bayes else f"left out: {reason}")
     return 1 if review.reasons else 0
 
 

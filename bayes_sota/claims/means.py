@@ -171,6 +171,11 @@ class ReportedMeans:
         """Probability that B is at least as good as A, also where something else is known."""
         return false_claim_probability_of_means(**{**vars(self), **changes})
 
+    def by_size(self, n_test: ArrayLike, **changes: Any) -> Any:
+        """The same on other numbers of cases, means and spreads kept."""
+        known = {"sd": tuple(self.spreads), "bounds": None}  # which were checked at the real size
+        return self.p_false(n_test=n_test, **known, **changes)
+
     @property
     def imputed(self) -> bool:
         """Whether nothing is known of how the cases vary."""

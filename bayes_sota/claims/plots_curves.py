@@ -1,9 +1,10 @@
-"""Curves of claims: P(false) against what nobody reports, and the items that a gap needs.
+"""Curves of claims: P(false) against what nobody reports or the size, and items that a gap needs.
 
 Draws curves and computes nothing but where they cross a level or a size;
 ``tests/claims/test_claim_figures.py`` reads the artists back.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -128,9 +129,7 @@ def plot_claim_sensitivity(
     top = 1.04 * max(float(p.max()), level, p_false or 0.0)
     texts = {name: (text, color) for name, (_, text, color) in lines.items()}
     texts |= {name: (text, colors[name]) for name, (*_, text) in reversed(marks.items())}
-    for row, (name, (text, color)) in enumerate(texts.items()):
-        height = top * (1 + (row + 0.5) * _LINE)
-        panel.text(f"{name}_label", float(x[-1]), height, text, side="right", color=color)
+    _draw_texts(panel, dict(reversed(texts.items())), float(x[-1]), top)
     _label_height(panel, "probability that the claim is false", level)
     panel.set_axes(
         limits, xlabel=_XLABELS[unknown], xlim=limits,
@@ -358,3 +357,132 @@ def _gap_at(gaps: FloatArray, sizes: FloatArray, size: float) -> float | None:
 
 def _span(texts: list[str]) -> str:
     return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+
+
+def plot_claim_sizes(
+    table: pd.DataFrame,
+    *,
+    needed: Sequence[tuple[float, int | None]] = ((0.05, None),),
+    n_test: int | None = None,
+    item: str = "item",
+    title: str | None = None,
+    backend: str | None = None,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
+) -> PlotCollection:
+    """Draw how the probability that a claim is false falls with the number of test items.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of ``size_frame``: columns ``n_test`` and ``p_false``, the difference kept; and
+        ``p_false_lowest`` and ``p_false_highest`` where the answer is averaged over what is
+        possible, drawn as thin lines.
+    needed : sequence of (float, int or None)
+        Levels, drawn as lines, and the items from which the claim holds at each, drawn as dots
+        where there are any; the title is about the first.
+    n_test : int, optional
+        Items that were used, drawn as a dot.
+    item : str
+        What a test set is made of, "item" or "case".
+    title : str, optional
+        Stands above the finding.
+    backend, plot_collection, **pc_kwargs
+        As in ``plot_claim_sensitivity``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``, each with the variable ``p_false``: ``curve``, ``level_0``,
+        ``needed_0``, ... in the order of the levels, and where given ``used``,
+        ``p_false_lowest`` and ``p_false_highest``. Places are decimal logarithms.
+
+    Raises
+    ------
+    InputError
+        A column is missing, fewer than two rows, sizes below 1 or probabilities outside [0, 1].
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> sizes = np.array([200, 500, 1330, 3000])
+    >>> from bayes_sota.claims.accuracies import false_claim_probability
+    >>> p = false_claim_probability(0.90, 0.88, sizes, "independent")
+    >>> figure = plot_claim_sizes(
+    ...     pd.DataFrame({"n_test": sizes, "p_false": p}), needed=[(0.05, 1330)], backend="none"
+    ... )
+    >>> figure.viz["figure_title"].item()["string"]
+    'The same difference holds at 5% from 1,330 items on'
+    """
+    x, lines = _checked_probabilities(table)
+    top = 1.04 * max(0.05, *(float(y.max()) for y in lines.values()))
+    margin = 0.03 * float(x[-1] - x[0])
+    limits = make_bounds(float(x[0]) - margin, float(x[-1]) + margin)
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"p_false": limits}, figsize=(7.4, 4.2), **where), "p_false")
+    main, side = COLORS["theta_sota"], COLORS["prior"]
+    for index, (level, _) in enumerate(needed):
+        panel.draw(visuals.hline, f"level_{index}", level, color="black", width=0.8)
+    for name, y in lines.items():
+        panel.line(name, x, y, main if name == "curve" else side)
+    texts = {}
+    if len(lines) > 1:
+        texts["curve"] = ("averaged over all that is possible", main)
+        texts["ends"] = ("at the least and at the most favourable of it", side)
+    for name, (place, height, text, color) in _size_marks(x, lines["curve"], needed, n_test, item):
+        panel.dots(name, place, height, color)
+        texts[name] = (text, color)
+    _draw_texts(panel, texts, float(x[-1]), top)
+    _label_height(panel, "probability that the claim is false", 0.05)
+    panel.set_axes(
+        limits, xlabel=f"test {item}s", xlim=limits,
+        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)), yticks=lambda _: make_ticks(0.0, top),
+        xticks=_size_ticks(float(x[0]), float(x[-1])),
+    )  # fmt: skip
+    level, size = needed[0]
+    finding = f"The same difference holds at {100 * level:.3g}% on no number of {item}s drawn"
+    if size is not None:
+        finding = f"The same difference holds at {100 * level:.3g}% from {counted(size, item)} on"
+    title_figure(panel.collection, finding if title is None else f"{title}\n{finding}")
+    return panel.collection
+
+
+def _checked_probabilities(table: pd.DataFrame) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Decimal logarithms of the sizes, and probabilities by the names of their lines."""
+    check_columns(table, ("n_test", "p_false"), "the table of sizes")
+    sorted_by = table.sort_values("n_test", kind="stable")
+    sizes = sorted_by["n_test"].to_numpy(float)
+    names = [name for name in ("p_false_lowest", "p_false_highest") if name in table]
+    lines = {name: sorted_by[name].to_numpy(float) for name in [*names, "p_false"]}
+    if len(sizes) < 2 or not np.all((sizes >= 1) & np.isfinite(sizes)):
+        raise InputError("the table of sizes needs two rows or more, of sizes of at least 1")
+    if not all(np.all((p >= 0) & (p <= 1)) for p in lines.values()):
+        raise InputError("the probabilities of a table of sizes must lie in [0, 1]")
+    lines["curve"] = lines.pop("p_false")
+    return np.log10(sizes), lines
+
+
+def _size_marks(
+    x: FloatArray,
+    p: FloatArray,
+    needed: Sequence[tuple[float, int | None]],
+    n_test: int | None,
+    item: str,
+) -> Iterator[tuple[str, tuple[float, float, str, str]]]:
+    """Points on the curve: place, probability, text and colour."""
+    if n_test is not None:
+        place = float(np.log10(n_test))
+        height = float(np.interp(place, x, p))
+        text = f"{counted(n_test, item)} used: P(false) {chance(height)}"
+        yield "used", (place, height, text, COLORS["winner_skill"])
+    for index, (level, size) in enumerate(needed):
+        if size is not None:
+            text = f"at most {level:.3g} from {counted(size, item)} on"
+            yield f"needed_{index}", (float(np.log10(size)), level, text, "black")
+
+
+def _draw_texts(panel: Panel, texts: dict[str, tuple[str, str]], x: float, top: float) -> None:
+    """What is drawn, in its colours, above the curve, the first on top."""
+    for row, (name, (text, color)) in enumerate(reversed(texts.items())):
+        height = top * (1 + (row + 0.5) * _LINE)
+        panel.text(f"{name}_label", x, height, text, side="right", color=color)

@@ -16,6 +16,13 @@ from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_rope
 from bayes_sota.claims.congruence import Congruence, CongruencePrior, congruence_at
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.printed_accuracies import reported_claim
+from bayes_sota.claims.summary_sizes import (
+    probabilities_at,
+    round_sizes,
+    size_frame,
+    sizes_about,
+    sizes_needed,
+)
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
@@ -63,6 +70,9 @@ class Claim(Protocol):
     def p_false(self, **changes: Any) -> Any:
         """Probability that B is at least as good as A, also where something else is known."""
 
+    def by_size(self, n_test: Any, **changes: Any) -> Any:
+        """The same on other numbers of items, of which there may be several."""
+
     def curve(self, points: int) -> FloatArray:
         """What is not reported and ``p_false``, (points, 2); none where the answer needs none."""
 
@@ -96,6 +106,10 @@ class ReportedClaim:
 
         return pd.DataFrame(self.curve, columns=[self.claim.unknown, "p_false"])
 
+    def size_frame(self, needed: list[tuple[float, int | None]]) -> "pd.DataFrame":
+        """Probabilities by the number of items, about what was used and what is ``needed``."""
+        return size_frame(self.claim, sizes_about(self.claim, needed))
+
     def to_datatree(self, random_seed: Seed = DEFAULT_SEED) -> "xr.DataTree":
         """Posterior draws in the one schema."""
         from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means
@@ -119,15 +133,19 @@ def _report(
 ) -> Report:
     """Report of a claim from two reported numbers: what every claim has, and those of one kind."""
     unknown, about = claim.unknown, ReportedClaim(claim, what)
+    needed = sizes_needed(claim, level)
+    sizes = probabilities_at(claim, round_sizes(claim, sizes_about(claim, needed))).tolist()
     content = {
         "p_false": float(claim.p_false()), "level": level, "n_test": claim.n_test,
         "sensitivity": claim.curve(_COARSE).tolist(), "notes": notes, unknown: assumed,
-        f"{unknown}_needed": claim.needed(level), **numbers,
+        f"{unknown}_needed": claim.needed(level), "by_n_test": sizes, "n_test_needed": needed,
+        **numbers,
     }  # fmt: skip
     if unknown == "correlation":
-        said, more, prior = [*_about_means(content)], [], ""
+        said, more, prior, item = [*_about_means(content)], [], "", "case"
     else:
         said, more = [*_about_accuracies(content)], [*_details_of_accuracies(content)]
+        item = "item"
         alpha = content["alpha"]
         prior = ", flat prior" if alpha == 1 else f", prior Dirichlet({alpha:g})"
     asked = ["Please report how many items both got right, or the results per item."]
@@ -135,17 +153,34 @@ def _report(
     steps = tuple(f"With {x:.3f} the claim is false with probability {p}." for x, p in points)
     cells = [[f"{x:.4f}", p] for x, p in points]
     slider = Slider(f"If the {unknown} were known", _SET[unknown], steps, len(steps) // 2)
+    other = Table([unknown, "P(false)"], cells, f"What it would be at another {unknown}")
     told = as_sentences(content["notes"])
     return claim_report(
         content,
-        [*said, *more],
+        [*said, *more, _about_sizes(needed, item)],
         LAWS[unknown] + prior,
         make_frame=about.curve_frame,
-        tables=[Table([unknown, "P(false)"], cells, f"What it would be at another {unknown}")],
+        tables=[other, _size_table(sizes, item)],
         paragraph=[*said, *asked * ("range" in content[unknown]), *told],
         sliders=[slider] * (len(steps) > 2),
         about=about,
     )
+
+
+def _size_table(sizes: list[list[float]], item: str) -> Table:
+    cells = [[f"{n:,.0f}", chance(p)] for n, p in sizes]
+    return Table([f"{item}s", "P(false)"], cells, f"By the number of {item}s")
+
+
+def _about_sizes(needed: list[tuple[float, int | None]], item: str) -> str:
+    """How many items the same difference needs at each level."""
+    enough = [(level, size) for level, size in needed if size is not None]
+    if not enough:
+        return f"The same difference makes no claim on any number of {item}s up to a million."
+    (level, size), *more = enough
+    others = (f", at most {level:g} from {size:,}" for level, size in more)
+    start = f"On other {item}s the same difference is false with probability {level:g} at most"
+    return f"{start} from {size:,} on{''.join(others)}."
 
 
 def report_accuracies(

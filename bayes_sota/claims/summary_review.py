@@ -8,6 +8,7 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 """
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,35 @@ _PROB = 0.95  # of the intervals of shares
 _SHARES = ("claims", "expected false", "averaged", "at the lowest", "at the highest", "problems")
 
 
-def _report(
-    frame: pd.DataFrame, level: float, group_by: str | None, label: str | None, reasons: list[str]
-) -> Report:
+@dataclass(frozen=True, eq=False)
+class Review:
+    """Rows of a review, and what the numbers of each say."""
+
+    frame: pd.DataFrame
+    rows: list[ClaimRow | InputError]
+    level: float
+    group_by: str | None
+    label: str | None
+    reasons: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        """Name of each claim."""
+        if self.label is not None:
+            return _texts(self.frame[self.label])
+        return [f"row {row + 1}" for row in range(len(self.frame))]
+
+    @property
+    def usable(self) -> list[int]:
+        """Places of the rows without a problem."""
+        return np.flatnonzero(self.frame["problem"] == "").tolist()
+
+
+def review_report(review: Review, **parts: Any) -> Report:
     """Report of what a review's numbers say about each of its claims, and about all of them."""
-    shares = _shares(frame, group_by, level)
-    names = [f"row {row + 1}" for row in range(len(frame))]
-    names, groups = names if label is None else _texts(frame[label]), _groups_of(frame, group_by)
+    frame, level, group_by = review.frame, review.level, review.group_by
+    shares, names = _shares(frame, group_by, level), review.names
+    groups, reasons = _groups_of(frame, group_by), review.reasons
     results = rows_of(frame[list(RESULTS)])
     said, legend = _finding(shares[""], level), _legend(level)
     summaries = [_as_dict(group, of) for group, of in shares.items()]
@@ -55,7 +78,7 @@ def _report(
             "diagnostics": {"ok": not reasons, "reasons": reasons},
         },
         said,
-        "Dirichlet posteriors of paired outcomes, Student t of paired means",
+        parts.pop("how", "Dirichlet posteriors of paired outcomes, Student t of paired means"),
         make_frame=lambda: frame,
         tables=[
             ShownTable(
@@ -72,7 +95,7 @@ def _report(
         paragraph=[*said, *legend],
         legend=legend,
         reasons=reasons,
-        about=pd.DataFrame([share for of in shares.values() for share in of]),
+        **{"about": pd.DataFrame([share for of in shares.values() for share in of])} | parts,
     )  # fmt: skip
 
 
@@ -214,6 +237,19 @@ def claims_table(
     >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
     ([0.093, 0.0], ['depends on the congruence', 'supported'])
     """
+    review = read_review(claims, level, group_by, sd, check_counts, skip_problems)
+    return review_report(review)
+
+
+def read_review(
+    claims: Any,
+    level: float,
+    group_by: str | None,
+    sd: Any,
+    check_counts: bool,
+    skip_problems: bool,
+) -> Review:
+    """The review with the results of closed forms."""
     LEVEL.check(level, "level")
     frame = claims if is_frame(claims) else read_claims(claims)
     table = table_of_frame(frame)
@@ -229,7 +265,7 @@ def claims_table(
     reasons = [_unusable(result["problem"])] if (result["problem"] != "").any() else []
     if reasons and not skip_problems:
         raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")
-    return _report(result, float(level), group, label, reasons)
+    return Review(result, rows, float(level), group, label, reasons)
 
 
 def _unusable(problems: "pd.Series[str]") -> str:

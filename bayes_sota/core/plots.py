@@ -214,11 +214,13 @@ class Panel:
         xlim: xr.DataArray,
         ylim: tuple[float, float],
         yticks: Callable[[Mapping[str, Any]], tuple[list[float], list[str]]] | None = None,
+        xticks: tuple[list[float], list[str]] | None = None,
     ) -> None:
         """Label and range of the axes; no box.
 
         ``xlim`` has the dimension ``bound``; ``yticks`` gets the selected board. Without
-        ``yticks`` the vertical axis is taken away: the height of a density is not read.
+        ``yticks`` the vertical axis is taken away: the height of a density is not read. ``xticks``
+        default to round numbers.
         """
         backend = self.collection.backend
         library = _library(backend)
@@ -229,9 +231,8 @@ class Panel:
             library.xlabel(plain_text(xlabel, backend), target, size=_LABEL)
             low, high = (float(end) for end in select_board(xlim, sel))
             library.xlim((low, high), target)
-            library.xticks(
-                *make_ticks(low, min(high, 1.0) if low < 1 else high), target, size=_NOTE
-            )
+            places = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)
+            library.xticks(*places, target, size=_NOTE)
             library.ylim(ylim, target)
             if yticks is not None:
                 ticks, labels = yticks(sel)

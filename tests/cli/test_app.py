@@ -414,3 +414,24 @@ def test_every_form_has_the_numbers_of_its_command(
     if form in ("answers", "epp"):
         assert file_of(client, response, "figure.pdf").startswith(b"%PDF")
         assert file_of(client, response, "result.nc")[1:4] == b"HDF"
+
+
+@pytest.mark.parametrize(
+    ("form", "formulas"),
+    [
+        ("accuracies", ["x1=n(A−c)", "x2=n(B−c)", "n−x1−x2+2", "P(p1≤p2)=I1/2(x1+1,x2+1)"]),
+        ("means", ["s=sA2+sB2−2rsAsB", "Tn−1(n(B−A)s)"]),
+    ],
+)
+def test_the_forms_of_claims_explain_question_formula_and_reading(client, form, formulas) -> None:
+    page = get(client, f"/{form}").text
+    for part in ("What is asked", "How it is computed", "How to read the answer", "At most 0.05"):
+        assert part in page
+    shown = [re.sub("<[^>]+>", "", math) for math in re.findall("<math.*?</math>", page)]
+    for formula in formulas:
+        assert any(formula in text for text in shown), formula
+    assert "<script" not in page
+
+
+def test_other_forms_have_no_formula(client) -> None:
+    assert "<math" not in get(client, "/epp").text

@@ -248,7 +248,9 @@ def test_the_local_page_answers_a_board_with_hostile_names(
     assert errors_of(browser) == []
 
 
-@pytest.mark.parametrize("form", ["", "leaderboard", "board", "accuracies", "epp", "nowhere"])
+@pytest.mark.parametrize(
+    "form", ["", "leaderboard", "board", "accuracies", "means", "epp", "nowhere"]
+)
 def test_the_local_page_is_for_everybody(browser, page_address, form) -> None:
     assert problems(browser, f"{page_address}{form}") == []
     assert all("404" in message for message in errors_of(browser))

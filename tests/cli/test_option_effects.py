@@ -178,7 +178,8 @@ ENDINGS = {
 }  # fmt: skip
 # what takes minutes: the Bayesian model, and ABC and NUTS
 SAMPLED = {
-    ("epp", "--bayes"), ("cv judge", "--bayes"), ("sota", "--method nuts"),
+    ("epp", "--bayes"), ("cv judge", "--bayes"), ("claim batch", "--bayes"),
+    ("claim responses", "--bayes"), ("sota", "--method nuts"),
     ("sota", "--method abc"),
 }  # fmt: skip
 

@@ -42,6 +42,8 @@ class Form:
         Whether the answer needs no seed.
     largest : mapping
         Name of a parameter -> the largest number that is answered within a minute or so.
+    explained : str
+        Template with the question, its formula and how to read the answer; empty for none.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Form:
     needed: tuple[str, ...] = ()
     exact: bool = False
     largest: Mapping[str, int] = field(default_factory=dict)
+    explained: str = ""
 
 
 _READING = {
@@ -80,7 +83,7 @@ FORMS = (
             "n_test": ("Test items",), "congruence": ("Congruence",),
             "rope": ("Practical equivalence",), "best_of": ("Tries of A",),
         },
-        exact=True,
+        exact=True, explained="accuracies.html",
     ),
     Form(
         "means", "Does A outperform B? Two means, such as Dice",
@@ -91,7 +94,7 @@ FORMS = (
             "sd": ("Standard deviation of A", "Standard deviation of B"),
             "n_test": ("Test cases",), "correlation": ("Correlation",), "best_of": ("Tries of A",),
         },
-        exact=True,
+        exact=True, explained="means.html",
     ),
     Form(
         "maximum", "How good is the best? One best score",

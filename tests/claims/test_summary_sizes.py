@@ -1,0 +1,138 @@
+"""P(false) against the number of test items: counted, simulated, and as ``claim plan`` has it."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import ttest_1samp
+
+from bayes_sota.claims.accuracies import ReportedAccuracies
+from bayes_sota.claims.means import ReportedMeans
+from bayes_sota.claims.planning import claim_test_size, claim_test_size_of_means
+from bayes_sota.claims.plots_curves import plot_claim_sizes
+from bayes_sota.claims.summary import report_accuracies, report_means
+from bayes_sota.claims.summary_sizes import round_sizes, size_frame, sizes_about, sizes_needed
+from bayes_sota.core.errors import InputError
+
+
+@pytest.mark.parametrize("congruence", ["min", "independent", 0.85])
+def test_sizes_of_a_known_congruence_are_those_of_a_plan(congruence: Any) -> None:
+    found = dict(sizes_needed(ReportedAccuracies(0.90, 0.88, 500, congruence), 0.1))
+    assert list(found) == [0.1, 0.05, 0.01]
+    for level, size in found.items():
+        assert size == claim_test_size(0.90, 0.88, congruence, level=level)
+
+
+def test_sizes_of_means_are_those_of_a_plan_and_of_the_paired_t_test() -> None:
+    claim = ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)
+    for level, size in sizes_needed(claim, 0.05):
+        assert size == claim_test_size_of_means(
+            0.81, 0.80, (0.1, 0.1), correlation=0.7, level=level
+        )
+    known = ReportedMeans(0.81, 0.80, 100, sd_difference=0.1)
+    for n in (7, 60):
+        cases = np.random.default_rng(n).normal(size=n)
+        cases = 0.01 + 0.1 * (cases - cases.mean()) / cases.std(ddof=1)
+        p = ttest_1samp(cases, 0, alternative="greater").pvalue
+        assert known.by_size(n) == pytest.approx(p, rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.5])
+def test_the_average_is_that_of_the_dirichlet_posterior_and_falls_without_jumps(alpha) -> None:
+    claim = ReportedAccuracies(0.90, 0.88, 500, alpha=alpha)
+    sizes = np.arange(20, 3000)
+    p = claim.by_size(sizes)
+    assert np.all(np.diff(p) < 0)
+    whole = sizes % 50 == 0  # both accuracies are whole numbers of items there
+    np.testing.assert_allclose(p[whole], claim.p_false(n_test=sizes[whole]), rtol=1e-9)
+    for level, size in sizes_needed(claim, 0.05):
+        assert size == sizes[np.argmax(p <= level)]
+
+
+def test_the_average_is_what_simulated_tables_say() -> None:
+    rng, n = np.random.default_rng(1), 150  # 135 and 132 right
+    both = rng.integers(117, 133, 400_000)
+    first, second = rng.gamma(135 - both + 1), rng.gamma(132 - both + 1)
+    error = 0.5 / np.sqrt(both.size)
+    assert ReportedAccuracies(0.90, 0.88, 500).by_size(n) == pytest.approx(
+        np.mean(first <= second), abs=4 * error
+    )
+
+
+def test_equal_numbers_claim_nothing_on_any_size() -> None:
+    for report in (
+        report_accuracies("0.90", "0.90", 500),
+        report_means(ReportedMeans(0.8, 0.8, 50)),
+    ):
+        assert report.content["n_test_needed"] == [(0.05, None), (0.01, None)]
+        assert any("makes no claim on any number" in line for line in report.sentences)
+        assert [p for _, p in report.content["by_n_test"]] == pytest.approx([0.5] * 4, abs=1e-9)
+
+
+def test_a_spread_at_its_limit_is_kept_on_more_cases() -> None:
+    claim = ReportedMeans(0.5, 0.4, 10, sd=(0.527, 0.516))  # the largest that ten cases have
+    (level, size), *_ = sizes_needed(claim, 0.05)
+    assert size is not None
+    assert claim.by_size(size) <= level < claim.by_size(size - 1)
+
+
+def test_the_report_says_the_sizes_and_shows_the_one_that_was_used() -> None:
+    report = report_accuracies("0.90", "0.88", 500, level=0.1)
+    line = "On other items the same difference is false with probability 0.1 at most from"
+    assert any(sentence.startswith(line) for sentence in report.sentences)
+    assert report.tables[1].title == "By the number of items"
+    assert ["500", "0.093"] in [list(row) for row in report.tables[1].rows]
+    claim = report.about.claim
+    ends = sizes_about(claim, report.content["n_test_needed"])
+    assert [n for n, _ in report.content["by_n_test"]] == round_sizes(claim, ends)
+
+
+def drawn(claim: Any, **given: Any) -> tuple[Any, pd.DataFrame]:
+    needed = sizes_needed(claim, 0.05)
+    frame = size_frame(claim, sizes_about(claim, needed))
+    figure = plot_claim_sizes(frame, needed=needed, n_test=claim.n_test, **given)
+    return figure, frame
+
+
+def test_marks_lie_where_the_drawn_curve_crosses_the_levels() -> None:
+    for claim in (ReportedAccuracies(0.9, 0.88, 500), ReportedMeans(0.81, 0.8, 100)):
+        figure, frame = drawn(claim, backend="none")
+        curve = figure.viz["curve"]["p_false"].item()
+        np.testing.assert_allclose(curve["x"], np.log10(frame["n_test"]))
+        assert (frame["p_false_lowest"] < frame["p_false"]).all()
+        assert (frame["p_false"] < frame["p_false_highest"]).all()
+        for index, level in enumerate((0.05, 0.01)):
+            assert figure.viz[f"level_{index}"]["p_false"].item()["y"] == level
+            mark = figure.viz[f"needed_{index}"]["p_false"].item()
+            crossing = brentq(lambda x, at=level, c=curve: np.interp(x, c["x"], c["y"]) - at, 0, 6)
+            assert 10 ** mark["x"][0] == pytest.approx(10**crossing, rel=0.01)
+        used = figure.viz["used"]["p_false"].item()
+        assert (10 ** used["x"][0], used["y"]) == pytest.approx((claim.n_test, claim.p_false()))
+
+
+def test_the_title_of_the_figure_and_its_library() -> None:
+    for backend in ("matplotlib", "none"):
+        figure, _ = drawn(ReportedAccuracies(0.9, 0.88, 500, 0.86), backend=backend)
+        assert "p_false_lowest" not in figure.viz
+    title = figure.viz["figure_title"].item()["string"]
+    size = claim_test_size(0.9, 0.88, 0.86)
+    assert title == f"The same difference holds at 5% from {size} items on"
+    equal, _ = drawn(ReportedMeans(0.8, 0.8, 50), backend="none", item="case", title="A, B")
+    title = equal.viz["figure_title"].item()["string"]
+    assert title == "A, B\nThe same difference holds at 5% on no number of cases drawn"
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"n_test": [1, 2]}, "lacks the column p_false"),
+        ({"n_test": [5], "p_false": [0.1]}, "two rows"),
+        ({"n_test": [0, 5], "p_false": [0.1, 0.1]}, "at least 1"),
+        ({"n_test": [1, 5], "p_false": [0.1, 1.1]}, r"lie in \[0, 1\]"),
+    ],
+)
+def test_tables_that_cannot_be_drawn(columns: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plot_claim_sizes(pd.DataFrame(columns), backend="none")
