@@ -17,11 +17,13 @@ from .plots import plot_rules as plot_rules
 from .plots import plot_running_means as plot_running_means
 from .reproducibility import expected_by_chance as expected_by_chance
 from .reproducibility import judge_rules as judge_rules
+from .rules import CrossingRule as CrossingRule
 from .rules import FixedNumber as FixedNumber
 from .rules import KolmogorovSmirnovRule as KolmogorovSmirnovRule
 from .rules import PosteriorRule as PosteriorRule
 from .rules import Rule as Rule
 from .rules import SpearmanRule as SpearmanRule
+from .rules import VarianceRule as VarianceRule
 from .rules import named_rule as named_rule
 from .rules import stopping_iterations as stopping_iterations
 from .run import CrossValidation as CrossValidation

@@ -129,7 +129,13 @@ _RUN_OUTPUT = (
     "--rule", type=click.Choice(list(RULES)), default="fixed", show_default=True,
     help="Stop after all iterations (fixed) or sooner: when one more hardly changes the items' "
     "mean probabilities (spearman), when scores of odd and even ones are distributed alike (ks), "
-    "when every order is decided or more iterations cannot help (posterior).",
+    "when every order is decided or more iterations cannot help (posterior), when the mean has a "
+    "small standard error (variance), when means stopped crossing (crossing).",
+)  # fmt: skip
+@number_option(
+    _THRESHOLD, "--threshold",
+    help="Of a --rule other than fixed: a correlation (.9999), a distance (.2), a probability "
+    "(.95), a standard error (.001), iterations without crossing (10).",
 )  # fmt: skip
 @click.option(
     "--scoring", default="roc_auc", show_default=True, metavar="NAME",
@@ -153,6 +159,11 @@ def run(
     words become 0 and 1, missing numbers the median of the training items, numbers are
     standardised. Needs scikit-learn (extra cv).
     """
+    threshold = settings.pop("threshold")
+    if threshold is not None:
+        if settings["rule"] == "fixed":
+            raise InputError("--threshold is of a --rule other than fixed, which --iterations says")
+        settings["rule"] = named_rule(settings["rule"], threshold)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
     shown.check(names)
@@ -224,8 +235,8 @@ _JUDGE_OUTPUT = (
 )  # fmt: skip
 @number_option(
     _THRESHOLD, "--threshold",
-    help="Of the rule: a correlation (.9999), a distance (.2), a probability (.95), or a number of "
-    "iterations (10).",
+    help="Of the rule: a correlation (.9999), a distance (.2), a probability (.95), a standard "
+    "error (.001), or a number of iterations (10).",
 )  # fmt: skip
 @click.option(
     "--pairing", type=click.Choice(get_args(Pairing)), default="all", show_default=True,

@@ -23,7 +23,7 @@ from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import BoolArray, FloatArray, Seed
 from bayes_sota.crossval.checkpoint import Checkpoint, read_manifest
 from bayes_sota.crossval.fits import Iteration, Message, Study, checked_study
-from bayes_sota.crossval.rules import FixedNumber, PosteriorRule, Rule, named_rule
+from bayes_sota.crossval.rules import FixedNumber, OrderRule, Rule, named_rule
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
@@ -263,12 +263,11 @@ def repeated_cross_validation(
         A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better.
     iterations : int
         The number of partitions, with another rule than "fixed" the most.
-    rule : "fixed", "spearman", "ks", "posterior" or object
-        "fixed" runs all iterations; the others are ``SpearmanRule``, ``KolmogorovSmirnovRule`` and
-        ``PosteriorRule``, which stop where they hold for all learners. Of an object, such as those
-        with another threshold, ``rule.decided(runs)`` is asked after each iteration, in their
-        order, whether the iterations so far (a ``CrossValidation``) are enough; ``rule.name`` names
-        it.
+    rule : "fixed", "spearman", "ks", "posterior", "variance", "crossing" or object
+        "fixed" runs all iterations; the others are those of ``named_rule``, which stop where they
+        hold for all learners. Of an object, such as those with another threshold,
+        ``rule.decided(runs)`` is asked after each iteration, in their order, whether the iterations
+        so far (a ``CrossValidation``) are enough; ``rule.name`` names it.
     random_seed : int, SeedSequence, Generator or None
         Results are the same for the same seed, whatever the number of workers. None takes the seed
         of the checkpoint where there is one, else 0.
@@ -316,7 +315,7 @@ def repeated_cross_validation(
     folder = None if checkpoint is None else Path(checkpoint)
     seed = _whole_seed(random_seed, folder)
     study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
-    if isinstance(chosen, PosteriorRule) and len(study.learners) < 2:
+    if isinstance(chosen, OrderRule) and len(study.learners) < 2:
         raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
     stored, names = Checkpoint(folder, study) if folder else None, list(study.learners)
     engine = partial(run_each, cores=cores, dask=dask)
