@@ -2,6 +2,7 @@ from .across_tasks import against_truth as against_truth
 from .across_tasks import average_ranks as average_ranks
 from .across_tasks import fold_bias as fold_bias
 from .across_tasks import seed_verdicts as seed_verdicts
+from .across_tasks import signed_rank_tests as signed_rank_tests
 from .correlated_t import correlated_t as correlated_t
 from .correlated_t import iterations_needed as iterations_needed
 from .correlated_t import other_seed_probability as other_seed_probability
