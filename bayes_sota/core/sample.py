@@ -31,7 +31,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, MaximumPriors
-from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.schema import SCHEMA_VERSION, dataset_of
 from bayes_sota.core.text import counted, plain_text, shown, shown_path
 from bayes_sota.core.types import Seed
 
@@ -294,13 +294,6 @@ def check_trace(trace: "xr.DataTree") -> None:
             )
 
 
-def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
-    """A group of a result; an empty one where the result has none of this name."""
-    import xarray as xr
-
-    return tree.children[name].to_dataset() if name in tree.children else xr.Dataset()
-
-
 def _check_observed(trace: "xr.DataTree", model: "pm.Model") -> None:
     observed = dataset_of(trace, "observed_data")
     if not len(observed):
@@ -481,11 +474,8 @@ def sample_completed(
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Attributes that say how NUTS fared; draws of another sampler tell of no divergences."""
-    stats = dataset_of(trace, "sample_stats")
-    if "diverging" not in stats:
-        return {"draws_are_independent": 0, "diagnostics_reasons": ""}
-    divergences = int(stats["diverging"].sum())
+    """Attributes that say how NUTS fared; draws of another sampler have no divergences."""
+    divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
     return {
         "divergences": divergences,
         "draws_are_independent": 0,

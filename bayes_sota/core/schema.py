@@ -4,7 +4,10 @@ Each result is an ``xarray.DataTree`` that ArviZ reads. A name listed here keeps
 changes only after a release that warns. ``tests/core/test_stored_result.py`` locks the list.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SCHEMA_VERSION: Final = "2"
 
@@ -238,3 +241,10 @@ ATTRIBUTES: Final = (
     "schema_version", "method", "model_name", "model_hash", "data_hash", "random_seed", "versions",
     "created_at", "inference_library", "inference_library_version",
 )  # fmt: skip
+
+
+def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
+    """A group of a result; an empty one where the result has none of this name."""
+    import xarray as xr
+
+    return tree.children[name].to_dataset() if name in tree.children else xr.Dataset()

@@ -19,6 +19,7 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED, Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import BoolArray, FloatArray, Seed
 from bayes_sota.crossval.checkpoint import Checkpoint, read_manifest
@@ -201,7 +202,7 @@ def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
     InputError
         Another result.
     """
-    observed = tree["observed_data"].to_dataset() if "observed_data" in tree.children else {}
+    observed = dataset_of(tree, "observed_data")
     if "fold_score" not in observed or "probability" not in observed:
         raise InputError("this is no result of repeated cross-validation (bayes-sota cv run)")
     scores = FoldScores(
