@@ -112,7 +112,7 @@ _RUN_OUTPUT = (
 @click.argument("file", type=InputFile())
 @click.option(
     "--target", required=True, metavar="COLUMN",
-    help="Column of the two classes to predict; all other columns are attributes.",
+    help="Column of the classes to predict; all other columns are attributes.",
 )  # fmt: skip
 @click.option(
     "--learners", default="nb,5nn,tree,svm", show_default=True,
@@ -139,7 +139,8 @@ _RUN_OUTPUT = (
 )  # fmt: skip
 @click.option(
     "--scoring", default="roc_auc", show_default=True, metavar="NAME",
-    help="A score of scikit-learn, such as accuracy or neg_log_loss; larger is better.",
+    help="A score of scikit-learn, such as neg_log_loss; larger is better. Of classes of unlike "
+    "size balanced_accuracy, average_precision; of more than two roc_auc_ovr, accuracy.",
 )  # fmt: skip
 @seed_option
 @click.option(
@@ -168,6 +169,8 @@ def run(
     crossval.named_learners(names)
     shown.check(names)
     attributes, labels, categories = crossval.read_task(file, target)
+    if (shown.responses or shown.item_scores) and len(set(labels.tolist())) > 2:
+        raise InputError("--responses and --item-scores are of two classes, and labels of more")
     found = crossval.repeated_cross_validation(
         crossval.named_learners(names, categories),
         attributes,
