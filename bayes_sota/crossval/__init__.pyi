@@ -11,6 +11,7 @@ from .fold_tests import difference_tests as difference_tests
 from .learners import named_learners as named_learners
 from .learners import read_task as read_task
 from .models import build_model as build_model
+from .plots import plot_comparison as plot_comparison
 from .plots import plot_critical_differences as plot_critical_differences
 from .plots import plot_iteration_scores as plot_iteration_scores
 from .plots import plot_reproducibility as plot_reproducibility

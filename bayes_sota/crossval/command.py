@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _OF_ONE_TASK = ("means", "scores")
 _ONLY_JUDGED = {
     "rule": None, "threshold": None, "pairing": "all", "together": False, "orderings": 50,
-    "other_folds": (), "truth": None, "figure": None,
+    "other_folds": (), "truth": None, "figure_kind": None, "task": None,
 }  # fmt: skip
 _OF_PARTITIONS = ("iteration_column", "fold_column", "folds")
 _ONLY_SAMPLED = {"model": None, "draws": None}
@@ -285,7 +285,7 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
         raise InputError("--threshold is of a rule: --rule names it")
     why = "has no effect on --bayes: leave it out" if bayes else "is for --bayes: add it"
     for name, default in (_ONLY_JUDGED if bayes else _ONLY_SAMPLED).items():
-        if (asked | {"figure": shown.figure})[name] != default:
+        if (asked | {"figure_kind": shown.figure_kind, "task": shown.task})[name] != default:
             raise InputError(f"--{name.replace('_', '-')} {why}")
     own = {name: asked.pop(name) for name in (*_ONLY_JUDGED, *_ONLY_SAMPLED) if name in asked}
     said = {name: asked.pop(name) for name in ("rope", "ci_prob")}
@@ -300,7 +300,8 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
             progressbar=show_progress(shown.quiet, shown.as_json),
         )
         write_result(shown.output, lambda: tree)
-        return shown.deliver(crossval.report_comparison(tree, **said), shown.top)
+        compared = crossval.report_comparison(tree, **said)
+        return shown.deliver(compared, shown.top, partial(crossval.plot_comparison, compared))
     rule, truth = own["rule"], own["truth"]
     if truth is not None:
         reading = {name: asked[name] for name in asked if name not in _OF_PARTITIONS}
