@@ -177,6 +177,10 @@ def judged_calls() -> dict[str, Call]:
             {"scores": runs, "learner": 0},
             {"scores": others, "learner": 1, "task": 1, "ci_prob": 0.8},
         ),
+        "signed_rank_tests": Call(
+            {"values": rng.random((8, 2))},
+            {"values": rng.random((8, 3)), "names": list("abc"), "level": 0.001},
+        ),
         "seed_verdicts": Call(
             {"scores": runs, "a": 0, "b": 1}, {"scores": others, "a": 2, "b": 2, "level": 0.3}
         ),

@@ -22,7 +22,7 @@ from bayes_sota.core.plots import (
     make_collection,
     title_figure,
 )
-from bayes_sota.core.sample import dataset_of
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted, plain_text
 from bayes_sota.core.types import FloatArray
 

@@ -16,7 +16,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import (
     completed_groups,
-    dataset_of,
     describe_completed,
     model_of,
     resolve_seed,
@@ -24,6 +23,7 @@ from bayes_sota.core.sample import (
     sample_completed,
     with_attributes,
 )
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Seed
 from bayes_sota.leaderboard.specification import Model, chosen_model
 

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, MaximumPriors
-from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.schema import SCHEMA_VERSION, dataset_of
 from bayes_sota.core.text import counted, plain_text, shown, shown_path
 from bayes_sota.core.types import Seed
 
@@ -235,6 +235,7 @@ def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "x
 
 LARGEST_GROUP = 64 << 20
 """Bytes of a group of predictions; larger ones keep every k-th draw."""
+_AT_ONCE = 1 << 20  # numbers of a model whose log densities are computed in one call
 _QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
 
 
@@ -294,13 +295,6 @@ def check_trace(trace: "xr.DataTree") -> None:
             )
 
 
-def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
-    """A group of a result; an empty one where the result has none of this name."""
-    import xarray as xr
-
-    return tree.children[name].to_dataset() if name in tree.children else xr.Dataset()
-
-
 def _check_observed(trace: "xr.DataTree", model: "pm.Model") -> None:
     observed = dataset_of(trace, "observed_data")
     if not len(observed):
@@ -342,7 +336,6 @@ def model_groups(
         trace only, not on those of the prior.
     """
     import pymc as pm
-    from pymc.stats import compute_log_likelihood, compute_log_prior
 
     posterior = trace["posterior"].to_dataset()
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
@@ -352,7 +345,6 @@ def model_groups(
     every = max(1, -(-8 * size * draws // LARGEST_GROUP))
     named = [str(name) for name in posterior if name in model.named_vars]
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
-    whole: Any = {"model": model, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
         prior = pm.sample_prior_predictive(
             -(-draws // every), model, [*named, *observed], random_seed=seeds[0],
@@ -364,10 +356,8 @@ def model_groups(
                 posterior.isel(draw=slice(None, None, every)), model, var_names=observed,
                 random_seed=seeds[1], progressbar=False, compile_kwargs=_QUICK,
             )  # fmt: skip
-        likelihood = compute_log_likelihood(
-            trace, var_names=_moderate(model, draws), compile_kwargs=_QUICK, **whole
-        )
-        log_prior = compute_log_prior(trace, compile_kwargs=_QUICK, **whole)
+        likelihood = _log_densities(model, trace, "likelihood", _moderate(model, draws))
+        log_prior = _log_densities(model, trace, "prior", [str(v.name) for v in model.free_RVs])
     groups = {
         "prior": prior["prior"].to_dataset()[named],
         "log_likelihood": likelihood.map(moderate_precision),
@@ -377,6 +367,74 @@ def model_groups(
         groups["prior_predictive"] = prior["prior_predictive"].to_dataset()
         groups["posterior_predictive"] = fresh["posterior_predictive"].to_dataset()
     return {name: data.drop_attrs() for name, data in groups.items()}
+
+
+def _log_densities(
+    model: "pm.Model",
+    trace: "xr.DataTree",
+    kind: Literal["likelihood", "prior"],
+    names: Sequence[str],
+) -> "xr.Dataset":
+    """Log density of variables at every draw: PyMC's graph, for many draws in one call.
+
+    PyMC calls a function per draw, which costs most of the time of a small model; loops (scan) do
+    not become vectors, and are left to it.
+    """
+    from arviz_base import dict_to_dataset
+    from pymc.backends.arviz import coords_and_dims_for_inferencedata
+    from pymc.model.transform.conditioning import remove_value_transforms
+    from pymc.stats.log_density import compute_log_density
+
+    posterior = trace["posterior"].to_dataset().transpose("chain", "draw", ...)
+    plain = remove_value_transforms(model)  # traces hold no transformed values
+    try:
+        values = _densities_at_once(plain, posterior, names)
+    except NotImplementedError:
+        return compute_log_density(
+            trace, var_names=names, kind=kind, model=model, extend_inferencedata=False,
+            progressbar=False, compile_kwargs=_QUICK,
+        )  # fmt: skip
+    coords, dims = coords_and_dims_for_inferencedata(plain)
+    places = {name: posterior[name].values for name in ("chain", "draw")}
+    return dict_to_dataset(
+        values, coords=coords | places, dims=dims, sample_dims=list(places), skip_event_dims=True
+    )
+
+
+def _densities_at_once(
+    model: "pm.Model", posterior: "xr.Dataset", names: Sequence[str]
+) -> dict[str, NDArray[Any]]:
+    """Log densities (chain, draw, ...) by the names of variables."""
+    import pytensor
+    from pytensor.graph.replace import vectorize_graph
+
+    one = [model.rvs_to_values[v] for v in model.free_RVs]
+    many = [
+        pytensor.tensor.tensor(name=v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in one
+    ]
+    wanted = model.logp(vars=[model[name] for name in names], sum=False)
+    found = vectorize_graph(wanted, dict(zip(one, many, strict=True)))
+    same = [x.ndim == y.ndim for x, y in zip(found, wanted, strict=True)]  # whatever the draw
+    densities = pytensor.function(many, found, on_unused_input="ignore", **_QUICK)
+    size = posterior.sizes["chain"], posterior.sizes["draw"]
+    draws = [
+        posterior[v.name].values.reshape(-1, *posterior[v.name].shape[2:]).astype(value.dtype)
+        for v, value in zip(model.free_RVs, one, strict=True)
+    ]
+    numbers = sum(int(model.rvs_to_values[v].size.eval()) for v in model.observed_RVs)
+    step = max(1, _AT_ONCE // (numbers + sum(int(np.prod(x.shape[1:])) for x in draws)))
+    blocks = [[x[at : at + step] for x in draws] for at in range(0, math.prod(size), step)]
+    parts = [
+        [
+            np.broadcast_to(x, (len(block[0]), *x.shape)) if constant else x
+            for x, constant in zip(densities(*block), same, strict=True)
+        ]
+        for block in blocks
+    ]
+    return {
+        name: np.concatenate(of).reshape(*size, *of[0].shape[1:])
+        for name, *of in zip(names, *parts, strict=True)
+    }
 
 
 _RECORDED = ("posterior", "sample_stats", "observed_data", "constant_data")
@@ -481,11 +539,8 @@ def sample_completed(
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Attributes that say how NUTS fared; draws of another sampler tell of no divergences."""
-    stats = dataset_of(trace, "sample_stats")
-    if "diverging" not in stats:
-        return {"draws_are_independent": 0, "diagnostics_reasons": ""}
-    divergences = int(stats["diverging"].sum())
+    """Attributes that say how NUTS fared; draws of another sampler have no divergences."""
+    divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
     return {
         "divergences": divergences,
         "draws_are_independent": 0,

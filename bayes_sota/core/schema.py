@@ -4,7 +4,10 @@ Each result is an ``xarray.DataTree`` that ArviZ reads. A name listed here keeps
 changes only after a release that warns. ``tests/core/test_stored_result.py`` locks the list.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SCHEMA_VERSION: Final = "2"
 
@@ -164,8 +167,9 @@ VARIABLES: Final = {
     "error_ratio": "standard error of a typical score over that of the law of scores",
     "fold_score": "score of a learner on one fold of an iteration of cross-validation",
     "pooled_score": "AUROC of the probabilities of all items of an iteration",
-    "probability": "probability of the positive class, from a fit that did not see the item",
+    "probability": "of the positive or the item's own class, from a fit that did not see the item",
     "is_positive": "1 where the item is of the positive class",
+    "item_class": "place of the class of an item, where classes are more than two",
     "partition_seed": "seed of the random partition of an iteration",
     "fold_difference": "score of A less that of B on one fold of an iteration",
     "fold_difference_sd": "standard deviation of the differences of the folds of one iteration",
@@ -238,3 +242,10 @@ ATTRIBUTES: Final = (
     "schema_version", "method", "model_name", "model_hash", "data_hash", "random_seed", "versions",
     "created_at", "inference_library", "inference_library_version",
 )  # fmt: skip
+
+
+def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
+    """A group of a result; an empty one where the result has none of this name."""
+    import xarray as xr
+
+    return tree.children[name].to_dataset() if name in tree.children else xr.Dataset()

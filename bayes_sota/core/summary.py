@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
-from bayes_sota.core.sample import dataset_of
-from bayes_sota.core.schema import CHANCES, ESTIMANDS
+from bayes_sota.core.schema import CHANCES, ESTIMANDS, dataset_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
 from bayes_sota.core.types import FloatArray

@@ -2,6 +2,7 @@ from .across_tasks import against_truth as against_truth
 from .across_tasks import average_ranks as average_ranks
 from .across_tasks import fold_bias as fold_bias
 from .across_tasks import seed_verdicts as seed_verdicts
+from .across_tasks import signed_rank_tests as signed_rank_tests
 from .correlated_t import correlated_t as correlated_t
 from .correlated_t import iterations_needed as iterations_needed
 from .correlated_t import other_seed_probability as other_seed_probability
@@ -10,6 +11,7 @@ from .fold_tests import difference_tests as difference_tests
 from .learners import named_learners as named_learners
 from .learners import read_task as read_task
 from .models import build_model as build_model
+from .plots import plot_comparison as plot_comparison
 from .plots import plot_critical_differences as plot_critical_differences
 from .plots import plot_iteration_scores as plot_iteration_scores
 from .plots import plot_reproducibility as plot_reproducibility
@@ -17,11 +19,13 @@ from .plots import plot_rules as plot_rules
 from .plots import plot_running_means as plot_running_means
 from .reproducibility import expected_by_chance as expected_by_chance
 from .reproducibility import judge_rules as judge_rules
+from .rules import CrossingRule as CrossingRule
 from .rules import FixedNumber as FixedNumber
 from .rules import KolmogorovSmirnovRule as KolmogorovSmirnovRule
 from .rules import PosteriorRule as PosteriorRule
 from .rules import Rule as Rule
 from .rules import SpearmanRule as SpearmanRule
+from .rules import VarianceRule as VarianceRule
 from .rules import named_rule as named_rule
 from .rules import stopping_iterations as stopping_iterations
 from .run import CrossValidation as CrossValidation

@@ -21,7 +21,7 @@ from scipy.stats import chi2, f, norm, rankdata, studentized_range, wilcoxon
 
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels
+from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.shape import steady_state
 from bayes_sota.data.fold_scores import FoldScores
@@ -40,25 +40,28 @@ class AverageRanks:
     ranks : ndarray, shape (k,)
         1 is the highest value; ties share the mean of their ranks.
     n_tasks : int
-    chi_squared, p_value : float
-        Friedman's test, corrected for ties; NaN where all data sets tie.
-    f_statistic, f_p_value : float
+    chi_squared, p_value : float or None
+        Friedman's test, corrected for ties.
+    f_statistic, f_p_value : float or None
         Iman and Davenport's, which is less conservative.
     nemenyi, bonferroni_dunn : float
         Critical differences of two ranks: of all pairs, and of all against one.
     level : float
+    reason : str
+        Why there is no test, else empty: all alternatives tie on all data sets.
     """
 
     names: tuple[str, ...]
     ranks: FloatArray
     n_tasks: int
-    chi_squared: float
-    p_value: float
-    f_statistic: float
-    f_p_value: float
+    chi_squared: float | None
+    p_value: float | None
+    f_statistic: float | None
+    f_p_value: float | None
     nemenyi: float
     bonferroni_dunn: float
     level: float
+    reason: str = ""
 
     def groups(self) -> list[tuple[int, ...]]:
         """Largest groups whose ranks differ by less than Nemenyi's difference, as places."""
@@ -109,22 +112,129 @@ def average_ranks(
     ranks = rankdata(-np.round(numbers, 12), axis=1)
     mean, centred = ranks.mean(axis=0), ranks - (k + 1) / 2
     spread = float((centred**2).sum()) / (n * (k - 1))
-    # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
-    chi_squared = n * float(((mean - (k + 1) / 2) ** 2).sum()) / spread if spread else np.nan
-    rest = n * (k - 1) - chi_squared
-    f_statistic = np.inf if rest <= 1e-12 else (n - 1) * chi_squared / rest  # NaN if all tie
+    chi_squared, p_value, f_statistic, f_p_value = (
+        _friedman(mean, spread, n) if spread else (None, None, None, None)
+    )
     unit = float(np.sqrt(k * (k + 1) / (6 * n)))
     return AverageRanks(
         checked_labels(names, k, "alternative"), mean, n,
-        chi_squared, float(chi2.sf(chi_squared, k - 1)),
-        f_statistic, float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1))),
+        chi_squared, p_value, f_statistic, f_p_value,
         _studentized(level, k) * unit, float(norm.isf(level / (2 * (k - 1)))) * unit, level,
+        "" if spread else "all alternatives tie on all data sets",
     )  # fmt: skip
+
+
+def _friedman(ranks: FloatArray, spread: float, n: int) -> tuple[float, float, float, float]:
+    """Friedman's statistic and p, and Iman and Davenport's, of mean ranks on n data sets."""
+    k = ranks.size
+    # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
+    chi_squared = n * float(((ranks - (k + 1) / 2) ** 2).sum()) / spread
+    rest = n * (k - 1) - chi_squared
+    f_statistic = np.inf if rest <= 1e-12 else (n - 1) * chi_squared / rest
+    f_p_value = float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1)))
+    return chi_squared, float(chi2.sf(chi_squared, k - 1)), f_statistic, f_p_value
 
 
 @cache
 def _studentized(level: float, k: int) -> float:
     return float(studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2))
+
+
+@dataclass(frozen=True)
+class SignedRanks:
+    """Wilcoxon's signed rank test of two alternatives over data sets.
+
+    Attributes
+    ----------
+    a, b : str
+    n_tasks : int
+        Data sets with values of both.
+    n_ahead, n_tied : int
+        Data sets on which A is better, and on which both are equal, which take no part.
+    median_difference : float or None
+        Of A less B; None where no data set has both.
+    p_value : float or None
+        Two-sided.
+    reason : str
+        Why there is none, else empty.
+    """
+
+    a: str
+    b: str
+    n_tasks: int
+    n_ahead: int
+    n_tied: int
+    median_difference: float | None
+    p_value: float | None
+    reason: str = ""
+
+
+def signed_rank_tests(
+    values: ArrayLike, names: Sequence[str] | None = None, level: float = 0.05
+) -> list[SignedRanks]:
+    """Test every two alternatives by Wilcoxon's signed ranks, as Demsar (2006) advises.
+
+    Of steady states (``steady_state(scores).mean``) no single partition decides the verdict. It is
+    about data sets like these, and p-values are not corrected for the number of pairs.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_tasks, k)
+        NaN where one is missing.
+    names : sequence of str, optional
+    level : float
+        A test that cannot reach it, whatever the values, is not made.
+
+    Returns
+    -------
+    list of SignedRanks
+        In the order of ``itertools.combinations``.
+
+    Examples
+    --------
+    >>> values = 0.9 + np.arange(16).reshape(8, 2) ** 2 / 1000
+    >>> signed_rank_tests(values)[0].p_value, signed_rank_tests(values[:5])[0].p_value
+    (0.0078125, None)
+    >>> signed_rank_tests(values[:1])[0].reason
+    '1 data set on which they differ is too few: at least 6 can be significant at 0.05'
+    """
+    LEVEL.check(level, "level")
+    numbers = np.asarray(values, np.float64)
+    if numbers.ndim != 2 or numbers.shape[1] < 2:
+        raise InputError(
+            "signed ranks need values (data set, alternative) of at least 2 alternatives, got the "
+            f"shape {numbers.shape}"
+        )
+    labels = checked_labels(names, numbers.shape[1], "alternative")
+    return [
+        _signed_ranks(labels[a], labels[b], np.round(numbers[:, a] - numbers[:, b], 12), level)
+        for a, b in combinations(range(len(labels)), 2)
+    ]
+
+
+def _signed_ranks(a: str, b: str, differences: FloatArray, level: float) -> SignedRanks:
+    known = differences[np.isfinite(differences)]
+    d = known[known != 0]
+    least = _least_tasks(level)
+    p, why = None, ""
+    if not known.size:
+        why = "no data set has values of both"
+    elif not d.size:
+        why = f"they are equal on {counted(known.size, 'data set')}"
+    elif d.size < least:
+        many = counted(d.size, "data set")
+        why = f"{many} on which they differ {'is' if d.size == 1 else 'are'} too few: at least "
+        why += f"{least} can be significant at {level:g}"
+    else:
+        p = float(wilcoxon(d).pvalue)
+    median = float(np.median(known)) if known.size else None
+    ahead = int((d > 0).sum())
+    return SignedRanks(a, b, known.size, ahead, known.size - d.size, median, p, why)
+
+
+def _least_tasks(level: float) -> int:
+    """Data sets from which on Wilcoxon's test can be significant."""
+    return int(np.ceil(1 - np.log2(level)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +290,7 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
     if 2.0 ** (1 - n_tasks) > level:
         raise InputError(
             f"Wilcoxon's test across {n_tasks} data sets cannot be significant at {level:g}: "
-            f"at least {int(np.ceil(1 - np.log2(level)))} are needed"
+            f"at least {_least_tasks(level)} are needed"
         )
     means = scores.iteration_means()
     d = np.round(means[:, a] - means[:, b], 12)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _OF_ONE_TASK = ("means", "scores")
 _ONLY_JUDGED = {
     "rule": None, "threshold": None, "pairing": "all", "together": False, "orderings": 50,
-    "other_folds": (), "truth": None, "figure": None,
+    "other_folds": (), "truth": None, "figure_kind": None, "task": None,
 }  # fmt: skip
 _OF_PARTITIONS = ("iteration_column", "fold_column", "folds")
 _ONLY_SAMPLED = {"model": None, "draws": None}
@@ -112,7 +112,7 @@ _RUN_OUTPUT = (
 @click.argument("file", type=InputFile())
 @click.option(
     "--target", required=True, metavar="COLUMN",
-    help="Column of the two classes to predict; all other columns are attributes.",
+    help="Column of the classes to predict; all other columns are attributes.",
 )  # fmt: skip
 @click.option(
     "--learners", default="nb,5nn,tree,svm", show_default=True,
@@ -129,11 +129,18 @@ _RUN_OUTPUT = (
     "--rule", type=click.Choice(list(RULES)), default="fixed", show_default=True,
     help="Stop after all iterations (fixed) or sooner: when one more hardly changes the items' "
     "mean probabilities (spearman), when scores of odd and even ones are distributed alike (ks), "
-    "when every order is decided or more iterations cannot help (posterior).",
+    "when every order is decided or more iterations cannot help (posterior), when the mean has a "
+    "small standard error (variance), when means stopped crossing (crossing).",
+)  # fmt: skip
+@number_option(
+    _THRESHOLD, "--threshold",
+    help="Of a --rule other than fixed: a correlation (.9999), a distance (.2), a probability "
+    "(.95), a standard error (.001), iterations without crossing (10).",
 )  # fmt: skip
 @click.option(
     "--scoring", default="roc_auc", show_default=True, metavar="NAME",
-    help="A score of scikit-learn, such as accuracy or neg_log_loss; larger is better.",
+    help="A score of scikit-learn, such as neg_log_loss; larger is better. Of classes of unlike "
+    "size balanced_accuracy, average_precision; of more than two roc_auc_ovr, accuracy.",
 )  # fmt: skip
 @seed_option
 @click.option(
@@ -153,10 +160,17 @@ def run(
     words become 0 and 1, missing numbers the median of the training items, numbers are
     standardised. Needs scikit-learn (extra cv).
     """
+    threshold = settings.pop("threshold")
+    if threshold is not None:
+        if settings["rule"] == "fixed":
+            raise InputError("--threshold is of a --rule other than fixed, which --iterations says")
+        settings["rule"] = named_rule(settings["rule"], threshold)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
     shown.check(names)
     attributes, labels, categories = crossval.read_task(file, target)
+    if (shown.responses or shown.item_scores) and len(set(labels.tolist())) > 2:
+        raise InputError("--responses and --item-scores are of two classes, and labels of more")
     found = crossval.repeated_cross_validation(
         crossval.named_learners(names, categories),
         attributes,
@@ -224,8 +238,8 @@ _JUDGE_OUTPUT = (
 )  # fmt: skip
 @number_option(
     _THRESHOLD, "--threshold",
-    help="Of the rule: a correlation (.9999), a distance (.2), a probability (.95), or a number of "
-    "iterations (10).",
+    help="Of the rule: a correlation (.9999), a distance (.2), a probability (.95), a standard "
+    "error (.001), or a number of iterations (10).",
 )  # fmt: skip
 @click.option(
     "--pairing", type=click.Choice(get_args(Pairing)), default="all", show_default=True,
@@ -271,7 +285,7 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
         raise InputError("--threshold is of a rule: --rule names it")
     why = "has no effect on --bayes: leave it out" if bayes else "is for --bayes: add it"
     for name, default in (_ONLY_JUDGED if bayes else _ONLY_SAMPLED).items():
-        if (asked | {"figure": shown.figure})[name] != default:
+        if (asked | {"figure_kind": shown.figure_kind, "task": shown.task})[name] != default:
             raise InputError(f"--{name.replace('_', '-')} {why}")
     own = {name: asked.pop(name) for name in (*_ONLY_JUDGED, *_ONLY_SAMPLED) if name in asked}
     said = {name: asked.pop(name) for name in ("rope", "ci_prob")}
@@ -286,7 +300,8 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
             progressbar=show_progress(shown.quiet, shown.as_json),
         )
         write_result(shown.output, lambda: tree)
-        return shown.deliver(crossval.report_comparison(tree, **said), shown.top)
+        compared = crossval.report_comparison(tree, **said)
+        return shown.deliver(compared, shown.top, partial(crossval.plot_comparison, compared))
     rule, truth = own["rule"], own["truth"]
     if truth is not None:
         reading = {name: asked[name] for name in asked if name not in _OF_PARTITIONS}

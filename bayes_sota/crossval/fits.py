@@ -26,6 +26,7 @@ _OTHER_SUBJECTS = {
     "sklearn.metrics._regression": "regression",
     "sklearn.metrics.cluster": "clustering",
 }
+_OF_TWO_CLASSES = ("roc_auc", "f1", "precision", "recall", "jaccard")
 _LONGEST = 200  # characters of an error
 
 
@@ -62,7 +63,8 @@ class Iteration:
     scores : ndarray, shape (n_learners, n_folds)
         NaN where a fit failed.
     probabilities : ndarray, shape (n_learners, n_items)
-        Of the positive class, from the fit that did not see the item.
+        Of the positive class, of several classes of the item's own, from the fit that did not see
+        the item.
     messages : tuple of Message
     """
 
@@ -80,8 +82,8 @@ class Study:
     ----------
     learners : dict of str to estimator
     rows : array, sparse matrix or data frame, shape (n_items, n_attributes)
-    truth : ndarray of bool, shape (n_items,)
-        Where the item is of the positive class.
+    truth : ndarray of bool or int, shape (n_items,)
+        Where the item is of the positive class; of several classes the place of its class.
     labels : ndarray, shape (n_items,)
         As given.
     folds : int
@@ -91,13 +93,13 @@ class Study:
     Raises
     ------
     InputError
-        One class, more than two, fewer members of a class than folds, rows and labels of different
-        number, missing labels, no learners, objects that are no estimators.
+        One class, fewer members of a class than folds, rows and labels of different number, missing
+        labels, a score of two classes for more, no learners, objects that are no estimators.
     """
 
     learners: Mapping[str, Any]
     rows: Any
-    truth: BoolArray
+    truth: BoolArray | IntArray
     labels: Any
     folds: int
     scoring: str | Callable[..., float]
@@ -222,31 +224,41 @@ def checked_study(
     _check_learners(estimators)
     scorer_of(scoring)
     learners = {str(name): learner for name, learner in estimators.items()}
-    return Study(learners, given, _checked_classes(found, folds), found, folds, scoring, seed)
+    truth = _checked_classes(found, folds)
+    if truth.dtype != bool and scoring in _OF_TWO_CLASSES:
+        raise InputError(
+            f"the score {shown(scoring)} is of two classes, and labels are of {truth.max() + 1}: "
+            "roc_auc_ovr (one class against the rest), accuracy or balanced_accuracy would do"
+        )
+    return Study(learners, given, truth, found, folds, scoring, seed)
 
 
-def _checked_classes(labels: Any, folds: int) -> BoolArray:
-    """Where a label is the larger of two, each of which has a member for every fold."""
+def _checked_classes(labels: Any, folds: int) -> BoolArray | IntArray:
+    """Where a label is the larger of two, or places of classes; each has a member per fold."""
     missing = [i for i, label in enumerate(labels.tolist()) if label is None or label != label]
     if missing:
         raise InputError(f"the label of item {missing[0] + 1:,} is missing: leave such items out")
     counts = Counter(labels.tolist())
-    if len(counts) != 2:
+    if len(counts) < 2:
         some = listed(list(map(_named, counts))) or "none"
         found = counted(len(counts), "class", "classes")
-        hint = "; leave classes out, or make two of them" if len(counts) > 2 else ""
-        raise InputError(f"labels are of two classes, got {found}: {some}{hint}")
+        raise InputError(f"labels are of at least two classes, got {found}: {some}")
     rare, members = min(counts.items(), key=lambda pair: pair[1])
     if members < folds:
+        hint = "" if members > 1 else ", which is no partition"
+        hint += "; or leave the class out" if len(counts) > 2 else ""
         raise InputError(
             f"class {_named(rare)} has {counted(members, 'member')}, fewer than the {folds} folds: "
-            f"folds can be at most {members}" + ("" if members > 1 else ", which is no partition")
+            f"folds can be at most {members}{hint}"
         )
     try:
-        return labels == max(counts)
+        classes = sorted(counts)
     except TypeError:
         some = listed(list(map(_named, counts)))
         raise InputError(f"labels are of one type, got {some}") from None
+    place = {label: number for number, label in enumerate(classes)}
+    places = np.array([place[label] for label in labels.tolist()])
+    return places if len(classes) > 2 else places == 1
 
 
 def _named(label: Any) -> str:
@@ -289,11 +301,11 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
         raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
     found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
     function: Any = getattr(found, "_score_func", None)
-    for place, subject in _OTHER_SUBJECTS.items():  # they take two classes for what they are not
+    for place, subject in _OTHER_SUBJECTS.items():  # they take classes for what they are not
         if getattr(function, "__module__", "").startswith(place):
             name = scoring if isinstance(scoring, str) else function.__name__
             raise InputError(
-                f"the score {shown(name)} is for {subject}, and labels are of two classes: "
+                f"the score {shown(name)} is for {subject}, and labels are classes: "
                 "roc_auc, average_precision, balanced_accuracy, neg_log_loss or neg_brier_score "
                 "would do"
             )
@@ -311,10 +323,17 @@ def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> An
     return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
 
 
-def _finite(_: Any, values: FloatArray, response: str) -> FloatArray:
+def _finite(labels: Any, values: FloatArray, response: str) -> FloatArray:
+    """Of several classes that of the item's own: every fold has members of all."""
     if not np.isfinite(values).all():
         raise ValueError(f"{response} gave numbers that are not finite")
-    return values
+    if values.ndim == 1:
+        return values
+    classes, own = np.unique(labels, return_inverse=True)
+    if values.shape[1] != classes.size:
+        raise ValueError(f"{response} gave {values.shape[1]} columns for {classes.size} classes")
+    found: FloatArray = np.take_along_axis(values, own[:, None], axis=1)[:, 0]
+    return found
 
 
 def _chosen(rows: Any, places: IntArray) -> Any:

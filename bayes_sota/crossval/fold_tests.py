@@ -27,6 +27,8 @@ from scipy.stats import f, t
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
+_CONSTANT = "the difference is the same in every fold, and shows no variation to compare it with"
+
 
 @dataclass(frozen=True)
 class DifferenceTest:
@@ -38,18 +40,21 @@ class DifferenceTest:
         naive, corrected, 5x2cv t or 5x2cv F.
     difference : float
         Mean of A minus mean of B over all folds that the test uses.
-    statistic : float
+    statistic : float or None
     df : tuple of int
         Degrees of freedom, one of t and two of F.
-    p_value : float
-        Two-sided; NaN where all differences are equal and not 0, 1 where all are 0.
+    p_value : float or None
+        Two-sided; 1 where all differences are 0, None where all are equal and not 0.
+    reason : str
+        Why there is none, else empty.
     """
 
     name: str
     difference: float
-    statistic: float
+    statistic: float | None
     df: tuple[int, ...]
-    p_value: float
+    p_value: float | None
+    reason: str = ""
 
 
 def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[DifferenceTest]:
@@ -88,25 +93,24 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[DifferenceT
         raise InputError(f"a t-test needs at least 2 folds that both learners have, got {d.size}")
     found = []
     for name, overlap in (("naive", 0.0), ("corrected", 1 / (folds - 1))):
-        statistic = _ratio(d.mean(), d.std(ddof=1) * np.sqrt(1 / d.size + overlap))
-        p = 2 * t.sf(abs(statistic), d.size - 1)
-        found.append(_tested(name, d, statistic, (d.size - 1,), p))
+        error = d.std(ddof=1) * np.sqrt(1 / d.size + overlap)
+        found.append(_tested(name, d, d.mean(), error, (d.size - 1,)))
     if folds == 2 and five.shape == (5, 2):
         variances = five.var(axis=1, ddof=1)
-        statistic = _ratio(five[0, 0], np.sqrt(variances.mean()))
-        found.append(_tested("5x2cv t", five, statistic, (5,), 2 * t.sf(abs(statistic), 5)))
-        statistic = _ratio((five**2).sum(), 2 * variances.sum())
-        found.append(_tested("5x2cv F", five, statistic, (10, 5), f.sf(statistic, 10, 5)))
+        found.append(_tested("5x2cv t", five, five[0, 0], np.sqrt(variances.mean()), (5,)))
+        squares, error = (five**2).sum(), 2 * variances.sum()
+        found.append(_tested("5x2cv F", five, squares, error, (10, 5)))
     return found
 
 
-def _ratio(value: float, error: float) -> float:
-    """Statistic; NaN where there is no error to compare with."""
-    return float(value / error) if error > 1e-15 else float("nan")
-
-
 def _tested(
-    name: str, d: FloatArray, statistic: float, df: tuple[int, ...], p: float
+    name: str, d: FloatArray, value: float, error: float, df: tuple[int, ...]
 ) -> DifferenceTest:
-    """The test; differences that are all 0 are certain."""
-    return DifferenceTest(name, float(d.mean()), statistic, df, float(p) if np.any(d) else 1.0)
+    """The test of a value over its error; differences that are all 0 are certain."""
+    difference = float(d.mean())
+    if error <= 1e-15:
+        p, why = (None, _CONSTANT) if np.any(d) else (1.0, "")
+        return DifferenceTest(name, difference, None, df, p, why)
+    statistic = float(value / error)
+    p = f.sf(statistic, *df) if len(df) > 1 else 2 * t.sf(abs(statistic), *df)
+    return DifferenceTest(name, difference, statistic, df, float(p))

@@ -26,6 +26,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.rules import (
+    CrossingRule,
     FixedNumber,
     KolmogorovSmirnovRule,
     PosteriorRule,
@@ -33,6 +34,7 @@ from bayes_sota.crossval.rules import (
     Progress,
     Rule,
     SpearmanRule,
+    VarianceRule,
     progress_of,
     stops_of,
 )
@@ -252,6 +254,7 @@ def judged_beside(
     if probabilities is not None:
         others += [SpearmanRule(t) for t in (1 - 1e-3, 1 - 1e-4, 1 - 1e-5)]
     others += [KolmogorovSmirnovRule(0.2), KolmogorovSmirnovRule(0.1), PosteriorRule()]
+    others += [VarianceRule(), CrossingRule()]
     rules = [chosen, *(one for one in others if one != chosen and one.least < complete.min())]
     judged = judge_rules(rules, scores, probabilities, **settings)
     if chosen.least > complete.max() and not judged[0].stopped.any():

@@ -19,11 +19,12 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED, Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted, shown
-from bayes_sota.core.types import BoolArray, FloatArray, Seed
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.checkpoint import Checkpoint, read_manifest
 from bayes_sota.crossval.fits import Iteration, Message, Study, checked_study
-from bayes_sota.crossval.rules import FixedNumber, PosteriorRule, Rule, named_rule
+from bayes_sota.crossval.rules import FixedNumber, OrderRule, Rule, named_rule
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
@@ -45,13 +46,14 @@ class CrossValidation:
     fold_scores : FoldScores
         One data set; larger is better; NaN where a fit failed.
     pooled_scores : ndarray, shape (n_learners, n_iterations)
-        AUROC of the probabilities of all items at once, NaN where a fold is missing. Unlike the
-        mean over folds it compares items that different fits have seen.
+        AUROC of the probabilities of all items at once, NaN where a fold is missing or classes are
+        more than two. Unlike the mean over folds it compares items that different fits have seen.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items)
-        Of the positive class, from the fit that did not see the item; the decision function for
-        learners of which ``messages`` says so.
-    truth : ndarray of bool, shape (n_items,)
-        Where the item is of the positive class, the larger of the two labels.
+        Of the positive class, of several classes of the item's own, from the fit that did not see
+        the item; the decision function for learners of which ``messages`` says so.
+    truth : ndarray of bool or int, shape (n_items,)
+        Where the item is of the positive class, the larger of the two labels; of several classes
+        the place of the item's class among the sorted labels.
     partition_seeds : tuple of int
         ``StratifiedKFold(folds, shuffle=True, random_state=seed)`` is the partition.
     random_seed : int
@@ -66,7 +68,7 @@ class CrossValidation:
     fold_scores: FoldScores
     pooled_scores: FloatArray
     probabilities: FloatArray
-    truth: BoolArray
+    truth: BoolArray | IntArray
     partition_seeds: tuple[int, ...]
     random_seed: int
     rule: str
@@ -87,6 +89,11 @@ class CrossValidation:
     def n_iterations(self) -> int:
         """Number of iterations."""
         return len(self.partition_seeds)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes of the labels."""
+        return int(self.truth.max()) + 1
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -115,7 +122,8 @@ class CrossValidation:
         Raises
         ------
         InputError
-            An iteration that is not there, a learner without any prediction in it, one learner.
+            An iteration that is not there, a learner without any prediction in it, one learner,
+            labels of more than two classes.
 
         Examples
         --------
@@ -163,6 +171,8 @@ class CrossValidation:
 
     def _predictions(self, iteration: int) -> FloatArray:
         """Of all items in one iteration, (n_items, n_learners)."""
+        if self.n_classes > 2:
+            raise InputError(f"answers of items are of two classes, labels are of {self.n_classes}")
         if not -self.n_iterations <= iteration < self.n_iterations:
             raise InputError(
                 f"iteration is one of {counted(self.n_iterations, 'iteration')}, counted from 0, "
@@ -181,7 +191,10 @@ class CrossValidation:
             "probability": ((*each, "item"), self.probabilities),
         }
         constant = {
-            "is_positive": ("item", self.truth.astype(int)),
+            "is_positive" if self.n_classes == 2 else "item_class": (
+                "item",
+                self.truth.astype(int),
+            ),
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
         groups = {
@@ -201,7 +214,7 @@ def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
     InputError
         Another result.
     """
-    observed = tree["observed_data"].to_dataset() if "observed_data" in tree.children else {}
+    observed = dataset_of(tree, "observed_data")
     if "fold_score" not in observed or "probability" not in observed:
         raise InputError("this is no result of repeated cross-validation (bayes-sota cv run)")
     scores = FoldScores(
@@ -255,20 +268,22 @@ def repeated_cross_validation(
         iteration and the fold.
     X : array, sparse matrix or pandas DataFrame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
-        Labels of two classes; the larger label is the positive class.
+        Labels of classes; of two the larger label is the positive class.
     folds : int
         k: each item is tested once in every iteration, by a fit to the other k - 1 parts.
         Partitions are random and stratified.
     scoring : str or callable
-        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better.
+        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better. Of
+        more than two classes such as "roc_auc_ovr" (mean AUROC of each class against the rest),
+        "accuracy", "balanced_accuracy"; of classes of very different size "balanced_accuracy" or
+        "average_precision".
     iterations : int
         The number of partitions, with another rule than "fixed" the most.
-    rule : "fixed", "spearman", "ks", "posterior" or object
-        "fixed" runs all iterations; the others are ``SpearmanRule``, ``KolmogorovSmirnovRule`` and
-        ``PosteriorRule``, which stop where they hold for all learners. Of an object, such as those
-        with another threshold, ``rule.decided(runs)`` is asked after each iteration, in their
-        order, whether the iterations so far (a ``CrossValidation``) are enough; ``rule.name`` names
-        it.
+    rule : "fixed", "spearman", "ks", "posterior", "variance", "crossing" or object
+        "fixed" runs all iterations; the others are those of ``named_rule``, which stop where they
+        hold for all learners. Of an object, such as those with another threshold,
+        ``rule.decided(runs)`` is asked after each iteration, in their order, whether the iterations
+        so far (a ``CrossValidation``) are enough; ``rule.name`` names it.
     random_seed : int, SeedSequence, Generator or None
         Results are the same for the same seed, whatever the number of workers. None takes the seed
         of the checkpoint where there is one, else 0.
@@ -291,10 +306,10 @@ def repeated_cross_validation(
     Raises
     ------
     InputError
-        One class, more than two, fewer members of a class than folds; no estimators; an unknown
-        score or rule; a learner that fails in all folds of the first iteration (in some folds: its
-        ``messages`` say so, and the rest is kept); a checkpoint that is damaged, of another run, or
-        in use by one; a Dask cluster that does not answer.
+        One class, fewer members of a class than folds; no estimators; an unknown score or rule, a
+        score of two classes for more; a learner that fails in all folds of the first iteration (in
+        some folds: its ``messages`` say so, and the rest is kept); a checkpoint that is damaged, of
+        another run, or in use by one; a Dask cluster that does not answer.
 
     Examples
     --------
@@ -316,7 +331,7 @@ def repeated_cross_validation(
     folder = None if checkpoint is None else Path(checkpoint)
     seed = _whole_seed(random_seed, folder)
     study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
-    if isinstance(chosen, PosteriorRule) and len(study.learners) < 2:
+    if isinstance(chosen, OrderRule) and len(study.learners) < 2:
         raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
     stored, names = Checkpoint(folder, study) if folder else None, list(study.learners)
     engine = partial(run_each, cores=cores, dask=dask)
@@ -400,12 +415,12 @@ def _check_first(done: Iteration, study: Study) -> None:
             raise InputError(f"learner {shown(name)} failed in every fold: {next(said)}")
 
 
-def pooled_score(probabilities: FloatArray, truth: BoolArray) -> float:
+def pooled_score(probabilities: FloatArray, truth: BoolArray | IntArray) -> float:
     r"""AUROC of all items at once: the share of pairs that are in order, ties by half.
 
     .. math:: \frac{\sum_{i: y_i = 1} r_i - n_1 (n_1 + 1) / 2}{n_1 n_0}
 
-    with the midranks :math:`r_i`; NaN where a probability is missing.
+    with the midranks :math:`r_i`; NaN where a probability is missing, or of several classes.
 
     Examples
     --------
@@ -415,7 +430,7 @@ def pooled_score(probabilities: FloatArray, truth: BoolArray) -> float:
     from scipy.stats import rankdata
 
     positive = int(truth.sum())
-    if np.isnan(probabilities).any():
+    if truth.dtype != bool or np.isnan(probabilities).any():
         return float("nan")
     ranks = rankdata(probabilities)[truth].sum()
     return float((ranks - positive * (positive + 1) / 2) / (positive * (truth.size - positive)))

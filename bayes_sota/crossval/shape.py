@@ -19,6 +19,7 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.data.fold_scores import FoldScores
 
 _CANONICAL_FITS = 10  # 1 x 10, 2 x 5 or 5 x 2
+_FEWEST = 8  # iterations of D'Agostino's test
 _DRAWS = 4000  # random canonical runs of several iterations
 
 
@@ -42,6 +43,9 @@ class SteadyState:
         Corrected for bias (G1); NaN for fewer than 3 iterations, 0 for equal scores.
     skewed : ndarray of bool
         Whether it is more than two of its standard errors from 0.
+    p_skewness : ndarray
+        p-value of D'Agostino's test of no skewness, two-sided; NaN for fewer than 8 iterations or
+        equal scores.
     p_normal : ndarray
         p-value of Shapiro and Wilk's test of a normal distribution; NaN where there is none.
     """
@@ -55,6 +59,7 @@ class SteadyState:
     p_canonical_above: FloatArray
     skewness: FloatArray
     skewed: BoolArray
+    p_skewness: FloatArray
     p_normal: FloatArray
 
 
@@ -109,7 +114,7 @@ def sample_sd(values: FloatArray) -> float:
 
 def _described(values: FloatArray, size: int, rng: np.random.Generator) -> dict[str, Any]:
     """Fields of ``SteadyState`` for one learner on one data set."""
-    from scipy.stats import shapiro, skew
+    from scipy.stats import shapiro, skew, skewtest
 
     n, sd = len(values), sample_sd(values)
     error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
@@ -125,6 +130,7 @@ def _described(values: FloatArray, size: int, rng: np.random.Generator) -> dict[
         "p_canonical_above": _share_above(values, size, rng),
         "skewness": skewness,
         "skewed": abs(skewness) > 2 * error,
+        "p_skewness": skewtest(values).pvalue if varies and n >= _FEWEST else np.nan,
         "p_normal": shapiro(values).pvalue if varies else np.nan,
     }
 
@@ -199,6 +205,8 @@ def learner_rows(
         by_median = rankdata(-np.round(state.median[t], 12))
         for j in np.argsort(rank, kind="stable"):
             found = {name: values[t, j].item() for name, values in vars(state).items()}
+            for name in ("p_skewness", "p_normal"):
+                found[name] = None if np.isnan(found[name]) else found[name]
             yield {
                 "task": task,
                 "learner": scores.learners[j],
@@ -208,5 +216,15 @@ def learner_rows(
                 "steady": found.pop("mean"),
                 "standard_error": found.pop("standard_error"),
                 **found,
+                "reason": _untested(found["sd"], int(state.n_iterations[t, j])),
                 "stopping_iteration": int(stops[t][j]) or None,
             }
+
+
+def _untested(sd: float, iterations: int) -> str:
+    """Why there is no test of skewness, or of a normal distribution; empty where there is."""
+    if iterations >= 2 and sd <= 1e-12:
+        return "all iterations have the same score"
+    if iterations < _FEWEST:
+        return f"a test of skewness needs at least {_FEWEST} iterations"
+    return ""

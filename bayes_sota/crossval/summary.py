@@ -26,6 +26,7 @@ from bayes_sota.crossval.across_tasks import (
     average_ranks,
     rank_row,
     rows_across_tasks,
+    signed_rank_tests,
 )
 from bayes_sota.crossval.correlated_t import (
     correlated_t,
@@ -195,11 +196,12 @@ def judge_runs(
     Report
         Its ``content`` has the keys of ``bayes-sota cv judge --json``: learners (estimates, ranks
         and stopping iterations of every data set, which are ``frame`` too), pairs
-        (reproducibility, posterior and tests), rules (what each costs and saves), ranks and
-        verdicts across data sets, fold_bias and against_truth (None where there is nothing to tell
-        them from), advice, notes, seed. Its ``reasons`` are the learners whose steady state is not
-        reached; ``about`` is a ``JudgedRuns``, which has the estimates of every ordering and draws
-        of the true differences.
+        (reproducibility, posterior and tests), rules (what each costs and saves), ranks,
+        steady_verdicts (Wilcoxon's signed ranks of the means of all iterations) and verdicts (of
+        one iteration after the other) across data sets, fold_bias and against_truth (None where
+        there is nothing to tell them from), advice, notes, seed. Its ``reasons`` are the learners
+        whose steady state is not reached; ``about`` is a ``JudgedRuns``, which has the estimates of
+        every ordering and draws of the true differences.
 
     Raises
     ------
@@ -242,11 +244,14 @@ def judge_runs(
         "n_iterations": scores.scores.shape[2], "learners": learners, "pairs": pairs,
         "rules": [rule_row(one, pairing) for one in judged],
         "ranks": None if ranks is None else rank_row(ranks),
+        "steady_verdicts": None if ranks is None else [
+            asdict(one) for one in signed_rank_tests(state.mean, scores.learners, level)
+        ],
         **across,
     }  # fmt: skip
     content |= {
         "advice": list(advice_of(content, reasons)),
-        "notes": list(notes_of(scores, probabilities, judged[0])),
+        "notes": list(notes_of(scores, probabilities, judged[0], content["steady_verdicts"])),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": int(seed) if seed.isdigit() else seed,
     }

@@ -38,9 +38,9 @@ def describe_runs(runs: CrossValidation) -> Report:
     -------
     Report
         Learners, the highest steady state first. A row of ``frame`` has ``steady_state`` with its
-        ``mcse``, ``canonical``, ``sd_iterations``, ``median``, ``pooled`` (AUROC of all items of an
-        iteration, mean over iterations), ``share_best`` (of the iterations, ties divided) and
-        ``failed_fits``; ``content`` is what ``bayes-sota cv run --json`` prints.
+        ``mcse``, ``canonical``, ``sd_iterations``, ``median``, ``pooled`` (of two classes: AUROC of
+        all items of an iteration, mean over iterations), ``share_best`` (of the iterations, ties
+        divided) and ``failed_fits``; ``content`` is what ``bayes-sota cv run --json`` prints.
         A failed fit, and a rule that was not met, are reasons not to trust it; estimates are then
         those of the fits and iterations that there are.
 
@@ -64,11 +64,12 @@ def describe_runs(runs: CrossValidation) -> Report:
     if not runs.decided:
         tried = counted(runs.n_iterations, "iteration")
         reasons.append(f"the rule {runs.rule} was not met in {tried}")
-    data, counts = runs.fold_scores, np.bincount(runs.truth, minlength=2)
+    data, counts = runs.fold_scores, np.bincount(runs.truth)
+    two = counts.size == 2
     content: dict[str, Any] = {
         "task": data.tasks[0],
         "n_items": int(counts.sum()),
-        "n_positive": int(counts[1]),
+        **({"n_positive": int(counts[1])} if two else {"n_of_classes": counts.tolist()}),
         "scoring": data.scorer,
         "folds": data.folds,
         "iterations": runs.n_iterations,
@@ -83,6 +84,8 @@ def describe_runs(runs: CrossValidation) -> Report:
     rows, score = content["learners"], score_name(data.scorer)
     size = f"{content['canonical_iterations']}x{data.folds}"
     columns = dict(zip(_NUMBERS, _HEADER, strict=True)) | {"canonical": f"canonical ({size})"}
+    if not two:
+        del columns["pooled"]
     sentences = list(_sentences(content))
     return Report(
         content=content,
@@ -95,8 +98,9 @@ def describe_runs(runs: CrossValidation) -> Report:
         sentences=sentences,
         legend=[
             f"steady state: mean {score} over all partitions; canonical: of the first partitions "
-            "alone, which make about ten fits, the size that papers report; pooled: AUROC of all "
-            "items at once; best in: share of partitions in which the learner comes first"
+            "alone, which make about ten fits, the size that papers report; "
+            f"{'pooled: AUROC of all items at once; ' * two}best in: share of partitions in which "
+            "the learner comes first"
         ],
         notes=runs.notes,
         reasons=reasons,
@@ -154,7 +158,7 @@ def _frame(runs: CrossValidation) -> "pd.DataFrame":
     means = pd.DataFrame([pd.DataFrame(one).mean(axis=1) for one in scores], runs.learners).T
     best = means.eq(means.max(axis=1), axis=0)
     sd = means.apply(lambda one: sample_sd(one.dropna().to_numpy()))
-    return pd.DataFrame({
+    found = pd.DataFrame({
         "steady_state": means.mean(),
         "mcse": sd / means.count() ** 0.5,
         "canonical": means[:canonical].mean() if canonical <= runs.n_iterations else np.nan,
@@ -164,3 +168,4 @@ def _frame(runs: CrossValidation) -> "pd.DataFrame":
         "share_best": best.div(best.sum(axis=1).clip(lower=1), axis=0).mean(),
         "failed_fits": np.isnan(scores).sum(axis=(1, 2)),
     }).rename_axis("learner").reset_index()  # fmt: skip
+    return found if runs.n_classes == 2 else found.drop(columns="pooled")

@@ -37,13 +37,17 @@ def advice_of(content: dict[str, Any], reasons: Sequence[str]) -> Iterator[str]:
             "Run more iterations before any test: a steady state, which more partitions would "
             "hardly change, is not reached."
         )
-    skewed = [named(row, row["learner"]) for row in learners if row["skewed"]]
-    if skewed:
+    for side, sign in (("left", -1), ("right", 1)):
+        rows = [row for row in learners if row["skewed"] and row["skewness"] * sign > 0]
+        if rows:
+            names = [f"{named(row, row['learner'])}{_in_brackets(row)}" for row in rows]
+            yield (
+                f"The scores of {listed(names, 4)} are skewed to the {side}, so that a single run "
+                f"tends to be too {'high' if sign < 0 else 'low'}."
+            )
+    if any(row["skewed"] for row in learners):
         changed = any(row["rank"] != row["rank_by_median"] for row in learners)
-        yield (
-            f"Compare medians: the scores of {listed(skewed)} are skewed, "
-            f"and the order by medians is {'another' if changed else 'the same'}."
-        )
+        yield f"Compare medians: the order by them is {'another' if changed else 'the same'}."
     loose = [pair for pair in content["pairs"] if pair["order_kept"] < KEPT]
     if loose:
         tied = [named(pair, f"{pair['first']} with {pair['second']}") for pair in loose]
@@ -57,7 +61,16 @@ def advice_of(content: dict[str, Any], reasons: Sequence[str]) -> Iterator[str]:
         )
 
 
-def notes_of(scores: FoldScores, probabilities: Probabilities, judged: JudgedRule) -> Iterator[str]:
+def _in_brackets(row: dict[str, Any]) -> str:
+    return "" if row["p_skewness"] is None else f" ({p_value(row['p_skewness'])})"
+
+
+def notes_of(
+    scores: FoldScores,
+    probabilities: Probabilities,
+    judged: JudgedRule,
+    verdicts: Sequence[dict[str, Any]] | None,
+) -> Iterator[str]:
     """What a reader should know of the method and of these data."""
     yield (
         "repetition removes the noise of partitions only: with enough iterations any two learners "
@@ -83,6 +96,9 @@ def notes_of(scores: FoldScores, probabilities: Probabilities, judged: JudgedRul
         )
     if scores.scores.shape[3] < 2:
         yield "without the scores of single folds there is no test of a difference"
+    for reason in dict.fromkeys(one["reason"] for one in verdicts or () if one["reason"]):
+        pairs = [f"{one['a']} and {one['b']}" for one in verdicts or () if one["reason"] == reason]
+        yield f"no Wilcoxon's test of the means of all iterations of {listed(pairs, 4)}: {reason}"
     missing = int(np.isnan(scores.iteration_means()).any(axis=1).sum())
     if missing:
         yield f"{counted(missing, 'iteration')} with a failed or missing fold of some learner"
@@ -99,10 +115,10 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
     found, region = pair["posterior"], content["rope"]
     p = {test["name"]: test["p_value"] for test in pair["tests"]}
     tests = ""
-    if p and np.isnan(p["corrected"]):
+    if p and p["corrected"] is None:
         tests = (
             ". No test is possible, and that probability is no more than the sign of the "
-            "difference: it is the same in every fold, and shows no variation to compare it with"
+            f"difference: {pair['tests'][0]['reason']}"
         )
     elif p:
         tests = (
@@ -129,6 +145,7 @@ def _of_many(content: dict[str, Any]) -> Iterator[str]:
         f"{first} has the best mean rank of all iterations, {low:.2f}; it is {beside} (critical "
         f"difference {ranks['nemenyi']:.2f}, Nemenyi)."
     )
+    yield from _of_steady_states(content, [first, *(name for name, _ in others)])
     verdicts = content["verdicts"] or ()
     worst = max(verdicts, key=lambda one: min(one["a_wins"], one["b_wins"]), default=None)
     if worst is not None and worst["a_wins"] * worst["b_wins"] > 0:
@@ -137,6 +154,19 @@ def _of_many(content: dict[str, Any]) -> Iterator[str]:
             f"than {worst['b']} with {worst['a_wins']:.0%} of the seeds, and the opposite with "
             f"{worst['b_wins']:.0%}."
         )
+
+
+def _of_steady_states(content: dict[str, Any], order: Sequence[str]) -> Iterator[str]:
+    """Wilcoxon's test of the two with the best ranks."""
+    rows = [row for row in content["steady_verdicts"] if {row["a"], row["b"]} == set(order[:2])]
+    for row in rows:
+        n, ahead = row["n_tasks"], row["n_ahead"]
+        wins = ahead if row["a"] == order[0] else n - ahead - row["n_tied"]
+        if row["p_value"] is not None:
+            yield (
+                f"By the means of all iterations {order[0]} is above {order[1]} on {wins} of "
+                f"{n} data sets, and Wilcoxon's signed ranks have {p_value(row['p_value'])}."
+            )
 
 
 def _of_all_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -152,7 +182,7 @@ def _of_all_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _of_folds(content: dict[str, Any]) -> Iterator[str]:
     """Which number of folds is optimistic."""
     rows = [row for row in content["fold_bias"] or () if row["estimate"] == "steady"]
-    sure = [row for row in rows if row["p_value"] <= row["level"]]
+    sure = [row for row in rows if not row["reason"] and row["p_value"] <= row["level"]]
     tops = [min(row["folds"], key=row["folds"].__getitem__) for row in sure]
     how = f" (highest estimates: {listed(sorted(set(tops)))})" if sure else ""
     if rows:
@@ -182,7 +212,7 @@ def tables_of(content: dict[str, Any]) -> Iterator[tuple[Table, str]]:
         _pairs: "pairs",
         _posteriors: "pairs",
         _rules: "rules",
-        _verdicts: "verdicts",
+        _verdicts: "steady_verdicts",
         _bias: "fold_bias",
         _truth: "against_truth",
     }
@@ -309,17 +339,38 @@ def _rules(content: dict[str, Any]) -> tuple[Table, str]:
         "probabilities before and after one more iteration reaches its number, a "
         "Kolmogorov-Smirnov rule when the scores of odd and even iterations are less far apart "
         "than its number, a posterior rule when the probability of every order reaches its number "
-        "or partitions hardly matter."
+        "or partitions hardly matter; standard error: that of the mean of all iterations so far; "
+        "no crossing: iterations after which the order of all means was the same."
     )
 
 
 def _verdicts(content: dict[str, Any]) -> tuple[Table, str]:
+    """Wilcoxon's tests of the means of all iterations, and of one after the other."""
     names = {"a_wins": "A wins", "b_wins": "B wins", "contradiction": "two seeds contradict"}
+    by_seed = {(row["a"], row["b"]): row for row in content["verdicts"] or ()}
     rows = [
-        {"A": row["a"], "B": row["b"]} | {names[key]: f"{row[key]:.2f}" for key in names}
-        for row in content["verdicts"]
+        {
+            "A": row["a"],
+            "B": row["b"],
+            "A above B": f"{row['n_ahead']} of {row['n_tasks']}",
+            "p": _p(row["p_value"]) or "-",
+        }
+        | {
+            names[key]: f"{one[key]:.2f}"
+            for one in [by_seed.get((row["a"], row["b"]), {})]
+            for key in names
+            if one
+        }
+        for row in content["steady_verdicts"]
     ]
-    return Table.of(rows, "Wilcoxon's test across data sets, seed by seed"), ""
+    seeds = (
+        "; A wins, B wins: share of the seeds with which one iteration of each data set is "
+        "significant; two seeds contradict: one says A, the other B"
+    )
+    return Table.of(rows, "Wilcoxon's test across data sets"), (
+        "Wilcoxon: A above B: data sets, by the means of all iterations; p: of the signed ranks of "
+        f"these means, not corrected for the number of pairs{seeds if by_seed else ''}."
+    )
 
 
 def _bias(content: dict[str, Any]) -> tuple[Table, str]:
@@ -371,5 +422,5 @@ def _number(value: float, form: str, otherwise: str = "") -> str:
     return format(value, form) if np.isfinite(value) else otherwise
 
 
-def _p(p: float) -> str:
-    return "" if np.isnan(p) else chance(p)
+def _p(p: float | None) -> str:
+    return "" if p is None else chance(p)

@@ -33,6 +33,7 @@ from bayes_sota.core.sample import (
     sample_completed,
     with_attributes,
 )
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp.field import Field, checked_tables, join_tournaments
 from bayes_sota.epp.likelihoods import log_outcomes, ties_of
@@ -193,7 +194,7 @@ def complete(
         **describe_sampled(model, groups, seed),
         "ties": ties_of(groups["posterior"]),
         **nuts,
-        "method": "nuts" if "divergences" in nuts else "unknown",
+        "method": "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown",
         **{name: str(said.get(name, "unknown")) for name in libraries},
         "notes": "; ".join(_notes(model, groups)),
     }

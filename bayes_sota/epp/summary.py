@@ -22,7 +22,7 @@ from scipy.special import expit
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import joint_rank_sets
-from bayes_sota.core.sample import dataset_of
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import best_players, summarize
 from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
 from bayes_sota.core.text import chance, decimals_for, listed

@@ -18,7 +18,6 @@ from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import (
     check_trace,
-    dataset_of,
     describe_nuts,
     describe_provenance,
     model_groups,
@@ -29,6 +28,7 @@ from bayes_sota.core.sample import (
     sampler_stats,
     without_checks,
 )
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
@@ -301,7 +301,7 @@ def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
     """Convergence over all variables of a trace, and what it says against the result."""
     import arviz as az
 
-    found = {"divergences": 0} | describe_nuts(trace)
+    found = describe_nuts(trace)
     posterior = trace["posterior"].to_dataset()
     reasons = [*reasons_of(fit)]
     if found["diagnostics_reasons"]:

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of, refuse_unused
-from bayes_sota.core.sample import dataset_of
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import (
     draws_of,
     estimand_summary,

@@ -29,7 +29,7 @@ from bayes_sota.core.plots import (
     word_of_skill,
 )
 from bayes_sota.core.priors import SKILL_FAMILIES
-from bayes_sota.core.sample import dataset_of
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.types import FloatArray
 

@@ -16,7 +16,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample import (
     check_trace,
-    dataset_of,
     describe_nuts,
     describe_sampled,
     model_groups,
@@ -24,6 +23,7 @@ from bayes_sota.core.sample import (
     resolve_seed,
     result_tree,
 )
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import IntArray, Seed
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.sample import dataset_of
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import (
     estimand_summary,
     how_drawn,

@@ -24,7 +24,7 @@ from scipy.special import ndtr
 
 from bayes_sota.core.arguments import COUNT, NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import dataset_of
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import share_above, weighted_chance
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import BOARDS

@@ -107,6 +107,8 @@ SLOW = (
     "batch {boards.csv} --output-dir {batch} --seed 1 --resume",
     "cv judge {repeats.csv} --rule ks --threshold 0.5 --seed 1",
     "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2 --seed 1",
+    "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 3 --seed 1 "
+    "--rule ks",
 )
 # values that are tried on every input; several where one could be what is taken anyway
 VALUES: dict[str, tuple[str, ...]] = {

@@ -1,8 +1,10 @@
 """Ranks, verdicts and biases: Demsar's example and table, SciPy, learners whose bias is known."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
-from scipy.stats import friedmanchisquare, wilcoxon
+from scipy.stats import friedmanchisquare, rankdata, wilcoxon
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.across_tasks import (
@@ -10,6 +12,7 @@ from bayes_sota.crossval.across_tasks import (
     average_ranks,
     fold_bias,
     seed_verdicts,
+    signed_rank_tests,
 )
 from bayes_sota.data.fold_scores import FoldScores
 
@@ -60,7 +63,8 @@ def test_groups_that_do_not_differ() -> None:
     assert sorted(near.groups()[0]) == [0, 1, 2]
     tied = average_ranks(np.ones((4, 3)))
     assert tied.ranks.tolist() == [2, 2, 2]
-    assert np.isnan(tied.p_value)
+    assert (tied.p_value, tied.chi_squared, tied.f_p_value) == (None, None, None)
+    assert tied.reason == "all alternatives tie on all data sets"
 
 
 def test_ranks_need_complete_values() -> None:
@@ -127,3 +131,33 @@ def test_errors_against_the_truth() -> None:
     assert 0 < found["steady"].same_best < 1
     with pytest.raises(InputError, match=r"on every data set, \(20, 2\), got the shape \(2,\)"):
         against_truth(runs(10, 0, 0), [0.9, 0.8])
+
+
+def test_signed_ranks_are_those_of_all_assignments_of_signs() -> None:
+    """The exact law: each of 2^n assignments of signs to the ranks is as likely."""
+    values = np.random.default_rng(7).normal([0.9, 0.89, 0.87], 0.02, (8, 3))
+    for (a, b), found in zip(combinations(range(3), 2), signed_rank_tests(values), strict=True):
+        d = values[:, a] - values[:, b]
+        ranks = rankdata(np.abs(d))
+        sums = np.array(list(product([-1, 1], repeat=8))) @ ranks
+        expected = np.mean(np.abs(sums) >= abs(np.sign(d) @ ranks))
+        assert found.p_value == pytest.approx(expected)
+        assert (found.n_tasks, found.n_ahead, found.n_tied) == (8, int((d > 0).sum()), 0)
+        assert found.median_difference == pytest.approx(np.median(d))
+
+
+@pytest.mark.filterwarnings("error")
+def test_signed_ranks_say_why_there_are_none() -> None:
+    values = np.random.default_rng(8).normal(0.9, 0.02, (9, 4))
+    values[:, 1] = values[:, 0]
+    values[:5, 2] = values[:5, 0]
+    values[:, 3] = np.nan
+    found = {(one.a, one.b): one for one in signed_rank_tests(values, list("abcd"))}
+    assert all(one.p_value is None for one in found.values())
+    assert found["a", "b"].reason == "they are equal on 9 data sets"
+    assert found["a", "c"].reason.startswith("4 data sets on which they differ are too few: at le")
+    assert found["a", "c"].n_tied == 5
+    assert found["a", "d"].reason == "no data set has values of both"
+    assert signed_rank_tests(values, level=0.2)[1].p_value is not None
+    with pytest.raises(InputError, match="at least 2 alternatives"):
+        signed_rank_tests([0.9, 0.8])

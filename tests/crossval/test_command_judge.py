@@ -157,7 +157,10 @@ def test_every_figure_is_written(judge, kind: str, tmp_path: Path) -> None:
         (["--rule", "ks", "--threshold", "0"], "--threshold must be a number above 0"),
         (["--draws", "500"], "--draws is for --bayes: add it"),
         (["--bayes", "--rule", "ks"], "--rule has no effect on --bayes"),
-        (["--bayes", "--figure", "x.png"], "--figure has no effect on --bayes"),
+        (
+            ["--bayes", "--figure", "x.png", "--figure-kind", "means"],
+            "--figure-kind has no effect on --bayes",
+        ),
         (["--figure-kind", "rules"], "--figure-kind needs --figure FILE"),
         (["--task", "x"], "--task is for a --figure of --figure-kind means or scores"),
         (["--figure", "x.png", "--task", "x"], "--task 'x' is none: the data sets are task 0"),

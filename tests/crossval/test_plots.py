@@ -83,13 +83,13 @@ def test_scores_of_iterations_the_best_first() -> None:
 def test_rules_and_the_iterations_that_they_take(report: Report) -> None:
     figure = plot_rules(report, backend="none")
     adaptive = [one for one in report.about.rules if one.rule.adapts]
-    assert len(adaptive) == 3
+    assert len(adaptive) == 5
     for row, one in enumerate(adaptive):
         used = one.iterations[:, 0, 1]
         drawn = artist(figure, f"mean_{row}_1", "iterations")
         np.testing.assert_allclose(drawn["x"], used.mean())
         assert (drawn["facecolor"] == "white") == (one.stopped[:, 0, 1].mean() < 0.95)
-    assert "mean_3_0" not in figure.viz
+    assert "mean_5_0" not in figure.viz
 
 
 def test_reproducibility_stands_beside_that_of_equal_learners() -> None:

@@ -18,6 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.fits import scorer_of
+from bayes_sota.crossval.rules import VarianceRule, named_rule
+from bayes_sota.crossval.summary_runs import describe_runs
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "accuracy"])
@@ -117,8 +119,15 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"y": np.ones(240)}, "labels are of two classes, got 1 class: 1$"),
-        ({"y": np.arange(240) % 3}, "got 3 classes: 0, 1 and 2"),
+        ({"y": np.ones(240)}, "labels are of at least two classes, got 1 class: 1$"),
+        (
+            {"y": np.arange(240) % 3},
+            "'roc_auc' is of two classes, and labels are of 3",
+        ),
+        (
+            {"y": np.minimum(np.arange(240), 2), "scoring": "accuracy"},
+            "class 0 has 1 member, fewer than the 3 folds: .* no partition; or leave the class out",
+        ),
         ({"y": np.arange(240) == 7}, "class True has 1 member, fewer than the 3 folds"),
         ({"folds": 200}, "folds can be at most"),
         ({"folds": 1}, "folds must be a whole number from 2"),
@@ -126,10 +135,13 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
         ({"y": Y[:9]}, "X has 240 items, y has 9 labels"),
         ({"X": X[:, 0]}, "X is a table of items and attributes"),
         ({"y": np.where(np.arange(240) == 3, np.nan, Y)}, "the label of item 4 is missing"),
-        ({"y": np.array([*Y[:239], "a"], dtype=object)}, "got 3 classes"),
+        ({"y": np.array([*Y[:239], "a"], dtype=object)}, "class 'a' has 1 member"),
         ({"y": np.array([1, "a"] * 120, dtype=object)}, "labels are of one type"),
         ({"scoring": "roc_auk"}, "no score 'roc_auk'; did you mean 'roc_auc'"),
-        ({"rule": "speerman"}, "rule is one of spearman, ks, posterior, fixed, got 'speerman'"),
+        (
+            {"rule": "speerman"},
+            "rule is one of spearman, ks, posterior, .* got 'speerman'",
+        ),
         ({"rule": 3}, "rule is a name or has a method decided, got 3"),
         ({"random_seed": -1}, "random_seed must be a whole number"),
         ({"scoring": lambda *_: float("nan")}, "'nb' failed in every .* the score is nan"),
@@ -169,9 +181,55 @@ def test_scores_of_numbers_and_of_clusters_are_told_from_those_of_classes() -> N
     other += ("mutual_info_score", "fowlkes_mallows_score")
     for name in get_scorer_names():
         if name.endswith(other):
-            with pytest.raises(InputError, match="labels are of two classes: roc_auc"):
+            with pytest.raises(InputError, match="labels are classes: roc_auc"):
                 scorer_of(name)
         else:
             assert callable(scorer_of(name))
     with pytest.raises(InputError, match="'r2_score' is for regression"):
         scorer_of(make_scorer(r2_score))
+
+
+@pytest.mark.parametrize(
+    "scoring", ["accuracy", "balanced_accuracy", "roc_auc_ovr", "average_precision"]
+)
+def test_several_classes_of_unlike_size_have_the_scores_of_scikit_learn(scoring: str) -> None:
+    rng = np.random.default_rng(2)
+    y = np.repeat(["a", "b", "c"], [100, 15, 40])
+    rows = rng.normal(size=(155, 3)) + (y == "a")[:, None] + 2 * (y == "b")[:, None]
+    runs = run({"nb": GaussianNB()}, X=rows, y=y, iterations=3, scoring=scoring)
+    for seed, found, own in zip(
+        runs.partition_seeds, runs.fold_scores.scores[0, 0], runs.probabilities[0], strict=True
+    ):
+        folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+        scores = cross_validate(GaussianNB(), rows, y, cv=folds, scoring=scoring)["test_score"]
+        np.testing.assert_array_equal(found, scores)
+        p = cross_val_predict(GaussianNB(), rows, y, cv=folds, method="predict_proba")
+        np.testing.assert_array_equal(own, p[np.arange(155), runs.truth])
+    assert (runs.n_classes, runs.truth[[0, 100, 115]].tolist()) == (3, [0, 1, 2])
+    frame = describe_runs(runs).frame
+    assert "pooled" not in frame
+    assert not frame.isna().any(axis=None)
+    with pytest.raises(InputError, match="answers of items are of two classes"):
+        runs.responses()
+    assert runs.to_datatree()["constant_data"]["item_class"].values.max() == 2
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "average_precision"])
+def test_scores_of_two_classes_of_unlike_size(scoring: str) -> None:
+    rare = np.arange(240) % 12 == 0
+    runs = run({"nb": GaussianNB()}, y=rare, iterations=1, scoring=scoring)
+    folds = StratifiedKFold(3, shuffle=True, random_state=runs.partition_seeds[0])
+    scores = cross_validate(GaussianNB(), X, rare, cv=folds, scoring=scoring)["test_score"]
+    np.testing.assert_array_equal(runs.fold_scores.scores[0, 0, 0], scores)
+
+
+def test_a_run_stops_by_each_rule_from_python() -> None:
+    found = run(iterations=30, rule=named_rule("variance", 0.02))
+    assert found.decided
+    assert VarianceRule(0.02).decided(found)
+    assert found.n_iterations < 30
+    crossing = run(iterations=30, rule="crossing")
+    assert crossing.decided
+    assert 10 <= crossing.n_iterations < 30
+    with pytest.raises(InputError, match="needs at least 2 learners"):
+        run({"nb": GaussianNB()}, rule="crossing")

@@ -1,11 +1,14 @@
 """The report on repeated cross-validation: its numbers are those of the functions behind it."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import skewtest, ttest_rel, wilcoxon
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
+from bayes_sota.core.text import p_value
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.reproducibility import expected_by_chance
 from bayes_sota.crossval.rules import (
@@ -106,6 +109,7 @@ def test_rules_have_their_costs(one: Report) -> None:
     assert list(rows) == [
         "Spearman 0.9999", "fixed 1", "fixed 10", "Spearman 0.999", "Spearman 0.99999",
         "Kolmogorov-Smirnov 0.2", "Kolmogorov-Smirnov 0.1", "posterior 0.95",
+        "standard error 0.001", "no crossing in 10",
     ]  # fmt: skip
     assert rows["fixed 10"]["saved"] == pytest.approx(2 / 3)
     assert rows["fixed 1"]["reproducibility"] < rows["fixed 10"]["reproducibility"]
@@ -167,7 +171,12 @@ def test_skewed_scores_ask_for_medians() -> None:
     values = 1 - np.random.default_rng(0).exponential([[0.02], [0.03]], (2, 60))
     report = judge_runs(FoldScores(values[:, :, None], folds=10), random_seed=0)
     advice = next(line for line in report.sentences if line.startswith("Compare medians"))
-    assert "1 and 2 are skewed, and the order by medians is the same" in advice
+    assert advice == "Compare medians: the order by them is the same."
+    p = [p_value(skewtest(one).pvalue) for one in values]
+    said = f"The scores of 1 ({p[0]}) and 2 ({p[1]}) are skewed to the left, so that a "
+    assert f"{said}single run tends to be too high." in report.sentences
+    flipped = judge_runs(FoldScores(1 - values[:, :, None], folds=10), random_seed=0)
+    assert "skewed to the right, so that a single run tends to be too low" in str(flipped.sentences)
     assert report.content["pairs"][0]["tests"] == []
     assert any("no test of a difference" in note for note in report.notes)
 
@@ -186,3 +195,35 @@ def test_skewed_scores_ask_for_medians() -> None:
 def test_what_cannot_be_judged_is_refused(settings: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         judge_runs(**{"scores": simulated()[0], **settings})
+
+
+@pytest.mark.filterwarnings("error")
+def test_constant_scores_have_reasons_and_no_number_that_is_none() -> None:
+    scores = np.full((2, 3, 12, 5), 0.8)
+    scores[:, 1] += 0.1
+    report = judge_runs(FoldScores(scores), rule=FixedNumber(5), random_seed=0)
+    for row in report.content["learners"]:
+        assert (row["p_skewness"], row["p_normal"]) == (None, None)
+        assert row["reason"] == "all iterations have the same score"
+    assert report.content["ranks"]["p_value"] is not None
+    for pair in report.content["pairs"]:
+        for test in pair["tests"]:
+            assert (test["p_value"] == 1.0) or test["reason"]
+    for row in report.content["steady_verdicts"]:
+        assert row["p_value"] is None
+        assert row["reason"]
+    assert "they are equal on 2 data sets" in str(report.notes)
+    assert "nan" not in " ".join([*report.sentences, *report.notes, *map(str, report.tables)])
+    short = judge_runs(FoldScores(0.9 + np.zeros((1, 2, 4, 5))), rule=FixedNumber(2))
+    assert "nan" not in str(short.sentences)
+
+
+def test_steady_states_are_tested_over_data_sets(many: Report) -> None:
+    learners, means = many.about.scores.learners, many.about.scores.iteration_means().mean(axis=2)
+    rows = {(row["a"], row["b"]): row for row in many.content["steady_verdicts"]}
+    for a, b in combinations(range(3), 2):
+        expected = wilcoxon(means[:, a], means[:, b]).pvalue
+        assert rows[learners[a], learners[b]]["p_value"] == pytest.approx(expected)
+    assert "Wilcoxon's signed ranks have p = " in " ".join(many.sentences[:2])
+    table = next(one for one in many.tables if one.title.startswith("Wilcoxon"))
+    assert table.header[:4] == ["A", "B", "A above B", "p"]

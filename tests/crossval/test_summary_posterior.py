@@ -7,6 +7,8 @@ import pytest
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import chance
+from bayes_sota.crossval.plots import plot_comparison
 from bayes_sota.crossval.summary_posterior import report_comparison
 
 RNG = np.random.default_rng(0)
@@ -102,3 +104,18 @@ def test_one_data_set_has_no_rows_over_all() -> None:
 def test_what_is_refused(settings: dict) -> None:
     with pytest.raises(InputError, match=next(iter(settings))):
         report_comparison(result(), **settings)
+
+
+@pytest.mark.parametrize("tasks", [1, 2])
+def test_the_figure_has_the_probabilities_of_the_report(tasks: int) -> None:
+    report = report_comparison(result(tasks=tasks))
+    figure = plot_comparison(report, backend="none")
+    rows = sorted(report.content["learners"], key=lambda row: -row["effect"])
+    order = [row["learner"] for row in rows]
+    first = report.content["pairs"][0]
+    at = order.index(first["a"]), order.index(first["b"])
+    for (row, column), p in ((at, first["p_better"]), (at[::-1], 1 - first["p_better"])):
+        cell = figure.viz[f"cell_{row}_{column}"]["p_better"].item()["string"]
+        assert cell == chance(p)
+    best = max(rows, key=lambda row: row["p_best"])["learner"]
+    assert figure.viz["figure_title"].item()["string"].startswith(f"{best} is the best of ")
