@@ -437,7 +437,7 @@ def plot_claim_sizes(
     panel.set_axes(
         limits, xlabel=f"test {item}s", xlim=limits,
         ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)), yticks=lambda _: make_ticks(0.0, top),
-        xticks=_size_ticks(float(x[0]), float(x[-1])),
+        xticks=log_ticks(float(x[0]), float(x[-1])),
     )  # fmt: skip
     level, size = needed[0]
     finding = f"The same difference holds at {100 * level:.3g}% on no number of {item}s drawn"

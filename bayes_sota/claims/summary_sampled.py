@@ -14,7 +14,7 @@ from bayes_sota.claims.summary import claim_report
 from bayes_sota.claims.summary_review import Review, read_review, review_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import dataset_of
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose
 from bayes_sota.core.tables import Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, listed
