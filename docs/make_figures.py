@@ -21,6 +21,8 @@ NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}
 
 Figure = Callable[[], Any]
 
+EXAMPLES = Path(bs.__file__).parent / "data/example_files"
+
 
 def maximum_law() -> Any:
     """Why the best score flatters: row 3 of Table 1 of Møllersen & Holsbø."""
@@ -162,6 +164,13 @@ def epp() -> Any:
     )
 
 
+def learning_curve() -> Any:
+    """How standard errors of the skills in the example file of rounds fall."""
+    fit = bs.fit_epp(bs.read_scores(EXAMPLES / "rounds.csv"))
+    points = bs.epp.report_plan(fit, 0.2).content["learning_curve"]
+    return bs.epp.plot_learning_curve(points, backend="matplotlib")
+
+
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk").leaderboard()
@@ -186,6 +195,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "claim_methods", methods
     yield "claim_pairs", pairs
     yield "epp", epp
+    yield "epp_learning_curve", learning_curve
     yield from board_figures()
 
 

@@ -203,6 +203,8 @@ def estimate_sota(
     criterion: Criterion | None = None,
     correlation: float | None = None,
     fixed_field: bool = False,
+    epsilon: float | None = None,
+    rejection: bool = False,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree: ...

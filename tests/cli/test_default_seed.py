@@ -28,6 +28,7 @@ DRAWN = (
 ELSEWHERE = {
     "claim classification": "draws for --output alone",
     "claim segmentation": "draws for --output alone",
+    "claim batch": "draws with --bayes alone",
     "demo": "compiles a model, which takes a minute",
 }
 

@@ -50,7 +50,7 @@ TOURNAMENT = simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1)
     ("run", "module", "name"),
     [
         (quality, bradley_terry_solver, "log_likelihood"),
-        (bootstrap, further_fits, "_resampled"),
+        (bootstrap, further_fits, "_chosen"),
         (board, importance, "_local_fits"),
     ],
 )

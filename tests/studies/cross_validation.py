@@ -81,6 +81,8 @@ def study_learners(names: Iterable[str]) -> dict[str, Any]:
 
 def checked_task(task: Task, names: Iterable[str] = LEARNERS, seed: int = 0) -> Study:
     """The task as cross-validation takes it; what it would refuse after hours, at once."""
+    if len(classes := set(task.labels)) != 2:
+        raise InputError(f"task {task.name}: labels are of two classes, got {len(classes)}")
     own = study_learners(names).items()
     learners = {name: prepared(learner, task.categories) for name, learner in own}
     try:
