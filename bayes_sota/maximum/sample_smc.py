@@ -250,8 +250,9 @@ def simulate_posterior(
         "winner_unaccepted": unaccepted,
     }
     stats = _padded_stats(sampled)
-    last_moves = (stats["accept_rate"] * stats["steps"]).ffill("stage").isel(stage=-1)
-    return posterior, stats, chosen | {"moves": float(last_moves.min())}
+    moves = (stats["accept_rate"] * stats["steps"]).values  # chains may have fewer stages
+    fewest = min(float(row[np.isfinite(row)][-1]) for row in moves)
+    return posterior, stats, chosen | {"moves": fewest}
 
 
 @dataclass(frozen=True)
@@ -323,7 +324,9 @@ def _padded_stats(sampled: xr.DataTree) -> xr.Dataset:
     """Statistics per chain and stage as floats: PyMC's ragged objects cannot be saved."""
     stats = sampled["sample_stats"].to_dataset()
     frames = {
-        str(name): pd.DataFrame([np.atleast_1d(np.asarray(row, float)) for row in np.atleast_1d(v)])
+        str(name): pd.DataFrame(
+            [pd.Series(np.atleast_1d(row), dtype=float) for row in np.atleast_1d(v)]
+        )
         for name, v in ((name, stats[name].values) for name in stats.data_vars)
     }
     stages = range(max(frame.shape[1] for frame in frames.values()))
