@@ -373,8 +373,7 @@ auc_options: Decorator = together(
     click.option(
         "--spread-ratio",
         help="Standard deviation of the scores of positives over that of negatives, for auc; "
-        "default 1. A range A:B is a prior: 95 % of classifiers have theirs in it, 0.5:2 where "
-        "nothing is known.",
+        "default 1. A range A:B is a prior: 95 % of classifiers have a ratio of their own in it.",
     ),
 )  # fmt: skip
 """How the scores behind AUCs are spread, and correlate in each class."""

@@ -270,7 +270,7 @@ class Leaderboard(BestScore):
     spread_ratio : float or (float, float), optional
         Standard deviation of the scores of positives over that of negatives (binormal), for the
         metric "auc" only; default 1. A pair is a log-normal prior: the ends between which the ratio
-        lies for 95 % of classifiers, each of which has its own; (0.5, 2) where nothing is known.
+        lies for 95 % of classifiers, each of which has its own; (0.5, 2) is weakly informative.
     names : (m,) sequence of str, optional
         Names of the entries, all different. Default: "entry 1", "entry 2", ...
     n_classifiers : int, (int, int) or TriesPrior, optional
