@@ -144,7 +144,9 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     interval_option,
     top_option(20, "Players shown."),
     choice_option(
-        "--figure-kind", choices=("forest", "matrix", "ranks"), help="What the figure shows."
+        "--figure-kind", choices=("forest", "matrix", "ranks", "reliability", "scores"),
+        help="What the figure shows: skills, who beats whom, ranks, or (without --bayes) predicted "
+        "beside observed wins, or mean scores against skills.",
     ),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     seed_option,
@@ -182,6 +184,8 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     """
     if asked["bayes"]:
         _refuse(asked, _ONLY_FITTED, "is for maximum likelihood: leave out --bayes")
+        if shown.figure_kind in ("reliability", "scores"):
+            raise InputError(f"--figure-kind {shown.figure_kind} is of a fit: leave out --bayes")
         if asked["rope"] is not None and not asked["test"]:
             raise InputError("--rope is for a pair of players: --test names it")
     else:
@@ -336,6 +340,12 @@ def _figure(result: Any, kind: str, ci_prob: float) -> "PlotCollection":
     from bayes_sota.epp.plots import plot_epp
     from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
 
+    if kind in ("reliability", "scores"):
+        from bayes_sota.epp.plots_fit import plot_mean_scores, plot_reliability
+
+        if kind == "reliability":
+            return plot_reliability(result)
+        return plot_mean_scores(result, ci_prob=ci_prob)
     if kind == "matrix":
         return plot_win_matrix(result)
     return (plot_epp if kind == "forest" else plot_rank_distribution)(result, ci_prob=ci_prob)
