@@ -87,7 +87,10 @@ LAW = ("maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9")
 AUC_LAW = (*LAW, "--metric", "auc", "--n-positive", "40")
 
 
-@pytest.mark.parametrize("command", [LAW, AUC_LAW], ids=["accuracy", "auc"])
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(LAW, id="accuracy"), pytest.param(AUC_LAW, id="auc", marks=pytest.mark.slow)],
+)
 def test_the_figure_of_a_law_has_the_printed_numbers(capsys, monkeypatch, command) -> None:
     kept: list = []
     monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda figure, _: kept.append(figure))

@@ -108,6 +108,7 @@ def _best_auc(rng: np.random.Generator, auc: float, m: int, rho: float, a: int, 
     return float((scores[:, :a, None] > scores[:, None, a:]).mean(axis=(1, 2)).max())
 
 
+@pytest.mark.slow
 def test_sizes_of_classes_keep_their_share() -> None:
     table = bias_table(n_test=60, n_classifiers=5, skill=0.8, n_positive=12)
     sizes = table.loc[table["varied"] == "n_test", "value"]
