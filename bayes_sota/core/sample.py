@@ -377,8 +377,9 @@ def _log_densities(
 ) -> "xr.Dataset":
     """Log density of variables at every draw: PyMC's graph, for many draws in one call.
 
-    PyMC calls a function per draw, which costs most of the time of a small model; loops (scan) do
-    not become vectors, and are left to it.
+    PyMC calls a function per draw, which costs most of the time of a small model. Loops (scan) do
+    not become vectors (NotImplementedError), nor do dimensions of one that only a draw shows, as
+    of whole boards (ValueError): they are left to it.
     """
     from arviz_base import dict_to_dataset
     from pymc.backends.arviz import coords_and_dims_for_inferencedata
@@ -389,7 +390,7 @@ def _log_densities(
     plain = remove_value_transforms(model)  # traces hold no transformed values
     try:
         values = _densities_at_once(plain, posterior, names)
-    except NotImplementedError:
+    except (NotImplementedError, ValueError):
         return compute_log_density(
             trace, var_names=names, kind=kind, model=model, extend_inferencedata=False,
             progressbar=False, compile_kwargs=_QUICK,
