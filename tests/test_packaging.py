@@ -226,7 +226,8 @@ def test_no_home_folder(installed: Path, tmp_path: Path, monkeypatch: pytest.Mon
 def test_an_old_numpy_is_named(wheel: Path, tmp_path: Path) -> None:
     scripts = install(wheel, tmp_path, "3.12")
     run(UV or "", "pip", "install", "--python", scripts / "python", "numpy==1.26.4", cwd=tmp_path)
-    claim = ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
-    done = run(scripts / "bayes-sota", *claim, cwd=tmp_path, code=2)
-    assert done.stderr.startswith("error: numpy is 1.26.4, needed ")
-    assert done.stderr.count("\n") == 1
+    done = run(scripts / "bayes-sota", "doctor", "--json", cwd=tmp_path, code=1)
+    (numpy,) = (part for part in json.loads(done.stdout)["parts"] if part["part"] == "numpy")
+    assert numpy["state"] == "broken"
+    assert numpy["found"].startswith("1.26.4, needed ")
+    assert numpy["advice"].startswith('python -m pip install "numpy')

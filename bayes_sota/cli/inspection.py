@@ -131,7 +131,7 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
         except InputError as error:
             if kind in said_of:
                 name, reader = said_of[kind]
-                why = name_options(str(error), reader.params)
+                why = name_options(str(error), reader.params).split("; also ")[0]
                 problems.append(problem_of(why) | {"as": name})
     if len(kinds) == 1:
         said = f"{file.name} looks like answers or numbers for items, but cannot be read."
@@ -342,16 +342,34 @@ def _fold_scores(file: Path) -> Finding:
     return Finding("cross-validation", said, facts, commands)
 
 
+def _scores_of(file: Path) -> tuple[Any, str]:
+    """Scores over rounds, and the options for players who have several runs in a round."""
+    from bayes_sota.data.files.opening import open_table
+    from bayes_sota.data.formats.long_tables import runs_of_rounds
+    from bayes_sota.data.readers.scores import read_scores
+
+    try:
+        return read_scores(file), ""
+    except InputError:
+        columns = runs_of_rounds(open_table(file))
+        if not columns:
+            raise
+        words = (f"--{name.replace('_', '-')} {shlex.quote(of)}" for name, of in columns.items())
+        found = read_scores(
+            file, round_column=columns["round_column"], group_column=columns["group_column"]
+        )
+        return found, " " + " ".join(words)
+
+
 def _rounds(file: Path) -> Finding:
     from bayes_sota.data.matches import Matches
     from bayes_sota.data.readers.outcomes import read_evaluations
-    from bayes_sota.data.readers.scores import read_scores
     from bayes_sota.epp.fit import fit_epp
 
-    found = read_scores(file)
+    found, options = _scores_of(file)
     commands = [
-        ("Who is better over rounds?", "epp {}"),
-        ("... with their uncertainty?", "epp {} --bayes"),
+        ("Who is better over rounds?", f"epp {{}}{options}"),
+        ("... with their uncertainty?", f"epp {{}}{options} --bayes"),
     ]
     if isinstance(found, Matches):
         said = f"{file.name} has {len(found.first):,} battles of {len(found.players):,} players."

@@ -121,8 +121,7 @@ class ItemScores(ItemMatrix):
             if sizes[0][1] < 2:
                 raise InputError(
                     "every task has one item, which does not say how its numbers vary; if the "
-                    "tasks are the sample they are items: name their column as item_column, or "
-                    "call it item"
+                    "tasks are the sample they are items: call their column item"
                 )
             if size < 2:
                 raise InputError(

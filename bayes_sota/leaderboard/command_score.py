@@ -82,7 +82,7 @@ def score(
     skills = skills_alone(outcomes, found.methods, new=chosen, passes=passes)
     answers = isinstance(outcomes, Responses)
     report = describe_skills(
-        skills, new=chosen, ci_prob=ci_prob, notes=found.notes,
+        skills, new=chosen if answers or new else outcomes.new, ci_prob=ci_prob, notes=found.notes,
         average=outcomes.averaging if isinstance(outcomes, Responses) else "items",
         metric=metric or "" if passes or answers else "mean",
     )  # fmt: skip

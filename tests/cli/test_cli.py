@@ -11,6 +11,8 @@ import pytest
 from data.files import run, run_json
 from scipy import stats
 
+from bayes_sota.cli.exit_codes import exit_code
+
 BOARD = ("sota", "--maximum", "0.98", "--n-test", "200", "--classifiers", "50", "--seed", "1")
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
 
@@ -261,6 +263,22 @@ def test_doctor_tries_each_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, result["diagnostics"]["ok"]) == (0, True)
     assert {"numpy", "pymc", "exact law", "files and figures", "PyMC"} <= set(states)
     assert "broken" not in states.values()
+
+
+def test_what_does_not_fit_is_named_where_a_command_fails(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise AttributeError("module 'numpy' has no attribute 'of_the_future'")
+
+    assert exit_code(fails) == 70
+    assert "this is a bug" in capsys.readouterr().err
+    monkeypatch.setattr("bayes_sota.cli.doctor.requires", lambda _: ["numpy>=99"])
+    assert exit_code(fails) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: numpy is ")
+    assert 'needed >=99: python -m pip install "numpy>=99"' in shown
+    assert shown.count("\n") == 1
 
 
 def test_doctor_says_what_is_broken(

@@ -128,8 +128,12 @@ def test_tournaments_are_told_apart(tmp_path):
     named = written(tmp_path, path.read_text().replace("dataset", "tournament"), "named.csv")
     assert read_scores(named)["wine"].data_hash() == found["wine"].subset("bac").data_hash()
     refused(path, "'dataset', 'fold' could all name the rounds")
-    refused(path, r"line 6: round 'y', player 'b' already has a score on line 2; if another",
+    repeated = r"line 6: round 'y', player 'b' already has a score on line 2; "
+    refused(path, repeated + "round_column='fold' and group_column='dataset' take each run",
             round_column="fold")  # fmt: skip
+    no_data = written(tmp_path, path.read_text().replace("dataset", "where"), "plain.csv")
+    refused(no_data, repeated + "if another column", round_column="fold")
+    assert read_scores(path, round_column="fold", group_column="dataset").n_rounds == 4
     refused(path, "round 'z' that is not there", tournament_column="dataset", lower_is_better="z")
 
 

@@ -292,11 +292,13 @@ def test_data_sets_that_are_the_sample_are_called_so(tmp_path, capsys):
     assert run(capsys, *command, str(path), "--pairs", "--task-columns", "a,b,c")[1].startswith(
         "On the same 3 data sets"
     )
-    code, out, error = run(capsys, *command, rows)
-    assert (code, out) == (2, "")
-    assert "every task has one item" in error
-    assert "name their column as --item-column" in error
-    named = [json.loads(run(capsys, *command, *of, "--json")[1])["methods"]
-             for of in ([rows, "--item-column", "data set"],
-                        [str(path), "--task-columns", ",".join(wide[0])])]  # fmt: skip
-    assert named[0] == named[1]
+    assert "On the same 6 data sets forest has the best score" in run(capsys, *command, rows)[1]
+    ways = ([rows], [rows, "--item-column", "data set"],
+            [str(path), "--task-columns", ",".join(wide[0])])  # fmt: skip
+    named = [json.loads(run(capsys, *command, *of, "--json")[1])["methods"] for of in ways]
+    assert named[0] == named[1] == named[2]
+    for other in ("sota", "board"):
+        code, out, error = run(capsys, other, rows, "--n-test", "1000", "--score-column", "tree")
+        assert (code, out) == (2, "")
+        assert "rows are data sets or tasks by column 'data set'" in error
+        assert "bayes-sota epp ranks the methods" in error

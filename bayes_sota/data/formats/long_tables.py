@@ -22,7 +22,7 @@ from bayes_sota.data.formats.score_columns import (
     tournament_name,
 )
 from bayes_sota.data.grids import Axis, place_rows, renumbered
-from bayes_sota.data.readers.columns import find_score_column_beside, named_in, several
+from bayes_sota.data.readers.columns import WORDS, find_score_column_beside, named_in, several
 from bayes_sota.data.readers.metric_names import is_summary, refuse_loss
 from bayes_sota.data.score_table import ScoreTable
 
@@ -30,6 +30,7 @@ _OTHER_COLUMNS = (
     "; if another column numbers runs or folds, that is the round_column, and what is taken for "
     "the round now is the group_column; if it names data sets, it is the tournament_column"
 )
+_RUNS = {**WORDS["iterations"], **WORDS["folds"]}
 
 
 def is_long(table: Table, options: ScoreOptions) -> bool:
@@ -43,6 +44,28 @@ def is_long(table: Table, options: ScoreOptions) -> bool:
     return players is not None and has_rounds and options.players == "auto"
 
 
+def runs_of_rounds(table: Table) -> dict[str, str]:
+    """Options for a table whose players have several runs in every round; none for others.
+
+    Examples
+    --------
+    >>> cells = (["a", "a"], ["x", "x"], [1, 2], [0.5, 0.6])
+    >>> table = Table(("model", "task", "run", "acc"), cells, ("line 2", "line 3"), "x.csv")
+    >>> runs_of_rounds(table)
+    {'round_column': 'run', 'group_column': 'task'}
+    """
+    runs, rounds = named_in(table, _RUNS), named_in(table, WORDS["rounds"])
+    if len(runs) != 1 or len(rounds) != 1:
+        return {}
+    return {"round_column": table.header[runs[0]], "group_column": table.header[rounds[0]]}
+
+
+def _repeats(table: Table) -> str:
+    """What to do about players with several scores in a round, as the end of a message."""
+    options = [f"{option}={name!r}" for option, name in runs_of_rounds(table).items()]
+    return f"; {' and '.join(options)} take each run for a round" if options else _OTHER_COLUMNS
+
+
 def read_long(table: Table, options: ScoreOptions) -> NotedScores:
     """Score tables of a long table: one, or one for each tournament.
 
@@ -51,6 +74,7 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
     InputError
         A player with two scores in a round, with both places; columns that cannot be told.
     """
+    options.column(table, "score")  # one that is not there is said before others are looked for
     columns = _columns(table, options)
     used = list(columns.values())
     if len(set(used)) < len(used):
@@ -142,7 +166,8 @@ def _score_table(
     rounds, groups = (
         _grouped(axes["group"].among(rows), plain) if "group" in axes else (plain, None)
     )
-    hint = "" if groups is not None or tournament is not None else _OTHER_COLUMNS
+    alone = groups is None and tournament is None
+    hint = _repeats(table) if alone else ""
     grid = place_rows(table, (rounds, players), rows, hint=hint)
     lower = options.lower_is_better
     if not isinstance(lower, bool):

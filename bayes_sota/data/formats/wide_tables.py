@@ -28,7 +28,7 @@ from bayes_sota.data.readers.columns import (
     several,
 )
 from bayes_sota.data.readers.counters import find_counters
-from bayes_sota.data.readers.metric_names import asides, is_summary
+from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_metrics
 from bayes_sota.data.score_table import ScoreTable
 
 
@@ -60,6 +60,8 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
     in_columns, in_rows = ("round", "player") if players_in_rows else ("player", "round")
     left_out = [table.header[j] for j in rest if j not in (label, *columns)]
     titles = {j: table.header[j].strip() for j in columns}
+    if not players_in_rows and options.players == "auto":
+        refuse_metrics(table.where, titles.values(), "players")
     check_names(table.where, titles, f", and is no {in_columns}")
     names = list(titles.values())
     table, summaries = _without_summaries(table, label)

@@ -309,6 +309,8 @@ def read_entries(
     """
     table = open_table(path_or_frame, format)
     kaggle = format == "kaggle" or is_kaggle(table)
+    if name_column is None and not kaggle:
+        _refuse_rows_of_tasks(table)
     scores = _only_accuracy(table) if score_column is None else None
     own = {"stderr_column": stderr_column, "n_test_column": n_test_column}
     used = [find_column(table, name, option) for option, name in own.items() if name is not None]
@@ -337,6 +339,20 @@ def read_entries(
         unused = [j for j, x in found.beside.items() if np.any(x % 1) and j != errors]
         told += [f"columns that are not used: {several(unused)}"] * bool(unused)
     return replace(found, notes=(*found.notes, *told))
+
+
+def _refuse_rows_of_tasks(table: Table) -> None:
+    """Refuse rows that are data sets: the highest of their scores is nobody's best."""
+    if named_in(table, WORDS["names"]):
+        return
+    for j in named_in(table, WORDS["rounds"]):
+        if names_every_row(table, j):
+            raise InputError(
+                f"{table.where}: rows are data sets or tasks by column {shown(table.header[j])}, "
+                "not entries of a leaderboard: bayes-sota epp ranks the methods in the columns by "
+                "who wins, bayes-sota claim responses by their means; where they are entries, "
+                f"name_column={table.header[j]!r} says so"
+            )
 
 
 def error_column(table: Table, scores: int, wanted: str | None) -> int | None:
@@ -502,6 +518,8 @@ def _how_entries_differ(table: Table, column: int) -> str:
             f"rows of one entry are runs by column {shown(runs[0])}: write their mean as its "
             "score, because the best of them would be there by luck"
         )
+    if any(j != column for j in named_in(table, WORDS["rounds"])):
+        return "rows of one entry are data sets or tasks: bayes-sota epp compares entries over them"
     if long_columns(table.header) is not None:
         return f"if rows are answers to items, {ITEM_NUMBERS}"
     others = [j for j in range(len(table.header)) if j != column and names_every_row(table, j)]

@@ -350,14 +350,14 @@ def bad_cells(table: Table, wrong: Sequence[tuple[int, int]], complaint: str) ->
     cells = [listed_cells(table, column)[row] for row, column in wrong[:_MOST_NAMED]]
     first, *others = zip(wrong, cells, strict=False)
     (row, column), cell = first
-    meant = _slips_of_the_pen(cell)
+    got, meant = "an empty cell" if cell in (None, "") else shown(cell), _slips_of_the_pen(cell)
     listed = "".join(
         f"; also {shown(cell)} on {table.places[row]}, column {shown(table.header[column])}"
         for (row, column), cell in others
     )
     rest = len(wrong) - len(cells)
     return InputError(
-        f"{table.place(row, column)}: {complaint.format(shown(cell))}{meant}{listed}"
+        f"{table.place(row, column)}: {complaint.format(got)}{meant}{listed}"
         + (f"; and {rest:,} more" if rest else "")
     )
 

@@ -6,7 +6,7 @@ other metrics, of averages and of losses stand in ``vocabulary.toml``;
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -34,6 +34,9 @@ _ERRORS = (
 )
 _OF_ERRORS = frozenset(("stderr", "se", "sem", "stderror"))
 _IN_WORDS = (frozenset(("std", "err")), frozenset(("standard", "error")))  # std_err
+_METRICS = frozenset(
+    word for kind in ("scores", "other_metrics", "losses", "aucs") for word in WORDS[kind]
+)
 _MOST = 30  # columns of which one or two may be no parts
 _BY_CHANCE = 0.05, 0.001  # probability that all, or some, agree without being the parts
 _RIGHT = 'metric="accuracy" says so'
@@ -134,6 +137,26 @@ def is_other_metric(name: str) -> bool:
     """
     others = WORDS["other_metrics"].keys() | WORDS["aucs"].keys()
     return is_loss(name) or not others.isdisjoint(_metric_words(name))
+
+
+def refuse_metrics(where: str, names: Iterable[str], what: str) -> None:
+    """Raise ``InputError`` where columns are several scores of the same, by their names.
+
+    Examples
+    --------
+    >>> refuse_metrics("x.csv", ["tree", "forest", "f1"], "players")
+    >>> refuse_metrics("x.csv", ["accuracy", "f1"], "players")
+    Traceback (most recent call last):
+        ...
+    bayes_sota.core.errors.InputError: x.csv: columns 'accuracy', 'f1' are metrics by their names, \
+not players: keep one of them, beside a column that names the players
+    """
+    metrics = [name for name in names if normalize_name(name) in _METRICS]
+    if len(metrics) > 1:
+        raise InputError(
+            f"{where}: columns {several(metrics)} are metrics by their names, not {what}: keep one "
+            f"of them, beside a column that names the {what}"
+        )
 
 
 def refuse_other_metric(

@@ -41,7 +41,7 @@ from bayes_sota.data.readers.long_answers import (
     outcome_of,
     widen,
 )
-from bayes_sota.data.readers.metric_names import asides
+from bayes_sota.data.readers.metric_names import asides, refuse_metrics
 from bayes_sota.data.readers.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.responses import MISSING, Runs
 
@@ -173,6 +173,7 @@ def find_roles(
                 f"{problem}, but says something about items or other columns by its name; take it "
                 "out, or rename it"
             )
+    refuse_metrics(table.where, (table.header[j] for j in methods), "methods")
     are_classes = labels is not None and truth is not WORDS["labels"]  # whole numbers as well
     if not are_classes:
         items, methods = _without_counter(table, items, methods)

@@ -332,14 +332,12 @@ def read_item_scores(
         )
     joined = roles.joined(roles.numbers(number_of, _NO_NUMBER))
     with located(table.where):
-        return ItemScores(
-            joined.values,
+        return joined.item_scores(
             labels=labels,
             metric=metric,
             lower_is_better=lower_is_better,
             average=average,
             name=table.stem if name is None else name,
-            **joined.labels,
         )
 
 
@@ -576,11 +574,6 @@ def _outcomes(
             f"{shown(joined.names[column])} has no number for item {shown(joined.items[row])}; "
             "write what a failure counts, or take the item out"
         )
-    return ItemScores(
-        joined.values,
-        metric="mean",
-        lower_is_better=lower_is_better,
-        average=average,
-        name=name,
-        **joined.labels,
+    return joined.item_scores(
+        metric="mean", lower_is_better=lower_is_better, average=average, name=name
     )

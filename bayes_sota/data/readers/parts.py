@@ -16,6 +16,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import codes_of, nearest, shown
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.readers.columns import several
 from bayes_sota.data.responses import Responses, Runs, runs_at
 
@@ -282,6 +283,17 @@ class Joined:
         return Responses(
             self.values, n_runs=self.n_runs, notes=self.notes, **self.labels, **options
         )
+
+    def item_scores(self, **options: Any) -> ItemScores:
+        """Numbers, whose items are data sets where each row has its own; options of ``ItemScores``.
+
+        Tasks of one item each are no parts of a test, but the sample.
+        """
+        are_parts = self.tasks is None or len(set(self.tasks)) < len(self.items)
+        if are_parts or options.get("labels") is not None:
+            return ItemScores(self.values, **self.labels, **options)
+        labels = self.labels | {"items": self.tasks, "tasks": None}
+        return ItemScores(self.values, **labels, **options).of_tasks("data set")
 
     def without(self, leave_out: Collection[str]) -> "Joined":
         """The same without some methods and tasks, by their names.
