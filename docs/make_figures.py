@@ -4,6 +4,7 @@ Every figure is of a bundled example and a fixed seed, and small enough to live 
 """
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,17 @@ def learning_curve() -> Any:
     return bs.epp.plot_learning_curve(points, backend="matplotlib")
 
 
+def families() -> Any:
+    """All configurations of the six largest families over twenty rounds of held-out digits."""
+    example = load_responses_example("digits")
+    largest = dict(Counter(example.families).most_common(6))
+    chosen = [place for place, family in enumerate(example.families) if family in largest]
+    answers = example.held_out.correct[:1240, chosen].reshape(20, 62, len(chosen))
+    players = [f"{example.families[place]}/{place}" for place in chosen]
+    fit = bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=players), penalty=0.5)
+    return bs.epp.plot_families(fit, "/", backend="matplotlib")
+
+
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk").leaderboard()
@@ -195,6 +207,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "claim_methods", methods
     yield "claim_pairs", pairs
     yield "epp", epp
+    yield "epp_families", families
     yield "epp_learning_curve", learning_curve
     yield from board_figures()
 

@@ -299,6 +299,14 @@ def calls(folder: Path) -> dict[str, Call]:
             {"data": table(), "orders": 3},
             {"data": table(7), "orders": 4, "k_factor": 16.0, **seeds},
         ),
+        "families_of": Call(
+            {"players": ["a_b-c", "d_e-f"], "separator": "_"},
+            {"players": ["a_x-c", "g_e-f"], "separator": "-"},
+        ),
+        "tuning_promise": Call(
+            {"skills": np.linspace(-1, 1, 24), "families": list("ab") * 12},
+            {"skills": np.linspace(-1, 1, 24) ** 3, "families": list("abb") * 8, "more": 5},
+        ),
         "learning_curve": Call(
             {"fit": fit(), "repetitions": 2}, {"fit": fit(7), "repetitions": 3, **seeds}
         ),

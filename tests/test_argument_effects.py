@@ -58,6 +58,10 @@ SILENT = {
 SLOW = (
     "auc_law",
     "auc_maximum_law",
+    "bias_table",
+    "judge_rules",
+    "judge_runs",
+    "shake_up_table",
     "board_table",
     "estimate_many",
     "claim_of_best_entry",
@@ -128,6 +132,7 @@ def call(name: str, arguments: dict[str, Any]) -> str | None:
         return None
 
 
+@pytest.mark.slow
 def test_every_function_has_a_call(option_inputs: Path) -> None:
     assert set(functions()) == {*calls(option_inputs), *LEFT_OUT}
 

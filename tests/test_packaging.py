@@ -90,6 +90,7 @@ def test_wheel_holds_nothing_else(wheel: Path) -> None:
     assert not [name for name in rest if ".dist-info/" not in name]
 
 
+@pytest.mark.slow
 def test_sdist_holds_what_a_reader_needs(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -1,31 +1,48 @@
-"""The group of all commands."""
+"""The group of all commands; each is imported when it is asked for, and the others are not."""
+
+from collections import UserDict
+from importlib import import_module
+from typing import Any, cast
 
 import click
 
 from bayes_sota import __version__
-from bayes_sota.claims.command import claim
-from bayes_sota.cli.app.command import app
-from bayes_sota.cli.batch import batch
-from bayes_sota.cli.demo import demo
-from bayes_sota.cli.doctor import doctor
-from bayes_sota.cli.inspection import inspect_file
-from bayes_sota.crossval.command import cv
-from bayes_sota.data.command import examples, infer_n
-from bayes_sota.epp.command import epp
-from bayes_sota.leaderboard.command import board, models, sota
-from bayes_sota.leaderboard.command_score import score
-from bayes_sota.maximum.command import maximum
-from bayes_sota.paired.command import paired
 
-_COMMANDS = (
-    demo, examples, inspect_file, score, infer_n, maximum, sota, batch, models, paired, board,
-    claim, epp, cv, doctor, app,
-)  # fmt: skip
+_PLACES = {  # module and name, below bayes_sota
+    "app": "cli.app.command:app",
+    "batch": "cli.batch:batch",
+    "board": "leaderboard.command:board",
+    "claim": "claims.command:claim",
+    "cv": "crossval.command:cv",
+    "demo": "cli.demo:demo",
+    "doctor": "cli.doctor:doctor",
+    "epp": "epp.command:epp",
+    "examples": "data.command:examples",
+    "infer-n": "data.command:infer_n",
+    "inspect": "cli.inspection:inspect_file",
+    "maximum": "maximum.command:maximum",
+    "models": "leaderboard.command:models",
+    "paired": "paired.command:paired",
+    "score": "leaderboard.command_score:score",
+    "sota": "leaderboard.command:sota",
+}
+
+
+class _Commands(UserDict[str, Any]):
+    """Commands by their names, imported at their first use."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        found = self.data[name]
+        if isinstance(found, str):
+            module, _, command = found.partition(":")
+            found = getattr(import_module(f"bayes_sota.{module}"), command)
+        return cast(click.Command, found)
+
 
 cli = click.version_option(__version__, prog_name="bayes-sota")(
     click.Group(
         "cli",
-        commands=_COMMANDS,
+        commands=_Commands(_PLACES),
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
         help="Say what the data support about the state of the art behind the best score.",
     )

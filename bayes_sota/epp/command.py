@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.arguments import NOT_NEGATIVE, OPEN_SHARE, Range, refuse_unused
+from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, OPEN_SHARE, Range, refuse_unused
 from bayes_sota.core.command import (
     ESTIMATE_OPTIONS,
     InputFile,
@@ -46,6 +46,8 @@ _ONLY_SAMPLED = {
 _FIT = ("matches", "penalty", "test_fraction")
 _ONLY_FITTED = {
     "--plan": None,
+    "--family-separator": None,
+    "--more": None,
     "--penalty": 0.0,
     "--best-of": (),
     "--matches": "same-round",
@@ -80,6 +82,15 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         Range(0, 100, open_low=True), "--plan", metavar="SE",
         help="How many rounds are enough for standard errors of SE (.2 is 5 points of the "
         "probability of winning), for telling neighbours, and for the best; with a learning curve.",
+    ),
+    click.option(
+        "--family-separator", metavar="TEXT",
+        help="What stands after the family in the names of players: with _ gbm_17 is a "
+        "configuration of gbm. Says what further tuning of each family promises.",
+    ),
+    number_option(
+        COUNT, "--more",
+        help="New configurations of a family, drawn like those that there are. Default: 20.",
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
@@ -144,9 +155,10 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     interval_option,
     top_option(20, "Players shown."),
     choice_option(
-        "--figure-kind", choices=("forest", "matrix", "ranks", "reliability", "scores"),
+        "--figure-kind",
+        choices=("forest", "matrix", "ranks", "reliability", "scores", "families"),
         help="What the figure shows: skills, who beats whom, ranks, or (without --bayes) predicted "
-        "beside observed wins, or mean scores against skills.",
+        "beside observed wins, mean scores against skills, or boxes by family.",
     ),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     seed_option,
@@ -184,27 +196,33 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     """
     if asked["bayes"]:
         _refuse(asked, _ONLY_FITTED, "is for maximum likelihood: leave out --bayes")
-        if shown.figure_kind in ("reliability", "scores"):
+        if shown.figure_kind in ("reliability", "scores", "families"):
             raise InputError(f"--figure-kind {shown.figure_kind} is of a fit: leave out --bayes")
         if asked["rope"] is not None and not asked["test"]:
             raise InputError("--rope is for a pair of players: --test names it")
     else:
         _refuse(asked, _ONLY_SAMPLED, "is for the Bayesian model: add --bayes")
+        if asked["family_separator"] is None:
+            _refuse(asked, {"--more": None}, "is for families: add --family-separator")
+            if shown.figure_kind == "families":
+                raise InputError("--figure-kind families needs --family-separator")
     tables, reading = _read(files, asked)
     estimate = _sample if asked["bayes"] else _fit if len(tables) == 1 else _fit_several
     about = {"ci_prob": asked["ci_prob"], "reading": reading}
     report, result, tree = estimate(tables, shown, asked, about)
     write_result(shown.output, tree)
-    draw = (
-        None
-        if len(tables) > 1 and not asked["bayes"]
-        else partial(_figure, result, shown.figure_kind, asked["ci_prob"])
-    )
+    draw: Callable[[], PlotCollection] | None
+    draw = partial(_figure, result, shown.figure_kind, asked["ci_prob"])
     if asked["plan"] is not None:
         draw = partial(_curve_figure, report.content["learning_curve"])
+    elif shown.figure_kind == "families":
+        draw = partial(_boxes, result, asked["family_separator"])
+    elif len(tables) > 1 and not asked["bayes"]:
+        draw = None
     return shown.deliver(report, shown.top, draw)
 
 
+type Asked = dict[str, Any]
 type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
 
 
@@ -244,7 +262,17 @@ def _fit(
         fit, pairs=asked["test"], best_of=best_of, repetitions=asked["repetitions"],
         random_seed=shown.seed, **about,
     )  # fmt: skip
-    return report, fit, fit.to_datatree
+    return _with_families(report, [fit], asked), fit, fit.to_datatree
+
+
+def _with_families(report: "Report", boards: Sequence[Any], asked: Asked) -> "Report":
+    """The report with what further tuning of each family promises, where families are named."""
+    if asked["family_separator"] is None:
+        return report
+    from bayes_sota.epp.summary_families import add_families
+
+    more = 20 if asked["more"] is None else asked["more"]
+    return add_families(report, boards, asked["family_separator"], more)
 
 
 def _plan(
@@ -252,7 +280,8 @@ def _plan(
 ) -> "Report":
     from bayes_sota.epp.summary_plan import report_plan
 
-    unused = {"--test": asked["test"], "--best-of": asked["best_of"]}
+    names = ("test", "best_of", "family_separator")
+    unused = {f"--{name.replace('_', '-')}": asked[name] for name in names}
     kind = None if shown.figure_kind == "forest" else shown.figure_kind
     refuse_unused("--plan", unused | {"--output": shown.output, "--figure-kind": kind})
     repetitions = asked["repetitions"]
@@ -270,9 +299,12 @@ def _fit_several(
 
     unused = {"--test": asked["test"], "--best-of": asked["best_of"]}
     unused |= {"--repetitions": asked["repetitions"], "--seed": shown.seed, "--plan": asked["plan"]}
-    refuse_unused("several tournaments", unused | {"--figure": shown.figure})
+    if shown.figure_kind != "families":
+        refuse_unused("several tournaments", unused | {"--figure": shown.figure})
+    refuse_unused("several tournaments", unused)
     found = fit_tournaments(tables, **{name: asked[name] for name in _FIT})
-    return report_tournaments(found, **about), found, lambda: tournaments_tree(found)
+    report = _with_families(report_tournaments(found, **about), found, asked)
+    return report, found, lambda: tournaments_tree(found)
 
 
 def _sample(
@@ -334,6 +366,12 @@ def _curve_figure(points: list[dict[str, Any]]) -> "PlotCollection":
     from bayes_sota.epp.plots import plot_learning_curve
 
     return plot_learning_curve(points)
+
+
+def _boxes(result: Any, separator: str) -> "PlotCollection":
+    from bayes_sota.epp.plots_families import plot_families
+
+    return plot_families(result, separator)
 
 
 def _figure(result: Any, kind: str, ci_prob: float) -> "PlotCollection":

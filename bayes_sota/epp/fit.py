@@ -155,6 +155,11 @@ class BradleyTerryFit:
         return self.data.players
 
     @property
+    def tournament(self) -> str:
+        """Name of the tournament."""
+        return self.data.tournament
+
+    @property
     def data_is_splits(self) -> bool:
         """Whether rounds are splits of one data set, which share training items."""
         return isinstance(self.data, ScoreTable) and self.data.scheme == "model/cv"

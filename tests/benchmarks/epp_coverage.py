@@ -1,4 +1,4 @@
-r"""EPP's tests and intervals: ``python tests/benchmarks/epp_coverage.py size|bayes|real``.
+r"""EPP's tests and intervals: ``python tests/benchmarks/epp_coverage.py size|bayes|real|tuning``.
 
 *size*: two equal players in simulated tournaments of twenty rounds; a true null is rejected how
 often, and intervals cover how often? ``--players 5 16 --kinds same-round`` and so on run a part.
@@ -17,6 +17,11 @@ size, and their data swapped.
 items of CIFAR-10's test set. A round is the accuracy on so many items; a tournament has twenty
 rounds of different items. The truth is the estimate from 20,000 rounds drawn from all items: scores
 are real, ties are many, and no model is right.
+
+*tuning*, with ``BAYES_SOTA_DATA`` (two minutes): up to 500 random configurations of each of five
+families on 34 data sets, as published with the EPP paper. Some are seen, as many or more held out:
+is the best of all beaten as often as was said? The simple rule knows two of the answers: the family
+of the best has probability k / (n + k), any other the share that came true.
 """
 
 import argparse
@@ -24,11 +29,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from timing import print_table
 
@@ -39,6 +45,7 @@ from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import cluster_weight, count_cells, order_rounds, rows_of_rounds
 from bayes_sota.epp.simulate import leaderboard_quality, simulate_tournament
+from bayes_sota.epp.tuning import families_of, tuning_promise
 
 LEVEL, ROUNDS, SEED = 0.05, 20, 20_261_121
 Truths = dict[str, float]
@@ -237,9 +244,45 @@ def real(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
         yield f"{name}, rounds of {items} items", shown(judged)
 
 
+def tuning(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """One row per number of configurations seen and held out: what was said, what came true."""
+    path = Path(os.environ["BAYES_SOTA_DATA"]) / "openml_epp" / "epp_34_datasets.csv.gz"
+    boards = pd.read_csv(path)
+    boards["family"] = families_of(boards["model"], "_")
+    for n, more in ((10, 10), (20, 20), (50, 50), (100, 100), (20, 100)):
+        rng, rows = np.random.default_rng(SEED), []
+        for (_, board), _ in product(boards.groupby("dataset"), range(4)):
+            drawn = {name: rng.permutation(of["epp"]) for name, of in board.groupby("family")}
+            seen = {name: x[:n] for name, x in drawn.items() if x.size >= n + more}
+            if seen:
+                rows += promised(seen, {name: drawn[name][n : n + more] for name in seen}, more)
+        said, came, leads = np.array(rows, np.float64).T
+        shares = [f"all {100 * said.mean():.1f}, {100 * came.mean():.1f}"]
+        for low, high in pairwise((0.0, 0.02, 0.1, 0.35, 0.5, 1.0)):
+            here = (said >= low) & (said < high)
+            shares.append(
+                f"{low:g} to {high:g} {100 * said[here].mean():.0f}, {100 * came[here].mean():.0f} "
+                f"({here.sum()})"
+            )
+        simple = np.where(leads == 1, more / (n + more), came[leads == 0].mean())
+        scores = [np.mean((p - came) ** 2) for p in (said, simple)]
+        shares.append(f"Brier {scores[0]:.4f}, simple rule {scores[1]:.4f}")
+        yield f"{n} seen, {more} new", "; ".join(shares)
+
+
+def promised(
+    seen: dict[str, np.ndarray], held_out: dict[str, np.ndarray], more: int
+) -> Iterator[tuple[float, bool, bool]]:
+    """What was said of each family, whether it came true, and whether the family has the best."""
+    best = max(x.max() for x in seen.values())
+    names = [name for name, x in seen.items() for _ in x]
+    for one in tuning_promise(np.concatenate([*seen.values()]), names, more):
+        yield one.p_beats_best, held_out[one.family].max() > best, one.best == best
+
+
 def main() -> None:
     """Print the rows of one study as they come."""
-    studies = {"size": size, "bayes": bayes, "real": real}
+    studies = {"size": size, "bayes": bayes, "real": real, "tuning": tuning}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("study", choices=studies)
     parser.add_argument("--players", type=int, nargs="+", default=[5, 16])

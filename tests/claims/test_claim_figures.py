@@ -369,6 +369,7 @@ def test_the_matrix_of_many_methods_shows_the_best_without_numbers() -> None:
     assert len(artist(figure, "told_apart", "difference")["x"]) == 2 * int(kept.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 12, 20, 40])
 def test_names_and_numbers_of_the_matrix_of_pairs_stay_apart(count: int) -> None:
     values = np.random.default_rng(2).normal(np.linspace(0.9, 0.1, count), 0.3, (200, count))

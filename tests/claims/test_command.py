@@ -94,6 +94,7 @@ def test_spreads_of_means_and_planning(capsys) -> None:
     assert "no size makes the claim" in out
 
 
+@pytest.mark.slow
 def test_means_and_a_size_alone_have_imputed_spreads(capsys) -> None:
     found = result(capsys, *MEANS)
     first, second = (2 / 3 * mean * (1 - mean) for mean in (0.81, 0.80))

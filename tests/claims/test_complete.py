@@ -60,6 +60,7 @@ def test_the_groups_are_those_of_the_model(model: pm.Model, trace: xr.DataTree) 
     assert list(bs.summarize(tree).index) == ["difference", "p_false"]
 
 
+@pytest.mark.slow
 def test_an_extended_model_gives_its_own_groups(trace: xr.DataTree) -> None:
     with build_clustered_items(ANSWERS) as extended:
         more = pm.Normal("more", extended["difference"], 1, initval=0.3)

@@ -52,6 +52,7 @@ def test_a_pair_named_the_other_way_round_is_its_mirror() -> None:
     assert "lower than m1" in lower.sentences[0]
 
 
+@pytest.mark.slow
 def test_all_pairs_have_what_each_has_by_itself() -> None:
     data = answers(300, [0.9, 0.7, 0.65, 0.2])
     found = report_pairs(data, draws=20_000, rope=0.02).content

@@ -87,6 +87,7 @@ def file_of(client: FlaskClient, response: TestResponse, name: str) -> bytes:
                 return found.data
 
 
+@pytest.mark.slow
 def test_a_claim_has_the_numbers_of_the_command(client, capsys) -> None:
     response = ask(client, "accuracies", CLAIM)
     assert response.status_code == 200
@@ -290,6 +291,7 @@ def test_a_question_of_hours_is_refused_before_work_begins(
     assert not [p for p in jobs._folder.iterdir() if p.name != "work" and p.name not in jobs._jobs]
 
 
+@pytest.mark.slow
 def test_a_question_that_takes_too_long_is_ended(client, monkeypatch) -> None:
     monkeypatch.setattr(app_jobs, "_LIMIT", 0.2)
     response = ask(client, "maximum", {"maximum": ".9", "n_test": "1000", "classifiers": "1000000"})
@@ -303,6 +305,7 @@ def test_a_question_that_takes_too_long_is_ended(client, monkeypatch) -> None:
     assert ask(client, "accuracies", CLAIM).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_computation_that_cannot_be_started_is_told_and_the_next_is(
     client, jobs, monkeypatch
 ) -> None:
@@ -332,6 +335,7 @@ def test_a_file_that_takes_longer_comes_by_itself(client, monkeypatch) -> None:
     assert file_of(client, get(client, answer), "figure.pdf").startswith(b"%PDF")
 
 
+@pytest.mark.slow
 def test_a_file_can_be_cancelled_and_asked_for_again(client, jobs, monkeypatch) -> None:
     answer = ask(client, "accuracies", CLAIM).request.path
     monkeypatch.setattr(pages, "_PATIENCE", 0.0)

@@ -291,6 +291,7 @@ def test_the_head_of_a_page_is_that_of_the_page(page, place) -> None:
     assert fixed.sub(b"", head) == fixed.sub(b"", page.partition(b"\r\n\r\n")[0]) + b"\r\n\r\n"
 
 
+@pytest.mark.slow
 def test_a_question_is_cancelled(server) -> None:
     """Its process goes and its files go; the next question is answered."""
     token = server.token()
@@ -312,6 +313,7 @@ def test_a_question_is_cancelled(server) -> None:
     assert b"<blockquote" in server.shown(found)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_ends_one_question_alone(server) -> None:
     place = place_of(server.ask("maximum", HUGE))
     os.kill(server.wait_for_work(place), signal.SIGKILL)  # as a system without memory does
@@ -321,6 +323,7 @@ def test_a_process_that_dies_ends_one_question_alone(server) -> None:
     assert b"<blockquote" in server.shown(place_of(server.ask("accuracies", CLAIM)))
 
 
+@pytest.mark.slow
 def test_many_questions_at_once_are_counted(server) -> None:
     """Each is answered or refused; none is lost."""
     token = server.token()
@@ -342,6 +345,7 @@ def test_many_questions_at_once_are_counted(server) -> None:
     assert {alert(server.shown(place)) for place in places} == {"this question was cancelled"}
 
 
+@pytest.mark.slow
 def test_the_process_goes_with_its_page(tmp_path) -> None:
     """Even if the page has no time to end it."""
     with started(tmp_path) as server:

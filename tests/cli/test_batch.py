@@ -62,6 +62,7 @@ def tables(folder: Path) -> list[bytes]:
     return [(folder / f"summaries.{ending}").read_bytes() for ending in ("csv", "parquet")]
 
 
+@pytest.mark.slow
 def test_rows_say_what_the_command_says(manifest: Path, tmp_path: Path, capsys: Any) -> None:
     out = tmp_path / "out"
     code, printed, error = run(
@@ -91,6 +92,7 @@ def test_rows_say_what_the_command_says(manifest: Path, tmp_path: Path, capsys: 
     assert by_name["shrunk"]["theta_sota_estimate"] == float(shrunk["theta_sota"])
 
 
+@pytest.mark.slow
 def test_averages_over_tasks_are_rows(tmp_path: Path) -> None:
     (tmp_path / "exam.csv").write_text("model,law,art\na,0.9,0.5\nb,0.8,0.6\n")
     rows = pd.DataFrame({"identifier": ["exam", "none"], "file": str(tmp_path / "exam.csv"),
@@ -100,6 +102,7 @@ def test_averages_over_tasks_are_rows(tmp_path: Path) -> None:
     assert "there is no column 'arts' (--task-columns)" in found.loc["none", "problem"]
 
 
+@pytest.mark.slow
 def test_the_written_seed_repeats_a_row_where_another_row_failed(
     manifest: Path, tmp_path: Path, capsys: Any
 ) -> None:
@@ -253,6 +256,7 @@ def test_a_cluster_that_does_not_answer_is_said_soon(tmp_path: Path, capsys: Any
     assert time.monotonic() - start < 10
 
 
+@pytest.mark.slow
 def test_results_have_the_groups_of_checks_where_these_are_wanted(tmp_path: Path) -> None:
     path = maxima(tmp_path, 1)
     some, every = (
@@ -303,6 +307,7 @@ def test_a_folder_belongs_to_one_run_at_a_time(tmp_path: Path, capsys: Any) -> N
     assert run(capsys, "batch", path, "--output-dir", out, "--quiet")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_kept_nothing_yet_goes_on_with_its_seed(tmp_path: Path) -> None:
     path, out = maxima(tmp_path, 1), tmp_path / "out"
     first = bs.estimate_many(path, out, random_seed=5)
@@ -446,6 +451,7 @@ def test_names_of_winners_are_no_formulas(tmp_path: Path) -> None:
     assert "'=1+1" in (tmp_path / "out" / "summaries.csv").read_text()
 
 
+@pytest.mark.slow
 def test_the_figure_has_every_board_with_a_result(
     manifest: Path, monkeypatch: Any, capsys: Any
 ) -> None:

@@ -17,6 +17,7 @@ BOARD = ("sota", "--maximum", "0.98", "--n-test", "200", "--classifiers", "50", 
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
 
 
+@pytest.mark.slow
 def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
     command = (
         "maximum", "--metric", "auc", "--n-test", "3000", "--n-positive", "51", "--classifiers",

@@ -33,6 +33,7 @@ ELSEWHERE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", DRAWN)
 def test_the_next_person_gets_the_same(
     base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path, tmp_path: Path
@@ -50,6 +51,7 @@ def test_the_next_person_gets_the_same(
     assert other.replace(told.format(1), told.format(DEFAULT_SEED)) != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", DRAWN[:2])
 def test_the_seed_is_in_json_and_report(
     base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path, tmp_path: Path

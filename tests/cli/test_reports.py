@@ -167,6 +167,7 @@ def test_the_answer_fits_on_two_lines_of_a_page(
     assert len(unescape(heading)) <= 170
 
 
+@pytest.mark.slow
 def test_the_first_sentence_can_be_quoted(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Skill is the mean over all new items; one fresh test set has a wider range."""
     number = r"([\d.]+)"

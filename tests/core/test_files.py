@@ -56,6 +56,7 @@ except InputError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits of file sizes are POSIX")
 def test_a_result_on_a_full_disk(tmp_path: Path) -> None:
     path = tmp_path / "x.nc"

@@ -47,6 +47,7 @@ def test_evidence_and_weights_are_those_of_the_closed_form():
     )
 
 
+@pytest.mark.slow
 def test_evidence_differs_between_seeds_as_its_error_says():
     fits = [
         infer(

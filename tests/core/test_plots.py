@@ -142,6 +142,7 @@ def test_every_figure_is_tested_by_its_marks() -> None:
     assert [name for name in public_figures() if name.rpartition(".")[2] not in marked] == []
 
 
+@pytest.mark.slow
 def test_names_in_any_script_are_drawn_without_a_warning(tmp_path: Path) -> None:
     board = bs.Leaderboard([0.93, 0.9, 0.88], n_test=500, names=["\u6df1\u5ea6", "b", "c"])
     figure = bs.leaderboard.plot_entries(bs.board_table(board, random_seed=0), backend="matplotlib")

@@ -78,6 +78,7 @@ def page_of(table) -> str:
     return report_page(table, about="bayes-sota board")
 
 
+@pytest.mark.slow
 def test_names_from_strangers_stay_text() -> None:
     page, plain = (
         Page(page_of(table_of(names)))
@@ -101,6 +102,7 @@ def test_the_page_has_all_rows_and_all_numbers_of_json() -> None:
     assert page.count("tr") == 1 + 25  # the first rows, for a browser without scripts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [10, 5000])
 def test_long_tables_are_compressed_and_come_back(rows: int) -> None:
     table = table_of([f"model <{i}>" for i in range(rows)])
@@ -129,6 +131,7 @@ def test_a_result_that_cannot_be_trusted_says_so_above_everything() -> None:
     assert "No check of this result failed." not in "".join(page.words)
 
 
+@pytest.mark.slow
 def test_a_slider_starts_at_its_default_and_has_every_step() -> None:
     board = bs.Leaderboard([0.93, 0.92, 0.91, 0.90, 0.88, 0.85], n_test=500)
     report = bs.leaderboard.report_sota(board, random_seed=0)

@@ -117,6 +117,7 @@ def test_test_scores_that_cannot_be_meant(judge, file, text, message, tmp_path: 
     assert message in error
 
 
+@pytest.mark.slow
 def test_the_result_is_written(judge, file: Path, tmp_path: Path) -> None:
     code, _, _ = judge(file, "--rule", "fixed", "--seed", 2, "--output", tmp_path / "judged.nc")
     assert code == 0

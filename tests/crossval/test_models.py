@@ -52,6 +52,7 @@ def test_the_likelihood_is_that_of_the_laws_it_says(folds: int) -> None:
         assert found[i] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [0.0, 40.0])
 @pytest.mark.parametrize("several", [False, True])
 def test_coordinates_of_the_sampler_leave_the_law_as_it_is(precision: float, several: bool) -> None:
@@ -78,6 +79,7 @@ def test_coordinates_of_the_sampler_leave_the_law_as_it_is(precision: float, sev
         assert values.eval() == pytest.approx(0.2 + 1.3 * at)
 
 
+@pytest.mark.slow
 def test_variables_in_other_coordinates_have_the_density_of_their_law() -> None:
     model = build_model(RUNS, unit=1.0)
     names = ["log_fold_sd", "log_partition_ratio", "learner_effect"]

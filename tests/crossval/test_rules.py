@@ -217,6 +217,7 @@ def test_crossing_is_read_off_the_means_one_after_the_other() -> None:
     assert found.tolist() == [[expected] * 3]
 
 
+@pytest.mark.slow
 def test_equal_learners_stop_at_once_as_often_as_random_walks_keep_their_sign() -> None:
     m, studies = 8, 4000
     scores = np.random.default_rng(6).normal(0.9, 0.02, (studies, 2, m, 1))

@@ -22,6 +22,7 @@ from bayes_sota.crossval.rules import VarianceRule, named_rule
 from bayes_sota.crossval.summary_runs import describe_runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scoring", ["roc_auc", "accuracy"])
 def test_scores_and_probabilities_are_those_of_scikit_learn(scoring: str) -> None:
     logistic = make_pipeline(StandardScaler(), LogisticRegression())

@@ -58,6 +58,7 @@ def test_learners_have_their_estimates_and_stopping_iterations(one: Report) -> N
     assert list(one.reasons) == []
 
 
+@pytest.mark.slow
 def test_pairs_have_their_reproducibility_and_tests(one: Report, many: Report) -> None:
     for report, (scores, _) in ((one, simulated()), (many, simulated(tasks=6))):
         pairing = report.content["pairing"]

@@ -256,6 +256,7 @@ HOSTILE: dict[str, tuple[dict[str, Callable[[bytes], bytes]], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_workbooks_are_refused(tmp_path: Path, kind: str) -> None:
     change, message = HOSTILE[kind]
@@ -313,6 +314,7 @@ def mutants(content: bytes, number: int) -> Iterator[bytes]:
         yield made.getvalue()
 
 
+@pytest.mark.slow
 def test_mutated_workbooks_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
     content = saved(tmp_path / "f.xlsx", [*BOARD, ["C", "0.5"]], [["x"]], hidden=[2]).read_bytes()
     path, ends = tmp_path / "m.xlsx", Counter[str]()

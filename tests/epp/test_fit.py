@@ -103,6 +103,7 @@ def tables_of_many_shapes() -> Iterator[BradleyTerryFit]:
         yield fit_epp(table, kind, penalty=0.5, test_fraction=share)
 
 
+@pytest.mark.slow
 def test_every_standard_error_is_the_root_of_the_covariance_that_is_kept() -> None:
     """Also of differences; the covariance is positive semi-definite and of mean zero."""
     number = alone = 0

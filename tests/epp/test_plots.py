@@ -223,6 +223,7 @@ def test_rank_intervals_of_a_fit(fit: BradleyTerryFit) -> None:
     assert title_of(figure) == f"{tied.sum()} of 6 players may hold rank 1"
 
 
+@pytest.mark.slow
 def test_posterior_ranks_from_skills_and_from_ranks(fit: BradleyTerryFit) -> None:
     tree = tree_of(fit, sd=1.0)
     epp = tree["posterior"]["epp"]

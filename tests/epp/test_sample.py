@@ -132,6 +132,7 @@ def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
     assert summarize_epp(again).equals(summarize_epp(found))
 
 
+@pytest.mark.slow
 def test_log_densities_are_those_of_the_formulas() -> None:
     found = tree()
     posterior, prior = found["posterior"], found["log_prior"]
@@ -271,6 +272,7 @@ def extended() -> pm.Model:
     return model
 
 
+@pytest.mark.slow
 def test_an_extended_model_gives_likelihood_predictions_and_checks() -> None:
     model = extended()
     trace = prior_of(model, 50)

@@ -201,6 +201,7 @@ def test_every_number_has_a_range() -> None:
             assert not bare or hasattr(param.type, "limits"), (name, param.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", BASES if STUDY else ["maximum"])
 def test_extremes(base: str, option_inputs: Path) -> None:
     assert sweep(base, option_inputs, EXTREMES if STUDY else FEW) == []

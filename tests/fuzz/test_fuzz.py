@@ -43,6 +43,7 @@ def test_what_the_study_found_stays_mended(label: str, seed: int) -> None:
     check(next(case for case in _CASES if case.label == label), range(seed, seed + 1))
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_seen() -> None:
     """A judge that finds nothing wrong proves nothing."""
     case = next(case for case in _CASES if case.name == "board.csv")

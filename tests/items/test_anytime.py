@@ -21,6 +21,7 @@ def test_answers_have_the_half_of_the_beta_mixture(b: int, c: int) -> None:
     assert found.worse[-1] - (2 * np.exp(whole) - half) == pytest.approx(-error, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["answers", "shares", "margin", "clusters"])
 def test_errors_at_any_look_stay_below_alpha(kind: str) -> None:
     """1,000 trajectories of 300 items at the edge of what is excluded."""

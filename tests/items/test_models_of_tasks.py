@@ -45,6 +45,7 @@ def at_some_point(model, *outputs):
     return logp, values(point)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "runs", [3, np.random.default_rng(2).integers(1, 6, (12, 3))], ids=["equal", "different"]
 )
@@ -66,6 +67,7 @@ def test_likelihood_of_single_answers_against_scipy():
     assert found == pytest.approx(stats.bernoulli.logpmf(correct, special.expit(odds)).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("new", ["items", "tasks"])
 def test_skills_against_adaptive_quadrature(new):
     model = build_model(answers(3, average={"art": 1, "law": 2, "tax": 5}, new=new))
@@ -110,6 +112,7 @@ def test_log_odds_of_a_task_are_those_of_the_share_of_its_items(sd):
     np.testing.assert_allclose(shares, special.expit(log_odds), atol=0.02)
 
 
+@pytest.mark.slow
 def test_the_place_of_the_field_has_its_prior_whatever_the_parameters_are():
     """Which sample the mean of the tasks instead: both have the law of a field, then its tasks."""
     priors = EvaluationPriors(typical=(0.3, 0.9), task_scale=2.0)

@@ -41,6 +41,7 @@ def trace_of(model: pm.Model, **changes: Any) -> xr.DataTree:
     })  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answers",
     [exam(), exam("tasks", clusters=CLUSTERS), exam("runs"), bs.Responses(RIGHT > 1)],
@@ -70,6 +71,7 @@ def test_the_result_has_the_names_of_the_schema(answers: bs.Responses) -> None:
     xr.testing.assert_equal(rebuilt["posterior"].to_dataset(), posterior.to_dataset())
 
 
+@pytest.mark.slow
 def test_skills_on_new_runs_have_the_law_of_beta_variables() -> None:
     """Means and variances of one draw of the parameters, repeated, against SciPy."""
     answers = exam("runs", average={"art": 1, "law": 2, "tax": 5})
@@ -100,6 +102,7 @@ def test_skills_on_new_runs_have_the_law_of_beta_variables() -> None:
     np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=4.5 / np.sqrt(2 * 2000))
 
 
+@pytest.mark.slow
 def test_an_extended_model_is_needed_for_its_trace() -> None:
     with bs.items.build_model(exam()) as model:
         pm.Normal("mine")
@@ -109,6 +112,7 @@ def test_an_extended_model_is_needed_for_its_trace() -> None:
     assert "mine" in bs.items.complete(trace, exam(), model, random_seed=0)["posterior"]
 
 
+@pytest.mark.slow
 def test_what_is_refused() -> None:
     model = bs.items.build_model(exam())
     trace = trace_of(model)

@@ -45,6 +45,7 @@ def test_missing_answers_are_left_out_each_by_itself():
     assert (first.n_items, second.n_items, second.score) == (4, 2, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.3, 0.8, 0.99])
 @pytest.mark.parametrize("size", [1, 2, 20])
 @pytest.mark.parametrize("n_tasks", [5, 20])
@@ -57,6 +58,7 @@ def test_coverage_over_tasks(p, size, n_tasks):
     assert found >= 0.88  # mean over 65 settings .957, least .92
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_clusters", [12, 50])
 @pytest.mark.parametrize("p", [0.5, 0.9])
 def test_coverage_over_clusters(n_clusters, p):
@@ -70,6 +72,7 @@ def test_coverage_over_clusters(n_clusters, p):
     assert covered(skills_alone(Responses(answers)), p) < 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [3, 10])
 def test_coverage_over_new_runs(runs):
     rng = np.random.default_rng(5)
@@ -80,6 +83,7 @@ def test_coverage_over_new_runs(runs):
     assert covered(skills_alone(data), chances.mean()) > 0.99  # about other items
 
 
+@pytest.mark.slow
 def test_coverage_over_new_tasks():
     rng = np.random.default_rng(6)
     found = []

@@ -41,6 +41,7 @@ def results(scores, n_test=500):
     return entries.p_best, posterior.draws["theta_sota"], posterior.draws["winner_skill"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hopeless", [[0.5], [0.7], [0.0]])
 @pytest.mark.parametrize(
     ("scores", "n_test"),
@@ -54,6 +55,7 @@ def test_one_hopeless_entry_moves_no_leader(scores, n_test, hopeless):
     assert abs(winner_with.mean() - winner.mean()) < 0.1 * winner.std()
 
 
+@pytest.mark.slow
 def test_skills_do_not_jump_where_the_modelled_part_ends():
     rng = np.random.default_rng(3)
     skill = 0.8 - 0.05 * rng.exponential(1, 500)

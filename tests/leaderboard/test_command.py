@@ -318,6 +318,7 @@ def test_board_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> No
     assert (result["seed"], result["prob"]) == (1, 0.95)
 
 
+@pytest.mark.slow
 def test_board_prints_a_short_table_and_writes_all_entries(
     capsys: Capture, files: Path, tmp_path: Path
 ) -> None:
@@ -384,6 +385,7 @@ def test_a_contaminated_real_board_exits_with_1(capsys: Capture, data_directory:
     assert "leaked" in json.loads(out)["diagnostics"]["reasons"][0]
 
 
+@pytest.mark.slow
 def test_the_sentence_counts_entries_and_those_that_share_the_best_score() -> None:
     scores = [0.9, 0.9, 0.9, 0.888, 0.88, 0.86, 0.85]
     tied = bs.Leaderboard(scores, n_test=500, decimals=3)

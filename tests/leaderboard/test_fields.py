@@ -41,6 +41,7 @@ def answer(*arguments: object) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["sota", "board", "claim selection"])
 def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(
     folder: Path, command: str
@@ -62,6 +63,7 @@ def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(
         assert not any(TAKEN in note for note in known["notes"])
 
 
+@pytest.mark.slow
 def test_two_downloads_of_one_competition_are_a_field_of_ensembles(folder: Path) -> None:
     files = folder / "download.csv", folder / "private.csv"
     boards = bs.read_paired_boards(*files)
@@ -73,6 +75,7 @@ def test_two_downloads_of_one_competition_are_a_field_of_ensembles(folder: Path)
     assert single.attrs["model_name"] == "paired-boards"
 
 
+@pytest.mark.slow
 def test_python_takes_what_the_shell_takes(folder: Path) -> None:
     board = bs.read_leaderboard(folder / "download.csv", n_test=1000)
     names = []
@@ -92,6 +95,7 @@ def test_python_takes_what_the_shell_takes(folder: Path) -> None:
 OWN = bs.Leaderboard(SCORES, n_test=[1000, 800] * 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "board",
     [bs.Leaderboard(SCORES, n_test=1000), OWN, bs.Leaderboard(SCORES, n_test=1000).maximum_only()],

@@ -305,6 +305,7 @@ def test_independent_items_of_a_mean_give_the_normal_posterior():
     assert posterior.probability_better(0, 1) == pytest.approx(stats.norm.cdf(z), abs=0.08)
 
 
+@pytest.mark.slow
 def test_twenty_data_sets_give_student_intervals_of_every_classifier():
     """The leader's numbers vary least by far, and say nothing of the others' errors."""
     spread = np.array([0.02, *[0.1] * 7])

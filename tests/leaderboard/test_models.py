@@ -197,6 +197,7 @@ def test_pymc_draws_boards_and_no_score_but_the_observed_has_a_likelihood(fits):
     assert np.isnan(other.eval(**UNOPTIMISED)).all()
 
 
+@pytest.mark.slow
 def test_variables_are_named_and_the_model_can_be_extended(fits):
     fit = fits["cut"]
     model = build_model(fit.kernel.board, family="two-groups", fit=fit)
@@ -273,6 +274,7 @@ def test_a_fit_of_another_board_is_refused(fits):
         build_model(simulated_board("complete"), fit=fits["cut"])
 
 
+@pytest.mark.slow
 def test_scores_can_be_observed_in_another_model(fits):
     shape = fit_shape(fits["cut"].kernel.board, family="normal", fit=fits["cut"])
     names = np.array(shape.kernel.board.names)[shape.kernel.modelled]

@@ -103,6 +103,7 @@ def test_order_of_entries_does_not_matter():
     np.testing.assert_allclose(first.p_best, other.p_best[::-1], atol=0.02)
 
 
+@pytest.mark.slow
 def test_a_wide_error_is_shrunk_more():
     scores = ["0.800", "0.810", "0.790", "0.805", "0.795", "0.900"]
     means = []

@@ -213,6 +213,7 @@ def test_families_of_a_left_skewed_board() -> None:
     assert rows["ex-gaussian"]["elpd_loo_se"] > 0
 
 
+@pytest.mark.slow
 def test_equal_leaders_are_recognised_and_their_spread_is_not_taken_for_skill() -> None:
     """Half of the field has the skill .86, the others .80; rho is known, the shift is 0."""
     rng, known = np.random.default_rng(12), FixedCorrelation(0.8)
@@ -260,6 +261,7 @@ def test_errors(call, message: str) -> None:
         call()
 
 
+@pytest.mark.slow
 def test_evidence_does_not_depend_on_where_the_search_began() -> None:
     rng = np.random.default_rng(0)
     skill = expit(2.3 - rng.exponential(0.25, 1500))

@@ -51,6 +51,7 @@ def test_results_have_the_groups_and_attributes_of_the_schema(tree: xr.DataTree)
         assert tree["observed_data"]["score"].size == tree["constant_data"]["modelled"].sum() < 40
 
 
+@pytest.mark.slow
 def test_a_result_is_the_same_again_and_survives_netcdf(tree: xr.DataTree, tmp_path) -> None:
     board = BOARD if "score" in tree["observed_data"] else MAXIMUM
     again = bs.estimate_sota(board, random_seed=7, draws=50)
@@ -75,6 +76,7 @@ def test_simulation_agrees_with_the_exact_route() -> None:
     assert set(simulated["posterior"].data_vars) == set(exact["posterior"].data_vars)
 
 
+@pytest.mark.slow
 def test_sensitivity_of_a_maximum() -> None:
     rows = bs.sota_sensitivity(MAXIMUM, draws=2000)
     assert rows["assumption"][0] == "as given"
@@ -99,6 +101,7 @@ def test_sensitivity_of_a_board() -> None:
     assert set(known["assumption"]) == {"as given", "n_classifiers"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", [MAXIMUM, BOARD], ids=["maximum", "board"])
 def test_another_seed_moves_the_printed_means_by_one_unit_at_most(board: bs.Leaderboard) -> None:
     first, second = (
@@ -125,6 +128,7 @@ def test_the_first_row_is_the_result_itself(board: bs.Leaderboard) -> None:
 CHOSEN = bs.Leaderboard([0.9, 0.904, 0.91, 0.88, 0.93, 0.89], n_test=500, submissions=9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", [BOARD, CHOSEN], ids=["board", "submissions"])
 def test_rows_that_share_the_fit_agree_with_fits_and_draws_that_share_nothing(
     board: bs.Leaderboard,

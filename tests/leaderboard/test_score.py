@@ -113,6 +113,7 @@ def test_clusters_widen_the_interval(capsys: Any, tmp_path: Path) -> None:
     assert 14 < found["n_effective"] < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["sota", "board"])
 def test_boards_are_about_runs_tasks_and_passes(command: str, capsys: Any) -> None:
     file = str(EXAMPLES / "exam.csv")

@@ -267,6 +267,7 @@ def falls(of_factor, priors, factors=FACTORS) -> None:
         assert means[-1] < means[0] - 4 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("luck", [0.3, 0.9])
 def test_skills_never_rise_when_all_have_more_submissions(luck):
     """The same seed; equal numbers and different ones, and exact equals where luck is all."""
@@ -288,6 +289,7 @@ def test_skills_of_real_boards_never_rise_when_all_have_more_submissions():
         falls(lambda factor, e=entries, t=once: e.with_submissions(factor * t), NORMAL, (1, 20))
 
 
+@pytest.mark.slow
 def test_fewer_submissions_can_lead_with_a_lower_score():
     scores = np.array([0.850, 0.849, 0.83, 0.825, 0.82, 0.81])
     entries = board(scores, submissions=[400, 1, 1, 1, 1, 1], names=list("abcdef"))
@@ -330,6 +332,7 @@ def test_replicated_boards_are_like_boards_of_the_model():
     assert abs(theta["theta_sota"].mean() - psi.max()) < 2.5 * theta["theta_sota"].std()
 
 
+@pytest.mark.slow
 def test_luck_has_rows_in_the_sensitivity_and_in_no_board_without_submissions():
     frame = bs.sota_sensitivity(board(submissions=20), draws=400)
     rows = frame[frame["assumption"] == "submission_luck"]

@@ -130,6 +130,7 @@ def test_responses_are_compared_item_by_item() -> None:
     assert any("learnt from the answers: rho is 0." in note for note in table.notes)
 
 
+@pytest.mark.slow
 def test_skills_from_responses_are_those_of_the_answers() -> None:
     rng = np.random.default_rng(3)
     hard = rng.standard_normal((600, 1))
@@ -249,6 +250,7 @@ def test_no_row_of_many_tables_contradicts_another() -> None:
     assert not [found for seed in range(12, 300) if (found := contradictions(random_table(seed)))]
 
 
+@pytest.mark.slow
 def test_wider_sets_for_more_certainty() -> None:
     board = bs.Leaderboard([0.93, 0.92, 0.91, 0.90, 0.85], n_test=2000)
     sizes = {}

@@ -51,6 +51,7 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
         assert ours.std() == pytest.approx(expected[:, index].std(), rel=0.08)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [0.5, (0.4, 2.5)])
 def test_rejection_agrees_with_the_exact_route_whatever_the_spread_ratio(ratio) -> None:
     board = best_auc(spread_ratio=ratio)
@@ -65,6 +66,7 @@ def test_rejection_agrees_with_the_exact_route_whatever_the_spread_ratio(ratio) 
         assert ours.std() == pytest.approx(theirs.std(), rel=0.08), name
 
 
+@pytest.mark.slow
 def test_the_spread_ratio_says_how_wide_the_posterior_is() -> None:
     widths = {
         ratio: float(estimate_sota(best_auc(spread_ratio=ratio))["posterior"]["theta_sota"].std())

@@ -72,6 +72,7 @@ def completed(trace: xr.DataTree) -> xr.DataTree:
     return complete(trace, BOARD, random_seed=2)
 
 
+@pytest.mark.slow
 def test_a_completed_trace_has_all_groups(completed: xr.DataTree) -> None:
     assert set(completed.children) == set(exact().children) - {"sample_stats"} <= set(GROUPS)
     for node in completed.children.values():

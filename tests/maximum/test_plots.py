@@ -72,6 +72,7 @@ def test_matplotlib_draws_the_same(tree: xr.DataTree) -> None:
     assert "accuracy" in axes.get_xlabel()
 
 
+@pytest.mark.slow
 def test_every_text_stays_inside_the_figure(tree: xr.DataTree, two_boards: xr.DataTree) -> None:
     for result in (tree, two_boards):
         collection = plot_sota(result, backend="matplotlib")
@@ -207,6 +208,7 @@ def test_a_result_without_prior_is_refused(tree: xr.DataTree) -> None:
         plot_prior_predictive(tree, n_fields=0, backend="none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", "score"])
 def test_the_density_of_a_whole_board_is_the_law_of_its_draws(metric: str) -> None:
     scores = np.round(expit(np.random.default_rng(1).normal(1.5, 0.2, 40)) * 400) / 400
@@ -233,6 +235,7 @@ BEST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BEST)
 def test_the_law_behind_a_best_score_is_that_of_its_draws(kind: str) -> None:
     tree = bs.estimate_sota(BEST[kind](), draws=2_500, chains=4, random_seed=3)

@@ -90,6 +90,7 @@ def table() -> pd.DataFrame:
     return bias_table(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9), correlation=0.6)
 
 
+@pytest.mark.slow
 def test_every_point_of_the_table_is_on_its_curve(table: pd.DataFrame) -> None:
     figure = plot_bias(table, backend="none")
     for name, rows in table.groupby("varied"):

@@ -45,6 +45,7 @@ def rejected(**options) -> xr.DataTree:
     return sample_abc((BOARD,), MaximumPriors(), rejection=True, random_seed=1, **options)
 
 
+@pytest.mark.slow
 def test_plain_rejection_agrees_with_the_exact_route(exact):
     tree = rejected()
     for name in ("theta_sota", "winner_skill", "location", "rho"):

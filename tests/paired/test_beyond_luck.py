@@ -42,6 +42,7 @@ def boards_with(gains: np.ndarray, seed: int) -> bs.PairedBoards:
     return bs.PairedBoards(public, private, names=names, n_test=(2000, 4000))
 
 
+@pytest.mark.slow
 def test_large_gains_are_found_with_their_size() -> None:
     gains = np.zeros(60)
     gains[:4] = 0.08  # seven standard errors of a difference
@@ -55,6 +56,7 @@ def test_large_gains_are_found_with_their_size() -> None:
     assert chances == sorted(chances, reverse=True)
 
 
+@pytest.mark.slow
 def test_losses_are_no_gains() -> None:
     gains = np.zeros(60)
     gains[:4] = -0.08

@@ -53,6 +53,7 @@ def test_expected_private_scores_regress_to_the_mean(tree: xr.DataTree) -> None:
     assert np.max(np.abs(table["public"] + SHIFT - expected)) > 0.01
 
 
+@pytest.mark.slow
 def test_places_kept_are_counted(tree: xr.DataTree) -> None:
     table = shake_up_table(tree)
     public, private = tree["observed_data"]["score"].values.T
@@ -82,6 +83,7 @@ def test_teams_with_equal_scores_divide_their_places(tree: xr.DataTree) -> None:
         assert found[k] == pytest.approx(np.mean(shares), abs=4.5 * np.std(shares) / 4000**0.5)
 
 
+@pytest.mark.slow
 def test_what_is_drawn_are_scores_and_tables(tree: xr.DataTree) -> None:
     figure = plot_boards(tree, ci_prob=0.8, gained=["t3", "t5"], backend="none")
     score = tree["observed_data"]["score"]
@@ -102,6 +104,7 @@ def test_what_is_drawn_are_scores_and_tables(tree: xr.DataTree) -> None:
     np.testing.assert_array_equal(np.asarray(line["y"]), tables["places"]["observed"])
 
 
+@pytest.mark.slow
 def test_failed_scores_are_left_out_and_counted(tree: xr.DataTree) -> None:
     failed = tree.copy(deep=True)
     score = failed["observed_data"]["score"]
@@ -121,6 +124,7 @@ def test_what_cannot_be_said_is_refused(tree: xr.DataTree, table) -> None:
         table(tree, ci_prob=95)
 
 
+@pytest.mark.slow
 def test_tables_are_frames_with_a_row_each(tree: xr.DataTree) -> None:
     for table in (regression_table(tree), shake_up_table(tree)):
         assert isinstance(table, pd.DataFrame)

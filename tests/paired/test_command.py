@@ -80,6 +80,7 @@ def test_json(known: tuple[dict[str, Any], xr.DataTree], table: Path) -> None:
     assert report.to_csv().startswith("quantity,mean,lower,upper\ntheta_sota,")
 
 
+@pytest.mark.slow
 def test_the_figure_shows_the_best_public_score(
     known: tuple[dict[str, Any], xr.DataTree], table: Path, tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ def trace() -> xr.DataTree:
     return trace_of(some_boards())
 
 
+@pytest.mark.slow
 def test_the_tree_of_a_trace_has_the_groups_of_the_schema(trace: xr.DataTree) -> None:
     tree = complete(trace, some_boards(), random_seed=0)
     assert set(tree["posterior"].data_vars) == set(tree["prior"].data_vars)

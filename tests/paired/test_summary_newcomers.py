@@ -68,6 +68,7 @@ def test_a_gap_on_other_items_is_binomial(tree) -> None:
     assert found["probability"] == pytest.approx(np.mean(counts / 900 >= best), abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.01, 0.03])
 def test_a_gap_on_the_same_items_as_simulated_scores(boards, tree, gap) -> None:
     """The newcomer has the luck of the private items that the best team has in each draw."""

@@ -26,6 +26,7 @@ def of_rules(**settings: Any) -> dict[str, str]:
     return verdicts("cv-rules", **{"orderings": 10, **settings})
 
 
+@pytest.mark.slow
 def test_all_findings_are_judged() -> None:
     items = {n: i for n, i in load_published()["items"].items() if "study" in i}
     assert list(items) == list(FINDINGS)
@@ -35,6 +36,7 @@ def test_all_findings_are_judged() -> None:
         assert all(one.said for one in found[name].values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bias", "tasks", "expected"),
     [
@@ -63,6 +65,7 @@ def test_folds(bias: Any, tasks: int, expected: str) -> None:
     assert highest == ("holds" if words[6] == "exceptions" else "does not hold")
 
 
+@pytest.mark.slow
 def test_equal_folds_are_alike_with_enough_data_sets_only() -> None:
     claim = "steady state, 2 and 5 folds alike"
     sizes = ((30, 50, "holds"), (12, 50, "cannot tell"), (30, 40, "cannot tell"))
@@ -246,6 +249,7 @@ def test_orders() -> None:
     assert found["gain of Spearman over fixed 10, larger for trees"] == "does not hold"
 
 
+@pytest.mark.slow
 def test_no_rule_is_judged_by_runs_that_share_iterations() -> None:
     study = Study(made_up(6, 12, orderings=4))
     assert np.isnan(study.agreement("fixed 10", ("nb-kernel", "svm"))).all()
