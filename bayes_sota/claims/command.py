@@ -45,6 +45,7 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import counted
 from bayes_sota.data.command import group_options, parse_average
 from bayes_sota.leaderboard.command_reading import (
     OF_RHO,
@@ -546,7 +547,8 @@ def plan(
             raise InputError("--pilot needs --gap, the true difference that is to be found")
         answers = read_evaluations(pilot)
         asked |= {"source": answers.source, "notes": answers.notes}
-        return shown.deliver(claims.plan_from_pilot(answers.outcomes, gap, **asked))
+        report = claims.plan_from_pilot(answers.outcomes, gap, **asked)
+        return shown.deliver(report, draw=partial(_pilot_figure, report))
     sizes = {name: asked.pop(name) for name in ("level", "power", "n_test", "assurance")}
     if sizes["assurance"] is not None and sizes["n_test"] is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
@@ -571,6 +573,24 @@ def _plan_figure(plan: Any) -> "PlotCollection":
         pd.DataFrame(plan.required(), columns=["gap", "assumption", "n_needed"]),
         level=plan.level, n_test=plan.n_test, gap=plan.gap.describe()["gap"],
         n_needed=plan.n_needed if plan.n_test is None else None, title=plan.title,
+    )  # fmt: skip
+
+
+def _pilot_figure(report: "Report") -> "PlotCollection":
+    """Items by the gap, a line for each of three numbers of runs; the dot is the plan of one."""
+    import pandas as pd
+
+    found, runs = report.content, [one["n_runs"] for one in report.content["designs"]]
+    gap, sure = found["gap"], {name: found[name] for name in ("level", "power")}
+    lines = [
+        (at * gap, counted(n, "run"), report.about.needed(at * gap, n, **sure))
+        for n in sorted({runs[0], found["n_runs"], runs[-1]})
+        for at in (2 ** (k / 10) for k in range(-10, 11))
+    ]
+    return claims.plot_required_size(
+        pd.DataFrame(lines, columns=["gap", "assumption", "n_needed"]), level=found["level"],
+        gap=gap, n_needed=found["designs"][0]["n_items"],
+        title=f"Power {found['power']:g}, from the variances of {' and '.join(found['pair'])}",
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from scipy.special import ndtri
 from bayes_sota.claims.planning import ClaimPlan
 from bayes_sota.claims.summary import LAWS, SOURCE, claim_report
 from bayes_sota.claims.summary_differences import chosen_pair
-from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, POSITIVE
+from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, Table
@@ -175,7 +175,7 @@ def plan_from_pilot(
     Raises
     ------
     InputError
-        As of ``Pilot.of``; a gap or costs that are not positive.
+        As of ``Pilot.of``; a gap outside 0 to 1, costs below 0.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def plan_from_pilot(
     >>> plan_from_pilot(answers, 0.05).content["designs"][0]["n_items"]
     1045
     """
-    POSITIVE.check(gap, "gap")
+    OPEN_SHARE.check(gap, "gap")
     for name, cost in (("cost_per_item", cost_per_item), ("cost_per_run", cost_per_run)):
         if cost is not None:
             NOT_NEGATIVE.check(cost, name)

@@ -225,6 +225,7 @@ def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> N
         ((*PILOT, "--gap", "0.1", "--winner", "0.9"), "--winner has no effect on --pilot"),
         ((*PILOT, "--gap", "0.1", "--pair", "tree", "oak"), "there is no method 'oak'"),
         ((*PILOT, "--gap", "0.1", "--n-test", "9"), "--n-test has no effect on --pilot"),
+        ((*PILOT, "--gap", "5"), "must be a number above 0 and below 1"),
         ((*PILOT, "--gap", "1e-9"), "needs more than 1e+12 items"),
         (("plan", "--pilot", "none.csv", "--gap", "0.1"), "none.csv"),
         (("plan", "--gap", "0.1", "--winner", "0.9", "--cost-per-run", "1"), "--cost-per-run has"),
