@@ -115,6 +115,27 @@ def test_a_figure_keeps_its_size_on_a_phone(page_of_players) -> None:
     assert page_of_players.execute_script(whole)  # the figure scrolls, not the page
 
 
+def test_a_printed_page_holds_all_columns_in_black_on_white(page_of_players) -> None:
+    """On A4, 19 cm wide, of somebody whose screen is dark."""
+    paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    page_of_players.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
+    page_of_players.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"media": "print", "features": dark}
+    )
+    widest = page_of_players.execute_script(
+        "return Math.max(...[...document.querySelectorAll('table, img')]"
+        ".map((found) => found.getBoundingClientRect().right))"
+    )
+    assert widest <= paper["width"]
+    header = page_of_players.find_elements("css selector", "section.table th")
+    assert [cell.text for cell in header][:3] == ["rank", "player", "EPP"]
+    colors = "const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]"
+    assert page_of_players.execute_script(colors) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    page_of_players.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    page_of_players.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
