@@ -236,14 +236,19 @@ def _leaderboard(file: Path) -> Finding:
     from bayes_sota.data.lattice import infer_n_test
     from bayes_sota.data.readers.boards import read_entries
 
-    entries = read_entries(file)
+    drop = ""
+    try:
+        entries = read_entries(file)
+    except InputError:
+        entries, drop = read_entries(file, missing="drop"), " --missing drop"
     facts: dict[str, Any] = {"n_classifiers": len(entries.scores)}
     said = f"{file.name} is a leaderboard of {counted(len(entries.scores), 'entry', 'entries')}"
+    entries.check(decimals=None, percent=None, bounded=False)  # what is no number is an error
     try:
         entries.refuse_other_metric()
         entries.check(decimals=None, percent=None)
     except InputError as error:
-        commands = _of_board(" --metric score --standard-error S")
+        commands = _of_board(f" --metric score --standard-error S{drop}")
         missing = [("the error of a score", "S, the standard error of one score, or answers")]
         return Finding(
             "leaderboard", f"{said}, whose scores are no accuracies.", facts | {"metric": "score"},
@@ -255,9 +260,9 @@ def _leaderboard(file: Path) -> Finding:
     missing = [] if fit.is_identified else [("any of these", "N, the number of test items")]
     missing.append(("which of two entries is better", "the answers of each to each item"))
     commands = [
-        *_of_board(f" --n-test {known}"),
-        ("Is the winner truly better?", f"claim selection {{}} --n-test {known}"),
-        ("How many test items are there?", "infer-n {}"),
+        *_of_board(f" --n-test {known}{drop}"),
+        ("Is the winner truly better?", f"claim selection {{}} --n-test {known}{drop}"),
+        ("How many test items are there?", f"infer-n {{}}{drop}"),
     ]
     facts |= {"metric": "accuracy", "n_items": fit.n_test if fit.is_identified else None}
     return Finding("leaderboard", f"{said}{size}.", facts, commands, missing, list(entries.notes))

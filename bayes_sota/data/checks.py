@@ -324,6 +324,7 @@ def check_attainable(
         f"no number of right answers out of {n_test} gives {what}: the nearest attainable scores "
         f"are {below / n_test:.8g} and {above / n_test:.8g}"
         f"{_other_reading(printed, n_test, rounding)}"
+        + ('; metric="score" where they are no accuracies' if m > 1 else "")
     )
 
 

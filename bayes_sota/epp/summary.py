@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from scipy.special import expit
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
@@ -24,7 +23,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import joint_rank_sets
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import best_players, summarize
-from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.counts import MatchKind
@@ -34,6 +33,7 @@ from bayes_sota.epp.likelihoods import log_outcomes, ties_of
 from bayes_sota.epp.rounds import bonferroni_critical
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 
@@ -96,7 +96,7 @@ class EquivalenceProbabilities:
     b_better: float
 
 
-def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> pd.DataFrame:
+def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     """Table of the players, the best first.
 
     Parameters
@@ -125,6 +125,8 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> pd.DataFrame:
     >>> table.loc["a", ["mean", "p_best", "rank_upper"]].round(2).tolist()
     [0.5, 1.0, 1.0]
     """
+    import pandas as pd
+
     OPEN_SHARE.check(ci_prob, "ci_prob")
     players, skills = draws_of_players(tree)
     rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
@@ -320,17 +322,17 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
 
 
 def describe_skills(
-    frame: pd.DataFrame, ci_prob: float, matches: MatchKind, ties: str = "half"
+    rows: Sequence[dict[str, Any]], ci_prob: float, matches: MatchKind, ties: str = "half"
 ) -> Report:
     """Report of the skills of players, best first.
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-        One row per player: rank, player, epp, se (clustered by round), elo and elo_se (the same on
+    rows : sequence of dict
+        One per player: rank, player, epp, se (clustered by round), elo and elo_se (the same on
         Elo's scale), se_model (if matches were independent), lower, upper, p_beats_average, and for
         one tournament rank_lower, rank_upper and tied_with_best (all pairs at once); for several a
-        first column tournament. From posterior draws se is their standard deviation, and mcse,
+        first key tournament. From posterior draws se is their standard deviation, and mcse,
         p_best and p_best_mcse are there.
     ci_prob : float
         Probability of the intervals.
@@ -339,11 +341,10 @@ def describe_skills(
     ties : {"half", "davidson", "rao-kupper"}
         Model of ties.
     """
-    rows = rows_of(frame)
     texts = [_texts(row) for row in rows]
-    columns = {name: title.format(ci_prob) for name, title in _COLUMNS.items() if name in frame}
+    columns = {name: title.format(ci_prob) for name, title in _COLUMNS.items() if name in rows[0]}
     leading = (_said(text, ci_prob) for text in texts if text["rank"] == "1")
-    said = [*_may_be_best(frame, ci_prob), *leading]
+    said = [*_may_be_best(rows, ci_prob), *leading]
     wins = _WINS[ties].format("rounds" if matches == "same-round" else "matches")
     skill = (
         f"{_PLAYED[matches]}A gap of 1 in EPP {wins}; 0 is the average player, 1500 in Elo, where "
@@ -358,21 +359,21 @@ def describe_skills(
     )
     return Report(
         content={"players": [_player(row) for row in rows]},
-        make_frame=lambda: frame,
+        make_frame=lambda: _frame(rows),
         tables=[Table([*columns.values()], [[text[k] for k in columns] for text in texts])],
         sentences=said,
         paragraph=[*said, skill],
-        legend=[skill, *[pairs] * ("tied_with_best" in frame)],
+        legend=[skill, *[pairs] * ("tied_with_best" in rows[0])],
         basis=[SOFTWARE, CITED],
     )
 
 
-def _may_be_best(frame: pd.DataFrame, ci_prob: float) -> list[str]:
+def _may_be_best(rows: Sequence[dict[str, Any]], ci_prob: float) -> list[str]:
     """Who may be the best, where one tournament has the test of all pairs."""
-    if "tied_with_best" not in frame:
+    if "tied_with_best" not in rows[0]:
         return []
-    names = frame.loc[frame["tied_with_best"], "player"].tolist()
-    sure, m = f"with {ci_prob:.0%} confidence", len(frame)
+    names = [row["player"] for row in rows if row["tied_with_best"]]
+    sure, m = f"with {ci_prob:.0%} confidence", len(rows)
     if len(names) == 1:
         return [f"{names[0]} is the best of {m:,} players, {sure}."]
     who = f"it is one of {listed(names)}"
@@ -435,14 +436,14 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
     if isinstance(result, BradleyTerryFit):
         lower, upper = result.rank_interval(ci_prob).T
         own = {"rank_lower": lower, "rank_upper": upper, "tied_with_best": lower == 1}
-        return describe_skills(_frame(_estimates(result, ci_prob) | own), ci_prob, result.kind)
+        return describe_skills(_rows(_estimates(result, ci_prob) | own), ci_prob, result.kind)
     summary = summarize_epp(result, ci_prob).reset_index()
     summary = summary.rename(columns={"mean": "epp", "sd": "se"})
     best = ["p_best", "p_best_mcse"]
     shown = ["mcse", "lower", "upper", "p_beats_average", "rank_lower", "rank_upper", *best]
     columns = {"rank": 1 + np.arange(len(summary)), **summary[["player", "epp", "se", *shown]]}
     kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
-    return describe_skills(_frame(columns), ci_prob, kind, str(result.attrs["ties"]))
+    return describe_skills(_rows(columns), ci_prob, kind, str(result.attrs["ties"]))
 
 
 def tournaments_table(
@@ -450,13 +451,14 @@ def tournaments_table(
 ) -> Report:
     """Leaderboards of several tournaments, one below the other."""
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    frames = [
-        _frame({"tournament": [board.tournament] * len(board.players)} | _estimates(board, ci_prob))
+    rows = [
+        {"tournament": board.tournament} | row
         for board in leaderboards
+        for row in _rows(_estimates(board, ci_prob))
     ]
     kinds = {board.matches for board in leaderboards}
     kind = kinds.pop() if len(kinds) == 1 else "listed"
-    return describe_skills(pd.concat(frames, ignore_index=True), ci_prob, kind)
+    return describe_skills(rows, ci_prob, kind)
 
 
 def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -> dict[str, Any]:
@@ -473,12 +475,22 @@ def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -
     }
 
 
-def _frame(columns: dict[str, Any]) -> pd.DataFrame:
-    frame = pd.DataFrame(columns)
+def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row per player, the best first, with Elo's scale after the standard errors."""
     after = 1 + list(columns).index("se")
-    frame.insert(after, "elo", AVERAGE_ELO + ELO_PER_EPP * frame["epp"])
-    frame.insert(after + 1, "elo_se", ELO_PER_EPP * frame["se"])
-    return frame.sort_values("epp", ascending=False, kind="stable", ignore_index=True)
+    epp, se = (np.asarray(columns[name], np.float64) for name in ("epp", "se"))
+    parts = list(columns.items())
+    parts[after:after] = [("elo", AVERAGE_ELO + ELO_PER_EPP * epp), ("elo_se", ELO_PER_EPP * se)]
+    order = np.argsort(-epp, kind="stable")
+    names = [name for name, _ in parts]
+    cells = [np.asarray(values, object)[order].tolist() for _, values in parts]
+    return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def _frame(rows: Sequence[dict[str, Any]]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(rows)
 
 
 def _player(row: dict[str, Any]) -> dict[str, Any]:

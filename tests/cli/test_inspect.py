@@ -83,3 +83,68 @@ def test_what_is_wrong_has_its_place(capsys: Any, tmp_path: Path) -> None:
     code, out, error = run(capsys, "inspect", str(path))
     assert (code, out) == (2, "")
     assert error.count("\n") == 1
+
+
+def rows_of(*rows: str) -> str:
+    return "\n".join(rows) + "\n"
+
+
+def test_a_board_without_a_score_is_a_board_but_a_bad_cell_is_named(
+    capsys: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "board.csv"
+    scores = [f"team {i},{(900 - i) / 1000}" for i in range(20)]
+    path.write_text(rows_of("team,score", *scores[:3], "late,", *scores[3:]))
+    code, found = inspected(capsys, path)
+    assert (code, found["kind"], found["n_classifiers"]) == (0, "leaderboard", 20)
+    assert all(one["command"].endswith(" --missing drop") for one in found["commands"])
+    assert run(capsys, *shlex.split(found["commands"][-1]["command"])[1:])[0] in (0, 1)
+    path.write_text(rows_of("team,score", *scores[:3], "late,none yet", *scores[3:]))
+    code, found = inspected(capsys, path)
+    assert (code, found["commands"]) == (1, [])
+    assert (found["problems"][0]["line"], found["problems"][0]["column"]) == (5, "score")
+
+
+def test_a_slip_in_the_name_of_the_scores_is_seen(capsys: Any, tmp_path: Path) -> None:
+    path = tmp_path / "board.csv"
+    path.write_text(rows_of("team,skore", "a,0.91", "b,0.90"))
+    for command in (("inspect",), ("sota", "--n-test", "100")):
+        code, out, error = run(capsys, command[0], str(path), *command[1:])
+        assert code in (1, 2)
+        assert "--score-column skore takes the one that is nearly called so" in out + error
+
+
+def test_several_runs_in_every_data_set(capsys: Any, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    runs = [(m, d, r) for m in "abc" for d in ("iris", "wine", "glass") for r in range(4)]
+    lines = [f"{m},{d},{r},{(7 * i) % 11}" for i, (m, d, r) in enumerate(runs)]
+    path.write_text(rows_of("classifier_name,dataset_name,iteration,accuracy", *lines))
+    code, found = inspected(capsys, path)
+    assert (code, found["kind"], found["n_classifiers"]) == (0, "rounds", 3)
+    first = found["commands"][0]["command"]
+    assert "--round-column iteration --group-column dataset_name" in first
+    assert run(capsys, *shlex.split(first)[1:], "--json")[0] == 0
+    code, _, error = run(capsys, "epp", str(path))
+    assert code == 2
+    assert "--round-column iteration and --group-column dataset_name take each run" in error
+
+
+def test_columns_of_metrics_do_not_compete(capsys: Any, tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    lines = [f"d{i},{0.9 - i / 50},{0.8 - i / 40},{0.7 - i / 30}" for i in range(8)]
+    path.write_text(rows_of("dataset,precision,accuracy,recall", *lines))
+    for words in (("epp",), ("claim", "responses"), ("sota", "--n-test", "100")):
+        place = 1 + (words[0] == "claim")
+        code, out, error = run(capsys, *words[:place], str(path), *words[place:])
+        assert (code, out) == (2, "")
+        assert "are metrics by their names" in error or "rows are data sets or tasks" in error
+    assert run(capsys, "inspect", str(path))[0] == 1
+
+
+def test_an_image_is_no_table(capsys: Any, tmp_path: Path) -> None:
+    path = tmp_path / "board.csv"
+    for head, kind in ((b"\x89PNG\r\n\x1a\n", "a PNG image"), (b"%PDF-1.7", "a PDF")):
+        path.write_bytes(head + bytes(range(256)))
+        code, out, error = run(capsys, "sota", str(path), "--n-test", "100")
+        assert (code, out) == (2, "")
+        assert f"board.csv: this is {kind}, not a table" in error

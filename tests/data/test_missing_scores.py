@@ -74,7 +74,7 @@ def test_frames_workbooks_and_boards_without_names(tmp_path: Path) -> None:
     book.save(tmp_path / "f.xlsx")
     with pytest.raises(InputError, match=r"sheet 'Sheet': row 3, .* no score, 'B' \(row 3\)"):
         read_leaderboard(tmp_path / "f.xlsx", n_test=100)
-    with pytest.raises(InputError, match=r"1 entry has no score, line 3; write"):
+    with pytest.raises(InputError, match=r"1 entry has no score; write"):
         read_leaderboard(written(tmp_path, "score,x\n0.91,1\n-,2\n"), n_test=100)
 
 

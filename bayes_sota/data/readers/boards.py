@@ -431,8 +431,9 @@ def with_scores(
     listed = _listed_rows(table, names, list(empty))
     if missing == "refuse":
         found = counted(len(empty), "entry has", "entries have")
+        which = "" if names is None and len(empty) == 1 else f", {listed}"
         raise InputError(
-            f"{table.place(*next(iter(empty.items())))}: {found} no score, {listed}; write what is "
+            f"{table.place(*next(iter(empty.items())))}: {found} no score{which}; write what is "
             'missing, or missing="drop" goes on without'
         )
     note = f"dropped {counted(len(empty), 'entry', 'entries')} without a score: {listed}"

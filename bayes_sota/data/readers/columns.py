@@ -180,9 +180,19 @@ def find_score_column(
         numbers = [cells for cells in table.columns if not np.isnan(as_numbers(cells)).any()]
         if len(numbers) > 1 and not named_in(table, WORDS["classifiers"]):
             hint = f"; if rows are items, {ITEM_NUMBERS}"
+    if not found and (near := _like(table.header, words)):
+        hint = f"; {option}={near!r} takes the one that is nearly called so"
     raise InputError(
         f"{table.where}: {problem}; there are {table.listed_columns()}: say which with {option}"
         f"{hint}"
+    )
+
+
+def _like(header: Sequence[str], words: Collection[str]) -> str | None:
+    """The first name that is nearly one of some words, as a slip of the pen is."""
+    longer = [word for word in words if len(word) > 4]
+    return next(
+        (name for name in header if get_close_matches(normalize_name(name), longer, 1, 0.75)), None
     )
 
 
