@@ -299,12 +299,14 @@ def _paired(file: Path) -> Finding:
 
 
 def _claims(file: Path) -> Finding:
-    from bayes_sota.claims.summary_review import read_claims
+    from bayes_sota.claims.review import check_columns
+    from bayes_sota.data.files.opening import open_table
 
-    claims = read_claims(file)
-    if not {"accuracy_a", "mean_a"} & set(claims.columns):
+    claims = open_table(file)
+    check_columns(claims)
+    if not {"accuracy_a", "mean_a"} & set(claims.header):
         raise InputError(f"{file}: no claims: accuracy_a and accuracy_b, or mean_a and mean_b")
-    said = f"{file.name} has {counted(len(claims), 'claim')}."
+    said = f"{file.name} has {counted(len(claims.places), 'claim')}."
     return Finding("claims", said, {}, [("How many are doubtful?", "claim batch {}")])
 
 
