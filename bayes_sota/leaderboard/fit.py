@@ -198,6 +198,16 @@ class ScoreKernel:
         pairs = np.stack([self.scores, self.kinds], axis=1)
         return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
 
+    @cached_property
+    def shared(self) -> tuple[IntArray, FloatArray]:
+        """Where each distinct score is among those of ``expected``, and how many entries have it.
+
+        Values that are means of bins hold several scores, each with its own entries.
+        """
+        values = entry_values(self.board)[self.modelled]
+        _, first, count = np.unique(values, return_index=True, return_counts=True)
+        return self.value_of_entry[first], count.astype(float)
+
     def pooled(self, numbers: FloatArray) -> FloatArray:
         """Sums over values with the same score of numbers of entries."""
         return numbers
@@ -530,12 +540,14 @@ def effective_copies(fit: FieldFit) -> FloatArray:
     A score shared by more entries than a smooth field allows (Poisson, 1 % over all scores
     together) is a shared notebook: its entries count as many as the field lets expect there.
     """
-    expected = expected_copies(fit)
-    copies = fit.kernel.pooled(fit.kernel.copies)
+    found = expected_copies(fit)
+    place, copies = fit.kernel.shared
+    expected = found[place]
     surprise = pdtrc(copies - 1, expected)  # P(at least as many)
-    spike = (surprise < _SPIKE_TAIL / expected.size) & (copies > _SMALLEST_SPIKE)
+    spike = (surprise < _SPIKE_TAIL / copies.size) & (copies > _SMALLEST_SPIKE)
     ceiling = np.maximum(np.ceil(expected), 1.0)
-    return fit.kernel.unpooled(np.where(spike, np.minimum(ceiling, copies), copies))
+    kept = np.where(spike, np.minimum(ceiling, copies), copies)
+    return fit.kernel.unpooled(np.bincount(place, weights=kept, minlength=found.size))
 
 
 def expected_copies(fit: FieldFit) -> FloatArray:

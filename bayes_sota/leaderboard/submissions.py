@@ -122,6 +122,11 @@ class SubmissionKernel(ScoreKernel):
             self.noises[self.luck] = SubmissionNoise(self.numbers, self.luck)
         return self.noises[self.luck]
 
+    @cached_property
+    def shared(self) -> tuple[IntArray, FloatArray]:
+        """Distinct scores, of all kinds of entries together."""
+        return np.arange(self.distinct.size), np.bincount(self.score_of_entry).astype(float)
+
     def pooled(self, numbers: FloatArray) -> FloatArray:
         """Sums over the entries with the same score, (S,)."""
         of_entry = (numbers / self.copies)[self.value_of_entry]

@@ -20,6 +20,7 @@ times that of one score: what the classifiers share is part of ``psi``.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -444,11 +445,14 @@ class NormalLaw(ScoreLaw):
         Standard error of one score.
     centre, scale : float
         Score at the coordinate 0, and per unit of it.
+    step : float
+        Distance of scores that are written differently; 0 where they are in full precision.
     """
 
     error: float
     centre: float = 0.0
     scale: float = 1.0
+    step: float = 0.0
 
     prior_scale: ClassVar = (0.0, 1.5, float(np.log(0.5)), 0.9)
 
@@ -501,7 +505,7 @@ class NormalLaw(ScoreLaw):
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the normal density."""
         variance = dispersion * self.standard_error**2
-        width = _NARROW * self.standard_error  # a probability, not a density: tries need one
+        width = max(self.step, _NARROW * self.standard_error)  # a probability, not a density
         return np.full(values.size, np.log(width) - 0.5 * np.log(2 * np.pi * variance))
 
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
@@ -536,7 +540,20 @@ def score_law(board: BestScore) -> ScoreLaw:
         raise InputError(
             "scores that are not accuracies need standard_error, the standard error of one"
         )
-    return NormalLaw(best, size, board.standard_error)
+    step = _written_step(board.scores) if isinstance(board, Leaderboard) else 0.0
+    return NormalLaw(best, size, board.standard_error, step=step)
+
+
+def _written_step(scores: FloatArray) -> float:
+    """One unit of the last decimal that the scores of a board have.
+
+    Examples
+    --------
+    >>> _written_step(np.array([0.8, 0.81])), _written_step(np.array([31.0, 28.0]))
+    (0.01, 1.0)
+    """
+    exponents = (Decimal(repr(score)).normalize().as_tuple().exponent for score in scores.tolist())
+    return float(10.0 ** min(0, *map(int, exponents)))
 
 
 def entry_values(board: Leaderboard) -> FloatArray:

@@ -146,6 +146,32 @@ def test_spikes_of_identical_submissions_count_as_one() -> None:
     assert abs(with_spike.mean() - alone.mean()) < 0.35 * alone.std()
 
 
+@pytest.mark.parametrize("decimals", [2, 3, 8])
+def test_scores_that_are_written_with_few_decimals_are_no_copies(decimals: int) -> None:
+    """Of scores with an error of .01, printed as .84: many are alike by the printing alone."""
+    rng = np.random.default_rng(0)
+    scores = np.round(0.8 + np.sqrt(5e-4) * rng.standard_normal(60), decimals)
+    fit = leaderboard_posterior(
+        Leaderboard(scores, metric="score", standard_error=0.01), draws=1, random_seed=0
+    ).fit
+    np.testing.assert_array_equal(fit.copies, fit.kernel.copies)
+
+
+def test_scores_that_share_a_bin_are_no_copies_but_equal_ones_are() -> None:
+    """Of more than 400 distinct scores those that are near are taken together."""
+    rng = np.random.default_rng(1)
+    scores = np.round(0.8 + 0.002 * rng.standard_normal(900), 6)
+    smooth = Leaderboard(scores, metric="score", standard_error=0.005)
+    fit = fit_field(ScoreKernel.of(smooth), BoardPriors(), np.random.default_rng(0))
+    assert fit.kernel.values.size <= 400 < np.unique(scores).size
+    assert fit.kernel.copies.max() > 5
+    np.testing.assert_array_equal(fit.copies, fit.kernel.copies)
+    notebook = np.append(scores, np.full(60, np.sort(scores)[-30]))
+    spiked = Leaderboard(notebook, metric="score", standard_error=0.005)
+    fit = fit_field(ScoreKernel.of(spiked), BoardPriors(), np.random.default_rng(0))
+    assert fit.kernel.copies.sum() - fit.copies.sum() == pytest.approx(60, abs=3)
+
+
 def test_a_smooth_board_has_no_spikes() -> None:
     counts = np.random.default_rng(3).binomial(
         300, expit(2 + 0.3 * np.random.default_rng(4).standard_normal(300))
