@@ -19,9 +19,9 @@ rounds of different items. The truth is the estimate from 20,000 rounds drawn fr
 are real, ties are many, and no model is right.
 
 *tuning*, with ``BAYES_SOTA_DATA`` (two minutes): up to 500 random configurations of each of five
-families on 34 data sets, as published with the EPP paper. Some are seen, as many or more held out:
-is the best of all beaten as often as was said? The simple rule knows two of the answers: the family
-of the best has probability k / (n + k), any other the share that came true.
+families on 34 data sets, as published with the EPP paper. Some are seen; new ones are drawn from
+the others of their family, so that the probability that one is above the best is known. "Leading"
+is the family with the best configuration seen.
 """
 
 import argparse
@@ -29,13 +29,14 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from scipy import stats
 from timing import print_table
 
 from bayes_sota.core.errors import InfiniteEstimateError
@@ -245,39 +246,50 @@ def real(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
 
 
 def tuning(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """One row per number of configurations seen and held out: what was said, what came true."""
+    """One row per number of configurations seen and new: what was said, what is true."""
     path = Path(os.environ["BAYES_SOTA_DATA"]) / "openml_epp" / "epp_34_datasets.csv.gz"
     boards = pd.read_csv(path)
     boards["family"] = families_of(boards["model"], "_")
-    for n, more in ((10, 10), (20, 20), (50, 50), (100, 100), (20, 100)):
+    for n, more in ((10, 10), (10, 20), (20, 20), (50, 50), (100, 100), (20, 100)):
         rng, rows = np.random.default_rng(SEED), []
-        for (_, board), _ in product(boards.groupby("dataset"), range(4)):
+        for (dataset, board), _ in product(boards.groupby("dataset"), range(4)):
             drawn = {name: rng.permutation(of["epp"]) for name, of in board.groupby("family")}
-            seen = {name: x[:n] for name, x in drawn.items() if x.size >= n + more}
-            if seen:
-                rows += promised(seen, {name: drawn[name][n : n + more] for name in seen}, more)
-        said, came, leads = np.array(rows, np.float64).T
-        shares = [f"all {100 * said.mean():.1f}, {100 * came.mean():.1f}"]
-        for low, high in pairwise((0.0, 0.02, 0.1, 0.35, 0.5, 1.0)):
-            here = (said >= low) & (said < high)
-            shares.append(
-                f"{low:g} to {high:g} {100 * said[here].mean():.0f}, {100 * came[here].mean():.0f} "
-                f"({here.sum()})"
-            )
-        simple = np.where(leads == 1, more / (n + more), came[leads == 0].mean())
-        scores = [np.mean((p - came) ** 2) for p in (said, simple)]
-        shares.append(f"Brier {scores[0]:.4f}, simple rule {scores[1]:.4f}")
-        yield f"{n} seen, {more} new", "; ".join(shares)
+            drawn = {name: x for name, x in drawn.items() if x.size >= n + more}
+            seen = {name: x[:n] for name, x in drawn.items()}
+            rows += [
+                (dataset, *one)
+                for one in promised(seen, {name: drawn[name][n:] for name in seen}, more)
+            ]
+        frame = pd.DataFrame(rows, columns=["dataset", "said", "true", "leads"])
+        parts = {
+            "leading": frame[frame.leads],
+            "others up to .1": frame[~frame.leads & (frame.said <= 0.1)],
+            "others above .1": frame[~frame.leads & (frame.said > 0.1)],
+        }
+        yield f"{n} seen, {more} new", "; ".join(f"{k} {error_of(v)}" for k, v in parts.items())
+
+
+def error_of(part: pd.DataFrame) -> str:
+    """What was said, what is true, and the standard error of the difference between data sets."""
+    off = (part.said - part.true).groupby(part.dataset).agg(["sum", "size"])
+    gap = off["sum"].sum() / off["size"].sum()
+    spread = np.sqrt(np.sum((off["sum"] - gap * off["size"]) ** 2)) / off["size"].sum()
+    said, true = 100 * part.said.mean(), 100 * part.true.mean()
+    return f"{said:.1f}, {true:.1f} ± {100 * spread:.1f} ({len(part)})"
 
 
 def promised(
-    seen: dict[str, np.ndarray], held_out: dict[str, np.ndarray], more: int
-) -> Iterator[tuple[float, bool, bool]]:
-    """What was said of each family, whether it came true, and whether the family has the best."""
+    seen: dict[str, np.ndarray], others: dict[str, np.ndarray], more: int
+) -> Iterator[tuple[float, float, bool]]:
+    """What was said of each family, what is true of draws of the others, and whether it leads."""
+    if not seen:
+        return
     best = max(x.max() for x in seen.values())
     names = [name for name, x in seen.items() for _ in x]
     for one in tuning_promise(np.concatenate([*seen.values()]), names, more):
-        yield one.p_beats_best, held_out[one.family].max() > best, one.best == best
+        above, size = int(np.sum(others[one.family] > best)), others[one.family].size
+        none = stats.hypergeom.pmf(0, size, above, more)
+        yield one.p_beats_best, 1 - float(none), one.best == best
 
 
 def main() -> None:
