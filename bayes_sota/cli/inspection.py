@@ -180,7 +180,8 @@ def _answers(file: Path) -> Finding:
         "n_clusters": n_clusters, "n_runs": runs, "metric": "accuracy",
     }  # fmt: skip
     several = len(methods) > 1
-    table = several and len(methods) == len(data.names) and looks_like_responses(file)
+    known = file.is_dir() or looks_like_responses(file)  # of which sota and board know what it is
+    table = several and len(methods) == len(data.names) and known
     asked = [
         ("How good is each classifier by itself?", "score {}", True),
         ("... on new runs of these very items?", "score {} --new runs", runs > 1),
@@ -204,7 +205,7 @@ def _answers(file: Path) -> Finding:
     parts += [] if n_clusters is None else [f"{n_clusters:,} clusters"]
     parts += [f"{runs:,} runs"] * (runs > 1)
     said = (
-        f"{file.name} has the answers of {counted(len(methods), 'classifier')} to "
+        f"{file.resolve().name} has the answers of {counted(len(methods), 'classifier')} to "
         f"{counted(data.n_items, 'item')}{f' ({", ".join(parts)})' * bool(parts)}."
     )
     return Finding("answers", said, facts, commands, missing, [*found.notes, *notes])

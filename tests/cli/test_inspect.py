@@ -148,3 +148,23 @@ def test_an_image_is_no_table(capsys: Any, tmp_path: Path) -> None:
         code, out, error = run(capsys, "sota", str(path), "--n-test", "100")
         assert (code, out) == (2, "")
         assert f"board.csv: this is {kind}, not a table" in error
+
+
+def test_a_folder_of_answers_has_the_questions_of_boards(
+    capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for model in ("one", "two"):
+        lines = [
+            json.dumps({"doc_id": i, "doc": {}, "target": "a", "acc": float((i + n) % 3 > 0),
+                        "filtered_resps": ["a"], "resps": [["a"]], "arguments": []})
+            for n, i in enumerate(range(30))
+        ]  # fmt: skip
+        folder = tmp_path / model
+        folder.mkdir()
+        (folder / "samples_arc_2026-01-01T00-00-00.jsonl").write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(tmp_path)
+    _, found = inspected(capsys, Path("."))
+    assert {"bayes-sota board .", "bayes-sota sota ."} <= {
+        one["command"] for one in found["commands"]
+    }
+    assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} has the answers of 2")
