@@ -567,7 +567,7 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
         spikes = int(np.sum(kernel.pooled(kernel.copies) > kernel.pooled(fit.copies)))
         yield (
             f"more entries share {counted(spikes, 'score')} than a smooth field explains: "
-            f"{counted(merged, 'entry', 'entries')} taken for copies of one classifier"
+            f"{counted(merged, 'entry counts', 'entries count')} as copies of others there"
         )
     yield from _leading_gap(board)
 
