@@ -417,7 +417,7 @@ BUILDERS = {
     ),
     "items": Builder(
         "items", "answers to items, with bs.leaderboard.sample_evaluations", item_priors,
-        SamplerSettings("nuts"), ("nuts",),
+        SamplerSettings("nuts", target_accept=0.95), ("nuts",),
     ),
     "evaluations": Builder(
         "evaluations", "answers with tasks, clusters or runs, with "
