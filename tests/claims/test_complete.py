@@ -39,6 +39,7 @@ def trace(model: pm.Model) -> xr.DataTree:
     return trace_of(model)
 
 
+@pytest.mark.slow
 def test_the_groups_are_those_of_the_model(model: pm.Model, trace: xr.DataTree) -> None:
     with model:
         tree = complete(trace, random_seed=0)

@@ -355,6 +355,7 @@ def test_the_process_goes_with_its_page(tmp_path) -> None:
     wait_for(lambda: not Path(f"/proc/{worker}").exists())
 
 
+@pytest.mark.slow
 def test_no_browser_is_a_note(tmp_path) -> None:
     with started(tmp_path, BROWSER="false") as server:
         assert server.process.stderr is not None

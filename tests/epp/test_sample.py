@@ -154,6 +154,7 @@ def test_log_densities_are_those_of_the_formulas() -> None:
     assert loo == pytest.approx(float(likelihood.mean(("chain", "draw")).sum()), abs=4)
 
 
+@pytest.mark.slow
 def test_prior_and_replicates_have_the_laws_of_theory() -> None:
     found = tree()
     draws = found["prior"]["skill_sd"].values.ravel()

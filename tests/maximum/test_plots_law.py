@@ -106,6 +106,7 @@ def test_every_point_of_the_table_is_on_its_curve(table: pd.DataFrame) -> None:
             np.testing.assert_array_equal(np.asarray(dot["y"]), rows.loc[rows["given"], column])
 
 
+@pytest.mark.slow
 def test_curves_share_one_scale_and_counts_have_their_labels(table: pd.DataFrame) -> None:
     axes = plot_bias(table, backend="matplotlib").viz["figure"].item().axes
     assert len({ax.get_ylim() for ax in axes}) == 1

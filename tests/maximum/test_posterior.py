@@ -126,6 +126,7 @@ TWINS = {
 }  # of the cases that are left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=SLOW) if case in TWINS else case for case in CASES]
 )

@@ -56,6 +56,7 @@ def test_plain_rejection_agrees_with_the_exact_route(exact):
     assert tree.attrs["diagnostics_reasons"] == ""
 
 
+@pytest.mark.slow
 def test_a_wide_epsilon_is_told(exact):
     sd = exact["theta_sota"].std()
     tree = rejected(epsilon=4 * sd)

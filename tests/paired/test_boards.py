@@ -72,6 +72,7 @@ def kept(public: np.ndarray, private: np.ndarray, k: int) -> float:
     return len(best[0] & best[1]) / k
 
 
+@pytest.mark.slow
 def test_teams_with_equal_scores_divide_their_places(tree: xr.DataTree) -> None:
     tied = tree.copy(deep=True)
     score = tied["observed_data"]["score"]

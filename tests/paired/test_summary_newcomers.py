@@ -90,6 +90,7 @@ def test_a_gap_on_the_same_items_as_simulated_scores(boards, tree, gap) -> None:
     assert 0.3 < share < 0.999
 
 
+@pytest.mark.slow
 def test_more_is_more_convincing(tree) -> None:
     p = [PairedNewcomer(tree).truly_better(x)["probability"] for x in (0.78, 0.81, 0.83, 0.9)]
     assert np.all(np.diff(p) > 0)
