@@ -129,13 +129,13 @@ def auc_covariance(
 
     ratios, weights = ratio_nodes(spread_ratio)
     share = ratios**2 / (1 + ratios**2)
-    found = np.zeros(np.shape(product))
+    covariance = np.zeros(np.shape(product))
     for (i, j), weight in np.ndenumerate(np.outer(weights, weights)):
         positive = r_positive * float(np.sqrt(share[i] * share[j]))
         negative = r_negative * float(np.sqrt((1 - share[i]) * (1 - share[j])))
         shared = (b - 1) * excess(positive) + (a - 1) * excess(negative)
-        found = found + weight * (excess(positive + negative) + shared)
-    return found / (a * b)
+        covariance = covariance + weight * (excess(positive + negative) + shared)
+    return covariance / (a * b)
 
 
 def checked_auc(auc: ArrayLike) -> FloatArray:

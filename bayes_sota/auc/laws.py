@@ -80,8 +80,8 @@ def correlated_maximum(
     rows = np.zeros((tilts.size, offsets.size))
     for row, tilt, centre in zip(rows, tilts, centres, strict=True):
         z = best.reference_scores(tilt)
-        for given, count in zip(fields, counts, strict=True):
-            row += count * given.log_cdf(z, expit(logit(centre) + offsets))
+        for scores_of_field, count in zip(fields, counts, strict=True):
+            row += count * scores_of_field.log_cdf(z, expit(logit(centre) + offsets))
     levels = np.linspace(max(0.0, means[0] - 12 * sd), 1.0, _CORRELATED_LEVELS)
     places, middles = logit(np.clip(levels, 1e-300, NEARLY_ONE)), logit(means)
     below = np.zeros(levels.size)
@@ -344,9 +344,14 @@ def auc_law(
     levels = np.linspace(low, high, _LEVELS)
     below, above = distribution_at(levels, value, a, b, ratio)
     return AucLaw(
-        auc=value, n_positive=a, n_negative=b, spread_ratio=ratio, levels=levels, below=below,
+        auc=value,
+        n_positive=a,
+        n_negative=b,
+        spread_ratio=ratio,
+        levels=levels,
+        below=below,
         above=above,
-    )  # fmt: skip
+    )
 
 
 def auc_maximum_law(
@@ -480,11 +485,11 @@ def _correlated(
     return levels, share * below + (1 - share) * limit
 
 
-def _number(n_classifiers: int | None, given: int | None) -> int:
+def _number(n_classifiers: int | None, typed: int | None) -> int:
     """From what is asked and the number of AUCs given (None: not an array)."""
-    m = given if n_classifiers is None else n_classifiers
+    m = typed if n_classifiers is None else n_classifiers
     if m is None:
         raise InputError("n_classifiers is needed unless one AUC per classifier is given")
-    if given not in (None, 1) and m != given:
-        raise InputError(f"{given} AUCs are given, but n_classifiers is {m}")
+    if typed not in (None, 1) and m != typed:
+        raise InputError(f"{typed} AUCs are given, but n_classifiers is {m}")
     return whole_number(m, "n_classifiers", CLASSIFIERS)

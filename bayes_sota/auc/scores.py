@@ -206,8 +206,8 @@ def _correction(
     below, above = distribution_at(x[inside], auc, a, b, ratio)
     lower, upper = ndtri(np.clip(below, 1e-14, 0.5)), -ndtri(np.clip(above, 1e-14, 0.5))
     known = (below > 1e-13) & (above > 1e-13)
-    found = np.where(below < 0.5, lower, upper) - offsets[inside]
-    return np.interp(offsets, offsets[inside][known], found[known])
+    correction = np.where(below < 0.5, lower, upper) - offsets[inside]
+    return np.interp(offsets, offsets[inside][known], correction[known])
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +243,8 @@ class AucField:
         error = float(self.scores.standard_error(aucs[-1]))
         nodes, weights = condensed(aucs, counts, error)
         levels = self._levels(float(aucs[-1]))
-        given, shift_weights = self._given(levels, nodes)
-        log_below = np.log(np.maximum(given, 1e-300)) @ weights
+        conditional, shift_weights = self._given(levels, nodes)
+        log_below = np.log(np.maximum(conditional, 1e-300)) @ weights
         return levels, np.exp(np.minimum(log_below, 0.0)).T @ shift_weights
 
     def resampled(self, aucs: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -267,8 +267,8 @@ class AucField:
         ``sure`` is an AUC that one of them all but surely has; default the best.
         """
         levels = self._levels(float(nodes[-1]), sure)
-        given, shift_weights = self._given(levels, nodes)
-        missed = np.clip((1 - given) @ weights, 0.0, 1 - 2.0**-53)
+        conditional, shift_weights = self._given(levels, nodes)
+        missed = np.clip((1 - conditional) @ weights, 0.0, 1 - 2.0**-53)
         return levels, np.exp(n_classifiers * np.log1p(-missed)).T @ shift_weights
 
     def realise(self, aucs: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -297,8 +297,8 @@ class AucField:
         rho = self._correlation(nodes)
         own = np.sqrt(np.maximum(1 - rho**2, 1e-12))
         weights = np.exp(-0.5 * _SHIFTS**2)
-        given = ndtr((g - rho * _SHIFTS[:, None, None]) / own)
-        return np.asarray(given), weights / weights.sum()
+        conditional = ndtr((g - rho * _SHIFTS[:, None, None]) / own)
+        return np.asarray(conditional), weights / weights.sum()
 
 
 def condensed(

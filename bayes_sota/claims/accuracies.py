@@ -217,8 +217,8 @@ def false_claim_rope(
 
     Examples
     --------
-    >>> found = false_claim_rope(0.90, 0.88, 500, 0.01, 0.85)
-    >>> round(found.a_better + found.equivalent + found.b_better, 12)
+    >>> rope = false_claim_rope(0.90, 0.88, 500, 0.01, 0.85)
+    >>> round(rope.a_better + rope.equivalent + rope.b_better, 12)
     1.0
     """
     if not 0 <= rope < 1:
@@ -310,8 +310,8 @@ def at_most_half(x1: FloatArray, x2: FloatArray, cells: FloatArray) -> FloatArra
     cuts = range(_MANY // 2, first.size, _MANY // 2)
     parts = np.split(first.ravel(), cuts), np.split(second.ravel(), cuts)
     with ThreadPoolExecutor() as threads:  # betainc runs without the interpreter's lock
-        found = list(threads.map(betainc, *parts, repeat(0.5)))
-    return np.concatenate(found).reshape(first.shape)
+        halves = list(threads.map(betainc, *parts, repeat(0.5)))
+    return np.concatenate(halves).reshape(first.shape)
 
 
 def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray, cells: FloatArray) -> FloatArray:
@@ -322,16 +322,16 @@ def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray, cells: FloatArray)
         rows = zip(own.tolist(), other.tolist(), size.tolist(), strict=True)
         return np.array([_summed(a, b, n, cells) for a, b, n in rows]).reshape(shape)
     count = _numbers(own, other, size)
-    found = np.empty(count.shape)
+    average = np.empty(count.shape)
     long = count >= _LONG
     if long.any():
-        found[long] = _integrated(own[long], other[long], count[long])
+        average[long] = _integrated(own[long], other[long], count[long])
     rest = np.flatnonzero(~long)
     if rest.size < _FEW:
-        found[rest] = [_summed(own[i], other[i], size[i], cells) for i in rest]
+        average[rest] = [_summed(own[i], other[i], size[i], cells) for i in rest]
     else:
-        found[rest] = _stepped(own[rest], other[rest], count[rest])
-    return found.reshape(shape)
+        average[rest] = _stepped(own[rest], other[rest], count[rest])
+    return average.reshape(shape)
 
 
 def possible_tables(

@@ -95,9 +95,9 @@ class _Sampled(Reported):
 
     def refuse(self, sampled: dict[str, Any]) -> None:
         """Refuse what is for draws, where there are none."""
-        given = {f"--{name}": value for name, value in sampled.items()}
-        given |= {"--seed": self.seed, "--output": self.output}
-        refuse_unused("closed forms: it is for --bayes", given)
+        options = {f"--{name}": value for name, value in sampled.items()}
+        options |= {"--seed": self.seed, "--output": self.output}
+        refuse_unused("closed forms: it is for --bayes", options)
 
 
 @dataclass(frozen=True)
@@ -131,18 +131,25 @@ class _OfNumbers(_Output):
 def _draw_claim(report: "Report") -> "PlotCollection":
     content, unknown = report.content, report.about.claim.unknown
     return claims.plot_claim_sensitivity(
-        report.frame, p_false=content["p_false"], assumed=content[unknown].get("value"),
-        level=content["level"], needed=content[f"{unknown}_needed"], unknown=unknown,
+        report.frame,
+        p_false=content["p_false"],
+        assumed=content[unknown].get("value"),
+        level=content["level"],
+        needed=content[f"{unknown}_needed"],
+        unknown=unknown,
         title=report.about.what,
-    )  # fmt: skip
+    )
 
 
 def _draw_sizes(report: "Report") -> "PlotCollection":
     about, needed = report.about, report.content["n_test_needed"]
     return claims.plot_claim_sizes(
-        about.size_frame(needed), needed=needed, n_test=about.claim.n_test, title=about.what,
+        about.size_frame(needed),
+        needed=needed,
+        n_test=about.claim.n_test,
+        title=about.what,
         item="item" if about.claim.unknown == "congruence" else "case",
-    )  # fmt: skip
+    )
 
 
 _LEVEL = 0.05
@@ -151,9 +158,10 @@ _tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the
 
 
 _any_accuracy = click.option(
-    "--any-accuracy", is_flag=True,
+    "--any-accuracy",
+    is_flag=True,
     help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
-)  # fmt: skip
+)
 
 
 _ONLY_SAMPLED = ("model", "draws")
@@ -186,9 +194,11 @@ _number_options = partial(packed_options, kind=_OfNumbers, options=(*_CLAIM_OPTI
 @click.option("--max", "highest", is_flag=True, help="The largest.")
 @click.option("--independent", is_flag=True, help="Independent mistakes.")
 @number_option(
-    NOT_NEGATIVE, "--odds-ratio", nargs=2,
+    NOT_NEGATIVE,
+    "--odds-ratio",
+    nargs=2,
     help="Prior of the congruence: median of the odds ratio, and sd of its logarithm.",
-)  # fmt: skip
+)
 @number_option(ALPHA, "--alpha", default=1.0, help="Dirichlet prior.")
 @number_option(SHARE, "--rope", help="Half-width of practical equivalence.")
 @choice_option(
@@ -208,7 +218,7 @@ def classification(
     independent: bool,
     odds_ratio: tuple[float, float] | None,
     shown: _OfNumbers,
-    **given: Any,
+    **options: Any,
 ) -> int:
     """From two accuracies on the same items.
 
@@ -221,9 +231,9 @@ def classification(
     if len(chosen) > 1:
         raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
     a, b, notes = _printed(accuracy)
-    given |= {"level": shown.level, "notes": notes}
+    options |= {"level": shown.level, "notes": notes}
     sizes = parse_tries(n_test, "--n-test")
-    return shown.deliver_claim(claims.report_accuracies(a, b, sizes, *chosen, **given))
+    return shown.deliver_claim(claims.report_accuracies(a, b, sizes, *chosen, **options))
 
 
 def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
@@ -257,9 +267,12 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
     PAIRWISE, "--pairwise-correlation", "correlation", help="Between the methods' cases."
 )
 @number_option(
-    PAIRWISE, "--correlation-range", nargs=2, default=(0.0, 1.0),
+    PAIRWISE,
+    "--correlation-range",
+    nargs=2,
+    default=(0.0, 1.0),
     help="Averaged over, where the correlation is not given.",
-)  # fmt: skip
+)
 @click.option("--unbounded", is_flag=True, help="Cases may lie outside [0, 1].")
 @_tries
 @_number_options
@@ -271,14 +284,14 @@ def segmentation(
     unbounded: bool,
     best_of: float | None,
     shown: _OfNumbers,
-    **given: Any,
+    **options: Any,
 ) -> int:
     """From two means of cases (Dice) and their standard deviations.
 
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    known = [x for x in (sd, sd_coefficients, given["sd_difference"]) if x is not None]
+    known = [x for x in (sd, sd_coefficients, options["sd_difference"]) if x is not None]
     if len(known) > 1:
         raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
     if unbounded and not known:
@@ -287,7 +300,7 @@ def segmentation(
         )
     of = sd if sd_coefficients is None else (sd_coefficients, sd_coefficients)
     bounds = None if unbounded else (0.0, 1.0)
-    means = claims.ReportedMeans(*mean, n_test, sd=of, bounds=bounds, **given)
+    means = claims.ReportedMeans(*mean, n_test, sd=of, bounds=bounds, **options)
     return shown.deliver_claim(claims.report_means(means, best_of=best_of, level=shown.level))
 
 
@@ -324,20 +337,24 @@ _WITHOUT_EFFECT = {
 )
 @click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @click.option(
-    "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
+    "--item-metric",
+    type=click.Choice(["auc", "mean", "rmse"]),
     help="What numbers per item are made into: auc needs a label column. Default mean.",
-)  # fmt: skip
+)
 @click.option("--label-column", help="Column of 0 and 1, for auc.")
 @click.option(
-    "--lower-is-better", is_flag=True, default=None,
+    "--lower-is-better",
+    is_flag=True,
+    default=None,
     help="Numbers are errors or losses. Default: if a log's metric is called so.",
-)  # fmt: skip
+)
 @number_option(NOT_NEGATIVE, "--rope", help="Half-width of practical equivalence.")
 @top_option(15, "Methods shown.")
 @number_option(
-    _DRAWS, "--draws",
+    _DRAWS,
+    "--draws",
     help="Posterior draws, default 10000; with --bayes of each chain, default those of the model.",
-)  # fmt: skip
+)
 @_bayes
 @model_option
 @click.option(
@@ -346,9 +363,10 @@ _WITHOUT_EFFECT = {
 @click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
 @number_option(NOT_NEGATIVE, "--margin", help="How much worse the first of a pair may be.")
 @click.option(
-    "--require", type=click.Choice(["better", "not-worse"]),
+    "--require",
+    type=click.Choice(["better", "not-worse"]),
     help="Verdict on a pair without which the exit code is 3.",
-)  # fmt: skip
+)
 @click.option("--anytime", is_flag=True, help="A verdict that may be looked at after every item.")
 @click.option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
 @click.option(
@@ -370,7 +388,7 @@ def responses(
     require: str | None,
     shown: _Output,
     bayes: bool,
-    **given: Any,
+    **options: Any,
 ) -> int:
     """From per-item outcomes of two or more methods.
 
@@ -379,20 +397,20 @@ def responses(
     logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
     statistics of HELM. They are joined on the item.
     """
-    pair, level = given["pair"], None if shown.level == _LEVEL else shown.level
-    model = given.pop("model")
+    pair, level = options["pair"], None if shown.level == _LEVEL else shown.level
+    model = options.pop("model")
     if bayes:
         of = {"no_selection": no_selection, "level": level, "pairs": pairs, "require": require}
-        refuse("--bayes", given | of | {"by": by}, _WITHOUT_EFFECT["--bayes"])
-        return _sample_responses(files, top, shown, model, **given)
+        refuse("--bayes", options | of | {"by": by}, _WITHOUT_EFFECT["--bayes"])
+        return _sample_responses(files, top, shown, model, **options)
     refuse_unused("the exact route: it is for --bayes", {"--model": model})
-    given["draws"] = given["draws"] or 10_000
+    options["draws"] = options["draws"] or 10_000
     what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else ""
     whole = {"no_selection": no_selection, "level": level, "pairs": pairs and what != "--pairs"}
-    refuse(what, given | whole, _WITHOUT_EFFECT.get(what, ()))
-    asked = {name: given.pop(name) for name in ("pair", "rope", "draws", "ci_prob")}
+    refuse(what, options | whole, _WITHOUT_EFFECT.get(what, ()))
+    asked = {name: options.pop(name) for name in ("pair", "rope", "draws", "ci_prob")}
     asked["random_seed"] = chosen_seed(shown.seed)
-    of_pair = {name: given.pop(name) for name in ("margin", "anytime")}
+    of_pair = {name: options.pop(name) for name in ("margin", "anytime")}
     report_of: Callable[..., Report] = claims.report_pairs
     if what == "--pair":
         asked |= of_pair | {"margin": of_pair["margin"] or 0.0}
@@ -408,32 +426,36 @@ def responses(
         del asked["pair"]
         asked |= {"level": shown.level, "selection": not no_selection}
         report_of = claims.report_methods
-    report = report_of(**_read_outcomes(files, **given), **asked)
+    report = report_of(**_read_outcomes(files, **options), **asked)
     write_result(shown.output, report.about.to_datatree)
     draw = partial(_draw_methods, report, pair, by, asked["ci_prob"])
     code = shown.deliver(report, top, draw)
     if require is None or report.content["verdict"] in ("better", require):
         return code
-    found = report.content["verdict"]
-    click.echo(f"not met: {require} is required, and the verdict is {found}", err=True)
+    verdict = report.content["verdict"]
+    click.echo(f"not met: {require} is required, and the verdict is {verdict}", err=True)
     return 3
 
 
 def _sample_responses(
-    files: tuple[Path, ...], top: int, shown: _Output, model: Any, **given: Any
+    files: tuple[Path, ...], top: int, shown: _Output, model: Any, **options: Any
 ) -> int:
     """Methods by the model of all answers."""
     for name in ("pair", "rope", "margin", "anytime"):
-        given.pop(name)
-    draws, ci_prob = given.pop("draws"), given.pop("ci_prob")
-    read = _read_outcomes(files, **given)
+        options.pop(name)
+    draws, ci_prob = options.pop("draws"), options.pop("ci_prob")
+    read = _read_outcomes(files, **options)
     names = read.pop("methods", None)
     if names is not None and len(set(names)) < len(names):
         raise InputError("--bayes takes one run of each method: leave out --run-separator")
     report = claims.sample_methods(
-        **read, model=model, draws=draws, ci_prob=ci_prob, random_seed=chosen_seed(shown.seed),
+        **read,
+        model=model,
+        draws=draws,
+        ci_prob=ci_prob,
+        random_seed=chosen_seed(shown.seed),
         progressbar=show_progress(shown.quiet, shown.as_json),
-    )  # fmt: skip
+    )
     write_result(shown.output, lambda: report.about)
     return shown.deliver(report, top)
 
@@ -447,9 +469,10 @@ def _draw_methods(
         return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
     of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
     return claims.plot_tasks(
-        report.frame, title=report.sentences[0],
+        report.frame,
+        title=report.sentences[0],
         xlabel=f"{of}: mean and {ci_prob:.0%} interval",
-    )  # fmt: skip
+    )
 
 
 def _read_outcomes(
@@ -474,9 +497,11 @@ def _read_outcomes(
         if len(files) > 1 or item_metric not in (None, "mean"):
             raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
         sets = read_task_scores(  # which are the sample
-            files[0], task_columns=split_names(task_columns) or [],
-            metric=None if item_metric is None else "score", lower_is_better=bool(lower_is_better),
-        )  # fmt: skip
+            files[0],
+            task_columns=split_names(task_columns) or [],
+            metric=None if item_metric is None else "score",
+            lower_is_better=bool(lower_is_better),
+        )
         source = "1 table of data sets"
         return {"outcomes": sets.new_tasks(), "source": source, "notes": sets.notes}
     if item_metric is None:
@@ -484,9 +509,11 @@ def _read_outcomes(
 
         answers = read_answers(*files, lower_is_better=lower_is_better, **reading)
         return {
-            "outcomes": answers.outcomes, "methods": answers.methods, "source": answers.source,
+            "outcomes": answers.outcomes,
+            "methods": answers.methods,
+            "source": answers.source,
             "notes": [*answers.notes, *runs_hint(answers.methods)],
-        }  # fmt: skip
+        }
     from bayes_sota.data.readers.outcomes import read_item_scores
 
     new, average = reading.pop("new"), parse_average(reading.pop("average"))
@@ -496,9 +523,13 @@ def _read_outcomes(
             "--item-metric and --label-column are for one table of numbers, without runs"
         )
     scores = read_item_scores(
-        files[0], metric=item_metric, label_column=label_column, lower_is_better=lower_is_better,
-        average=average, **reading,
-    ).about(new or "items")  # fmt: skip
+        files[0],
+        metric=item_metric,
+        label_column=label_column,
+        lower_is_better=lower_is_better,
+        average=average,
+        **reading,
+    ).about(new or "items")
     return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
 
 
@@ -514,7 +545,7 @@ def _read_outcomes(
 @click.option(
     "--pilot",
     type=InputFile(folders=True),
-    help="With --gap: answers at hand, which tell variances, clusters, tasks and runs.",
+    help="With --gap: answers or numbers at hand, which tell variances, clusters, tasks and runs.",
 )
 @click.option("--pair", nargs=2, help="With --pilot: the two methods; default the best two.")
 @number_option(NOT_NEGATIVE, "--cost-per-item", help="With --pilot: of one more item.")
@@ -531,15 +562,15 @@ def plan(
     power: float | None,
     level: float,
     shown: Reported,
-    **given: Any,
+    **options: Any,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means.
 
-    With --pilot: items and runs that it needs, from answers of two methods at hand.
+    With --pilot: items and runs that it needs, from answers or numbers of two methods at hand.
     """
     used, unused = (_OF_GAPS, _OF_PILOTS) if pilot is None else (_OF_PILOTS, _OF_GAPS)
-    refuse("a plan without --pilot" if pilot is None else "--pilot", given, unused)
-    asked = {name: given[name] for name in used} | {"level": level, "power": power or 0.8}
+    refuse("a plan without --pilot" if pilot is None else "--pilot", options, unused)
+    asked = {name: options[name] for name in used} | {"level": level, "power": power or 0.8}
     if pilot is not None:
         from bayes_sota.data.readers.outcomes import read_evaluations
 
@@ -555,15 +586,22 @@ def plan(
     if asked["sd"] is not None and asked["pairwise_correlation"] is None:
         refuse_unused("means without --pairwise-correlation", {"--power": power})
     sizes["assurance"] = sizes["assurance"] or 0.8
-    found = claims.plan_claim(_gap(gap, **asked), **sizes)
-    return shown.deliver(claims.describe_plan(found), draw=partial(_plan_figure, found))
+    planned = claims.plan_claim(_gap(gap, **asked), **sizes)
+    draw = None if asked["sd"] is not None else partial(_plan_figure, planned)
+    return shown.deliver(claims.describe_plan(planned), draw=draw)
 
 
 _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 _OF_GAPS = (
-    "winner", "accuracy", "sd", "congruence", "odds_ratio", "pairwise_correlation", "n_test",
+    "winner",
+    "accuracy",
+    "sd",
+    "congruence",
+    "odds_ratio",
+    "pairwise_correlation",
+    "n_test",
     "assurance",
-)  # fmt: skip
+)
 
 
 def _plan_figure(plan: Any) -> "PlotCollection":
@@ -571,34 +609,39 @@ def _plan_figure(plan: Any) -> "PlotCollection":
 
     return claims.plot_required_size(
         pd.DataFrame(plan.required(), columns=["gap", "assumption", "n_needed"]),
-        level=plan.level, n_test=plan.n_test, gap=plan.gap.describe()["gap"],
-        n_needed=plan.n_needed if plan.n_test is None else None, title=plan.title,
-    )  # fmt: skip
+        level=plan.level,
+        n_test=plan.n_test,
+        gap=plan.gap.describe()["gap"],
+        n_needed=plan.n_needed if plan.n_test is None else None,
+        title=plan.title,
+    )
 
 
 def _pilot_figure(report: "Report") -> "PlotCollection":
     """Items by the gap, a line for each of three numbers of runs; the dot is the plan of one."""
     import pandas as pd
 
-    found, runs = report.content, [one["n_runs"] for one in report.content["designs"]]
-    gap, sure = found["gap"], {name: found[name] for name in ("level", "power")}
+    content, runs = report.content, [one["n_runs"] for one in report.content["designs"]]
+    gap, sure = content["gap"], {name: content[name] for name in ("level", "power")}
     lines = [
         (at * gap, counted(n, "run"), report.about.needed(at * gap, n, **sure))
-        for n in sorted({runs[0], found["n_runs"], runs[-1]})
+        for n in sorted({runs[0], content["n_runs"], runs[-1]})
         for at in (2 ** (k / 10) for k in range(-10, 11))
     ]
     return claims.plot_required_size(
-        pd.DataFrame(lines, columns=["gap", "assumption", "n_needed"]), level=found["level"],
-        gap=gap, n_needed=found["designs"][0]["n_items"],
-        title=f"Power {found['power']:g}, from the variances of {' and '.join(found['pair'])}",
-    )  # fmt: skip
+        pd.DataFrame(lines, columns=["gap", "assumption", "n_needed"]),
+        level=content["level"],
+        gap=gap,
+        n_needed=content["designs"][0]["n_items"],
+        title=f"Power {content['power']:g}, from the variances of {' and '.join(content['pair'])}",
+    )
 
 
 def _gap(
-    gap: float | None, accuracy: tuple[float, float] | None, winner: float | None, **given: Any
+    gap: float | None, accuracy: tuple[float, float] | None, winner: float | None, **options: Any
 ) -> Any:
     names = ("sd", "pairwise_correlation", "congruence", "odds_ratio")
-    sd, pairwise_correlation, congruence, odds_ratio = (given[name] for name in names)
+    sd, pairwise_correlation, congruence, odds_ratio = (options[name] for name in names)
     if sd is not None:
         if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
             raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
@@ -662,16 +705,18 @@ def selection(
 @number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
 @click.option("--group-by", help="Column of the groups; default group.")
 @number_option(
-    NUMBER, "--sd", nargs=3,
+    NUMBER,
+    "--sd",
+    nargs=3,
     help="Coefficients c0 c1 c2 of c0 + c1 mean + c2 mean^2, for means without sd_a and sd_b.",
-)  # fmt: skip
+)
 @_any_accuracy
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
 @_bayes_options
 @_sampled_options
 def batch(
-    file: Path, any_accuracy: bool, top: int, shown: _Sampled, bayes: bool, **given: Any
+    file: Path, any_accuracy: bool, top: int, shown: _Sampled, bayes: bool, **options: Any
 ) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
 
@@ -682,25 +727,25 @@ def batch(
     leaves them out, with the reason beside them. With --bayes the claims share what is known of
     their congruence, of accuracies only.
     """
-    sampled = {name: given.pop(name) for name in _ONLY_SAMPLED}
+    sampled = {name: options.pop(name) for name in _ONLY_SAMPLED}
     checked = not any_accuracy
     if bayes:
-        refuse_unused("--bayes", {"--sd": given.pop("sd")})
-        review = claims.sample_review(file, check_counts=checked, **given, **shown.of(sampled))
+        refuse_unused("--bayes", {"--sd": options.pop("sd")})
+        review = claims.sample_review(file, check_counts=checked, **options, **shown.of(sampled))
         write_result(shown.output, lambda: review.about)
     else:
         shown.refuse(sampled)
-        review = claims.claims_table(file, check_counts=checked, **given)
+        review = claims.claims_table(file, check_counts=checked, **options)
     shown.show(review, top, partial(_draw_claims, review))
     for reason in review.reasons:
         echo_problem("warning", reason if bayes else f"left out: {reason}")
     return 1 if review.reasons else 0
 
 
-def _draw_claims(found: "Report") -> "PlotCollection":
-    rows, level = found.content["claims"], found.content["level"]
+def _draw_claims(report: "Report") -> "PlotCollection":
+    rows, level = report.content["claims"], report.content["level"]
     columns = {key: [row[key] for row in rows] for key in ("name", "group")}
-    return claims.plot_claims(found.frame.assign(**columns), level=level)
+    return claims.plot_claims(report.frame.assign(**columns), level=level)
 
 
 for _command in (classification, segmentation, responses, selection, plan, batch):

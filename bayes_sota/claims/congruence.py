@@ -152,10 +152,12 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
     p11 = np.asarray(congruence, np.float64)
     wrong = ~((p11 >= low - SLACK) & (p11 <= high + SLACK))
     if np.any(wrong):
-        lowest, highest, given = (float(x[wrong][0]) for x in np.broadcast_arrays(low, high, p11))
+        lowest, highest, both_right = (
+            float(x[wrong][0]) for x in np.broadcast_arrays(low, high, p11)
+        )
         raise InputError(
             f"the congruence must lie between {lowest:.6g} and {highest:.6g}, what these "
-            f"accuracies allow, got {given:g}"
+            f"accuracies allow, got {both_right:g}"
         )
     return np.clip(p11, low, high)
 

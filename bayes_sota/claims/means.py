@@ -45,10 +45,10 @@ def imputed_sd(mean: ArrayLike, sd: Sd | Sequence[float]) -> FloatArray:
     values = np.asarray(mean, np.float64)
     if callable(sd):
         return np.asarray(sd(values), np.float64)
-    given = np.asarray(sd, np.float64)
-    if given.shape == (3,):
-        return given[0] + given[1] * values + given[2] * values**2
-    return np.broadcast_to(given, values.shape)
+    reported = np.asarray(sd, np.float64)
+    if reported.shape == (3,):
+        return reported[0] + reported[1] * values + reported[2] * values**2
+    return np.broadcast_to(reported, values.shape)
 
 
 def false_claim_probability_of_means(
@@ -220,25 +220,25 @@ class ReportedMeans:
         """
         from scipy.stats import chi2, norm
 
-        n, found = self.n_test, dict[str, FloatArray]()
-        given: Any = self.sd_difference
-        if given is None:
+        n, drawn = self.n_test, dict[str, FloatArray]()
+        reported: Any = self.sd_difference
+        if reported is None:
             known, ends = self.correlation, self.correlation_range
             r = rng.uniform(*ends, draws) if known is None else np.full(draws, known)
-            found["correlation"] = r
-            given = spread_of_differences(*map(np.asarray, (*self.spreads, r)))
-        spread = np.broadcast_to(np.asarray(given, np.float64), (draws,))
+            drawn["correlation"] = r
+            reported = spread_of_differences(*map(np.asarray, (*self.spreads, r)))
+        spread = np.broadcast_to(np.asarray(reported, np.float64), (draws,))
         t = rng.standard_t(n - 1, draws)
         # given t the variance of the cases is inverse Gamma: together they are normal-inverse-Gamma
         chi_square = 2 * rng.standard_gamma(n / 2, draws) / (1 + t**2 / (n - 1))
         error, sd = spread * (t / np.sqrt(n)), spread * np.sqrt((n - 1) / chi_square)
         if spread.min() > 0:
             of_spread = chi2.logpdf(chi_square, n - 1) + np.log(2 * chi_square)
-            found["log_likelihood"] = norm.logpdf(error, 0, sd / np.sqrt(n)) + of_spread
+            drawn["log_likelihood"] = norm.logpdf(error, 0, sd / np.sqrt(n)) + of_spread
         difference = self.mean_a - self.mean_b + error
         noise = rng.standard_normal(draws) / np.sqrt(n)
         replicated = difference + sd * noise
-        return found | {"difference": difference, "sd_difference": sd, "replicated": replicated}
+        return drawn | {"difference": difference, "sd_difference": sd, "replicated": replicated}
 
 
 def crossing_of(curve: FloatArray, level: float) -> float | None:
@@ -271,8 +271,8 @@ def _probability(gap: FloatArray, n: FloatArray, spread: FloatArray) -> FloatArr
     return stdtr(n - 1, t)
 
 
-def _plain(found: Any) -> Any:
-    return float(found) if np.ndim(found) == 0 else np.asarray(found)
+def _plain(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
 def _check_spreads(mean: FloatArray, spread: FloatArray, n: FloatArray, bounds: Any) -> None:
@@ -284,8 +284,8 @@ def _check_spreads(mean: FloatArray, spread: FloatArray, n: FloatArray, bounds: 
     most = np.sqrt((mean - low) * (high - mean) * n / (n - 1))
     wrong = spread > most * (1 + 1e-9)
     if np.any(wrong):
-        m, largest, given = (float(x[wrong][0]) for x in np.broadcast_arrays(mean, most, spread))
+        m, largest, sd = (float(x[wrong][0]) for x in np.broadcast_arrays(mean, most, spread))
         raise InputError(
             f"cases between {low:g} and {high:g} with the mean {m:g} have a standard deviation "
-            f"of at most {largest:.4g}, got {given:g}"
+            f"of at most {largest:.4g}, got {sd:g}"
         )

@@ -109,26 +109,37 @@ def build_model(
         psi = _shared_log_odds_ratio(known) if shared else _flat()
         a = pm.Beta("accuracy_a", 2, 2, dims="claim")
         b = pm.CustomDist(
-            "accuracy_b", a, psi, logp=second_accuracy_logp, random=_draw_second_accuracy,
-            signature="(),()->()", transform=logodds, dims="claim",
+            "accuracy_b",
+            a,
+            psi,
+            logp=second_accuracy_logp,
+            random=_draw_second_accuracy,
+            signature="(),()->()",
+            transform=logodds,
+            dims="claim",
             support_point=lambda _, size, a, psi: pt.full(size, 0.5),
-        )  # fmt: skip
+        )
         cells = outcome_cells(a, b, psi)
         for name, cell in zip(("congruence", "p_a_alone", "p_b_alone"), cells, strict=False):
             pm.Deterministic(name, cell, dims="claim")
         pm.Deterministic("difference", a - b, dims="claim")
         pm.CustomDist(
-            "counts", pt.stack(cells, axis=-1), counts[:, 3],
-            logp=lambda given, cells, _: counts_logp(given, cells), random=_draw_counts,
-            signature="(c),()->(c)", observed=counts, dims=("claim", "count"),
-        )  # fmt: skip
+            "counts",
+            pt.stack(cells, axis=-1),
+            counts[:, 3],
+            logp=lambda given, cells, _: counts_logp(given, cells),
+            random=_draw_counts,
+            signature="(c),()->(c)",
+            observed=counts,
+            dims=("claim", "count"),
+        )
     return model
 
 
 def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) -> FloatArray:
     """Whole numbers of ``COUNTS``, shape (claims, 4)."""
-    given = (a, b, n, np.nan if congruence is None else congruence)
-    arrays = [np.atleast_1d(np.asarray(x, np.float64)) for x in given]
+    numbers = (a, b, n, np.nan if congruence is None else congruence)
+    arrays = [np.atleast_1d(np.asarray(x, np.float64)) for x in numbers]
     if len({x.shape for x in arrays} - {(1,)}) > 1 or any(x.ndim != 1 for x in arrays):
         shapes = ", ".join(str(x.shape) for x in arrays)
         raise InputError(
@@ -154,10 +165,13 @@ def _shared_log_odds_ratio(priors: ClaimPriors) -> Any:
 def _flat() -> Any:
     """The log odds ratio that a flat Dirichlet prior of the cells has."""
     return pm.CustomDist(
-        "log_odds_ratio", 0.0, logp=lambda psi, _: flat_log_odds_ratio_logp(psi),
+        "log_odds_ratio",
+        0.0,
+        logp=lambda psi, _: flat_log_odds_ratio_logp(psi),
         random=lambda _, rng=None, size=None: rng.logistic(size=size) + rng.logistic(size=size),
-        signature="()->()", dims="claim",
-    )  # fmt: skip
+        signature="()->()",
+        dims="claim",
+    )
 
 
 def flat_log_odds_ratio_logp(psi: Any) -> Any:
@@ -337,15 +351,18 @@ def build_clustered_items(
         raise InputError(f"correlation_prior takes two positive numbers, got {correlation_prior}")
     names, tables = _cluster_tables(responses, a, b)
     with pm.Model(coords={"cluster": names, "outcome": list(OUTCOMES)}) as model:
-        given = pm.Data("cluster_tables", tables, dims=("cluster", "outcome"))
+        observed = pm.Data("cluster_tables", tables, dims=("cluster", "outcome"))
         p = pm.Dirichlet("p", np.ones(4), dims="outcome")
         correlation = pm.Beta("intraclass_correlation", *correlation_prior)
         pm.Deterministic("congruence", p[0])
         pm.Deterministic("difference", p[1] - p[2])
         pm.DirichletMultinomial(
-            "tables", n=pt.sum(given, axis=1), a=p * (1 - correlation) / correlation,
-            observed=given, dims=("cluster", "outcome"),
-        )  # fmt: skip
+            "tables",
+            n=pt.sum(observed, axis=1),
+            a=p * (1 - correlation) / correlation,
+            observed=observed,
+            dims=("cluster", "outcome"),
+        )
     return model
 
 

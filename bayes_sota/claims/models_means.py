@@ -119,12 +119,15 @@ def build_case_differences(
             mean = (1 - further["p_equal"]) * mean
         cores = ["()"] * 4 + ["(k)" if name == "share" else "()" for name in further]
         pm.CustomDist(
-            "case_difference", *law, *further.values(),
+            "case_difference",
+            *law,
+            *further.values(),
             logp=_case_logp(tuple(further), low, high),
             random=_case_draws(tuple(further), low, high),
             signature=f"{','.join(cores)}->()",
-            observed=pm.Data("given_difference", values, dims="case"), dims="case",
-        )  # fmt: skip
+            observed=pm.Data("given_difference", values, dims="case"),
+            dims="case",
+        )
         pm.Deterministic("difference", mean)
     return model
 
@@ -329,29 +332,37 @@ def build_metric_differences(
     below = np.tril_indices(k, -1)
     numbers = np.arange(1, len(values) + 1)
     coords = {
-        "case": numbers, "metric": names,
+        "case": numbers,
+        "metric": names,
         "metric_pair": [f"{names[i]}, {names[j]}" for i, j in zip(*below, strict=True)],
         "triangle": [f"{names[i]}, {names[j]}" for i in range(k) for j in range(i + 1)],
-    }  # fmt: skip
+    }
     with pm.Model(coords=coords) as model:
         mean = pm.Normal("standardized_difference", 0, _MEAN_SD, dims="metric")
         packed = pm.LKJCholeskyCov(
-            "covariance_root", n=k, eta=correlation_shape, sd_dist=pm.LogNormal.dist(0, 1, shape=k),
-            compute_corr=False, dims="triangle",
-        )  # fmt: skip
+            "covariance_root",
+            n=k,
+            eta=correlation_shape,
+            sd_dist=pm.LogNormal.dist(0, 1, shape=k),
+            compute_corr=False,
+            dims="triangle",
+        )
         root = pm.math.expand_packed_triangular(k, packed)
         sd = pm.Deterministic("relative_sd", pt.sqrt(pt.sum(root**2, axis=1)), dims="metric")
         correlation = (root @ root.T / pt.outer(sd, sd))[below]
         pm.Deterministic("correlation", correlation, dims="metric_pair")
         pm.Deterministic("difference", mean * pm.Data("unit", units, dims="metric"), dims="metric")
-        given: dict[str, Any] = {
-            "mu": mean, "chol": root, "observed": values / units, "dims": ("case", "metric"),
-        }  # fmt: skip
+        settings: dict[str, Any] = {
+            "mu": mean,
+            "chol": root,
+            "observed": values / units,
+            "dims": ("case", "metric"),
+        }
         if student:
             freedom = 2 + pm.Gamma("excess_degrees_of_freedom", *_TAILS)
-            pm.MvStudentT("metric_difference", nu=freedom, **given)
+            pm.MvStudentT("metric_difference", nu=freedom, **settings)
         else:
-            pm.MvNormal("metric_difference", **given)
+            pm.MvNormal("metric_difference", **settings)
     return model
 
 

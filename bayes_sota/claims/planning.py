@@ -331,8 +331,8 @@ class ClaimPlan:
         """Everything as plain Python objects."""
         names = ["level", "n_needed", "power", "n_for_power", "n_test"]
         names += ["assurance", "n_assured", "highest_assurance"] * (self.n_test is not None)
-        found = {name: getattr(self, name) for name in names}
-        return {**found, **self.gap.describe(), "notes": list(self.notes())}
+        content = {name: getattr(self, name) for name in names}
+        return {**content, **self.gap.describe(), "notes": list(self.notes())}
 
     def notes(self) -> Iterator[str]:
         """What is missing and why, and what is assumed."""
@@ -356,9 +356,10 @@ class ClaimPlan:
             raise InputError("a figure of sizes is for accuracies")
         of = self.gap.describe()
         assumptions: dict[str, Congruence] = {
-            "least congruence": "min", "independent": "independent",
+            "least congruence": "min",
+            "independent": "independent",
             f"odds ratio {_ODDS_RATIO:g}": OddsRatioCongruence(_ODDS_RATIO, 0.0),
-        }  # fmt: skip
+        }
         if isinstance(self.gap.congruence, OddsRatioCongruence):
             assumptions[of["congruence"]["assumption"]] = self.gap.congruence
         best = self.gap.accuracy_a

@@ -120,9 +120,12 @@ def plot_claims(
     _draw_legend(panel, rows.kinds, right, line)
     ticks = [list(part) for part in zip(*rows.ticks, strict=True)] or [[], []]
     panel.set_axes(
-        limits, xlabel="probability that the claim is false", xlim=limits,
-        ylim=(rows.bottom, 1 + 5 * line), yticks=lambda _: (ticks[0], ticks[1]),
-    )  # fmt: skip
+        limits,
+        xlabel="probability that the claim is false",
+        xlim=limits,
+        ylim=(rows.bottom, 1 + 5 * line),
+        yticks=lambda _: (ticks[0], ticks[1]),
+    )
     finding = _finding(rows, level)
     title_figure(collection, finding if title is None else f"{title}\n{finding}")
     return collection
@@ -292,9 +295,12 @@ def _draw_forest(name: str, rows: pd.DataFrame, xlabel: str, **where: Any) -> Pa
         panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), -float(index), color)
         panel.dots(f"mean_{index}", row.mean, -float(index), color)
     panel.set_axes(
-        limits, xlim=limits, ylim=(-len(rows) + 0.4, 0.6), xlabel=xlabel,
+        limits,
+        xlim=limits,
+        ylim=(-len(rows) + 0.4, 0.6),
+        xlabel=xlabel,
         yticks=lambda _: ([-float(row) for row in range(len(rows))], rows["label"].tolist()),
-    )  # fmt: skip
+    )
     return panel
 
 

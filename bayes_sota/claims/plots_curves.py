@@ -132,9 +132,12 @@ def plot_claim_sensitivity(
     _draw_texts(panel, dict(reversed(texts.items())), float(x[-1]), top)
     _label_height(panel, "probability that the claim is false", level)
     panel.set_axes(
-        limits, xlabel=_XLABELS[unknown], xlim=limits,
-        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)), yticks=lambda _: make_ticks(0.0, top),
-    )  # fmt: skip
+        limits,
+        xlabel=_XLABELS[unknown],
+        xlim=limits,
+        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)),
+        yticks=lambda _: make_ticks(0.0, top),
+    )
     crossing = crossing_of(np.column_stack([x, p]), level) if needed is None else needed
     finding = _needed_sentence(x, crossing, level, unknown)
     title_figure(panel.collection, finding if title is None else f"{title}\n{finding}")
@@ -279,9 +282,12 @@ def plot_required_size(
     _label_lines(panel, lines, n_test, ylim)
     _label_height(panel, "test items needed", 0.0)
     panel.set_axes(
-        limits, xlabel="gap between A and B", xlim=limits, ylim=ylim,
+        limits,
+        xlabel="gap between A and B",
+        xlim=limits,
+        ylim=ylim,
         yticks=lambda _: log_ticks(*ylim),
-    )  # fmt: skip
+    )
     finding = _size_sentence(lines, level, n_test, gap)
     if n_needed is not None:
         planned = f"a gap of {gap:.3g} needs {counted(n_needed, 'item')} (the dot)"
@@ -333,13 +339,13 @@ def _size_sentence(lines: Lines, level: float, n_test: int | None, observed: flo
         gap = max(float(x[0]) for x, _ in lines.values())
         sizes = sorted(round(10 ** float(np.interp(gap, x, y))) for x, y in lines.values())
         return f"A {claim} of a gap of {gap:.3g} needs {_span([f'{s:,}' for s in sizes])} items"
-    found = [_gap_at(x, y, float(np.log10(n_test))) for x, y in lines.values()]
-    known = sorted(gap for gap in found if gap is not None)
+    gaps = [_gap_at(x, y, float(np.log10(n_test))) for x, y in lines.values()]
+    known = sorted(gap for gap in gaps if gap is not None)
     size = counted(n_test, "item supports", "items support")
     if known:
         first = min(float(x[0]) for x, _ in lines.values())
         texts = [f"{gap:.2g}" if gap > first else f"{gap:.2g} or less" for gap in known]
-        some = "" if len(known) == len(found) else ", under some assumptions"
+        some = "" if len(known) == len(gaps) else ", under some assumptions"
         text = f"{size} a {claim} from a gap of {_span(texts)}{some}"
     else:
         largest = max(float(x[-1]) for x, _ in lines.values())
@@ -351,8 +357,8 @@ def _gap_at(gaps: FloatArray, sizes: FloatArray, size: float) -> float | None:
     """Smallest gap that needs no more than a size, between points of a line in logarithms."""
     if sizes[0] <= size:
         return float(gaps[0])
-    found = crossing_of(np.column_stack([np.log(gaps), sizes]), size)
-    return None if found is None else float(np.exp(found))
+    crossing = crossing_of(np.column_stack([np.log(gaps), sizes]), size)
+    return None if crossing is None else float(np.exp(crossing))
 
 
 def _span(texts: list[str]) -> str:
@@ -435,10 +441,13 @@ def plot_claim_sizes(
     _draw_texts(panel, texts, float(x[-1]), top)
     _label_height(panel, "probability that the claim is false", 0.05)
     panel.set_axes(
-        limits, xlabel=f"test {item}s", xlim=limits,
-        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)), yticks=lambda _: make_ticks(0.0, top),
+        limits,
+        xlabel=f"test {item}s",
+        xlim=limits,
+        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)),
+        yticks=lambda _: make_ticks(0.0, top),
         xticks=log_ticks(float(x[0]), float(x[-1])),
-    )  # fmt: skip
+    )
     level, size = needed[0]
     finding = f"The same difference holds at {100 * level:.3g}% on no number of {item}s drawn"
     if size is not None:

@@ -113,8 +113,8 @@ def reported_claim(
 
     Examples
     --------
-    >>> found = reported_claim("0.90", "0.88", 500)
-    >>> found.counts_a, found.counts_b, round(found.p_false, 3)
+    >>> at_sizes = reported_claim("0.90", "0.88", 500)
+    >>> at_sizes.counts_a, at_sizes.counts_b, round(at_sizes.p_false, 3)
     ((448, 452), (438, 442), 0.1)
     >>> about = reported_claim("0.913", "0.88", (90, 110))
     >>> about.n_test.tolist(), about.n_impossible
@@ -143,16 +143,21 @@ def reported_claim(
         for n in sizes.tolist()
     }
     many = sizes.size > _MANY_SIZES
-    found = [_at_size(n, a, b, congruence, cells, many) for n, (a, b) in runs.items()]
-    units, evidence, p, least, most = map(np.array, zip(*found, strict=True))
+    at_sizes = [_at_size(n, a, b, congruence, cells, many) for n, (a, b) in runs.items()]
+    units, evidence, p, least, most = map(np.array, zip(*at_sizes, strict=True))
     weights = evidence * np.exp(units - units.max())
     weights /= weights.sum()
     counts_a, counts_b = runs[int(sizes[int(np.argmax(weights))])]
     return PrintedClaim(
-        p_false=float(weights @ p), lowest=float(least.min()), highest=float(most.max()),
-        n_test=sizes, probability=weights, counts_a=counts_a, counts_b=counts_b,
+        p_false=float(weights @ p),
+        lowest=float(least.min()),
+        highest=float(most.max()),
+        n_test=sizes,
+        probability=weights,
+        counts_a=counts_a,
+        counts_b=counts_b,
         n_impossible=int((~possible).sum()),
-    )  # fmt: skip
+    )
 
 
 def _size_range(n_test: Any) -> tuple[int, int]:
@@ -232,9 +237,9 @@ def _evidence(
     if np.all(cells == 1):
         return 0.0, (np.minimum(x_b, n - x_a) + 1) / ((n + 1.0) * (n + 2) * (n + 3))
     pairs = zip(x_a.tolist(), x_b.tolist(), strict=True)
-    found = np.array([logsumexp(table_weights(a, b, float(n), cells)[1]) for a, b in pairs])
-    unit = float(found.max())
-    return unit + float(gammaln(n + 1) - gammaln(n + cells.sum())), np.exp(found - unit)
+    evidence = np.array([logsumexp(table_weights(a, b, float(n), cells)[1]) for a, b in pairs])
+    unit = float(evidence.max())
+    return unit + float(gammaln(n + 1) - gammaln(n + cells.sum())), np.exp(evidence - unit)
 
 
 def _probability(
@@ -266,7 +271,7 @@ def _attainable(
     right = float(wrong.values[0]) * low
     below, above = np.floor(right) / low, np.ceil(right) / low
     other: Rounding = "floor" if rounding == "nearest" else "nearest"
-    found = [counts_printed_so(one, np.array([low]), other) for one in printed]
-    possible = all(fewest[0] <= most[0] for fewest, most in found)
+    counts = [counts_printed_so(one, np.array([low]), other) for one in printed]
+    possible = all(fewest[0] <= most[0] for fewest, most in counts)
     cut = f'; with rounding="{other}" both are attainable' if possible else ""
     return f": the nearest attainable ones are {below:.8g} and {above:.8g}{cut}"

@@ -35,14 +35,23 @@ from bayes_sota.data.readers.columns import find_column, is_missing
 
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
 _NUMBERS = (
-    *_ACCURACIES, *_MEANS, "sd_a", "sd_b", "sd_difference", "pairwise_correlation", "congruence",
+    *_ACCURACIES,
+    *_MEANS,
+    "sd_a",
+    "sd_b",
+    "sd_difference",
+    "pairwise_correlation",
+    "congruence",
     "n_test",
-)  # fmt: skip
+)
 _METRICS = {
-    "classification": "accuracy", "accuracy": "accuracy",
-    "segmentation": "dice", "dice": "dice", "dsc": "dice",
+    "classification": "accuracy",
+    "accuracy": "accuracy",
+    "segmentation": "dice",
+    "dice": "dice",
+    "dsc": "dice",
     "mean": "mean",
-}  # fmt: skip
+}
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 _LARGEST = 10_000_000  # items; the average over the congruence sums over up to half of them
 
@@ -66,8 +75,8 @@ class ClaimRow:
     def needs_spread(self) -> bool:
         """Whether these are means without standard deviations of any kind."""
         known = self.numbers["sd_difference"] is not None
-        given = None not in (self.numbers["sd_a"], self.numbers["sd_b"])
-        return self.metric != "accuracy" and not (known or given)
+        both_known = None not in (self.numbers["sd_a"], self.numbers["sd_b"])
+        return self.metric != "accuracy" and not (known or both_known)
 
     @property
     def assumption(self) -> str:
@@ -105,10 +114,13 @@ class ClaimRow:
         if self.needs_spread and sd is None:
             raise InputError("sd_a and sd_b, or sd_difference, must be given for means")
         return ReportedMeans(
-            of["mean_a"], of["mean_b"], of["n_test"], sd_difference=of["sd_difference"],
+            of["mean_a"],
+            of["mean_b"],
+            of["n_test"],
+            sd_difference=of["sd_difference"],
             sd=(sd, sd) if self.needs_spread else (of["sd_a"], of["sd_b"]),
             bounds=None if self.metric == "mean" else (0.0, 1.0),
-        )  # fmt: skip
+        )
 
 
 def check_columns(table: Table) -> None:
@@ -155,15 +167,18 @@ def claim_rows(table: Table, *, check_counts: bool = True) -> Iterator[ClaimRow 
     columns = {name: table.find_all(name) for name in (*_NUMBERS, "metric")}
     _check_metrics(table, columns["metric"])
     for row in range(len(table.places)):
-        cells = {k: table.columns[found[0]][row] if found else None for k, found in columns.items()}
+        cells = {
+            k: table.columns[positions[0]][row] if positions else None
+            for k, positions in columns.items()
+        }
         try:
             yield _claim_of_row(cells, check_counts)
         except InputError as error:
             yield error
 
 
-def _check_metrics(table: Table, found: list[int]) -> None:
-    words = [str(cell).strip() for column in found for cell in table.columns[column]]
+def _check_metrics(table: Table, positions: list[int]) -> None:
+    words = [str(cell).strip() for column in positions for cell in table.columns[column]]
     named = [word for word in words if not is_missing(word)]
     if named and not any(word.lower() in _METRICS for word in named):
         raise InputError(

@@ -87,9 +87,15 @@ def sample_claim(
     tree = sample_completed(
         model,
         lambda trace, rng: complete(trace, model, random_seed=rng, predictive=predictive),
-        random_seed, spec.sampler, draws=draws, tune=tune, chains=chains, cores=cores,
-        target_accept=target_accept, progressbar=progressbar,
-    )  # fmt: skip
+        random_seed,
+        spec.sampler,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        target_accept=target_accept,
+        progressbar=progressbar,
+    )
     return tree if specification is None else with_attributes(tree, spec.provenance)
 
 
@@ -137,14 +143,14 @@ def complete(
     ...     trace = pm.sample()  # doctest: +SKIP
     ...     tree = bs.claims.complete(trace)  # doctest: +SKIP
     """
-    found = model_of(trace, model, _no_model)
-    _check_model(found)
+    chosen = model_of(trace, model, _no_model)
+    _check_model(chosen)
     rng, seed = resolve_seed(random_seed)
     if "difference" not in trace["posterior"]:
         raise InputError("the trace lacks the deterministic 'difference': keep it in var_names")
-    groups = completed_groups(trace, found, rng, predictive=predictive)
+    groups = completed_groups(trace, chosen, rng, predictive=predictive)
     groups["point_estimate"] = _probabilities(groups["posterior"]["difference"])
-    return result_tree(groups, describe_completed(trace, found, groups, seed))
+    return result_tree(groups, describe_completed(trace, chosen, groups, seed))
 
 
 def _no_model() -> "pm.Model":
@@ -192,13 +198,16 @@ def summarize_claim(tree: xr.DataTree, ci_prob: float = 0.95) -> pd.DataFrame:
     difference, over = dataset_of(tree, "posterior")["difference"], ("chain", "draw")
     ends = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
     mean, estimates = difference.mean(over), dataset_of(tree, "point_estimate")
-    table = xr.Dataset({
-        "mean": mean, "sd": difference.std(over, ddof=1),
-        **{k: difference.quantile(q, over).drop_vars("quantile") for k, q in ends.items()},
-        "p_false": estimates["p_false"],
-        # closed forms have no Monte Carlo error
-        "p_false_mcse": estimates.get("p_false_mcse", xr.zeros_like(mean)),
-    })  # fmt: skip
+    table = xr.Dataset(
+        {
+            "mean": mean,
+            "sd": difference.std(over, ddof=1),
+            **{k: difference.quantile(q, over).drop_vars("quantile") for k, q in ends.items()},
+            "p_false": estimates["p_false"],
+            # closed forms have no Monte Carlo error
+            "p_false_mcse": estimates.get("p_false_mcse", xr.zeros_like(mean)),
+        }
+    )
     return (table if table.dims else table.expand_dims(claim=["1"])).to_dataframe()
 
 
@@ -211,8 +220,8 @@ def _probabilities(difference: xr.DataArray) -> xr.Dataset:
     p, size = share.mean(over), share.sizes["chain"] * share.sizes["draw"]
     mcse = az.mcse(share.to_dataset(name="x"))["x"].fillna(0.0)
     least = share_mcse(p, size)  # where all draws agree, the other is 0
-    found = {"p_false": p, "p_false_mcse": mcse.where(mcse > least, least)}
+    probabilities = {"p_false": p, "p_false_mcse": mcse.where(mcse > least, least)}
     if "metric" in difference.dims:
-        found["p_all_better"] = (~false).all("metric").mean(over)
-        found["p_any_better"] = (~false).any("metric").mean(over)
-    return xr.Dataset(found).drop_attrs()
+        probabilities["p_all_better"] = (~false).all("metric").mean(over)
+        probabilities["p_any_better"] = (~false).any("metric").mean(over)
+    return xr.Dataset(probabilities).drop_attrs()

@@ -86,7 +86,8 @@ def claim_tree(
     shared = "unknown" if congruence is None else str(congruence)
     return _exact_tree(
         {
-            "posterior": _of_cells(p), "prior": _of_cells(prior),
+            "posterior": _of_cells(p),
+            "prior": _of_cells(prior),
             "posterior_predictive": {"accuracy": (_METHOD, _fresh_accuracies(p, n_test, rng))},
             "prior_predictive": {"accuracy": (_METHOD, _fresh_accuracies(prior, n_test, rng))},
             "log_likelihood": {"accuracy": ((), log_likelihood_of_cells(p, *claim, alpha=alpha))},
@@ -98,8 +99,9 @@ def claim_tree(
         },
         {"classifier": names, "outcome": OUTCOMES},
         Numbers((accuracy_a, accuracy_b, n_test, repr(congruence))),
-        f"Dirichlet({alpha}) of the four cells, congruence {shared}", seed,
-    )  # fmt: skip
+        f"Dirichlet({alpha}) of the four cells, congruence {shared}",
+        seed,
+    )
 
 
 def _of_cells(p: FloatArray) -> _Group:
@@ -151,7 +153,7 @@ def claim_tree_of_means(
     """
     rng, seed = resolve_seed(random_seed)
     names = ("sd", "correlation", "correlation_range", "sd_difference")
-    given, means = {name: getattr(claim, name) for name in names}, [claim.mean_a, claim.mean_b]
+    constants, means = {name: getattr(claim, name) for name in names}, [claim.mean_a, claim.mean_b]
     p, drawn = claim.p_false(), claim.draw(_CHAINS * draws, rng)
     kept = [name for name in ("difference", "sd_difference", "correlation") if name in drawn]
     groups: dict[str, _Group] = {
@@ -167,13 +169,15 @@ def claim_tree_of_means(
         groups,
         {
             "observed_data": {"mean_difference": (_CLAIM, [claim.mean_a - claim.mean_b])},
-            "constant_data": {"mean": (_METHOD, means)}, "point_estimate": {"p_false": ((), p)},
+            "constant_data": {"mean": (_METHOD, means)},
+            "point_estimate": {"p_false": ((), p)},
         },
         {"classifier": ("A", "B"), "claim": ["A - B"]},
-        Numbers((*means, claim.n_test, repr(given))),
-        "flat in the mean difference and the logarithm of its standard deviation", seed,
+        Numbers((*means, claim.n_test, repr(constants))),
+        "flat in the mean difference and the logarithm of its standard deviation",
+        seed,
         notes=notes,
-    )  # fmt: skip
+    )
 
 
 def comparison_tree(
@@ -234,9 +238,11 @@ def comparison_tree(
         },
         {"classifier": comparison.methods},
         outcomes.outcomes if isinstance(outcomes, Evaluations) else outcomes,
-        "flat Dirichlet of every pair, or Student t of the means (items.comparison)", seed,
-        winner=comparison.methods[comparison.winner], notes=notes,
-    )  # fmt: skip
+        "flat Dirichlet of every pair, or Student t of the means (items.comparison)",
+        seed,
+        winner=comparison.methods[comparison.winner],
+        notes=notes,
+    )
 
 
 def tasks_tree(
@@ -274,10 +280,13 @@ def tasks_tree(
     return _exact_tree(
         {"posterior": {"skill": (dims, skill), "difference": (dims, difference)}},
         {"observed_data": {"score": (dims, comparison.sign * comparison.errors.scores)}},
-        {"task": comparison.tasks, "classifier": comparison.methods}, outcomes,
-        "normal over tasks, uniform shrinkage (items.by_task)", seed, winner=first,
+        {"task": comparison.tasks, "classifier": comparison.methods},
+        outcomes,
+        "normal over tasks, uniform shrinkage (items.by_task)",
+        seed,
+        winner=first,
         notes="a law of the scores without a proper prior: no groups of prior and likelihood",
-    )  # fmt: skip
+    )
 
 
 def _exact_tree(
@@ -297,8 +306,8 @@ def _exact_tree(
         dims = {key: of for key, (of, _) in group.items()}
         groups[name] = lay_out(values, _CHAINS, dims, labels)
     for name, group in fixed.items():
-        found = xr.Dataset(dict(group))
-        groups[name] = found.assign_coords({dim: labels[str(dim)] for dim in found.dims})
+        dataset = xr.Dataset(dict(group))
+        groups[name] = dataset.assign_coords({dim: labels[str(dim)] for dim in dataset.dims})
     provenance = describe_provenance((data,), priors, method="exact", seed=seed)
     exact = {"draws_are_independent": 1, "diagnostics_reasons": ""}
     return result_tree(groups, {**provenance, **exact, **more})

@@ -64,9 +64,14 @@ _LEAST_DISPERSION = 1e-3
 _NODES = 64
 _DRAWS = 4000
 NUMBERS = (
-    "p_false_selected", "p_false_selected_mcse", "p_false", "difference", "p_not_best",
-    "p_not_best_mcse", "rho",
-)  # fmt: skip
+    "p_false_selected",
+    "p_false_selected_mcse",
+    "p_false",
+    "difference",
+    "p_not_best",
+    "p_not_best_mcse",
+    "rho",
+)
 """What a claim about a picked winner says in numbers."""
 
 
@@ -88,7 +93,7 @@ def best_try_probability(
     [0.093, 0.352]
     """
     TRIES.check(tries, "tries")
-    given = float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))
+    single = float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))
     counts = [round(x * n_test) / n_test for x in (accuracy_a, accuracy_b)]
     kernel = ScoreKernel.of(Leaderboard(counts, n_test=n_test, rounding="exact", percent=False))
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
@@ -97,7 +102,7 @@ def best_try_probability(
     one, best = (
         float(logit(sum(w * not_below(kernel, d, k) for d, w in dispersions))) for k in (1.0, tries)
     )
-    return float(expit(logit(given) + best - one)) if 0 < given < 1 else given
+    return float(expit(logit(single) + best - one)) if 0 < single < 1 else single
 
 
 def best_try_probability_of_means(claim: ReportedMeans, tries: float) -> float:
@@ -226,10 +231,13 @@ class SelectedClaim:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects."""
         return {
-            **{name: getattr(self, name) for name in NUMBERS}, "winner": self.winner,
-            "runner_up": self.runner_up, "n_entries": len(self.p_best), "notes": list(self.notes),
+            **{name: getattr(self, name) for name in NUMBERS},
+            "winner": self.winner,
+            "runner_up": self.runner_up,
+            "n_entries": len(self.p_best),
+            "notes": list(self.notes),
             "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
-        }  # fmt: skip
+        }
 
     @property
     def corrected(self) -> tuple[str, str]:
@@ -247,7 +255,7 @@ def claim_of_best_entry(
     model: Model = None,
     domain: str | None = None,
     field: str | None = None,
-    given: MethodComparison | None = None,
+    comparison: MethodComparison | None = None,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
 ) -> SelectedClaim:
     """Probability that the winner of several entries is not better than the runner-up, or all.
@@ -267,7 +275,7 @@ def claim_of_best_entry(
         Whether entries are single classifiers, or ensembles that share members, notebooks or
         parents and so more luck, which raises the prior of rho. Default: ensembles for a download
         of a competition, else single. Not together with ``priors`` or ``model``.
-    given : MethodComparison, optional
+    comparison : MethodComparison, optional
         Of the same answers or item scores, where it is known already.
     random_seed : int, Generator or None
 
@@ -279,21 +287,22 @@ def claim_of_best_entry(
     Raises
     ------
     InputError
-        Fewer than two entries, entries with errors of their own, or ``given`` beside a leaderboard.
+        Fewer than two entries, entries with errors of their own, or ``comparison`` beside a
+        leaderboard.
 
     Examples
     --------
     >>> board = Leaderboard([0.90, 0.88, 0.874, 0.87, 0.86], n_test=500)
-    >>> found = claim_of_best_entry(board, random_seed=0)
-    >>> found.p_false_selected > found.p_false
+    >>> claim = claim_of_best_entry(board, random_seed=0)
+    >>> claim.p_false_selected > claim.p_false
     True
     """
     rng = generator_of(random_seed)
     check_luck(priors, entries)
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=entries)
     if not isinstance(entries, Leaderboard):
-        return _of_items(entries, spec.priors, given, rng)
-    if given is not None:
+        return _of_items(entries, spec.priors, comparison, rng)
+    if comparison is not None:
         raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
     if entries.has_own_errors:
         raise InputError(
@@ -301,8 +310,8 @@ def claim_of_best_entry(
             "their own: bayes-sota board gives the probability that it is the best, which allows "
             "for its having been picked"
         )
-    found = _of_scores(entries, spec.priors, rng)
-    return replace(found, notes=(*found.notes, *notes_on_field(entries, spec.name, model)))
+    claim = _of_scores(entries, spec.priors, rng)
+    return replace(claim, notes=(*claim.notes, *notes_on_field(entries, spec.name, model)))
 
 
 def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator) -> SelectedClaim:
@@ -317,19 +326,24 @@ def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator
     nodes = assumed_nodes(kernel, priors)
     pairs = zip(nodes.rho, nodes.luck, strict=True)
     at = [(kernel.with_luck(float(luck)), 1 - rho**2) for rho, luck in pairs]
-    given = float(np.mean([not_below(lucky, variance, 1.0) for lucky, variance in at]))
+    p_false = float(np.mean([not_below(lucky, variance, 1.0) for lucky, variance in at]))
     claim = _selected(
-        posterior, drawn, board.names, (first, second),
-        p_false_selected=float(drawn.p_not_below_leader[second]), p_false=given,
-        p_false_selected_mcse=float(drawn.p_not_below_mcse[second]), notes=posterior.notes,
-    )  # fmt: skip
+        posterior,
+        drawn,
+        board.names,
+        (first, second),
+        p_false_selected=float(drawn.p_not_below_leader[second]),
+        p_false=p_false,
+        p_false_selected_mcse=float(drawn.p_not_below_mcse[second]),
+        notes=posterior.notes,
+    )
     return _toss_up(claim) if posterior.fit.kernel.leads[second] else claim
 
 
 def _of_items(
     items: Responses | ItemScores,
     priors: BoardPriors,
-    given: MethodComparison | None,
+    comparison: MethodComparison | None,
     rng: np.random.Generator,
 ) -> SelectedClaim:
     from bayes_sota.leaderboard.from_items import items_posterior
@@ -339,20 +353,24 @@ def _of_items(
         kept = items.complete()  # one set of items for both probabilities
         notes = left_out(items, kept)
     posterior = items_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
-    if given is not None and given.methods != items.names:
+    if comparison is not None and comparison.methods != items.names:
         raise InputError("given is a comparison of other methods, or of several runs of these")
-    if given is None:
-        given = compare_methods(items, draws=_DRAWS, random_seed=rng)
-    first, second = given.winner, given.runner_up
+    if comparison is None:
+        comparison = compare_methods(items, draws=_DRAWS, random_seed=rng)
+    first, second = comparison.winner, comparison.runner_up
     drawn, skill = posterior.entries, posterior.entries.skill
     below = skill[:, [first]] <= skill[:, [second]]
     claim = _selected(
-        posterior, drawn, given.methods, (first, second),
-        p_false_selected=float(below.mean()), p_false=given.p_false,
+        posterior,
+        drawn,
+        comparison.methods,
+        (first, second),
+        p_false_selected=float(below.mean()),
+        p_false=comparison.p_false,
         p_false_selected_mcse=float(posterior.parameters.share_mcse(below)[0]),
         notes=(*notes, *posterior.notes),
-    )  # fmt: skip
-    return _toss_up(claim) if given.scores[first] == given.scores[second] else claim
+    )
+    return _toss_up(claim) if comparison.scores[first] == comparison.scores[second] else claim
 
 
 def _selected(
@@ -361,11 +379,16 @@ def _selected(
     """The claim that the first of two entries is better than the second, and the best of all."""
     first, second = pair
     return SelectedClaim(
-        winner=names[first], runner_up=names[second], p_not_best=float(1 - drawn.p_best[first]),
-        p_best=tuple(drawn.p_best.tolist()), p_best_mcse=tuple(drawn.p_best_mcse.tolist()),
+        winner=names[first],
+        runner_up=names[second],
+        p_not_best=float(1 - drawn.p_best[first]),
+        p_best=tuple(drawn.p_best.tolist()),
+        p_best_mcse=tuple(drawn.p_best_mcse.tolist()),
         p_not_best_mcse=float(drawn.p_best_mcse[first]),
-        rho=float(posterior.draws["rho"].mean()), reasons=posterior.reasons, **chances,
-    )  # fmt: skip
+        rho=float(posterior.draws["rho"].mean()),
+        reasons=posterior.reasons,
+        **chances,
+    )
 
 
 def _toss_up(claim: SelectedClaim) -> SelectedClaim:

@@ -136,11 +136,17 @@ def _report(
     needed = sizes_needed(claim, level)
     sizes = probabilities_at(claim, round_sizes(claim, sizes_about(claim, needed))).tolist()
     content = {
-        "p_false": float(claim.p_false()), "level": level, "n_test": claim.n_test,
-        "sensitivity": claim.curve(_COARSE).tolist(), "notes": notes, unknown: assumed,
-        f"{unknown}_needed": claim.needed(level), "by_n_test": sizes, "n_test_needed": needed,
+        "p_false": float(claim.p_false()),
+        "level": level,
+        "n_test": claim.n_test,
+        "sensitivity": claim.curve(_COARSE).tolist(),
+        "notes": notes,
+        unknown: assumed,
+        f"{unknown}_needed": claim.needed(level),
+        "by_n_test": sizes,
+        "n_test_needed": needed,
         **numbers,
-    }  # fmt: skip
+    }
     if unknown == "correlation":
         said, more, prior, item = [*_about_means(content)], [], "", "case"
     else:
@@ -235,8 +241,11 @@ def report_accuracies(
     rounded, told, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
     claim = ReportedAccuracies(a, b, n, congruence, alpha)
     numbers: dict[str, Any] = {
-        "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": rounded,
-    }  # fmt: skip
+        "accuracy": [a, b],
+        "n_test_range": list(sizes),
+        "alpha": alpha,
+        "rounding": rounded,
+    }
     if congruence is None:
         alphas = sorted({*_ALPHAS, alpha})
         numbers["alpha_sensitivity"] = [[x, claim.p_false(alpha=x)] for x in alphas]
@@ -279,11 +288,14 @@ def report_means(
     (low, high), known = claim.correlation_range, claim.sd_difference is not None
     claim.p_false()  # refuses what no claim can be
     numbers: dict[str, Any] = {
-        "mean": [claim.mean_a, claim.mean_b], "correlation_range": [low, high],
-        "sd_difference": claim.sd_difference, "sd": None if known else claim.spreads,
+        "mean": [claim.mean_a, claim.mean_b],
+        "correlation_range": [low, high],
+        "sd_difference": claim.sd_difference,
+        "sd": None if known else claim.spreads,
         "sd_imputed": claim.imputed or any(callable(of) or np.ndim(of) for of in claim.sd or ()),
-        "sd_sensitivity": _other_spreads(claim), **_selection(claim, best_of),
-    }  # fmt: skip
+        "sd_sensitivity": _other_spreads(claim),
+        **_selection(claim, best_of),
+    }
     assumption = f"averaged from {low:g} to {high:g}"
     if claim.correlation is not None:
         assumption = "given"
@@ -341,7 +353,7 @@ def _as_printed(
     """What the printed digits leave open, notes, and the size that stands for a range of sizes."""
     one = sizes[0] == sizes[1]
     try:
-        found = reported_claim(*accuracy, sizes, chosen, alpha=alpha, rounding=rounding)
+        printed = reported_claim(*accuracy, sizes, chosen, alpha=alpha, rounding=rounding)
     except ImpossibleAccuracyError as error:
         if not one:
             raise
@@ -349,18 +361,21 @@ def _as_printed(
             averages = "any_accuracy=True takes averages of runs or classes as they are"
             raise ImpossibleAccuracyError(f"{error}; {averages}") from None
         return None, [str(error)], sizes[0]
-    n = int(found.n_test[(found.probability.cumsum() >= 0.5).argmax()])
+    n = int(printed.n_test[(printed.probability.cumsum() >= 0.5).argmax()])
     remarks = {
-        "one digit after the point is taken as printed: write 0.90 if that was printed":
-            rounding != "exact" and any(len(x.partition(".")[2]) == 1 for x in accuracy),
-        "both print alike: with rounding A is taken to have at least as many right":
-            float(accuracy[0]) == float(accuracy[1]),
-        f"{found.n_impossible:,} of {sizes[1] - sizes[0] + 1:,} sizes cannot give these "
-        "accuracies and were left out": found.n_impossible,
+        "one digit after the point is taken as printed: write 0.90 if that was printed": rounding
+        != "exact"
+        and any(len(x.partition(".")[2]) == 1 for x in accuracy),
+        "both print alike: with rounding A is taken to have at least as many right": float(
+            accuracy[0]
+        )
+        == float(accuracy[1]),
+        f"{printed.n_impossible:,} of {sizes[1] - sizes[0] + 1:,} sizes cannot give these "
+        "accuracies and were left out": printed.n_impossible,
         f"the sensitivity is that of {counted(n, 'item')}, the middle of what is probable": not one,
-    }  # fmt: skip
+    }
     names = ("p_false", "lowest", "highest", "counts_a", "counts_b")
-    rounded = {name: getattr(found, name) for name in names}
+    rounded = {name: getattr(printed, name) for name in names}
     rounded["rounding"] = "nearest" if rounding == "auto" else rounding
     return rounded, [text for text, holds in remarks.items() if holds], n
 

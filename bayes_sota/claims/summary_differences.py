@@ -103,8 +103,8 @@ def report_pairs(
     Examples
     --------
     >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
-    >>> found = report_pairs(answers, pair=("1", "3")).content["pairs"][0]
-    >>> round(found["difference"]["mean"], 2)
+    >>> pair = report_pairs(answers, pair=("1", "3")).content["pairs"][0]
+    >>> round(pair["difference"]["mean"], 2)
     0.31
     """
     rng, seed = resolve_seed(random_seed)
@@ -140,9 +140,16 @@ def report_pairs(
         said = [f"On the same {items} {pairs}, at {ci_prob:.0%} for all together."]
     return claim_report(
         {
-            **verdict, "pairs": rows, "n_pairs": len(rows), "n_told_apart": None if pair else apart,
-            "n_items": compared.n_items, "n_clusters": compared.n_clusters, "prob": ci_prob,
-            "source": source, "notes": remarks, "seed": int(seed) if seed.isdigit() else seed,
+            **verdict,
+            "pairs": rows,
+            "n_pairs": len(rows),
+            "n_told_apart": None if pair else apart,
+            "n_items": compared.n_items,
+            "n_clusters": compared.n_clusters,
+            "prob": ci_prob,
+            "source": source,
+            "notes": remarks,
+            "seed": int(seed) if seed.isdigit() else seed,
         },
         said,
         f"Paired posterior, {counted(len(compared.draws), 'draw')}, seed {seed}",
@@ -150,20 +157,20 @@ def report_pairs(
         tables=[Table.of([_cells_of_pair(row, compared, ci_prob) for row in rows])],
         legend=[_ONE_PAIR if pair else _ALL_PAIRS],
         about=MethodsClaim(compared, None, partial(comparison_tree, compared, outcomes, seed=seed)),
-    )  # fmt: skip
+    )
 
 
-def _verdict_said(found: Row, row: Row, ci_prob: float) -> str:
+def _verdict_said(test: Row, row: Row, ci_prob: float) -> str:
     """The verdict in a sentence."""
     told = {
         "better": f"{row['a']} is better than {row['b']}",
-        "not-worse": f"{row['a']} is not worse than {row['b']} by more than {found['margin']:g}",
+        "not-worse": f"{row['a']} is not worse than {row['b']} by more than {test['margin']:g}",
         "worse": f"{row['a']} is worse than {row['b']}",
         "undecided": "undecided",
-    }[found["verdict"]]
-    looked = ", at any look" * found["anytime"]
-    after = found.get("decided_after")
-    since = "" if after is None else f", since {after:,} of {found['n_compared']:,} items"
+    }[test["verdict"]]
+    looked = ", at any look" * test["anytime"]
+    after = test.get("decided_after")
+    since = "" if after is None else f", since {after:,} of {test['n_compared']:,} items"
     return f"Verdict at {ci_prob:.0%}{looked}: {told}{since}."
 
 
@@ -182,10 +189,12 @@ def adjusted_chances(differences: FloatArray) -> FloatArray:
     """
     means, sds = differences.mean(axis=0), differences.std(axis=0)
     sds = np.where(sds > 0, sds, np.inf)
-    largest = np.concatenate([
-        np.max(np.abs(differences[start : start + _BLOCK] - means) / sds, axis=1)
-        for start in range(0, len(differences), _BLOCK)
-    ])  # fmt: skip
+    largest = np.concatenate(
+        [
+            np.max(np.abs(differences[start : start + _BLOCK] - means) / sds, axis=1)
+            for start in range(0, len(differences), _BLOCK)
+        ]
+    )
     reached = np.searchsorted(np.sort(largest), np.abs(means) / sds)
     return 1 - reached / len(largest)
 
@@ -232,12 +241,15 @@ def _row_of_pair(
         p_false, mcse = (other if a == compared.winner else 1 - other), 0.0
     observed = {"observed": float(scores[a] - scores[b])}
     return {
-        "a": compared.methods[a], "b": compared.methods[b],
-        "score_a": float(scores[a]), "score_b": float(scores[b]),
+        "a": compared.methods[a],
+        "b": compared.methods[b],
+        "score_a": float(scores[a]),
+        "score_b": float(scores[b]),
         "difference": observed | _moments(difference, ci_prob),
-        "p_false": p_false, "p_false_mcse": mcse,
+        "p_false": p_false,
+        "p_false_mcse": mcse,
         **({} if rope is None else {"rope": _regions(gain, rope)}),
-    }  # fmt: skip
+    }
 
 
 def _moments(draws: FloatArray, ci_prob: float) -> Row:
@@ -256,8 +268,11 @@ def _flat(row: Row) -> Row:
 def _regions(gain: FloatArray, rope: float) -> dict[str, float]:
     better, worse = float(np.mean(gain > rope)), float(np.mean(gain < -rope))
     return {
-        "half_width": rope, "a_better": better, "equivalent": 1 - better - worse, "b_better": worse
-    }  # fmt: skip
+        "half_width": rope,
+        "a_better": better,
+        "equivalent": 1 - better - worse,
+        "b_better": worse,
+    }
 
 
 def _units(compared: MethodComparison | TaskComparison) -> tuple[float, str]:
@@ -298,10 +313,12 @@ def _cells_of_pair(row: Row, compared: MethodComparison, ci_prob: float) -> dict
     factor, unit = _units(compared)
     observed, _, low, high = points_of(row["difference"], factor)
     cells = {
-        "first": row["a"], "second": row["b"], f"difference{f' ({unit})' * bool(unit)}": observed,
+        "first": row["a"],
+        "second": row["b"],
+        f"difference{f' ({unit})' * bool(unit)}": observed,
         f"{ci_prob:.0%} interval": f"{low} to {high}",
         "P(false)": chance(row["p_false"], row["p_false_mcse"]),
-    }  # fmt: skip
+    }
     if "p_adjusted" in row:
         p = row["p_adjusted"]
         cells["adjusted"] = chance(p, share_mcse(p, len(compared.draws)))
@@ -366,9 +383,14 @@ def report_tasks(
     first = pair[0] if pair else compared.methods[int(compared.average.mean(axis=0).argmax())]
     return claim_report(
         {
-            "tasks": rows, "n_tasks": len(rows), "n_stand": count, "prob": ci_prob,
-            "sd_between_tasks": _moments(np.sqrt(2) * compared.spread, ci_prob), "source": source,
-            "notes": remarks, "seed": int(seed) if seed.isdigit() else seed,
+            "tasks": rows,
+            "n_tasks": len(rows),
+            "n_stand": count,
+            "prob": ci_prob,
+            "sd_between_tasks": _moments(np.sqrt(2) * compared.spread, ci_prob),
+            "source": source,
+            "notes": remarks,
+            "seed": int(seed) if seed.isdigit() else seed,
         },
         list(said),
         f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}",
@@ -378,7 +400,7 @@ def report_tasks(
         ],
         legend=[f"{_TASKS} {ci_prob:g}"],
         about=MethodsClaim(None, None, partial(tasks_tree, compared, outcomes, first, seed=seed)),
-    )  # fmt: skip
+    )
 
 
 def _row_of_task(
@@ -392,12 +414,14 @@ def _row_of_task(
     way = -sign if pair and compared.methods.index(pair[0]) != of.best else sign
     observed = {"observed": float(way * (scores[of.best] - np.delete(scores, of.best).max()))}
     row = {
-        "task": compared.tasks[task], "n_items": int(compared.errors.n_items[task]),
+        "task": compared.tasks[task],
+        "n_items": int(compared.errors.n_items[task]),
         "n_clusters": int(compared.errors.n_clusters[task]),
         "scores": dict(zip(compared.methods, (sign * scores).tolist(), strict=True)),
         "difference": observed | _moments(way * of.lead, ci_prob),
-        "best": compared.methods[of.best], "p": float(of.p_best[of.best]),
-    }  # fmt: skip
+        "best": compared.methods[of.best],
+        "p": float(of.p_best[of.best]),
+    }
     if pair:
         return row | {"p_false": float(np.mean(sign * way * of.lead <= 0))}, of.lead
     return row | {"p_best": dict(zip(compared.methods, of.p_best.tolist(), strict=True))}, of.lead
@@ -423,12 +447,15 @@ def _cells_of_task(
     p = row["p_false" if of_pair else "p"]
     shown, verdict = chance(p, share_mcse(p, draws)), f"{row['best']} is better"
     return {
-        "task": row["task"], "items": f"{row['n_items']:,}",
+        "task": row["task"],
+        "items": f"{row['n_items']:,}",
         **({} if of_pair else {"best": row["best"], "P(best)": shown}),
-        f"observed{f' ({unit})' * bool(unit)}": observed, "difference": mean,
-        f"{ci_prob:.0%} interval": f"{low} to {high}", **({"P(false)": shown} if of_pair else {}),
+        f"observed{f' ({unit})' * bool(unit)}": observed,
+        "difference": mean,
+        f"{ci_prob:.0%} interval": f"{low} to {high}",
+        **({"P(false)": shown} if of_pair else {}),
         "stands": (verdict if of_pair else "yes") * row["stands"],
-    }  # fmt: skip
+    }
 
 
 def _of_methods(row: Row) -> dict[str, float]:

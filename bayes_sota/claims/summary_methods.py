@@ -79,14 +79,23 @@ def report_methods(
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
     answer = _answer(of, selected, tied, size, outcomes.unit)
     content: dict[str, Any] = {
-        "p_false": of.p_false, "winner": of.methods[of.winner],
-        "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten, "tied_with_best": tied,
-        "methods": rows, "n_items": of.n_items, "n_clusters": of.n_clusters, "prob": ci_prob,
+        "p_false": of.p_false,
+        "winner": of.methods[of.winner],
+        "runner_up": of.methods[of.runner_up],
+        "p_beaten": of.p_beaten,
+        "tied_with_best": tied,
+        "methods": rows,
+        "n_items": of.n_items,
+        "n_clusters": of.n_clusters,
+        "prob": ci_prob,
         "p_best": selected and dict(zip(of.methods, selected.p_best, strict=True)),
         "selection": selected and {name: getattr(selected, name) for name in NUMBERS},
-        "source": source, "level": level, "notes": remarks,
-        "seed": int(seed) if seed.isdigit() else seed, **alone,
-    }  # fmt: skip
+        "source": source,
+        "level": level,
+        "notes": remarks,
+        "seed": int(seed) if seed.isdigit() else seed,
+        **alone,
+    }
     if rope is not None:
         words, chances = ("a_better", "equivalent", "b_better"), of.rope(rope)
         regions = dict(zip(words, chances[of.runner_up].tolist(), strict=True))
@@ -114,16 +123,16 @@ def _corrected(
     if max(of.n_runs) > 1:
         return None, ["picking the winner is not corrected for where methods have several runs"]
     try:
-        found = claim_of_best_entry(outcomes, given=of, random_seed=seed)
+        claim = claim_of_best_entry(outcomes, comparison=of, random_seed=seed)
     except InputError as error:
         return None, [f"picking the winner is not corrected for: {error}"]
-    return found, [f"not to be trusted: {reason}" for reason in found.reasons]
+    return claim, [f"not to be trusted: {reason}" for reason in claim.reasons]
 
 
 def _legend(ci_prob: float, selected: SelectedClaim | None) -> str:
     picked = "" if selected is None else "; P(best) allows for the winner's having been picked"
     return (
-        f"may be best: cannot be told from the winner, P(>= winner) is at least "
+        "tied with best: cannot be told from the winner, pair by pair: P(>= winner) is at least "
         f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
         "beforehand"
     )
@@ -155,16 +164,21 @@ def _methods(
     tied, intervals = of.tied_with_best(ci_prob), of.sign * of.interval(ci_prob)
     regions = None if rope is None else of.rope(rope).tolist()
     words = ("winner_better", "equivalent", "better")
-    return [{
-        "name": of.methods[j], "score": float(of.sign * of.scores[j]),
-        "interval": sorted(intervals[j].tolist()),
-        "p_best": None if selected is None else selected.p_best[j],
-        "p_best_mcse": None if selected is None else selected.p_best_mcse[j],
-        "p_best_uncorrected": float(of.p_best[j]),
-        "p_not_below_winner": float(of.p_not_below[j]), "tied_with_best": bool(tied[j]),
-        "n_runs": of.n_runs[j],
-        **({} if regions is None else {"rope": dict(zip(words, regions[j], strict=True))}),
-    } for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])]  # fmt: skip
+    return [
+        {
+            "name": of.methods[j],
+            "score": float(of.sign * of.scores[j]),
+            "interval": sorted(intervals[j].tolist()),
+            "p_best": None if selected is None else selected.p_best[j],
+            "p_best_mcse": None if selected is None else selected.p_best_mcse[j],
+            "p_best_uncorrected": float(of.p_best[j]),
+            "p_not_below_winner": float(of.p_not_below[j]),
+            "tied_with_best": bool(tied[j]),
+            "n_runs": of.n_runs[j],
+            **({} if regions is None else {"rope": dict(zip(words, regions[j], strict=True))}),
+        }
+        for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])
+    ]
 
 
 def _reported_alone(of: MethodComparison, outcomes: Responses | ItemScores) -> dict[str, Any]:
@@ -179,6 +193,15 @@ def _reported_alone(of: MethodComparison, outcomes: Responses | ItemScores) -> d
         "sensitivity": alone.curve(9).tolist(),
         "p_false_without_items": alone.p_false(),
     }
+
+
+def said_of_tied(others: Sequence[str], n_methods: int) -> str:
+    """Which methods the winner cannot be told from, each pair by itself."""
+    if others:
+        return f"{listed(others)} cannot be told from it."
+    if n_methods == 2:
+        return "The two are told apart."
+    return "Taken one by one, every other method is told from it."
 
 
 def _shares_best(of: MethodComparison) -> bool:
@@ -199,15 +222,16 @@ def _answer(
     )
     said = [
         f"On the same {size} {leads} is false with probability {chance(of.p_false)}.",
-        f"{listed(others)} cannot be told from it." if others else "No other is tied with it.",
+        said_of_tied(others, m),
     ]
     if selected is None:
         beaten = chance(of.p_beaten, share_mcse(of.p_beaten, len(of.draws)))
         said.append(f"Some other method is better than it with probability {beaten}.")
     else:
         said.append(
-            f"The winner was picked by its score on these {unit}s; allowing for that, another "
-            f"method is the best with probability {selected.corrected[1]}."
+            f"{'But the' if len(tied) < 2 else 'The'} winner was picked by its score on these "
+            f"{unit}s; allowing for that, another method is the best with probability "
+            f"{selected.corrected[1]}."
         )
     return said
 
@@ -239,15 +263,16 @@ def _cells(of: MethodComparison, method: dict[str, Any], ci_prob: float) -> dict
     d = decimals_for((high - low) / 4, (high - low) / 4 / draws**0.5)
     own, uncorrected = method["name"] == of.methods[of.winner], method["p_best_uncorrected"]
     cells = {
-        "method": method["name"], "score": f"{method['score']:.{d + 1}f}",
+        "method": method["name"],
+        "score": f"{method['score']:.{d + 1}f}",
         f"{ci_prob:.0%} interval": f"{low:.{d}f} to {high:.{d}f}",
-    }  # fmt: skip
+    }
     if method["p_best"] is not None:
         cells["P(best)"] = chance(method["p_best"], method["p_best_mcse"])
     cells |= {
         "uncorrected": chance(uncorrected, share_mcse(uncorrected, draws)),
         "P(>= winner)": "" if own else chance(method["p_not_below_winner"]),
-        "may be best": "yes" * method["tied_with_best"],
+        "tied with best": "yes" * method["tied_with_best"],
     }
     if "rope" in method:
         cells["P(equivalent)"] = chance(method["rope"]["equivalent"])
@@ -274,35 +299,35 @@ def runs_hint(methods: Sequence[str] | None) -> list[str]:
     return []
 
 
-def describe_selection(found: SelectedClaim, seed: int | None = None) -> Report:
+def describe_selection(claim: SelectedClaim, seed: int | None = None) -> Report:
     """Describe the claim of a winner that was picked.
 
     Parameters
     ----------
-    found : SelectedClaim
+    claim : SelectedClaim
     seed : int, optional
         Of its draws.
     """
-    false, not_best = found.corrected
+    false, not_best = claim.corrected
     rows = (
-        ("P(false), corrected for the selection", found.p_false_selected, false),
-        ("P(false) as if both had been given", found.p_false, chance(found.p_false)),
-        ("P(another entry is the best)", found.p_not_best, not_best),
-        ("rho", found.rho, f"{found.rho:.2f}"),
+        ("P(false), corrected for the selection", claim.p_false_selected, false),
+        ("P(false) as if both had been given", claim.p_false, chance(claim.p_false)),
+        ("P(another entry is the best)", claim.p_not_best, not_best),
+        ("rho", claim.rho, f"{claim.rho:.2f}"),
     )
     said = (
-        f"That {found.winner}, the best of {counted(len(found.p_best), 'entry', 'entries')} by "
+        f"That {claim.winner}, the best of {counted(len(claim.p_best), 'entry', 'entries')} by "
         f"score, is better than the runner-up is false with probability {false}.",
         f"That allows for its having been picked by its score; as if it and the runner-up, "
-        f"{found.runner_up}, had been given beforehand, it is {chance(found.p_false)}.",
+        f"{claim.runner_up}, had been given beforehand, it is {chance(claim.p_false)}.",
         f"Another entry is the best with probability {not_best}. The mean "
-        f"correlation of an entry with what all share (rho) is {found.rho:.2f}.",
+        f"correlation of an entry with what all share (rho) is {claim.rho:.2f}.",
     )
     return numbers_report(
         rows,
-        content=found.to_dict() | ({} if seed is None else {"seed": seed}),
+        content=claim.to_dict() | ({} if seed is None else {"seed": seed}),
         sentences=said,
-        notes=found.notes,
-        reasons=found.reasons,
+        notes=claim.notes,
+        reasons=claim.reasons,
         basis=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
     )

@@ -23,7 +23,7 @@ from scipy.special import ndtri
 from bayes_sota.claims.planning import ClaimPlan
 from bayes_sota.claims.summary import LAWS, SOURCE, claim_report
 from bayes_sota.claims.summary_differences import chosen_pair
-from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, OPEN_SHARE
+from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, OPEN_SHARE, POSITIVE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, Table
@@ -56,6 +56,10 @@ class Pilot:
     freedom : float
         Degrees of freedom of these variances: clusters, or items, but one for each task; fewer
         where clusters differ in size.
+    unit : str
+        What an item is called: "item", or "data set" where the rows of a table are these.
+    is_share : bool
+        Whether the difference is one of shares of right answers, which is said in points.
     """
 
     pair: tuple[str, str]
@@ -65,6 +69,8 @@ class Pilot:
     of_items: float
     of_runs: float | None
     freedom: float = np.inf
+    unit: str = "item"
+    is_share: bool = True
 
     @classmethod
     def of(cls, outcomes: Responses | ItemScores, pair: tuple[str, str] | None = None) -> "Pilot":
@@ -73,7 +79,7 @@ class Pilot:
         Raises
         ------
         InputError
-            Numbers or one method, unknown names, or skills about new runs or tasks.
+            One method, unknown names, or skills about new runs or tasks.
 
         Examples
         --------
@@ -83,12 +89,12 @@ class Pilot:
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)
         """
-        if isinstance(outcomes, ItemScores):
-            raise InputError("a pilot has right and wrong answers; these are numbers: give --sd")
-        if outcomes.new != "items" or outcomes.passes is not None:
-            raise InputError("a plan is for accuracies on new items: leave out --new and pass@K")
-        if pair is None:
+        is_share = isinstance(outcomes, Responses)
+        if isinstance(outcomes, Responses):
             outcomes.check_several()
+            if outcomes.new != "items" or outcomes.passes is not None:
+                raise InputError("a plan is for accuracies on new items: no --new, no pass@K")
+        if pair is None:
             first, second = np.argsort(-outcomes.scores, kind="stable")[:2]
             pair = outcomes.names[first], outcomes.names[second]
         both, methods = chosen_pair(outcomes, None, pair)
@@ -96,13 +102,18 @@ class Pilot:
         law = student_law(item_data(both)[0], columns)
         signs = np.where(np.array(names) == pair[0], 1.0, -1.0)
         variance = float(sum(signs @ part.covariance @ signs for part in law.parts))
-        n, runs, of_runs = both.n_items, both.n_runs, None
-        if runs > 1:
-            noise = float(both.about("runs").average.variance.sum())
+        n, runs, of_runs = both.n_items, 1, None
+        if isinstance(both, Responses) and both.n_runs > 1:
+            runs, noise = both.n_runs, float(both.about("runs").average.variance.sum())
             of_runs = n * runs * min(noise, variance)
             variance -= min(noise, variance)
         freedom, difference = law.parts[0].freedom, float(signs @ law.scores)
-        return cls(pair, difference, n, runs, n * variance, of_runs, freedom)
+        variances = (n * variance, of_runs, freedom)
+        return cls(pair, difference, n, runs, *variances, outcomes.unit, is_share)
+
+    def shown(self, difference: float, form: str) -> str:
+        """A difference for people: in points of right answers, or as the scores are."""
+        return f"{100 * difference:{form}} points" if self.is_share else f"{difference:{form}}"
 
     @property
     def known_to(self) -> float:
@@ -137,10 +148,10 @@ class Pilot:
         LEVEL.check(level, "level")
         ASSURANCE.check(power, "power")
         reach = float(ndtri(1 - level) + ndtri(power))
-        found = self.variance(n_runs) * (max(reach, 0.0) / gap) ** 2
-        if not found < _MOST:
+        size = self.variance(n_runs) * (max(reach, 0.0) / gap) ** 2
+        if not size < _MOST:
             raise InputError(f"a gap of {gap:g} needs more than {_MOST:.0e} items")
-        return max(2, ceil(found))
+        return max(2, ceil(size))
 
 
 def plan_from_pilot(
@@ -159,10 +170,11 @@ def plan_from_pilot(
 
     Parameters
     ----------
-    outcomes : Responses
-        The pilot: answers of the methods to the same items, with tasks, clusters and runs.
+    outcomes : Responses or ItemScores
+        The pilot: answers of the methods to the same items, with tasks, clusters and runs, or a
+        number for each item (each data set).
     gap : float
-        True difference that is to be found, as a share of right answers.
+        True difference that is to be found, as a share of right answers, or as the numbers are.
     pair : (str, str), optional
         The two methods; default the two with the best scores.
     level, power : float
@@ -175,7 +187,7 @@ def plan_from_pilot(
     Raises
     ------
     InputError
-        As of ``Pilot.of``; a gap outside 0 to 1, costs below 0.
+        As of ``Pilot.of``; a gap that is not above 0, or not below 1 for answers; costs below 0.
 
     Examples
     --------
@@ -184,7 +196,7 @@ def plan_from_pilot(
     >>> plan_from_pilot(answers, 0.05).content["designs"][0]["n_items"]
     1045
     """
-    OPEN_SHARE.check(gap, "gap")
+    (OPEN_SHARE if isinstance(outcomes, Responses) else POSITIVE).check(gap, "gap")
     for name, cost in (("cost_per_item", cost_per_item), ("cost_per_run", cost_per_run)):
         if cost is not None:
             NOT_NEGATIVE.check(cost, name)
@@ -200,12 +212,20 @@ def plan_from_pilot(
         designs.append(sizes | {"standard_error": error} | price)
     best = min(designs, key=lambda one: one.get("cost", one["n_items"] * one["n_runs"]))
     content = {
-        "pair": list(pilot.pair), "gap": gap, "level": level, "power": power,
-        "difference": pilot.difference, "n_items": pilot.n_items, "n_runs": pilot.n_runs,
+        "pair": list(pilot.pair),
+        "gap": gap,
+        "level": level,
+        "power": power,
+        "difference": pilot.difference,
+        "n_items": pilot.n_items,
+        "n_runs": pilot.n_runs,
         "standard_error": pilot.standard_error(pilot.n_items, pilot.n_runs),
-        "share_of_runs": pilot.share_of_runs, "designs": designs, "best": best, "source": source,
+        "share_of_runs": pilot.share_of_runs,
+        "designs": designs,
+        "best": best,
+        "source": source,
         "notes": [*notes, *_remarks(pilot)],
-    }  # fmt: skip
+    }
     return claim_report(
         content,
         list(_said(pilot, content)),
@@ -223,27 +243,33 @@ def _numbers_of_runs(pilot: Pilot, costs: tuple[float, float] | None) -> list[in
         return [1]
     runs = {*_RUNS, pilot.n_runs}
     if costs and costs[1] > 0 and pilot.of_items > 0:
-        runs.add(int(np.clip(round((costs[0] * pilot.of_runs / costs[1] / pilot.of_items) ** 0.5),
-                             1, 1000)))  # fmt: skip
+        runs.add(
+            int(
+                np.clip(
+                    round((costs[0] * pilot.of_runs / costs[1] / pilot.of_items) ** 0.5), 1, 1000
+                )
+            )
+        )
     return sorted(runs)
 
 
 def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
     (a, b), designs, best = pilot.pair, content["designs"], content["best"]
     first = designs[0]
+    size = counted(first["n_items"], pilot.unit) + " in one run" * pilot.is_share
     yield (
-        f"If {a} and {b} truly differ by {100 * content['gap']:.3g} points, "
-        f"{counted(first['n_items'], 'item')} in one run lead to the claim with probability "
-        f"{content['power']:g}, at a probability of {content['level']:g} at most that it is false."
+        f"If {a} and {b} truly differ by {pilot.shown(content['gap'], '.3g')}, {size} lead to the "
+        f"claim with probability {content['power']:g}, at a probability of {content['level']:g} at "
+        "most that it is false."
     )
     if "cost" in best:
         yield (
-            f"The cheapest are {counted(best['n_items'], 'item')} in "
+            f"The cheapest are {counted(best['n_items'], pilot.unit)} in "
             f"{counted(best['n_runs'], 'run')}, for {best['cost']:,.6g}."
         )
-    if pilot.of_runs is None:
+    if pilot.of_runs is None and pilot.is_share:
         yield "The pilot has one run of each item, which does not tell what more runs would add."
-    else:
+    elif pilot.of_runs is not None:
         last = designs[-1]
         yield (
             f"Runs make {pilot.share_of_runs:.0%} of the variance of the difference here (in "
@@ -252,12 +278,16 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
         )
     error = content["standard_error"]
     yield (
-        f"The pilot shows {100 * pilot.difference:+.2g} points, standard error "
-        f"{100 * error:.2g}, on {counted(pilot.n_items, 'item')}."
+        f"The pilot shows {pilot.shown(pilot.difference, '+.2g')}, standard error "
+        f"{pilot.shown(error, '.2g')}, on {counted(pilot.n_items, pilot.unit)}."
     )
 
 
 def _remarks(pilot: Pilot) -> Iterator[str]:
+    yield (
+        "the level is one-sided, as a claim is; bayes-sota board tells two entries apart with half "
+        "of it on either side, which takes --level 0.025 here"
+    )
     if pilot.known_to > _SURE_ENOUGH:
         count = ceil(ndtri(0.95) ** 2 / (2 * _SURE_ENOUGH**2)) + 1
         yield (
@@ -269,9 +299,10 @@ def _remarks(pilot: Pilot) -> Iterator[str]:
 
 def _cells(design: dict[str, Any]) -> dict[str, str]:
     cells = {
-        "runs": str(design["n_runs"]), "items needed": f"{design['n_items']:,}",
+        "runs": str(design["n_runs"]),
+        "items needed": f"{design['n_items']:,}",
         "answers of both": f"{design['n_answers']:,}",
-    }  # fmt: skip
+    }
     return cells | ({"cost": f"{design['cost']:,.6g}"} if "cost" in design else {})
 
 

@@ -73,8 +73,11 @@ def review_report(review: Review, **parts: Any) -> Report:
     ]
     return claim_report(
         {
-            "level": level, "finding": " ".join(said), "all": summaries[0],
-            "groups": summaries[1:], "claims": claims,
+            "level": level,
+            "finding": " ".join(said),
+            "all": summaries[0],
+            "groups": summaries[1:],
+            "claims": claims,
             "diagnostics": {"ok": not reasons, "reasons": reasons},
         },
         said,
@@ -96,7 +99,7 @@ def review_report(review: Review, **parts: Any) -> Report:
         legend=legend,
         reasons=reasons,
         **{"about": pd.DataFrame([share for of in shares.values() for share in of])} | parts,
-    )  # fmt: skip
+    )
 
 
 def _finding(shares: list[dict[str, Any]], level: float) -> list[str]:
@@ -259,8 +262,8 @@ def read_review(
         refuse_unused("claims that all have what they need", {"sd": sd})
     label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
     group = _group_column(table, group_by)
-    found = [_result(number, row, level, sd) for number, row in enumerate(rows, 1)]
-    columns = {name: [one[name] for one in found] for name in RESULTS}
+    results = [_result(number, row, level, sd) for number, row in enumerate(rows, 1)]
+    columns = {name: [one[name] for one in results] for name in RESULTS}
     result = _as_pandas(frame, table).assign(**columns)
     reasons = [_unusable(result["problem"])] if (result["problem"] != "").any() else []
     if reasons and not skip_problems:
@@ -270,12 +273,11 @@ def read_review(
 
 def _unusable(problems: "pd.Series[str]") -> str:
     """The rows that cannot be used: the first three with their reasons, the others by number."""
-    found = [problem for problem in problems if problem]
-    told = found[:3] + [problem.partition(":")[0] for problem in found[3:23]]
-    rest = f"; and {len(found) - 23:,} more" if len(found) > 23 else ""
-    return (
-        f"{len(found):,} of {counted(len(problems), 'row')} cannot be used: {'; '.join(told)}{rest}"
-    )
+    messages = [problem for problem in problems if problem]
+    told = messages[:3] + [problem.partition(":")[0] for problem in messages[3:23]]
+    rest = f"; and {len(messages) - 23:,} more" if len(messages) > 23 else ""
+    unusable = f"{len(messages):,} of {counted(len(problems), 'row')} cannot be used"
+    return f"{unusable}: {'; '.join(told)}{rest}"
 
 
 def _as_pandas(frame: Any, table: Table) -> pd.DataFrame:
@@ -342,11 +344,16 @@ def _share(group: str, column: Any, level: float) -> dict[str, Any]:
     size, above = len(values), int((values > level).sum())
     lower, upper = share_interval(above, size, _PROB)
     return {
-        "group": group, "probability": column.name, "n_claims": size,
-        "n_problems": len(column) - size, "n_above": above,
-        "share": above / size if size else np.nan, "lower": lower, "upper": upper,
+        "group": group,
+        "probability": column.name,
+        "n_claims": size,
+        "n_problems": len(column) - size,
+        "n_above": above,
+        "share": above / size if size else np.nan,
+        "lower": lower,
+        "upper": upper,
         "expected_false": float(values.sum()),
-    }  # fmt: skip
+    }
 
 
 def _as_dict(group: str, shares: list[dict[str, Any]]) -> dict[str, Any]:
@@ -354,12 +361,13 @@ def _as_dict(group: str, shares: list[dict[str, Any]]) -> dict[str, Any]:
     sizes = {name: shares[0][name] for name in ("n_claims", "n_problems")}
     above = {
         one["probability"]: {
-            "n": one["n_above"], "share": one["share"] if one["n_claims"] else None,
+            "n": one["n_above"],
+            "share": one["share"] if one["n_claims"] else None,
             "interval": [one["lower"], one["upper"]] if one["n_claims"] else None,
             "expected_false": one["expected_false"],
         }
         for one in shares
-    }  # fmt: skip
+    }
     return {"group": group or None, **sizes, "above_level": above}
 
 

@@ -11,13 +11,14 @@ import numpy as np
 
 from bayes_sota.claims.review import ClaimRow
 from bayes_sota.claims.summary import claim_report
+from bayes_sota.claims.summary_methods import said_of_tied
 from bayes_sota.claims.summary_review import Review, read_review, review_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose
 from bayes_sota.core.tables import Report, Table
-from bayes_sota.core.text import as_sentences, chance, counted, listed
+from bayes_sota.core.text import as_sentences, chance, counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison
@@ -85,18 +86,21 @@ def sample_review(
     (a, b, n, congruence), names = _accuracies(review)
     priors: Any = spec.priors
     tree = sample_claim(
-        build_model(a, b, n, congruence, names, priors=priors), specification=spec, draws=draws,
-        random_seed=random_seed, progressbar=progressbar,
-    )  # fmt: skip
+        build_model(a, b, n, congruence, names, priors=priors),
+        specification=spec,
+        draws=draws,
+        random_seed=random_seed,
+        progressbar=progressbar,
+    )
     reasons = [*review.reasons, *diagnose(tree)["reasons"]]
-    found = replace(review, frame=_with_draws(review, tree, congruence), reasons=reasons)
+    sampled = replace(review, frame=_with_draws(review, tree, congruence), reasons=reasons)
     typical = np.exp(float(dataset_of(tree, "posterior")["typical_log_odds_ratio"].median()))
     note = (
         f"P(false) is of the model {spec.name}, in which the claims share their congruence: its "
         f"odds ratio is about {typical:.3g}; ranges and verdicts are about all that is possible"
     )
     how = f"NUTS, model {spec.name}, {_size(tree)}"
-    return review_report(found, how=how, about=tree, notes=[note])
+    return review_report(sampled, how=how, about=tree, notes=[note])
 
 
 def _with_draws(review: Review, tree: "xr.DataTree", congruence: FloatArray) -> Any:
@@ -205,16 +209,23 @@ def sample_methods(
         f"On the same {counted(of.n_items, 'item')} {of.methods[of.winner]} has the best score of "
         f"{len(rows)} methods; that it is better than {of.methods[of.runner_up]} is false with "
         f"probability {chance(of.p_false)}.",
-        f"{listed(others)} cannot be told from it." if others else "No other is tied with it.",
+        said_of_tied(others, len(rows)),
         f"Another method is the best with probability {chance(of.p_beaten)}.",
     ]
     content = {
-        "p_false": of.p_false, "winner": of.methods[of.winner],
-        "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten, "tied_with_best": tied,
-        "methods": rows, "n_items": of.n_items, "prob": ci_prob, "source": source,
-        "notes": list(notes), "seed": int(seed) if seed.isdigit() else seed,
+        "p_false": of.p_false,
+        "winner": of.methods[of.winner],
+        "runner_up": of.methods[of.runner_up],
+        "p_beaten": of.p_beaten,
+        "tied_with_best": tied,
+        "methods": rows,
+        "n_items": of.n_items,
+        "prob": ci_prob,
+        "source": source,
+        "notes": list(notes),
+        "seed": int(seed) if seed.isdigit() else seed,
         "model": tree.attrs["model_name"],
-    }  # fmt: skip
+    }
     return claim_report(
         content,
         said,
@@ -236,10 +247,18 @@ def _compared(outcomes: Responses, tree: "xr.DataTree") -> MethodComparison:
     order = np.lexsort((names, -scores))  # of equals the first by name
     winner = int(order[0])
     return MethodComparison(
-        methods=outcomes.names, scores=scores, winner=winner, draws=draws,
-        p_not_below=(draws >= draws[:, [winner]]).mean(axis=0), n_items=outcomes.n_items,
-        n_clusters=outcomes.n_items, bounds=(0.0, 1.0), n_runs=(1,) * len(names), sign=1, notes=(),
-    )  # fmt: skip
+        methods=outcomes.names,
+        scores=scores,
+        winner=winner,
+        draws=draws,
+        p_not_below=(draws >= draws[:, [winner]]).mean(axis=0),
+        n_items=outcomes.n_items,
+        n_clusters=outcomes.n_items,
+        bounds=(0.0, 1.0),
+        n_runs=(1,) * len(names),
+        sign=1,
+        notes=(),
+    )
 
 
 def _rows(of: MethodComparison, ci_prob: float) -> list[dict[str, Any]]:
@@ -247,14 +266,16 @@ def _rows(of: MethodComparison, ci_prob: float) -> list[dict[str, Any]]:
     tied, ends = of.tied_with_best(ci_prob), of.interval(ci_prob)
     return [
         {
-            "name": of.methods[j], "score": float(of.scores[j]),
-            "skill": float(of.draws[:, j].mean()), "interval": ends[j].tolist(),
+            "name": of.methods[j],
+            "score": float(of.scores[j]),
+            "skill": float(of.draws[:, j].mean()),
+            "interval": ends[j].tolist(),
             "p_best": float(of.p_best[j]),
             "p_not_below_winner": 0.5 if j == of.winner else float(of.p_not_below[j]),
             "tied_with_best": bool(tied[j]),
         }
         for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])
-    ]  # fmt: skip
+    ]
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
@@ -268,8 +289,11 @@ def _frame(rows: list[dict[str, Any]]) -> Any:
 def _cells(row: dict[str, Any], ci_prob: float) -> dict[str, str]:
     low, high = row["interval"]
     return {
-        "method": row["name"], "score": f"{row['score']:.3f}", "skill": f"{row['skill']:.3f}",
-        f"{ci_prob:.0%} interval": f"{low:.3f} to {high:.3f}", "P(best)": chance(row["p_best"]),
+        "method": row["name"],
+        "score": f"{row['score']:.3f}",
+        "skill": f"{row['skill']:.3f}",
+        f"{ci_prob:.0%} interval": f"{low:.3f} to {high:.3f}",
+        "P(best)": chance(row["p_best"]),
         "P(>= winner)": chance(row["p_not_below_winner"]),
-        "may be best": "yes" * row["tied_with_best"],
-    }  # fmt: skip
+        "tied with best": "yes" * row["tied_with_best"],
+    }

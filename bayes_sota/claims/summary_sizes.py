@@ -64,11 +64,11 @@ def size_frame(claim: "Claim", ends: tuple[float, float]) -> "pd.DataFrame":
     import pandas as pd
 
     sizes = np.unique([*np.geomspace(*ends, _FINE).round(), claim.n_test])
-    found: dict[str, Any] = {"n_test": sizes.astype(int), "p_false": claim.by_size(sizes)}
+    columns: dict[str, Any] = {"n_test": sizes.astype(int), "p_false": claim.by_size(sizes)}
     if getattr(claim, claim.unknown) is None and claim.curve(2).size:
         first, last = (claim.by_size(sizes, **{claim.unknown: x}) for x in claim.curve(2)[:, 0])
-        found |= {"p_false_lowest": last, "p_false_highest": first}
-    return pd.DataFrame(found)
+        columns |= {"p_false_lowest": last, "p_false_highest": first}
+    return pd.DataFrame(columns)
 
 
 def probabilities_at(claim: "Claim", sizes: list[int]) -> FloatArray:

@@ -103,14 +103,14 @@ class _Board:
         run: no other row could be kept either.
         """
         basis = self._basis()
-        found, why = self._finished(basis)
-        if found is None:
+        record, why = self._finished(basis)
+        if record is None:
             try:
                 report, kept = self._estimate(basis)
             except Exception as error:  # whatever is wrong with a row, the others are done
                 return {"identifier": self.row.identifier, "problem": _reason(error)}, why
-            found = self._keep(report, kept)
-        return {"identifier": self.row.identifier, "problem": ""} | dict(_flat(found)), why
+            record = self._keep(report, kept)
+        return {"identifier": self.row.identifier, "problem": ""} | dict(_flat(record)), why
 
     def _path(self, ending: str) -> Path:
         return self.folder / BOARDS / f"{self.row.identifier}{ending}"
@@ -122,8 +122,8 @@ class _Board:
 
     def _basis(self) -> str:
         """What the result depends on: arguments, seed, version, and content of the files."""
-        given = map(Path, self.row.inputs)
-        files = [file for path in given for file in (path, *sorted(path.rglob("*")))]
+        paths = map(Path, self.row.inputs)
+        files = [file for path in paths for file in (path, *sorted(path.rglob("*")))]
         content = [sha256(p.read_bytes()).hexdigest() if p.is_file() else "" for p in files]
         words = [word for word in self.row.arguments if word not in self.row.inputs]
         return digest_of(words, self._seed, self.groups, __version__, content)
@@ -135,15 +135,15 @@ class _Board:
             return None, ""
         try:
             small = path.stat().st_size <= _LARGEST
-            found: Any = parse_json(path.read_text(encoding="utf-8"), path.name) if small else None
-            whole = found["checksum"] == _checksum(found, stored.read_bytes())
+            kept: Any = parse_json(path.read_text(encoding="utf-8"), path.name) if small else None
+            whole = kept["checksum"] == _checksum(kept, stored.read_bytes())
         except (InputError, OSError, UnicodeError, KeyError, TypeError):
             whole = False
         if not whole:
             return None, "its files were damaged, or not those that were written"
-        if found["run"] != basis:
+        if kept["run"] != basis:
             return None, "its input, or the groups that are kept, were others"
-        return found, ""
+        return kept, ""
 
     def _estimate(self, basis: str) -> tuple[Any, dict[str, Any]]:
         """The report, and what is kept of it beside the tree."""
@@ -155,14 +155,14 @@ class _Board:
         if options["method"] in ("abc", "nuts"):
             options["cores"] = 1
         report = estimate_as_typed(options["file"], options, groups=self.groups, sensitivity=False)
-        found = report.to_dict()
+        content = report.to_dict()
         lower = options["lower_is_better"] or options["item_metric"] == "rmse"
         identifier = self.row.identifier
         return report, {
             "run": basis,
             "identifier": identifier,
-            **found,
-            **_overstated(found, lower),
+            **content,
+            **_overstated(content, lower),
         }
 
     def _keep(self, report: Any, kept: dict[str, Any]) -> dict[str, Any]:
@@ -172,15 +172,15 @@ class _Board:
             if "created_at" in group.attrs:
                 group.attrs["created_at"] = self.run.created_at
         content = result_bytes(tree)
-        found: dict[str, Any] = parse_json(json_text(kept), self._path(".json").name)
-        found["checksum"] = _checksum(found, content)
+        record: dict[str, Any] = parse_json(json_text(kept), self._path(".json").name)
+        record["checksum"] = _checksum(record, content)
         # A worker may outlive its killed run; another one may have got the folder since.
         if _read_run(self.folder / RUN) != self.run:
             raise InputError(f"{shown_path(self.folder)} is of another run now")
         with whole_file(self._path(".nc")) as draft:
             draft.write_bytes(content)
-        write_text(json.dumps(found, indent=2) + "\n", self._path(".json"))
-        return found
+        write_text(json.dumps(record, indent=2) + "\n", self._path(".json"))
+        return record
 
 
 def _checksum(said: dict[str, Any], content: bytes) -> str:
@@ -198,9 +198,9 @@ def _reason(error: Exception) -> str:
     return plain_text(f"{type(error).__name__}: {error}", 500)
 
 
-def _overstated(found: dict[str, Any], lower_is_better: bool) -> dict[str, bool]:
+def _overstated(record: dict[str, Any], lower_is_better: bool) -> dict[str, bool]:
     """Whether the best score is better than the estimate, and than its whole interval."""
-    theta, best = found["theta_sota"], found["observed_maximum"]
+    theta, best = record["theta_sota"], record["observed_maximum"]
     sign = -1 if lower_is_better else 1
     point = theta.get("estimate", theta.get("mean"))
     ends = [sign * x for x in theta.get("interval", ())]
@@ -210,9 +210,9 @@ def _overstated(found: dict[str, Any], lower_is_better: bool) -> dict[str, bool]
     }
 
 
-def _flat(found: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(content: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """Keys joined by underscores, and their numbers; two numbers are the ends of an interval."""
-    for key, value in found.items():
+    for key, value in content.items():
         name = f"{before}{key}"
         if name in _TEXTS or key == "null_reasons":
             continue
@@ -231,13 +231,14 @@ def _cells(record: dict[str, Any]) -> dict[str, str]:
     low, high = (record.get(f"theta_sota_{end}") for end in ("interval_lower", "interval_upper"))
     theta = record.get("theta_sota_mean", record.get("theta_sota_estimate"))
     return {
-        "board": record["identifier"], "best score": cell_of(record.get("observed_maximum")),
+        "board": record["identifier"],
+        "best score": cell_of(record.get("observed_maximum")),
         "theta_sota": "" if theta is None else f"{theta:.4f}",
         "interval": "" if low is None else f"{low:.4f} to {high:.4f}",
         "classifiers": cell_of(record.get("n_classifiers", record.get("n_classifiers_mean"))),
         "items": cell_of(record.get("n_test")),
         "what is wrong": record["problem"] or record.get("diagnostics_reasons") or "",
-    }  # fmt: skip
+    }
 
 
 def estimate_many(
@@ -309,12 +310,12 @@ def estimate_many(
     with locked_folder(folder):
         run = _opened(folder, rows, resume, random_seed)
         work = [_Board(row, run, folder, groups) for row in rows]
-        found: list[tuple[dict[str, Any], str]] = [({}, "") for _ in rows]
+        outcomes: list[tuple[dict[str, Any], str]] = [({}, "") for _ in rows]
         with shown_progress(len(rows), "boards", show=progressbar) as advance:
             for place, summary in run_each(_Board.finish, work, cores=cores, dask=dask):
-                found[place] = summary
+                outcomes[place] = summary
                 advance()
-        report = _described(tuple(found), run.random_seed, folder)
+        report = _described(tuple(outcomes), run.random_seed, folder)
         report.to_csv(folder / f"{SUMMARIES}.csv")
         if find_spec("pyarrow") is not None:
             with whole_file(folder / f"{SUMMARIES}.parquet") as draft:
@@ -365,18 +366,18 @@ def _opened(folder: Path, rows: tuple[Row, ...], resume: bool, random_seed: int 
 
 def _read_run(path: Path) -> _Run:
     try:
-        found = _Run(**parse_json(path.read_text(encoding="utf-8"), RUN))
-        SEED.check(found.random_seed, "random_seed")
-        if not all(isinstance(x, str) for x in (found.manifest, found.version, found.created_at)):
+        run = _Run(**parse_json(path.read_text(encoding="utf-8"), RUN))
+        SEED.check(run.random_seed, "random_seed")
+        if not all(isinstance(x, str) for x in (run.manifest, run.version, run.created_at)):
             raise InputError("it does not say what it is of")
     except (InputError, OSError, UnicodeError, TypeError) as error:
         reason = plain_text(error, 120)
         raise InputError(f"{shown_path(path)} is damaged ({reason}): name a new folder") from None
-    return found
+    return run
 
 
-def _described(found: Sequence[tuple[dict[str, Any], str]], seed: int, folder: Path) -> Report:
-    records = [record for record, _ in found]
+def _described(outcomes: Sequence[tuple[dict[str, Any], str]], seed: int, folder: Path) -> Report:
+    records = [record for record, _ in outcomes]
     failed = [record for record in records if record["problem"]]
     doubtful = [record["identifier"] for record in records if record.get("diagnostics_ok") is False]
     over, clearly = (
@@ -397,17 +398,27 @@ def _described(found: Sequence[tuple[dict[str, Any], str]], seed: int, folder: P
         reasons.append(f"{len(failed):,} of {counted(n, 'board')} failed: {first}")
     if doubtful:
         reasons.append(f"diagnostics fail on {counted(len(doubtful), 'board')}: {doubtful[0]}")
-    again = [f"{record['identifier']}: {why}" for record, why in found if why]
-    notes = [
-        f"{counted(len(again), 'board')} that had a result {'was' if len(again) == 1 else 'were'} "
-        f"computed again ({'; '.join(again[:3])}{'; ...' if len(again) > 3 else ''})"
-    ] if again else []  # fmt: skip
+    again = [f"{record['identifier']}: {why}" for record, why in outcomes if why]
+    notes = (
+        [
+            f"{counted(len(again), 'board')} that had a result "
+            f"{'was' if len(again) == 1 else 'were'} "
+            f"computed again ({'; '.join(again[:3])}{'; ...' if len(again) > 3 else ''})"
+        ]
+        if again
+        else []
+    )
     return Report(
         tables=[Table.of([_cells(record) for record in records])],
         make_frame=partial(_frame, records),
         content={
-            "boards": records, "n_boards": n, "n_failed": len(failed), "n_overstated": over,
-            "n_clearly_overstated": clearly, "seed": seed, "notes": notes,
+            "boards": records,
+            "n_boards": n,
+            "n_failed": len(failed),
+            "n_overstated": over,
+            "n_clearly_overstated": clearly,
+            "seed": seed,
+            "notes": notes,
             "diagnostics": {"ok": not reasons, "reasons": reasons},
         },
         sentences=(said,),
@@ -418,29 +429,33 @@ def _described(found: Sequence[tuple[dict[str, Any], str]], seed: int, folder: P
         ),
         notes=notes,
         reasons=reasons,
-    )  # fmt: skip
+    )
 
 
 def _frame(records: Sequence[dict[str, Any]]) -> "pd.DataFrame":
     """One row per board; text that a board does not have is empty."""
-    found = frame_of(records)
-    texts = [name for name in _OWN_TEXTS if name in found]
-    return found.assign(**{name: found[name].astype("string").fillna("") for name in texts})
+    frame = frame_of(records)
+    texts = [name for name in _OWN_TEXTS if name in frame]
+    return frame.assign(**{name: frame[name].astype("string").fillna("") for name in texts})
 
 
 @command(epilog="Example: bayes-sota batch manifest.csv --output-dir results --cores 2")
 @click.argument("manifest", type=InputFile())
 @click.option(
-    "--output-dir", type=OutputDirectory(), required=True,
+    "--output-dir",
+    type=OutputDirectory(),
+    required=True,
     help="Where the results and the tables of summaries go.",
-)  # fmt: skip
+)
 @click.option("--resume", is_flag=True, help="Go on with a run that was ended.")
 @number_option(PROCESSES, "--cores", default=1, help="Processes on this machine.")
 @click.option("--dask", help="Address of a Dask scheduler, such as tcp://192.168.0.7:8786.")
 @click.option(
-    "--groups", type=click.Choice(["estimands", "all"]), default="estimands",
+    "--groups",
+    type=click.Choice(["estimands", "all"]),
+    default="estimands",
     help="Groups of each result file: all has those for ArviZ's checks too.",
-)  # fmt: skip
+)
 @seed_option
 @top_option(15, "Boards shown.")
 @estimate_options
@@ -466,14 +481,14 @@ def _figure(report: Report, top: int) -> "PlotCollection":
 
     names = ["identifier", "observed_maximum", "theta_sota_mean"]
     names += ["theta_sota_interval_lower", "theta_sota_interval_upper"]
-    found = [record for record in report.content["boards"] if record.get(names[2]) is not None]
+    records = [record for record in report.content["boards"] if record.get(names[2]) is not None]
     drawn = [
         {"name": name, "score": score, "skill": {"mean": mean, "interval": ends}}
-        for name, score, mean, *ends in (map(record.get, names) for record in found)
+        for name, score, mean, *ends in (map(record.get, names) for record in records)
     ]
     if not drawn:
         raise InputError("no board has a result that a figure could show: leave out --figure")
-    probabilities = {f"{record['prob']:.0%} " for record in found}
+    probabilities = {f"{record['prob']:.0%} " for record in records}
     of = probabilities.pop() if len(probabilities) == 1 else ""  # each row may have its own
     figure = draw_intervals(drawn[:top], f"skill of the best classifier: mean and {of}interval")
     clearly = report.content["n_clearly_overstated"]

@@ -32,11 +32,11 @@ class _Commands(UserDict[str, Any]):
     """Commands by their names, imported at their first use."""
 
     def __getitem__(self, name: str) -> click.Command:
-        found = self.data[name]
-        if isinstance(found, str):
-            module, _, command = found.partition(":")
-            found = getattr(import_module(f"bayes_sota.{module}"), command)
-        return cast(click.Command, found)
+        loaded = self.data[name]
+        if isinstance(loaded, str):
+            module, _, command = loaded.partition(":")
+            loaded = getattr(import_module(f"bayes_sota.{module}"), command)
+        return cast(click.Command, loaded)
 
 
 cli = click.version_option(__version__, prog_name="bayes-sota")(

@@ -136,8 +136,8 @@ def _echo(
 ) -> None:
     lead, rows = reports["obesity-risk"], []
     for name, label in _LABELS.items():
-        found, told = reports[name].content, {row[0]: row[1:] for row in reports[name].cells}
-        board = [label, f"{found['observed_maximum']:g}", f"{found['n_test']:,}"]
+        content, told = reports[name].content, {row[0]: row[1:] for row in reports[name].cells}
+        board = [label, f"{content['observed_maximum']:g}", f"{content['n_test']:,}"]
         rows.append([*board, *told["theta_sota"][:3], told["winner_skill"][0]])
     header = ["board", "best score", "items", "theta_sota", *lead.header[2:4], "winner"]
     echo_table(header, rows, "Skill of the best classifier (theta_sota) and of the one that won")

@@ -57,8 +57,8 @@ def doctor(shown: Shown) -> int:
     return shown.deliver(report)
 
 
-def _part(part: str, state: str, found: str, advice: str = "") -> dict[str, Any]:
-    return {"part": part, "state": state, "found": found, "advice": advice}
+def _part(part: str, state: str, installed: str, advice: str = "") -> dict[str, Any]:
+    return {"part": part, "state": state, "found": installed, "advice": advice}
 
 
 def _machine() -> Iterator[dict[str, Any]]:
@@ -80,12 +80,12 @@ def packages() -> Iterator[dict[str, Any]]:
         label = f"{needed.name} (extra {extra})" if extra else needed.name
         advice = f'python -m pip install "{wanted}"'
         try:
-            found = version(needed.name)
+            installed = version(needed.name)
         except PackageNotFoundError:
             yield _part(label, "optional" if extra else "broken", "not installed", advice)
             continue
-        fits = needed.specifier.contains(found, prereleases=True)
-        shown = found if fits else f"{found}, needed {needed.specifier}"
+        fits = needed.specifier.contains(installed, prereleases=True)
+        shown = installed if fits else f"{installed}, needed {needed.specifier}"
         yield _part(label, "works" if fits else "broken", shown, "" if fits else advice)
 
 
@@ -120,9 +120,13 @@ def _files() -> str:
 
 def _sampler() -> str:
     tree = bs.estimate_sota(
-        bs.Leaderboard.from_maximum("0.93", n_test=500, n_classifiers=4), method="nuts",
-        draws=50, chains=2, cores=1, random_seed=0,
-    )  # fmt: skip
+        bs.Leaderboard.from_maximum("0.93", n_test=500, n_classifiers=4),
+        method="nuts",
+        draws=50,
+        chains=2,
+        cores=1,
+        random_seed=0,
+    )
     return f"model compiled, {tree['posterior'].sizes['draw']} draws of each chain"
 
 

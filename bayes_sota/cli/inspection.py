@@ -22,7 +22,7 @@ from bayes_sota.core.command import (
     name_options,
     report_options,
 )
-from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.errors import AmbiguousMetricError, InfiniteEstimateError, InputError
 from bayes_sota.core.text import counted
 from bayes_sota.data.responses import FEWEST_TASKS
 
@@ -66,28 +66,37 @@ def inspect_file(file: Path, shown: Shown) -> int:
     from bayes_sota.core.summary import list_report
     from bayes_sota.core.tables import SOFTWARE
 
-    found, problems = inspected(file)
+    finding, problems = inspected(file)
     name = shlex.quote(str(file))
     commands = [
         {"question": question, "command": f"bayes-sota {words.format(name)}"}
-        for question, words in found.commands
+        for question, words in finding.commands
     ]
-    lacking = [{"question": question, "what": what} for question, what in found.missing]
+    lacking = [{"question": question, "what": what} for question, what in finding.missing]
     facts = dict.fromkeys(("n_classifiers", "n_items", "n_tasks", "n_clusters", "n_runs", "metric"))
     report = list_report(
-        "commands", commands, {"question": "question", "command": "command"},
-        sentences=(found.said,),
+        "commands",
+        commands,
+        {"question": "question", "command": "command"},
+        sentences=(finding.said,),
         content={
-            "kind": found.kind, **facts, **found.facts, "problems": problems, "missing": lacking,
-            "notes": found.notes,
+            "kind": finding.kind,
+            **facts,
+            **finding.facts,
+            "problems": problems,
+            "missing": lacking,
+            "notes": finding.notes,
         },
         legend=[
             *(f"It cannot be read as {of['as']}: {of['why']}" for of in problems),
-            *(f"Not from this file alone: {of['question']}. It takes {of['what']}."
-              for of in lacking),
+            *(
+                f"Not from this file alone: {of['question']}. It takes {of['what']}."
+                for of in lacking
+            ),
         ],
-        notes=found.notes, basis=(SOFTWARE,),
-    )  # fmt: skip
+        notes=finding.notes,
+        basis=(SOFTWARE,),
+    )
     return shown.deliver(report) or int(not commands)
 
 
@@ -112,8 +121,15 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
     is_folder = file.is_dir()
     is_json = is_folder or is_log_archive(file) or isinstance(open_source(file), Content)
     kinds: list[Callable[[Path], Finding]] = [
-        _manifest, _fold_scores, _paired, _claims, _leaderboard, _rounds, _numbers, _data
-    ]  # fmt: skip
+        _manifest,
+        _fold_scores,
+        _paired,
+        _claims,
+        _leaderboard,
+        _rounds,
+        _numbers,
+        _data,
+    ]
     if is_folder or outcomes.looks_like_responses(file):
         kinds = [_answers]
     elif is_json:
@@ -121,9 +137,11 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
     elif outcomes.looks_like_item_scores(file):
         kinds = [_numbers]
     said_of: dict[Callable[[Path], Finding], tuple[str, click.Command]] = {
-        _answers: ("answers", responses), _numbers: ("numbers for items", sota),
-        _leaderboard: ("a leaderboard", sota), _rounds: ("scores over rounds", epp),
-    }  # fmt: skip
+        _answers: ("answers", responses),
+        _numbers: ("numbers for items", sota),
+        _leaderboard: ("a leaderboard", sota),
+        _rounds: ("scores over rounds", epp),
+    }
     problems: list[dict[str, Any]] = []
     for kind in kinds:
         try:
@@ -150,10 +168,10 @@ def problem_of(message: str) -> dict[str, Any]:
     '2'
     """
     place = _PLACE.search(message)
-    found: dict[str, Any] = {"line": None, "column": None, "value": None, "why": message}
+    problem: dict[str, Any] = {"line": None, "column": None, "value": None, "why": message}
     if place:
-        found |= {**place.groupdict(), "line": int(place["line"])}
-    return found
+        problem |= {**place.groupdict(), "line": int(place["line"])}
+    return problem
 
 
 def _of_board(options: str = "") -> list[tuple[str, str]]:
@@ -165,20 +183,31 @@ def _of_board(options: str = "") -> list[tuple[str, str]]:
 
 
 def _answers(file: Path) -> Finding:
+    from bayes_sota.claims.command import responses
     from bayes_sota.data.readers.outcomes import looks_like_responses, read_evaluations
     from bayes_sota.data.responses import Responses
 
-    found = read_evaluations(file)
-    data = found.outcomes
+    chosen, doubts = "", []
+    try:
+        evaluations = read_evaluations(file)
+    except AmbiguousMetricError as error:
+        evaluations = read_evaluations(file, metric=error.metrics[0])
+        chosen = f" --metric {error.metrics[0]}"
+        doubts.append(name_options(str(error), responses.params))
+    data = evaluations.outcomes
     if not isinstance(data, Responses):
-        return _of_numbers(data, list(found.notes))
-    methods = list(dict.fromkeys(found.methods))
+        return _of_numbers(data, list(evaluations.notes))
+    methods = list(dict.fromkeys(evaluations.methods))
     runs, tasks = data.n_runs * len(data.names) // len(methods), len(data.task_weights)
     n_clusters = None if data.clusters is None else len(set(data.clusters))
     facts = {
-        "n_classifiers": len(methods), "n_items": data.n_items, "n_tasks": tasks or None,
-        "n_clusters": n_clusters, "n_runs": runs, "metric": "accuracy",
-    }  # fmt: skip
+        "n_classifiers": len(methods),
+        "n_items": data.n_items,
+        "n_tasks": tasks or None,
+        "n_clusters": n_clusters,
+        "n_runs": runs,
+        "metric": "accuracy",
+    }
     several = len(methods) > 1
     known = file.is_dir() or looks_like_responses(file)  # of which sota and board know what it is
     table = several and len(methods) == len(data.names) and known
@@ -186,7 +215,7 @@ def _answers(file: Path) -> Finding:
         ("How good is each classifier by itself?", "score {}", True),
         ("... on new runs of these very items?", "score {} --new runs", runs > 1),
         ("... on new tasks like these?", "score {} --new tasks", tasks >= 3),
-        ("Is one of several runs right?", "score {} --metric pass@2", runs > 1),
+        ("Is one of several runs right?", "score {} --metric pass@2", runs > 1 and not chosen),
         ("Who may be the best?", "board {}", table),
         ("What can each do in every task?", "board {} --by task", table and tasks > 1),
         ("How good is the best?", "sota {}", table),
@@ -198,7 +227,8 @@ def _answers(file: Path) -> Finding:
         ("skill on new tasks", "a column that names the task of each item", not tasks),
     ]
     commands, missing = (
-        [(question, what) for question, what, holds in rows if holds] for rows in (asked, lacking)
+        [(question, what + chosen * (rows is asked)) for question, what, holds in rows if holds]
+        for rows in (asked, lacking)
     )
     notes = ["answers are missing; taken to be missing at random"] * data.has_missing
     parts = [counted(tasks, "task")] * bool(tasks)
@@ -208,7 +238,7 @@ def _answers(file: Path) -> Finding:
         f"{file.resolve().name} has the answers of {counted(len(methods), 'classifier')} to "
         f"{counted(data.n_items, 'item')}{f' ({", ".join(parts)})' * bool(parts)}."
     )
-    return Finding("answers", said, facts, commands, missing, [*found.notes, *notes])
+    return Finding("answers", said, facts, commands, missing, [*doubts, *evaluations.notes, *notes])
 
 
 def _numbers(file: Path) -> Finding:
@@ -219,15 +249,18 @@ def _numbers(file: Path) -> Finding:
 
 def _of_numbers(data: Any, notes: list[str]) -> Finding:
     facts = {
-        "n_classifiers": data.n_classifiers, "n_items": data.n_items, "metric": data.metric,
+        "n_classifiers": data.n_classifiers,
+        "n_items": data.n_items,
+        "metric": data.metric,
         "n_clusters": None if data.clusters is None else len(set(data.clusters)),
-    }  # fmt: skip
+    }
     auc = data.metric == "auc"
     compared = "claim responses {}" + " --item-metric auc" * auc
     commands = [
-        *_of_board(" --format item-scores"), ("Which methods cannot be told apart?", compared),
+        *_of_board(" --format item-scores"),
+        ("Which methods cannot be told apart?", compared),
         *[("How good is each by itself?", "score {}")] * (not auc),
-    ]  # fmt: skip
+    ]
     what = "outputs beside labels, of which AUCs are made" if auc else "a number per item"
     said = f"The file has {what}: {data.n_items:,} items, {data.n_classifiers:,} classifiers."
     return Finding("item scores", said, facts, commands, [], notes)
@@ -252,9 +285,13 @@ def _leaderboard(file: Path) -> Finding:
         commands = _of_board(f" --metric score --standard-error S{drop}")
         missing = [("the error of a score", "S, the standard error of one score, or answers")]
         return Finding(
-            "leaderboard", f"{said}, whose scores are no accuracies.", facts | {"metric": "score"},
-            commands, missing, [*entries.notes, str(error)],
-        )  # fmt: skip
+            "leaderboard",
+            f"{said}, whose scores are no accuracies.",
+            facts | {"metric": "score"},
+            commands,
+            missing,
+            [*entries.notes, str(error)],
+        )
     fit = infer_n_test(entries.scores, entries.rounding_order("auto"))
     known = f"{fit.n_test}" if fit.is_identified else "N"
     size = f"; {fit.n_test:,} test items, inferred from them" if fit.is_identified else ""
@@ -273,18 +310,18 @@ def _results(files: list[Path]) -> Finding:
     """Results of lm-evaluation-harness, a file for each model."""
     from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks
 
-    found = read_lm_eval_tasks(files)
-    facts: dict[str, Any] = {"n_classifiers": len(found.names), "n_tasks": len(found.tasks)}
-    facts |= {"n_items": found.n_items, "metric": found.metric}
+    board = read_lm_eval_tasks(files)
+    facts: dict[str, Any] = {"n_classifiers": len(board.names), "n_tasks": len(board.tasks)}
+    facts |= {"n_items": board.n_items, "metric": board.metric}
     said = (
-        f"These are results of {counted(len(found.names), 'model')} in "
-        f"{counted(len(found.tasks), 'task')}."
+        f"These are results of {counted(len(board.names), 'model')} in "
+        f"{counted(len(board.tasks), 'task')}."
     )
     commands = _of_board()
-    if len(found.tasks) > FEWEST_TASKS:
+    if len(board.tasks) > FEWEST_TASKS:
         commands.append(("Who may be the best in new tasks?", "board {} --new tasks"))
     missing = [("which of two models is better", "the answers of each to each item (samples)")]
-    return Finding("leaderboard", said, facts, commands, missing, list(found.notes))
+    return Finding("leaderboard", said, facts, commands, missing, list(board.notes))
 
 
 def _paired(file: Path) -> Finding:
@@ -363,10 +400,10 @@ def _scores_of(file: Path) -> tuple[Any, str]:
         if not columns:
             raise
         words = (f"--{name.replace('_', '-')} {shlex.quote(of)}" for name, of in columns.items())
-        found = read_scores(
+        scores = read_scores(
             file, round_column=columns["round_column"], group_column=columns["group_column"]
         )
-        return found, " " + " ".join(words)
+        return scores, " " + " ".join(words)
 
 
 def _rounds(file: Path) -> Finding:
@@ -374,24 +411,23 @@ def _rounds(file: Path) -> Finding:
     from bayes_sota.data.readers.outcomes import read_evaluations
     from bayes_sota.epp.fit import fit_epp
 
-    found, options = _scores_of(file)
+    scores, options = _scores_of(file)
     commands = [
         ("Who is better over rounds?", f"epp {{}}{options}"),
         ("... with their uncertainty?", f"epp {{}}{options} --bayes"),
     ]
-    if isinstance(found, Matches):
-        said = f"{file.name} has {len(found.first):,} battles of {len(found.players):,} players."
-        return Finding("battles", said, {"n_classifiers": len(found.players)}, commands)
-    if isinstance(found, dict):
-        return Finding("rounds", f"{file.name} has {len(found):,} tournaments.", {}, commands)
-    said = (
-        f"{file.name} has scores of {len(found.players):,} players in {len(found.rounds):,} rounds."
-    )
+    if isinstance(scores, Matches):
+        said = f"{file.name} has {len(scores.first):,} battles of {len(scores.players):,} players."
+        return Finding("battles", said, {"n_classifiers": len(scores.players)}, commands)
+    if isinstance(scores, dict):
+        return Finding("rounds", f"{file.name} has {len(scores):,} tournaments.", {}, commands)
+    size = f"{len(scores.players):,} players in {len(scores.rounds):,} rounds"
+    said = f"{file.name} has scores of {size}."
     try:
-        fit_epp(found)
+        fit_epp(scores)
     except InfiniteEstimateError:
         commands = [(question, f"{words} --penalty 0.5") for question, words in commands]
     with suppress(InputError):
         read_evaluations(file)
         commands.append(("Whose mean is the best on new rounds, or items?", "claim responses {}"))
-    return Finding("rounds", said, {"n_classifiers": len(found.players)}, commands)
+    return Finding("rounds", said, {"n_classifiers": len(scores.players)}, commands)

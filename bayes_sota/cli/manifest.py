@@ -139,10 +139,10 @@ def _row(identifier: str, cells: dict[str, str], folder: Path) -> Row:
         cells["model"] = str(folder / model)
     paths = ([str(folder / file)] if file else []) + ([cells["model"]] if model else [])
     try:
-        given = [word for name, cell in cells.items() for word in _argument(name, cell)]
+        words = [word for name, cell in cells.items() for word in _argument(name, cell)]
     except InputError as error:
         return Row(identifier, (), (), str(error))
-    return Row(identifier, (*given, *(["--", paths[0]] if file else [])), tuple(paths))
+    return Row(identifier, (*words, *(["--", paths[0]] if file else [])), tuple(paths))
 
 
 def _argument(name: str, cell: str) -> list[str]:

@@ -100,8 +100,8 @@ def generator_of(random_seed: Any) -> np.random.Generator:
     return np.random.default_rng(random_seed)
 
 
-def refuse_unused(what: str, given: dict[str, Any]) -> None:
+def refuse_unused(what: str, values: dict[str, Any]) -> None:
     """``InputError`` for the first argument that was given though it changes nothing here."""
-    for name, value in given.items():
+    for name, value in values.items():
         if value is not None and value is not False and value != ():
             raise InputError(f"{name} has no effect on {what}: leave it out")

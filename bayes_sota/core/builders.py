@@ -306,9 +306,13 @@ class CrossValidationPriors:
     def __post_init__(self) -> None:
         """Check that widths are positive."""
         for name in (
-            "learner_scale", "interaction_scale", "interaction_tails", "spread_scale",
-            "task_spread", "ratio_sd",
-        ):  # fmt: skip
+            "learner_scale",
+            "interaction_scale",
+            "interaction_tails",
+            "spread_scale",
+            "task_spread",
+            "ratio_sd",
+        ):
             POSITIVE.check(getattr(self, name), name)
         for name in ("partition_ratio", "tails"):
             for value in getattr(self, name):
@@ -324,43 +328,43 @@ def _check_normal(name: str, value: tuple[float, float]) -> None:
     POSITIVE.check(value[1], f"sd of {name}")
 
 
-def item_priors(given: Priors | ItemPriors | None) -> ItemPriors:
+def item_priors(priors: Priors | ItemPriors | None) -> ItemPriors:
     """Priors of answers to items: the given ones, of which the field counts, or the default."""
-    return _with_field(given, ItemPriors, "a model with loadings: ItemPriors has their priors")
+    return _with_field(priors, ItemPriors, "a model with loadings: ItemPriors has their priors")
 
 
-def evaluation_priors(given: Priors | EvaluationPriors | None) -> EvaluationPriors:
+def evaluation_priors(priors: Priors | EvaluationPriors | None) -> EvaluationPriors:
     """Priors of tasks, clusters and runs: the given ones, of which the field counts."""
     what = "a model of tasks, clusters and runs: items make the correlation"
-    return _with_field(given, EvaluationPriors, what)
+    return _with_field(priors, EvaluationPriors, what)
 
 
-def _with_field[T: FieldPriors](given: Priors | T | None, kind: type[T], what: str) -> T:
+def _with_field[T: FieldPriors](own: Priors | T | None, kind: type[T], what: str) -> T:
     """Priors of a kind: the given ones, or those of the field, of which nothing else counts."""
-    if isinstance(given, kind):
-        return given
-    priors = checked_priors(given)
+    if isinstance(own, kind):
+        return own
+    priors = checked_priors(own)
     unused = {"correlation": priors.correlation, "families": priors.families}
     refuse_unused(what, unused)
     return kind(**priors.of_field())
 
 
-def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
+def paired_priors(own: Priors | PairedPriors | None) -> PairedPriors:
     """Priors of two boards: the given correlation and luck of submissions, or the default."""
-    if isinstance(given, PairedPriors):
-        return given
-    priors = checked_priors(given)
+    if isinstance(own, PairedPriors):
+        return own
+    priors = checked_priors(own)
     of_fields = {"skill": priors.skill, "families": priors.families}
     refuse_unused("two boards, whose teams have any skills", of_fields)
     given_ones = {"correlation": priors.correlation, "submission_luck": priors.submission_luck}
     return PairedPriors(**{k: v for k, v in given_ones.items() if v is not None})  # type: ignore[arg-type]
 
 
-def own_priors[T](kind: type[T], given: T | None) -> T:
+def own_priors[T](kind: type[T], priors: T | None) -> T:
     """Priors of a kind: the given ones, or the default; ``InputError`` for another kind."""
-    if given is not None and not isinstance(given, kind):
-        raise InputError(f"priors must be {kind.__name__}, got {type(given).__name__}")
-    return kind() if given is None else given
+    if priors is not None and not isinstance(priors, kind):
+        raise InputError(f"priors must be {kind.__name__}, got {type(priors).__name__}")
+    return kind() if priors is None else priors
 
 
 @dataclass(frozen=True)
@@ -408,37 +412,62 @@ class Builder:
 
 BUILDERS = {
     "observed_maximum": Builder(
-        "observed-maximum", "observed maxima, such as board.maximum_only()", maximum_priors,
-        SamplerSettings(target_accept=0.98), _METHODS, about_data=True,
+        "observed-maximum",
+        "observed maxima, such as board.maximum_only()",
+        maximum_priors,
+        SamplerSettings(target_accept=0.98),
+        _METHODS,
+        about_data=True,
     ),
     "leaderboard": Builder(
-        "leaderboard", "whole boards, all scores or answers", board_priors,
-        SamplerSettings(tune=1500, target_accept=0.99), ("auto", "exact", "nuts"), "skill",
+        "leaderboard",
+        "whole boards, all scores or answers",
+        board_priors,
+        SamplerSettings(tune=1500, target_accept=0.99),
+        ("auto", "exact", "nuts"),
+        "skill",
     ),
     "items": Builder(
-        "items", "answers to items, with bs.leaderboard.sample_evaluations", item_priors,
-        SamplerSettings("nuts", target_accept=0.95), ("nuts",),
+        "items",
+        "answers to items, with bs.leaderboard.sample_evaluations",
+        item_priors,
+        SamplerSettings("nuts", target_accept=0.95),
+        ("nuts",),
     ),
     "evaluations": Builder(
-        "evaluations", "answers with tasks, clusters or runs, with "
-        "bs.leaderboard.sample_evaluations",
-        evaluation_priors, SamplerSettings("nuts", target_accept=0.99), ("nuts",),
+        "evaluations",
+        "answers with tasks, clusters or runs, with bs.leaderboard.sample_evaluations",
+        evaluation_priors,
+        SamplerSettings("nuts", target_accept=0.99),
+        ("nuts",),
     ),
     "paired": Builder(
-        "paired-boards", "a public and a private board", paired_priors,
-        SamplerSettings("exact", draws=250), ("exact",),
+        "paired-boards",
+        "a public and a private board",
+        paired_priors,
+        SamplerSettings("exact", draws=250),
+        ("exact",),
     ),
     "claims": Builder(
-        "claims-review", "a review of claims", partial(own_priors, ClaimPriors),
-        SamplerSettings("nuts", target_accept=0.98), ("nuts",),
+        "claims-review",
+        "a review of claims",
+        partial(own_priors, ClaimPriors),
+        SamplerSettings("nuts", target_accept=0.98),
+        ("nuts",),
     ),
     "epp": Builder(
-        "epp", "skill over rounds", partial(own_priors, EppPriors), SamplerSettings("nuts"),
+        "epp",
+        "skill over rounds",
+        partial(own_priors, EppPriors),
+        SamplerSettings("nuts"),
         ("nuts",),
     ),
     "crossval": Builder(
-        "crossval", "repeated cross-validation", partial(own_priors, CrossValidationPriors),
-        SamplerSettings("nuts", target_accept=0.95), ("nuts",),
+        "crossval",
+        "repeated cross-validation",
+        partial(own_priors, CrossValidationPriors),
+        SamplerSettings("nuts", target_accept=0.95),
+        ("nuts",),
     ),
-}  # fmt: skip
+}
 """Builders by the name that a specification gives."""

@@ -128,19 +128,67 @@ class OutputFile(click.Path):
 _Written = OutputFile | OutputDirectory
 _Read = InputFile | NameOrFile
 
-_ABOUT_INPUT = frozenset((
-    "accuracy", "any_accuracy", "classifiers", "data", "decimals", "drop_above", "file_format",
-    "folds", "format", "group_by", "item_metric", "learners", "lower_is_better",
-    "lower_is_better_in", "maximum", "mean", "metric", "missing", "n_classes", "n_positive",
-    "n_test", "n_test_private", "n_test_public", "percent", "players", "rounding",
-    "right", "run_separator", "scorer", "scoring", "sd", "sd_coefficients", "sd_difference",
-    "skip_problems", "spread_ratio", "standard_error", "standard_error_private",
-    "standard_error_public", "submissions", "target", "theta", "uniform", "unpaired_folds",
-    "winner",
-))  # fmt: skip
-_ABOUT_OUTPUT = frozenset((
-    "as_json", "ci_prob", "figure_kind", "groups", "p_rank", "quiet", "task", "text", "top",
-))  # fmt: skip
+_ABOUT_INPUT = frozenset(
+    (
+        "accuracy",
+        "any_accuracy",
+        "classifiers",
+        "data",
+        "decimals",
+        "drop_above",
+        "file_format",
+        "folds",
+        "format",
+        "group_by",
+        "item_metric",
+        "learners",
+        "lower_is_better",
+        "lower_is_better_in",
+        "maximum",
+        "mean",
+        "metric",
+        "missing",
+        "n_classes",
+        "n_positive",
+        "n_test",
+        "n_test_private",
+        "n_test_public",
+        "percent",
+        "players",
+        "rounding",
+        "right",
+        "run_separator",
+        "scorer",
+        "scoring",
+        "sd",
+        "sd_coefficients",
+        "sd_difference",
+        "skip_problems",
+        "spread_ratio",
+        "standard_error",
+        "standard_error_private",
+        "standard_error_public",
+        "submissions",
+        "target",
+        "theta",
+        "uniform",
+        "unpaired_folds",
+        "winner",
+    )
+)
+_ABOUT_OUTPUT = frozenset(
+    (
+        "as_json",
+        "ci_prob",
+        "figure_kind",
+        "groups",
+        "p_rank",
+        "quiet",
+        "task",
+        "text",
+        "top",
+    )
+)
 _GROUPS = ("Input", "Model and computation", "Output")
 
 
@@ -177,12 +225,12 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups: what is read, what is assumed, what is shown."""
-        found: dict[str, list[tuple[str, str]]] = {group: [] for group in _GROUPS}
+        rows: dict[str, list[tuple[str, str]]] = {group: [] for group in _GROUPS}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
-                found[_group_of(param)].append(record)
-        for group, records in found.items():
+                rows[_group_of(param)].append(record)
+        for group, records in rows.items():
             if records:
                 with formatter.section(group):
                     formatter.write_dl(records)
@@ -361,12 +409,14 @@ def choice_option(*names: str, choices: Sequence[str], help: str) -> Decorator:
 
 def together(*options: Decorator) -> Decorator:
     """Several options as one decorator; the last stands first in ``--help``."""
-    return lambda command: reduce(lambda found, option: option(found), options, command)
+    return lambda command: reduce(lambda wrapped, option: option(wrapped), options, command)
 
 
 auc_options: Decorator = together(
     number_option(
-        CORRELATION, "--class-correlation", nargs=2,
+        CORRELATION,
+        "--class-correlation",
+        nargs=2,
         help="Known rho of the scores with a reference score, of positives and of negatives, for "
         "auc.",
     ),
@@ -375,7 +425,7 @@ auc_options: Decorator = together(
         help="Standard deviation of the scores of positives over that of negatives, for auc; "
         "default 1. A range A:B is a prior: 95 % of classifiers have a ratio of their own in it.",
     ),
-)  # fmt: skip
+)
 """How the scores behind AUCs are spread, and correlate in each class."""
 
 output_options: Decorator = together(

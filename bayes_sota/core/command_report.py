@@ -114,7 +114,7 @@ def report_page(
     """
     content = report.to_json()
     answer, *more = [_unbroken(line) for line in report.sentences] or [report.text]
-    found = json.loads(content)
+    parsed = json.loads(content)
     tables = _tables(report)
     script, style = _part("report.js"), _part("report.css")
     return _template().render(
@@ -130,12 +130,12 @@ def report_page(
         notes=[plain_text(note) for note in report.notes],
         footer=[plain_text(line) for line in report.footer],
         sliders=report.sliders,
-        checks=_checks(found.get("diagnostics", {})),
+        checks=_checks(parsed.get("diagnostics", {})),
         measured=_words()["measured"].get(report.measured, ""),
         words=_used(report, tables),
         text=report.text,
         basis=[plain_text(line) for line in report.basis],
-        command=_again(arguments, found.get("seed")),
+        command=_again(arguments, parsed.get("seed")),
         versions=[("bayes_sota", __version__), *((name, version(name)) for name in _SOFTWARE)],
         python=sys.version.split()[0],
         content=_packed(content),
@@ -166,15 +166,20 @@ def _digest(script: str) -> str:
 
 def _tables(report: Report) -> list[dict[str, Any]]:
     """Tables of the page: the first rows as they are, and all of them for the script."""
-    found = []
+    tables = []
     for table in report.tables:
         cells = [[plain_text(cell, _LONGEST) for cell in row] for row in table.rows]
-        found.append({
-            "title": plain_text(table.title), "header": table.header, "rows": cells[:_SHOWN],
-            "data": _packed(json.dumps(cells, ensure_ascii=False, separators=(",", ":"))),
-            "numeric": numeric_columns(table.header, cells), "total": len(cells),
-        })  # fmt: skip
-    return [table for table in found if table["total"]]
+        tables.append(
+            {
+                "title": plain_text(table.title),
+                "header": table.header,
+                "rows": cells[:_SHOWN],
+                "data": _packed(json.dumps(cells, ensure_ascii=False, separators=(",", ":"))),
+                "numeric": numeric_columns(table.header, cells),
+                "total": len(cells),
+            }
+        )
+    return [table for table in tables if table["total"]]
 
 
 def _again(arguments: Sequence[str], seed: object) -> str:

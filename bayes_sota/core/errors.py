@@ -4,7 +4,7 @@ Every message names what was wrong, the value, and what would be right, in one l
 command line can print it unchanged.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 _COMPILED = (
@@ -31,6 +31,20 @@ class ImpossibleAccuracyError(InputError):
 
 class InfeasibleCorrelationError(InputError):
     """A correlation that no pair of classifiers of these skills can have (Eq. 8 of [MH25])."""
+
+
+class AmbiguousMetricError(InputError):
+    """Outcomes of which several metrics are equally usual, so that one has to be chosen.
+
+    Attributes
+    ----------
+    metrics : sequence of str
+        What can be chosen.
+    """
+
+    def __init__(self, message: str, metrics: Sequence[str]) -> None:
+        super().__init__(message)
+        self.metrics = metrics
 
 
 class InfiniteEstimateError(InputError):

@@ -99,8 +99,8 @@ class Nodes:
 
     def find(self, rho: FloatArray, luck: FloatArray | None = None) -> IntArray:
         """Nodes in whose cells rho lies, and the luck where there is any, (D,)."""
-        found = _cell_of(rho, self.correlation, self.cells) * self.lucks
-        return found if luck is None else found + _cell_of(luck, self.submission_luck, self.lucks)
+        index = _cell_of(rho, self.correlation, self.cells) * self.lucks
+        return index if luck is None else index + _cell_of(luck, self.submission_luck, self.lucks)
 
 
 def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
@@ -205,9 +205,9 @@ class Fit(ABC):
 
     def at_node(self, node: int) -> Self:
         """The same where one node has all the weight."""
-        found = replace(self)
-        vars(found)["node_weights"] = (np.arange(self.rho.size) == node).astype(np.float64)
-        return found
+        copy = replace(self)
+        vars(copy)["node_weights"] = (np.arange(self.rho.size) == node).astype(np.float64)
+        return copy
 
     def of_family(self, name: str) -> Self:
         """The same with one family only."""

@@ -134,12 +134,12 @@ class _Proposal:
         known = _apart(start, values[:, middle], searches)
         modes, factors, heights = _find_modes(log_posterior, known, np.full(len(known), middle))
         kept = heights > heights.max() - _NEGLIGIBLE
-        found, around = [modes[kept]], [factors[kept]]
+        centres, around = [modes[kept]], [factors[kept]]
         if last > 0:
             best = modes[[np.argmax(heights)] * 2]
             outer, outer_factors, _ = _find_modes(log_posterior, best, np.array([0, last]))
-            found, around = [*found, outer], [*around, outer_factors]
-        return cls(np.concatenate(found), np.concatenate(around))
+            centres, around = [*centres, outer], [*around, outer_factors]
+        return cls(np.concatenate(centres), np.concatenate(around))
 
     @classmethod
     def fitted(cls, t: FloatArray, log_weights: FloatArray) -> "_Proposal":
@@ -204,9 +204,9 @@ def _find_modes(
         trial_damping = damping[going, None] * np.array([0.0, 0.1, 1.0, 10.0, 100.0])
         steps = rotated / (1 + trial_damping[:, :, None]) @ vectors.transpose(0, 2, 1)
         trials = np.clip(best[going, None] + steps, -_LARGEST, _LARGEST)
-        found = _of_targets(log_posterior, trials, targets[going])
-        pick, each = np.argmax(found, axis=1), np.arange(going.size)
-        gain = found[each, pick] - value[going]
+        modes = _of_targets(log_posterior, trials, targets[going])
+        pick, each = np.argmax(modes, axis=1), np.arange(going.size)
+        gain = modes[each, pick] - value[going]
         better = gain > 0
         best[going[better]] = trials[each, pick][better]
         value[going] += np.maximum(gain, 0.0)

@@ -83,21 +83,21 @@ def run_each[T, R](
             n_jobs=-1, backend=_backend(client), batch_size=1, return_as="generator_unordered"
         )
         try:
-            found = pool(delayed(submitted)(i, x) for i, x in enumerate(items))
+            results = pool(delayed(submitted)(i, x) for i, x in enumerate(items))
         except TimeoutError:
             raise InputError(
                 f"the Dask cluster at {shown(where)} has no workers: start some with dask worker "
                 f"{plain_text(where, 60)}"
             ) from None
-        yield from _stoppable(found)
+        yield from _stoppable(results)
 
 
 def _stoppable[R](results: Generator[R]) -> Generator[R]:
     """The same results; joblib does not warn of those that nobody waits for any more."""
     try:
         # yield from would close them before finally does
-        for found in results:  # noqa: UP028
-            yield found
+        for result in results:  # noqa: UP028
+            yield result
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -223,9 +223,14 @@ def shown_progress(
     )
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("elapsed"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     progress = Progress(*columns, console=Console(stderr=True), transient=after > 0)
     task, begun = progress.add_task(plain_text(what), total=total), monotonic()
 

@@ -44,10 +44,17 @@ COLORS: Mapping[str, str] = {
 _TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
 _DOTS_PER_INCH = 100
 _FONTS = (  # of scripts that DejaVu Sans lacks, as Linux, macOS and Windows have them
-    "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Hiragino Sans", "PingFang SC",
-    "Microsoft YaHei", "Malgun Gothic", "Noto Sans Arabic", "Noto Sans Devanagari",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "WenQuanYi Zen Hei",
+    "Hiragino Sans",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "Noto Sans Arabic",
+    "Noto Sans Devanagari",
     "Arial Unicode MS",
-)  # fmt: skip
+)
 
 
 def make_collection(
@@ -89,8 +96,8 @@ def make_collection(
     boards = ["board"] if "board" in data.dims else []
     cols, rows = (["__variable__", *boards], []) if across else (boards, ["__variable__"])
     size = _size(chosen, figsize) | dict(ratios or {}) | pc_kwargs.pop("figure_kwargs", {})
-    given = {"cols": cols, "rows": rows, "figure_kwargs": size} | pc_kwargs
-    return PlotCollection.grid(data, backend=chosen, **given)
+    arguments = {"cols": cols, "rows": rows, "figure_kwargs": size} | pc_kwargs
+    return PlotCollection.grid(data, backend=chosen, **arguments)
 
 
 def check_columns(table: Any, names: Sequence[str], what: str) -> None:
@@ -445,5 +452,5 @@ def spread_out(heights: Sequence[float], apart: float) -> list[float]:
     order, steps = np.argsort(heights, kind="stable"), apart * np.arange(len(heights))
     moved = np.empty(len(heights))
     moved[order] = isotonic_regression(np.asarray(heights)[order] - steps).x + steps
-    found: list[float] = moved.round(12).tolist()
-    return found
+    places: list[float] = moved.round(12).tolist()
+    return places

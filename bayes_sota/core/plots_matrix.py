@@ -165,7 +165,7 @@ def _draw_classes(panel: Panel, classes: NDArray[np.intp]) -> None:
     for kind, color in enumerate(_COLORS):
         runs = [_runs(column == kind) for column in classes.T]
         for layer in range(max(map(len, runs))):
-            ends = [found[layer] if layer < len(found) else (0, 0) for found in runs]
+            ends = [run[layer] if layer < len(run) else (0, 0) for run in runs]
             label = f"class_{kind}" + (f"_{layer}" if layer else "")
             steps = 0.5 - np.array(ends, np.float64).T[::-1]
             draw_area(panel, label, np.arange(count + 1) - 0.5, steps, color, 1.0)

@@ -487,19 +487,21 @@ class Priors:
     def of_maximum(self) -> MaximumPriors:
         """Priors of an observed maximum; ``InputError`` for families, which have no effect."""
         refuse_unused("a maximum alone", {"families": self.families})
-        given = {
-            "skill": self.skill, "correlation": self.correlation,
+        shared = {
+            "skill": self.skill,
+            "correlation": self.correlation,
             "submission_luck": self.submission_luck,
-        }  # fmt: skip
-        return MaximumPriors(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+        }
+        return MaximumPriors(**{k: v for k, v in shared.items() if v is not None})  # type: ignore[arg-type]
 
     def of_board(self) -> BoardPriors:
         """Priors of a whole board; ``InputError`` for a skill prior that it does not take."""
-        given = {
-            "correlation": self.correlation, "families": self.families,
+        shared = {
+            "correlation": self.correlation,
+            "families": self.families,
             "submission_luck": self.submission_luck,
-        }  # fmt: skip
-        return BoardPriors(**self.of_field(), **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+        }
+        return BoardPriors(**self.of_field(), **{k: v for k, v in shared.items() if v is not None})  # type: ignore[arg-type]
 
     def of_field(self) -> dict[str, Any]:
         """Ranges of place and width; ``InputError`` for a skill prior of another family."""
@@ -513,23 +515,23 @@ class Priors:
         return {"typical": self.skill.typical, "spread": self.skill.spread}
 
 
-def maximum_priors(given: Priors | MaximumPriors | None) -> MaximumPriors:
+def maximum_priors(priors: Priors | MaximumPriors | None) -> MaximumPriors:
     """Priors of an observed maximum: the given ones, or the default."""
-    if isinstance(given, MaximumPriors):
-        return given
-    return checked_priors(given).of_maximum()
+    if isinstance(priors, MaximumPriors):
+        return priors
+    return checked_priors(priors).of_maximum()
 
 
-def board_priors(given: Priors | BoardPriors | None) -> BoardPriors:
+def board_priors(priors: Priors | BoardPriors | None) -> BoardPriors:
     """Priors of a whole board: the given ones, or the default."""
-    return given if isinstance(given, BoardPriors) else checked_priors(given).of_board()
+    return priors if isinstance(priors, BoardPriors) else checked_priors(priors).of_board()
 
 
-def checked_priors(given: object) -> Priors:
+def checked_priors(priors: object) -> Priors:
     """The given priors, or the default ones; ``InputError`` for anything else."""
-    if given is not None and not isinstance(given, Priors):
-        raise InputError(f"priors must be Priors, got {type(given).__name__}")
-    return given or Priors()
+    if priors is not None and not isinstance(priors, Priors):
+        raise InputError(f"priors must be Priors, got {type(priors).__name__}")
+    return priors or Priors()
 
 
 def _check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:

@@ -155,10 +155,10 @@ def stepwise_rank_sets_of_equal_errors(
     first = np.zeros(m, np.int64)  # of those that an entry is not told from
     while True:
         reach = np.quantile((noise - least[:, first]).max(axis=1), prob)
-        found = np.searchsorted(ordered, ordered - reach, side="left")
-        if np.array_equal(found, first):
+        below = np.searchsorted(ordered, ordered - reach, side="left")
+        if np.array_equal(below, first):
             break
-        first = found
+        first = below
     above = m - np.searchsorted(ordered, ordered + reach, side="right")
     sets = np.empty((m, 2), np.int64)
     sets[order] = np.column_stack([1 + above, m - first])

@@ -91,11 +91,11 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
             check_stored(file, target.stat().st_size)
         with xr.open_datatree(target, engine="h5netcdf") as stored:
             tree = stored.load()
-        found = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
-        if found != SCHEMA_VERSION:
+        stored_version = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
+        if stored_version != SCHEMA_VERSION:
             raise InputError(
-                f"its schema is {shown(found)}, that of this version {SCHEMA_VERSION}; estimate it "
-                "again (results of version 0.1 have schema 1)"
+                f"its schema is {shown(stored_version)}, that of this version {SCHEMA_VERSION}; "
+                "estimate it again (results of version 0.1 have schema 1)"
             )
         return tree
     except InputError as error:
@@ -253,22 +253,22 @@ def model_of(
     import pymc as pm
 
     check_trace(trace)
-    given = model if model is not None else pm.Model.get_context(error_if_none=False)
-    found = build() if given is None else given
+    current = model if model is not None else pm.Model.get_context(error_if_none=False)
+    built = build() if current is None else current
     names = set(trace["posterior"].data_vars)
-    missing = [v.name for v in found.free_RVs if v.name not in names]
+    missing = [v.name for v in built.free_RVs if v.name not in names]
     if missing:
         raise InputError(
             f"the trace lacks {', '.join(missing)}, which the model has: is it of another model?"
         )
-    more = sorted(names - set(found.named_vars))
-    if more and given is None:
+    more = sorted(names - set(built.named_vars))
+    if more and current is None:
         raise InputError(
             f"the trace has {', '.join(more)}, which the model of the data lacks: give the "
             "extended model as model=, or call this in its with block"
         )
-    _check_observed(trace, found)
-    return found
+    _check_observed(trace, built)
+    return built
 
 
 def check_trace(trace: "xr.DataTree") -> None:
@@ -347,15 +347,22 @@ def model_groups(
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
     with _quiet(), _without_starts(model):
         prior = pm.sample_prior_predictive(
-            -(-draws // every), model, [*named, *observed], random_seed=seeds[0],
+            -(-draws // every),
+            model,
+            [*named, *observed],
+            random_seed=seeds[0],
             compile_kwargs=_QUICK,
-        )  # fmt: skip
+        )
         fresh = {}
         if observed:
             fresh = pm.sample_posterior_predictive(
-                posterior.isel(draw=slice(None, None, every)), model, var_names=observed,
-                random_seed=seeds[1], progressbar=False, compile_kwargs=_QUICK,
-            )  # fmt: skip
+                posterior.isel(draw=slice(None, None, every)),
+                model,
+                var_names=observed,
+                random_seed=seeds[1],
+                progressbar=False,
+                compile_kwargs=_QUICK,
+            )
         likelihood = _log_densities(model, trace, "likelihood", _moderate(model, draws))
         log_prior = _log_densities(model, trace, "prior", [str(v.name) for v in model.free_RVs])
     groups = {
@@ -392,9 +399,14 @@ def _log_densities(
         values = _densities_at_once(plain, posterior, names)
     except (NotImplementedError, ValueError):
         return compute_log_density(
-            trace, var_names=names, kind=kind, model=model, extend_inferencedata=False,
-            progressbar=False, compile_kwargs=_QUICK,
-        )  # fmt: skip
+            trace,
+            var_names=names,
+            kind=kind,
+            model=model,
+            extend_inferencedata=False,
+            progressbar=False,
+            compile_kwargs=_QUICK,
+        )
     coords, dims = coords_and_dims_for_inferencedata(plain)
     places = {name: posterior[name].values for name in ("chain", "draw")}
     return dict_to_dataset(
@@ -414,9 +426,9 @@ def _densities_at_once(
         pytensor.tensor.tensor(name=v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in one
     ]
     wanted = model.logp(vars=[model[name] for name in names], sum=False)
-    found = vectorize_graph(wanted, dict(zip(one, many, strict=True)))
-    same = [x.ndim == y.ndim for x, y in zip(found, wanted, strict=True)]  # whatever the draw
-    densities = pytensor.function(many, found, on_unused_input="ignore", **_QUICK)
+    vectorized = vectorize_graph(wanted, dict(zip(one, many, strict=True)))
+    same = [x.ndim == y.ndim for x, y in zip(vectorized, wanted, strict=True)]  # whatever the draw
+    densities = pytensor.function(many, vectorized, on_unused_input="ignore", **_QUICK)
     size = posterior.sizes["chain"], posterior.sizes["draw"]
     draws = [
         posterior[v.name].values.reshape(-1, *posterior[v.name].shape[2:]).astype(value.dtype)
@@ -469,13 +481,13 @@ def moderate_precision(values: "xr.DataArray") -> "xr.DataArray":
 
 def _moderate(model: "pm.Model", draws: int) -> list[str]:
     """Observed variables of whose log likelihood so many draws do not pass ``LARGEST_GROUP``."""
-    found = []
+    reasons = []
     for variable in model.observed_RVs:
         shape = model.rvs_to_values[variable].shape.eval()
         own = getattr(variable.owner.op, "ndim_supp", 0)  # dimensions of one observation
         if 4 * draws * np.prod(shape[: shape.size - own]) <= LARGEST_GROUP:
-            found.append(str(variable.name))
-    return found
+            reasons.append(str(variable.name))
+    return reasons
 
 
 @contextmanager
@@ -526,16 +538,16 @@ def sample_completed(
     InputError
         Sizes too small for diagnostics.
     """
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         key: getattr(sampler, key, None) if v is None else v for key, v in settings.items()
     }
-    if given["draws"] < 10 or given["chains"] < 2:
+    if arguments["draws"] < 10 or arguments["chains"] < 2:
         raise InputError(
             "at least 10 draws and 2 chains are needed for diagnostics, got "
-            f"{given['draws']} and {given['chains']}"
+            f"{arguments['draws']} and {arguments['chains']}"
         )
     rng, seed = resolve_seed(random_seed)
-    tree = complete(run_nuts(model, rng, **given), rng)
+    tree = complete(run_nuts(model, rng, **arguments), rng)
     return with_attributes(tree, {"random_seed": seed})
 
 
@@ -569,11 +581,13 @@ def lay_out(
     import xarray as xr
 
     shaped = {name: np.reshape(v, (chains, -1, *v.shape[1:])) for name, v in values.items()}
-    found = xr.Dataset(
+    dataset = xr.Dataset(
         {name: (("chain", "draw", *dims.get(name, ())), v) for name, v in shaped.items()}
     )
-    numbers = {dim: np.arange(found.sizes[dim]) for dim in ("chain", "draw") if dim in found.dims}
-    return found.assign_coords(numbers | {k: v for k, v in coords.items() if k in found.dims})
+    numbers = {
+        dim: np.arange(dataset.sizes[dim]) for dim in ("chain", "draw") if dim in dataset.dims
+    }
+    return dataset.assign_coords(numbers | {k: v for k, v in coords.items() if k in dataset.dims})
 
 
 def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any]) -> "xr.DataTree":
@@ -653,30 +667,30 @@ class _Walk:
                 raise InputError(f"it has more than {_MOST_OBJECTS:,} variables and groups")
             if not isinstance(group.get(name, getlink=True), h5py.HardLink):
                 raise InputError(f"{shown(name)} is a link, which results do not have")
-            found = group[name]
-            if isinstance(found, h5py.Group):
-                self.check_group(found, depth + 1)
-            elif isinstance(found, h5py.Dataset):
-                self.check_dataset(found, name)
+            stored = group[name]
+            if isinstance(stored, h5py.Group):
+                self.check_group(stored, depth + 1)
+            elif isinstance(stored, h5py.Dataset):
+                self.check_dataset(stored, name)
             else:
                 raise InputError(f"{shown(name)} is neither a variable nor a group")
 
-    def check_dataset(self, found: "h5py.Dataset", name: str) -> None:
+    def check_dataset(self, stored: "h5py.Dataset", name: str) -> None:
         from h5py import h5d
 
-        layout = found.id.get_create_plist()
+        layout = stored.id.get_create_plist()
         if layout.get_layout() not in (h5d.COMPACT, h5d.CONTIGUOUS, h5d.CHUNKED):
             raise InputError(f"the data of {shown(name)} are in another place")
         if layout.get_external_count():
             raise InputError(f"the data of {shown(name)} are in another file")
         if any(layout.get_filter(i)[0] not in _FILTERS for i in range(layout.get_nfilters())):
             raise InputError(f"the data of {shown(name)} are packed in a way that is not read")
-        self.check_attributes(found)
-        self.spend(found.shape, found.dtype, name)
-        self.spend(found.chunks, found.dtype, name, keep=True)
-        if _is_text(found.dtype):
-            self.check_texts(found, name)
-        elif found.dtype.kind not in "iufbS":
+        self.check_attributes(stored)
+        self.spend(stored.shape, stored.dtype, name)
+        self.spend(stored.chunks, stored.dtype, name, keep=True)
+        if _is_text(stored.dtype):
+            self.check_texts(stored, name)
+        elif stored.dtype.kind not in "iufbS":
             raise InputError(f"{shown(name)} holds neither numbers nor text")
 
     def spend(self, shape: Any, dtype: Any, name: str, keep: bool = False) -> None:
@@ -689,14 +703,14 @@ class _Walk:
             )
         self.left -= 0 if keep else needed
 
-    def check_texts(self, found: "h5py.Dataset", name: str) -> None:
+    def check_texts(self, stored: "h5py.Dataset", name: str) -> None:
         """Read text in blocks: many cells can point to one long text."""
-        flat = math.prod(found.shape or (1,))
-        if found.ndim > 1:
+        flat = math.prod(stored.shape or (1,))
+        if stored.ndim > 1:
             raise InputError(f"{shown(name)} is text in more than one dimension")
         block = max(1, (16 << 20) // (self.size + 1))
         for start in range(0, flat, block):
-            texts = found[start : start + block] if found.ndim else [found[()]]
+            texts = stored[start : start + block] if stored.ndim else [stored[()]]
             self.text -= sum(64 + len(text) for text in texts)
             if self.text < 0:
                 raise InputError(f"the text of {shown(name)} is longer than that of results")

@@ -18,18 +18,56 @@ KINDS_OF_FIELD: Final = ("single", "ensembles")  # each domain has a file for en
 POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of a posterior
 
 GROUPS: Final = (
-    "posterior", "prior", "posterior_predictive", "prior_predictive", "sample_stats",
-    "log_likelihood", "log_prior", "observed_data", "constant_data", "point_estimate",
-    "predictions", "predictive_check",
-)  # fmt: skip
+    "posterior",
+    "prior",
+    "posterior_predictive",
+    "prior_predictive",
+    "sample_stats",
+    "log_likelihood",
+    "log_prior",
+    "observed_data",
+    "constant_data",
+    "point_estimate",
+    "predictions",
+    "predictive_check",
+)
 
 DIMENSIONS: Final = (
-    "chain", "draw", "board", "classifier", "player", "player_other", "round", "match",
-    "tournament", "covariate", "category", "round_covariate", "pair", "item", "claim", "metric",
-    "metric_pair", "triangle", "state", "cluster", "case", "outcome", "count",
-    "replicate", "statistic", "place", "shape_parameter", "node", "moment",
-    "learner", "learner_other", "task", "iteration", "fold",
-)  # fmt: skip
+    "chain",
+    "draw",
+    "board",
+    "classifier",
+    "player",
+    "player_other",
+    "round",
+    "match",
+    "tournament",
+    "covariate",
+    "category",
+    "round_covariate",
+    "pair",
+    "item",
+    "claim",
+    "metric",
+    "metric_pair",
+    "triangle",
+    "state",
+    "cluster",
+    "case",
+    "outcome",
+    "count",
+    "replicate",
+    "statistic",
+    "place",
+    "shape_parameter",
+    "node",
+    "moment",
+    "learner",
+    "learner_other",
+    "task",
+    "iteration",
+    "fold",
+)
 
 VARIABLES: Final = {
     "location": "median skill of the field, or the place of a board's, as log odds or as a score",
@@ -231,17 +269,36 @@ VARIABLES: Final = {
 }
 
 ESTIMANDS: Final = (
-    "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
-    "best_new_score", "n_above_sota", "rho", "submission_luck", "n_classifiers", "score_shift",
-    "residual_sd", "epp", "difference",
-)  # fmt: skip
+    "theta_sota",
+    "expected_sota",
+    "winner_skill",
+    "multiplicity_bias",
+    "winner_new_score",
+    "best_new_score",
+    "n_above_sota",
+    "rho",
+    "submission_luck",
+    "n_classifiers",
+    "score_shift",
+    "residual_sd",
+    "epp",
+    "difference",
+)
 
 CHANCES: Final = ("p_false", "p_best", "p_best_uncorrected")  # of the group point_estimate
 
 ATTRIBUTES: Final = (
-    "schema_version", "method", "model_name", "model_hash", "data_hash", "random_seed", "versions",
-    "created_at", "inference_library", "inference_library_version",
-)  # fmt: skip
+    "schema_version",
+    "method",
+    "model_name",
+    "model_hash",
+    "data_hash",
+    "random_seed",
+    "versions",
+    "created_at",
+    "inference_library",
+    "inference_library_version",
+)
 
 
 def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":

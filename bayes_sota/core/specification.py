@@ -107,8 +107,8 @@ class ModelSpecification:
         object.__setattr__(self, "sampler", self.sampler or self.kind.sampler)
         check_known(f"method of {self.builder}", self.sampler.method, self.kind.methods)
         if not self.kind.about_data:
-            given = {name: getattr(self, name) for name in _ABOUT_DATA}
-            refuse_unused(f"a model for {self.kind.takes}", given)
+            about_data = {name: getattr(self, name) for name in _ABOUT_DATA}
+            refuse_unused(f"a model for {self.kind.takes}", about_data)
         if self.reference_skill is not None:
             OPEN_SHARE.check(self.reference_skill, "reference_skill")
 
@@ -196,9 +196,9 @@ def parse_specification(text: str, where: str, data: type) -> ModelSpecification
     own = ["name", *_PROSE, "builder", *_ABOUT_DATA[: 2 * kind.about_data], "sampler"]
     require_known(table, [*own, *homes], where)
     parts = {"priors": _read_priors(table, kind, homes, where)}
-    given = read_value(table, "sampler", dict, where) if "sampler" in table else {}
-    require_known(given, kind.sampler_keys, f"{where}: [sampler]")
-    sampler = vars(kind.sampler) | given
+    settings = read_value(table, "sampler", dict, where) if "sampler" in table else {}
+    require_known(settings, kind.sampler_keys, f"{where}: [sampler]")
+    sampler = vars(kind.sampler) | settings
     parts["sampler"] = from_dict(SamplerSettings, sampler, f"{where}: [sampler]")
     if "data" in table:
         board = read_value(table, "data", dict, where)
@@ -220,16 +220,16 @@ def _read_priors(
 ) -> Any:
     """Priors of a builder; a file says all of them, but may leave out the later ones."""
     plain: dict[str, Any] = {}
-    found = {name: value for name, value in _later(kind).items() if name not in table}
+    later = {name: value for name, value in _later(kind).items() if name not in table}
     for name, families in homes.items():
-        if name in found:
+        if name in later:
             continue
         part = read_value(table, name, dict, where)
         if families is None:
             plain = part
         else:
-            found[name] = _read_family(part, families, f"{where}: [{name}]")
-    return from_dict(kind.priors, plain, f"{where}: [{kind.home}]", complete=True, **found)
+            later[name] = _read_family(part, families, f"{where}: [{name}]")
+    return from_dict(kind.priors, plain, f"{where}: [{kind.home}]", complete=True, **later)
 
 
 def _later(kind: Builder) -> dict[str, Any]:

@@ -365,8 +365,8 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     --------
     >>> import bayes_sota as bs
     >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
-    >>> found = probability_above(bs.estimate_sota(board, random_seed=0), 0.95)
-    >>> 0.8 < found["probability"] < 1
+    >>> chance = probability_above(bs.estimate_sota(board, random_seed=0), 0.95)
+    >>> 0.8 < chance["probability"] < 1
     True
     """
     best = draws_of(tree, "theta_sota", checked_board(tree, board))
@@ -434,8 +434,8 @@ def weighted_chance(
     p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
     counted = share_mcse(p, draws / inflation)
     variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)
-    found = {"probability": p, "mcse": (variance * inflation) ** 0.5 if 0 < p < 1 else counted}
-    return found if log_weights is None else found | {"effective_draws": draws}
+    answer = {"probability": p, "mcse": (variance * inflation) ** 0.5 if 0 < p < 1 else counted}
+    return answer if log_weights is None else answer | {"effective_draws": draws}
 
 
 def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
@@ -457,8 +457,8 @@ def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
     It is an observation where it alone is known, else a constant that the scores say.
     """
     group = "observed_data" if "observed_maximum" in tree["observed_data"] else "constant_data"
-    found = tree[group].to_dataset()["observed_maximum"]
-    return found.isel(board=0, drop=True) if found.sizes.get("board") == 1 else found
+    observed = tree[group].to_dataset()["observed_maximum"]
+    return observed.isel(board=0, drop=True) if observed.sizes.get("board") == 1 else observed
 
 
 def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":

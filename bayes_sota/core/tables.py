@@ -190,8 +190,8 @@ class Report:
         Names that a spreadsheet would take for a formula get a leading apostrophe.
         """
         frame, text = self.frame, io.StringIO()
-        found = frame.astype(object).where(frame.notna(), "")
-        columns = [found.iloc[:, i].tolist() for i in range(frame.shape[1])]
+        cells = frame.astype(object).where(frame.notna(), "")
+        columns = [cells.iloc[:, i].tolist() for i in range(frame.shape[1])]
         rows = csv.writer(text, lineterminator="\n")
         rows.writerow([_harmless(str(name)) for name in frame.columns])
         rows.writerows([_harmless(value) for value in row] for row in zip(*columns, strict=True))
@@ -210,10 +210,11 @@ class Report:
         doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
         tables = [table.head(top) for table in self.tables]
         parts = [
-            *map(markdown_text, self.sentences), *[doubts] * bool(self.reasons),
+            *map(markdown_text, self.sentences),
+            *[doubts] * bool(self.reasons),
             *(markdown_table(table.header, table.rows) for table in tables),
             "\n".join(f"{markdown_text(line)}  " for line in below),
-        ]  # fmt: skip
+        ]
         return write_text("\n\n".join(parts) + "\n", path)
 
     def to_latex(self, path: str | Path | None = None, top: int | None = None) -> str:
@@ -233,10 +234,12 @@ class Report:
         parts = [
             latex_float(latex_table(table.header, table.rows), caption, f"{stem}{number}")
             for table, caption, number in zip(
-                tables, self._captions(tables), ["", *(f"-{i}" for i in range(2, 1 + len(tables)))],
+                tables,
+                self._captions(tables),
+                ["", *(f"-{i}" for i in range(2, 1 + len(tables)))],
                 strict=True,
             )
-        ]  # fmt: skip
+        ]
         told = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
         head = "".join(f"% {plain_text(line)}\n" for line in told)
         return write_text(head + "\n\n".join(parts) + "\n", path)
@@ -295,8 +298,8 @@ def json_text(content: dict[str, Any]) -> str:
     '  "sd": null,'
     """
     reasons: dict[str, str] = {}
-    found = {"schema_version": SCHEMA_VERSION, **_jsonable(content, (), reasons)}
-    return json.dumps(found | ({"null_reasons": reasons} if reasons else {}), indent=2)
+    document = {"schema_version": SCHEMA_VERSION, **_jsonable(content, (), reasons)}
+    return json.dumps(document | ({"null_reasons": reasons} if reasons else {}), indent=2)
 
 
 def _jsonable(value: Any, place: tuple[str, ...], reasons: dict[str, str]) -> Any:

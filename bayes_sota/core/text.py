@@ -22,10 +22,16 @@ from bayes_sota.core.types import FloatArray, IntArray
 _CLAUSE = re.compile(r"(?<=[;:] )")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",
+    "]": "{]}",
     "*": "{*}",  # as "[", at the beginning of a row it would belong to the end of the row above
-}  # fmt: skip
+}
 
 
 def spreadsheet_text(text: str) -> str:
@@ -123,13 +129,14 @@ def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
 
     Examples
     --------
-    >>> nearest("resnt", ["vit", "resnet"]), nearest("x", ["resnet"])
+    >>> nearest("Resnt", ["vit", "resnet"]), nearest("x", ["resnet"])
     ("; did you mean 'resnet'?", '')
     """
     from difflib import get_close_matches
 
-    close = get_close_matches(str(name), list(known), n=most, cutoff=0.5)
-    return f"; did you mean {' or '.join(map(shown, close))}?" if close else ""
+    folded = {one.casefold(): one for one in known}
+    close = get_close_matches(str(name).casefold(), list(folded), n=most, cutoff=0.5)
+    return f"; did you mean {' or '.join(shown(folded[one]) for one in close)}?" if close else ""
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -183,11 +190,11 @@ def p_value(p: float) -> str:
     >>> p_value(0.0312), p_value(1e-9)
     ('p = 0.031', 'p < 0.0001')
     """
-    found = chance(p)
-    return f"p {found}" if found[0] in "<>" else f"p = {found}"
+    printed = chance(p)
+    return f"p {printed}" if printed[0] in "<>" else f"p = {printed}"
 
 
-def as_scores(found: dict[str, Any], decimals: int, metric: str) -> str:
+def as_scores(summary: dict[str, Any], decimals: int, metric: str) -> str:
     """Mean and interval of a skill as scores: accuracies in percent, with their digits.
 
     Examples
@@ -195,7 +202,9 @@ def as_scores(found: dict[str, Any], decimals: int, metric: str) -> str:
     >>> as_scores({"mean": 0.9784, "interval": [0.957, 0.9935]}, 3, "accuracy")
     '97.8 % (95.7 to 99.4)'
     """
-    mean, low, high = (as_score(x, decimals, metric) for x in (found["mean"], *found["interval"]))
+    mean, low, high = (
+        as_score(x, decimals, metric) for x in (summary["mean"], *summary["interval"])
+    )
     return f"{mean} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
 
 
@@ -238,10 +247,10 @@ def decimals_for(sd: float, mcse: float = 0.0) -> int:
     return min(digits, _decimals_of_error(mcse))
 
 
-def decimals_of(found: Mapping[str, Any]) -> int:
+def decimals_of(summary: Mapping[str, Any]) -> int:
     """Decimals that the summary of a quantity supports."""
-    low, high = found["interval"]
-    return decimals_for(found.get("sd", (high - low) / 4), found.get("mcse", 0.0))
+    low, high = summary["interval"]
+    return decimals_for(summary.get("sd", (high - low) / 4), summary.get("mcse", 0.0))
 
 
 def span(ends: Sequence[float], decimals: int) -> str:
@@ -256,7 +265,7 @@ def span(ends: Sequence[float], decimals: int) -> str:
     return f"{low:z.{decimals}f} to {high:z.{decimals}f}"
 
 
-def estimate(found: Mapping[str, Any], ci_prob: float, decimals: int | None = None) -> str:
+def estimate(summary: Mapping[str, Any], ci_prob: float, decimals: int | None = None) -> str:
     """Mean and interval of a quantity, by default with the digits that they support.
 
     Examples
@@ -264,8 +273,8 @@ def estimate(found: Mapping[str, Any], ci_prob: float, decimals: int | None = No
     >>> estimate({"mean": 0.9784, "sd": 0.012, "interval": [0.957, 0.9935]}, 0.95)
     '0.978 (95% interval 0.957 to 0.994)'
     """
-    d = decimals_of(found) if decimals is None else decimals
-    return f"{found['mean']:z.{d}f} ({ci_prob:.0%} interval {span(found['interval'], d)})"
+    d = decimals_of(summary) if decimals is None else decimals
+    return f"{summary['mean']:z.{d}f} ({ci_prob:.0%} interval {span(summary['interval'], d)})"
 
 
 def steady_decimals(sd: float, mcse: float) -> int:
@@ -331,13 +340,13 @@ def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[
         return tuple(str(number) for number in range(1, size + 1))
     if isinstance(labels, str):
         raise InputError(f"names of {kind}s must be a sequence of names, got {labels!r}")
-    found = tuple(str(label) for label in labels)
-    if len(found) != size:
-        raise InputError(f"there are {size} {kind}s, but {len(found)} names of {kind}s")
-    if len(set(found)) < size:
-        twice = Counter(found).most_common(1)[0][0]
+    names = tuple(str(label) for label in labels)
+    if len(names) != size:
+        raise InputError(f"there are {size} {kind}s, but {len(names)} names of {kind}s")
+    if len(set(names)) < size:
+        twice = Counter(names).most_common(1)[0][0]
         raise InputError(f"every {kind} needs its own name: {twice!r} occurs more than once")
-    return found
+    return names
 
 
 def checked_clusters(
@@ -346,10 +355,10 @@ def checked_clusters(
     """Cluster (or task) of each item as a string."""
     if clusters is None:
         return None
-    found = tuple(str(cluster) for cluster in clusters)
-    if len(found) != n_items:
-        raise InputError(f"every item has one {what}: {n_items} items, {len(found)} {what}s")
-    return found
+    names = tuple(str(cluster) for cluster in clusters)
+    if len(names) != n_items:
+        raise InputError(f"every item has one {what}: {n_items} items, {len(names)} {what}s")
+    return names
 
 
 def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:

@@ -66,13 +66,13 @@ class AverageRanks:
     def groups(self) -> list[tuple[int, ...]]:
         """Largest groups whose ranks differ by less than Nemenyi's difference, as places."""
         order = np.argsort(self.ranks, kind="stable")
-        found: list[tuple[int, ...]] = []
+        tied: list[tuple[int, ...]] = []
         for first, place in enumerate(order):
             near = self.ranks[order[first:]] - self.ranks[place] < self.nemenyi
             last = first + int(near.sum())
-            if last - first > 1 and (not found or int(order[last - 1]) not in found[-1]):
-                found.append(tuple(int(k) for k in order[first:last]))
-        return found
+            if last - first > 1 and (not tied or int(order[last - 1]) not in tied[-1]):
+                tied.append(tuple(int(k) for k in order[first:last]))
+        return tied
 
 
 def average_ranks(
@@ -97,8 +97,8 @@ def average_ranks(
 
     Examples
     --------
-    >>> found = average_ranks(np.random.default_rng(0).random((20, 3)))
-    >>> round(found.nemenyi, 3), round(found.bonferroni_dunn, 4)
+    >>> ranked = average_ranks(np.random.default_rng(0).random((20, 3)))
+    >>> round(ranked.nemenyi, 3), round(ranked.bonferroni_dunn, 4)
     (0.741, 0.7088)
     """
     LEVEL.check(level, "level")
@@ -117,11 +117,18 @@ def average_ranks(
     )
     unit = float(np.sqrt(k * (k + 1) / (6 * n)))
     return AverageRanks(
-        checked_labels(names, k, "alternative"), mean, n,
-        chi_squared, p_value, f_statistic, f_p_value,
-        _studentized(level, k) * unit, float(norm.isf(level / (2 * (k - 1)))) * unit, level,
+        checked_labels(names, k, "alternative"),
+        mean,
+        n,
+        chi_squared,
+        p_value,
+        f_statistic,
+        f_p_value,
+        _studentized(level, k) * unit,
+        float(norm.isf(level / (2 * (k - 1)))) * unit,
+        level,
         "" if spread else "all alternatives tie on all data sets",
-    )  # fmt: skip
+    )
 
 
 def _friedman(ranks: FloatArray, spread: float, n: int) -> tuple[float, float, float, float]:
@@ -281,8 +288,8 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
     Examples
     --------
     >>> noise = np.random.default_rng(2).normal(0, 0.01, (8, 2, 200, 2))
-    >>> found = seed_verdicts(FoldScores(0.9 + noise), 0, 1)
-    >>> found.a_wins, found.b_wins, round(found.contradiction, 5)
+    >>> verdicts = seed_verdicts(FoldScores(0.9 + noise), 0, 1)
+    >>> verdicts.a_wins, verdicts.b_wins, round(verdicts.contradiction, 5)
     (0.025, 0.005, 0.00025)
     """
     LEVEL.check(level, "level")
@@ -314,8 +321,8 @@ def signed_rank_sum(d: FloatArray) -> float:
 
 def canonical_and_steady(scores: FoldScores) -> dict[str, FloatArray]:
     """Canonical and steady-state estimates, each (n_tasks, n_learners)."""
-    found = steady_state(scores, random_seed=0)
-    return {"canonical": found.canonical, "steady": found.mean}
+    steady = steady_state(scores, random_seed=0)
+    return {"canonical": steady.canonical, "steady": steady.mean}
 
 
 def fold_bias(
@@ -354,11 +361,11 @@ def fold_bias(
         raise InputError(f"runs have at least 2 different numbers of folds, got {folds}")
     if len({(one.learners, one.tasks) for one in runs}) > 1:
         raise InputError("runs with different numbers of folds need the same learners and data")
-    found = [canonical_and_steady(one) for one in runs]
+    scored = [canonical_and_steady(one) for one in runs]
     names = [f"{k} folds" for k in folds]
     return {
         learner: {
-            kind: average_ranks(np.stack([one[kind][:, j] for one in found], 1), names, level)
+            kind: average_ranks(np.stack([one[kind][:, j] for one in scored], 1), names, level)
             for kind in ("canonical", "steady")
         }
         for j, learner in enumerate(runs[0].learners)
@@ -412,12 +419,12 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, AgainstTrut
             "the truth is one score of every learner on every data set, "
             f"{scores.scores.shape[:2]}, got the shape {true.shape}"
         )
-    found = {}
+    compared = {}
     for kind, estimates in canonical_and_steady(scores).items():
         errors = estimates - true
         same = float((estimates.argmax(axis=1) == true.argmax(axis=1)).mean())
-        found[kind] = AgainstTruth(errors, errors.mean(axis=0), (errors**2).mean(axis=0), same)
-    return found
+        compared[kind] = AgainstTruth(errors, errors.mean(axis=0), (errors**2).mean(axis=0), same)
+    return compared
 
 
 def rows_across_tasks(
@@ -444,16 +451,16 @@ def rows_across_tasks(
         both estimates, and ``against_truth``, the errors of both estimates.
     """
     names = scores.learners
-    found: dict[str, Any] = dict.fromkeys(("verdicts", "fold_bias", "against_truth"))
+    rows: dict[str, Any] = dict.fromkeys(("verdicts", "fold_bias", "against_truth"))
     if others:
         runs = sorted([scores, *others], key=lambda one: one.folds)
-        found["fold_bias"] = [
+        rows["fold_bias"] = [
             {"learner": learner, "estimate": kind, **rank_row(ranks, "folds")}
             for learner, kinds in fold_bias(runs, level).items()
             for kind, ranks in kinds.items()
         ]
     if truth is not None:
-        found["against_truth"] = {
+        rows["against_truth"] = {
             kind: {
                 "bias": dict(zip(names, one.bias.tolist(), strict=True)),
                 "mse": dict(zip(names, one.mse.tolist(), strict=True)),
@@ -462,12 +469,12 @@ def rows_across_tasks(
             for kind, one in against_truth(scores, truth).items()
         }
     if len(scores.tasks) >= max(_TASKS_OF_VERDICTS, 1 - np.log2(level)):
-        found["verdicts"] = [
+        rows["verdicts"] = [
             {"a": names[a], "b": names[b]} | {key: getattr(one, key) for key in _VERDICT}
             for a, b in combinations(range(len(names)), 2)
             for one in [seed_verdicts(scores, a, b, level)]
         ]
-    return found
+    return rows
 
 
 def rank_row(ranks: AverageRanks, what: str = "learners") -> dict[str, Any]:

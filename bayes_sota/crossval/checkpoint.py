@@ -62,11 +62,11 @@ class Checkpoint:
             yield [self._read(path) for path in sorted(self.folder.glob("iteration-*.npz"))]
 
     def _check_or_begin(self) -> None:
-        wanted, found = self._wanted(), read_manifest(self.folder)
-        if found is None:
+        wanted, stored = self._wanted(), read_manifest(self.folder)
+        if stored is None:
             write_text(json.dumps(wanted, indent=2) + "\n", self.folder / CHECKPOINT)
             return
-        there, here = dict(_parts(found)), dict(_parts(wanted))
+        there, here = dict(_parts(stored)), dict(_parts(wanted))
         differing = [
             f"{name}: {plain_text(text, 60)} there, {plain_text(here[name], 60)} here"
             for name, text in there.items()
@@ -108,13 +108,16 @@ class Checkpoint:
                 if sum(part.file_size for part in archive.infolist()) > needed + _LARGEST:
                     raise InputError("it is too large")
             with np.load(path, allow_pickle=False) as stored:
-                found = {name: stored[name] for name in ("run", "number", "messages", *shapes)}
+                values = {name: stored[name] for name in ("run", "number", "messages", *shapes)}
             for name, size in shapes.items():
-                if found[name].shape != size or found[name].dtype != float:
+                if values[name].shape != size or values[name].dtype != float:
                     raise InputError(f"its {name} are of another shape")
-            if found["run"].tobytes() != self._run() or path.stem[10:] != f"{found['number']:05d}":
+            if (
+                values["run"].tobytes() != self._run()
+                or path.stem[10:] != f"{values['number']:05d}"
+            ):
                 raise InputError("it is an iteration of another run, or another iteration")
-            said = parse_json(found["messages"].tobytes().decode(), path.name)
+            said = parse_json(values["messages"].tobytes().decode(), path.name)
             messages = tuple(Message(**message) for message in said)
         except Exception as error:  # NumPy and zipfile raise a dozen kinds for damaged files
             reason = plain_text(f"{error}" or type(error).__name__, 120)
@@ -122,7 +125,7 @@ class Checkpoint:
                 f"{shown_path(path)} is no finished iteration ({reason}): delete it, and it is "
                 "computed again"
             ) from None
-        return Iteration(int(found["number"]), found["scores"], found["probabilities"], messages)
+        return Iteration(int(values["number"]), values["scores"], values["probabilities"], messages)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -143,14 +146,14 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > _LARGEST:
             raise InputError("it is too large")
-        found = parse_json(path.read_text(encoding="utf-8"), CHECKPOINT)
-        if not isinstance(found, dict) or not set(found) >= _NAMES:
+        manifest = parse_json(path.read_text(encoding="utf-8"), CHECKPOINT)
+        if not isinstance(manifest, dict) or not set(manifest) >= _NAMES:
             raise InputError("it does not say what it is of")
     except (InputError, OSError, UnicodeError) as error:
         raise InputError(
             f"{shown_path(path)} is damaged ({plain_text(error, 120)}): name another folder"
         ) from None
-    return found
+    return manifest
 
 
 def _parts(value: Any, *place: str) -> Iterator[tuple[str, str]]:

@@ -43,9 +43,16 @@ if TYPE_CHECKING:
 
 _OF_ONE_TASK = ("means", "scores")
 _ONLY_JUDGED = {
-    "rule": None, "threshold": None, "pairing": "all", "together": False, "orderings": 50,
-    "other_folds": (), "truth": None, "figure_kind": None, "task": None,
-}  # fmt: skip
+    "rule": None,
+    "threshold": None,
+    "pairing": "all",
+    "together": False,
+    "orderings": 50,
+    "other_folds": (),
+    "truth": None,
+    "figure_kind": None,
+    "task": None,
+}
 _OF_PARTITIONS = ("iteration_column", "fold_column", "folds")
 _ONLY_SAMPLED = {"model": None, "draws": None}
 _THRESHOLD = Range(0, 1e6, open_low=True)
@@ -79,74 +86,91 @@ class _RunOutput(Reported):
         if (self.responses or self.item_scores) and len(learners) < 2:
             raise InputError("--responses and --item-scores compare at least 2 learners, got 1")
 
-    def write(self, found: crossval.CrossValidation) -> None:
+    def write(self, result: crossval.CrossValidation) -> None:
         """Write the files that were asked for."""
         if self.scores is not None:
-            data.write_fold_scores(found.fold_scores, self.scores)
+            data.write_fold_scores(result.fold_scores, self.scores)
         if self.responses is not None:
-            data.write_items(found.responses(), self.responses)
+            data.write_items(result.responses(), self.responses)
         if self.item_scores is not None:
-            data.write_items(found.item_scores(), self.item_scores)
-        write_result(self.output, found.to_datatree)
+            data.write_items(result.item_scores(), self.item_scores)
+        write_result(self.output, result.to_datatree)
 
 
 _RUN_OUTPUT = (
     *ESTIMATE_OPTIONS,
     click.option(
-        "--scores", type=OutputFile(),
+        "--scores",
+        type=OutputFile(),
         help="Every score: learner, task, iteration, fold, score. FILE.csv.",
     ),
     click.option(
-        "--responses", type=OutputFile(),
+        "--responses",
+        type=OutputFile(),
         help="Which item is classified right in the first iteration, for sota: FILE.csv.",
     ),
     click.option(
-        "--item-scores", type=OutputFile(),
+        "--item-scores",
+        type=OutputFile(),
         help="Classes and probabilities of the items in it, for sota: FILE.csv.",
     ),
     click.option("--output", type=OutputFile("result"), help="Scores and probabilities: .nc."),
-)  # fmt: skip
+)
 
 
 @command(epilog="Example: bayes-sota cv run vote.csv --target y --learners nb,tree --folds 5")
 @click.argument("file", type=InputFile())
 @click.option(
-    "--target", required=True, metavar="COLUMN",
+    "--target",
+    required=True,
+    metavar="COLUMN",
     help="Column of the classes to predict; all other columns are attributes.",
-)  # fmt: skip
+)
 @click.option(
-    "--learners", default="nb,5nn,tree,svm", show_default=True,
+    "--learners",
+    default="nb,5nn,tree,svm",
+    show_default=True,
     metavar="NAME,...",
     help="nb (naive Bayes), 5nn (5 nearest neighbours), tree, svm (linear), mlp (three layers), "
     "logistic (regression), forest.",
-)  # fmt: skip
+)
 @number_option(FOLDS, "--folds", default=10, help="Parts of a partition; each is tested once.")
 @number_option(
-    ITERATIONS, "--iterations", default=50,
+    ITERATIONS,
+    "--iterations",
+    default=50,
     help="Random partitions, with a --rule other than fixed the most.",
-)  # fmt: skip
+)
 @click.option(
-    "--rule", type=click.Choice(list(RULES)), default="fixed", show_default=True,
+    "--rule",
+    type=click.Choice(list(RULES)),
+    default="fixed",
+    show_default=True,
     help="Stop after all iterations (fixed) or sooner: when one more hardly changes the items' "
     "mean probabilities (spearman), when scores of odd and even ones are distributed alike (ks), "
     "when every order is decided or more iterations cannot help (posterior), when the mean has a "
     "small standard error (variance), when means stopped crossing (crossing).",
-)  # fmt: skip
+)
 @number_option(
-    _THRESHOLD, "--threshold",
+    _THRESHOLD,
+    "--threshold",
     help="Of a --rule other than fixed: a correlation (.9999), a distance (.2), a probability "
     "(.95), a standard error (.001), iterations without crossing (10).",
-)  # fmt: skip
+)
 @click.option(
-    "--scoring", default="roc_auc", show_default=True, metavar="NAME",
+    "--scoring",
+    default="roc_auc",
+    show_default=True,
+    metavar="NAME",
     help="A score of scikit-learn, such as neg_log_loss; larger is better. Of classes of unlike "
     "size balanced_accuracy, average_precision; of more than two roc_auc_ovr, accuracy.",
-)  # fmt: skip
+)
 @seed_option
 @click.option(
-    "--checkpoint", type=OutputDirectory(),
+    "--checkpoint",
+    type=OutputDirectory(),
     help="Folder that keeps finished iterations: the same command goes on where it was ended.",
-)  # fmt: skip
+)
 @number_option(PROCESSES, "--cores", default=1, help="Processes; results are the same.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead.")
 @partial(packed_options, kind=_RunOutput, options=_RUN_OUTPUT)
@@ -171,7 +195,7 @@ def run(
     attributes, labels, categories = crossval.read_task(file, target)
     if (shown.responses or shown.item_scores) and len(set(labels.tolist())) > 2:
         raise InputError("--responses and --item-scores are of two classes, and labels of more")
-    found = crossval.repeated_cross_validation(
+    result = crossval.repeated_cross_validation(
         crossval.named_learners(names, categories),
         attributes,
         labels,
@@ -180,9 +204,9 @@ def run(
         task=plain_text(file.name.partition(".")[0] or file.name),
         **settings,
     )
-    shown.write(found)
-    draw = partial(crossval.plot_running_means, found.fold_scores)
-    return shown.deliver(crossval.describe_runs(found), draw=draw)
+    shown.write(result)
+    draw = partial(crossval.plot_running_means, result.fold_scores)
+    return shown.deliver(crossval.describe_runs(result), draw=draw)
 
 
 @dataclass(frozen=True)
@@ -215,11 +239,12 @@ _JUDGE_OUTPUT = (
     click.option("--task", help="Data set of a figure of means or scores."),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     click.option(
-        "--figure-kind", type=click.Choice(_KINDS),
+        "--figure-kind",
+        type=click.Choice(_KINDS),
         help="What the figure shows. Default: means, after each iteration.",
     ),
     top_option(20, "Rows shown of a table."),
-)  # fmt: skip
+)
 
 
 @command(epilog="Example: bayes-sota cv judge scores.csv --rule ks --threshold 0.2")
@@ -232,26 +257,34 @@ _JUDGE_OUTPUT = (
 @number_option(FOLDS, "--folds", help="Parts of a partition, where no column names them.")
 @click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses.")
 @click.option(
-    "--rule", type=click.Choice(list(RULES)),
+    "--rule",
+    type=click.Choice(list(RULES)),
     help="When a run would stop: see cv run; fixed is a number of iterations. Default: spearman "
     "where FILE has the items' probabilities, else ks.",
-)  # fmt: skip
+)
 @number_option(
-    _THRESHOLD, "--threshold",
+    _THRESHOLD,
+    "--threshold",
     help="Of the rule: a correlation (.9999), a distance (.2), a probability (.95), a standard "
     "error (.001), or a number of iterations (10).",
-)  # fmt: skip
+)
 @click.option(
-    "--pairing", type=click.Choice(get_args(Pairing)), default="all", show_default=True,
+    "--pairing",
+    type=click.Choice(get_args(Pairing)),
+    default="all",
+    show_default=True,
     help="Compare all pairs of orderings, or those with the same partitions.",
-)  # fmt: skip
+)
 @click.option("--together", is_flag=True, help="Learners of a data set stop together.")
 @number_option(ORDERINGS, "--orderings", default=50, help="Random orderings of the iterations.")
 @click.option(
-    "--other-folds", type=InputFile(), multiple=True, metavar="FILE",
+    "--other-folds",
+    type=InputFile(),
+    multiple=True,
+    metavar="FILE",
     help="Scores of the same learners and data sets with another number of folds: which number is "
     "optimistic; may be repeated.",
-)  # fmt: skip
+)
 @click.option(
     "--truth",
     type=InputFile(),
@@ -259,19 +292,22 @@ _JUDGE_OUTPUT = (
     help="Scores on true test sets (learner, data set, score): how far off cross-validation is.",
 )
 @number_option(
-    NOT_NEGATIVE, "--rope",
+    NOT_NEGATIVE,
+    "--rope",
     help="Half-width of practical equivalence, in units of the score.",
-)  # fmt: skip
+)
 @interval_option
 @click.option(
-    "--bayes", is_flag=True,
+    "--bayes",
+    is_flag=True,
     help="One Bayesian model of all learners and data sets instead, sampled with NUTS (PyMC).",
-)  # fmt: skip
+)
 @model_option
 @number_option(
-    Range(100, 500_000, whole=True), "--draws",
+    Range(100, 500_000, whole=True),
+    "--draws",
     help="Draws of each chain (with --bayes); default those of the model, 1000.",
-)  # fmt: skip
+)
 @partial(packed_options, kind=_JudgeOutput, options=_JUDGE_OUTPUT)
 def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
     """Say how reproducible the order of learners is, and what the scores support.

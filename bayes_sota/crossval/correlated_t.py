@@ -152,8 +152,8 @@ def correlated_t(
     Examples
     --------
     >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]], learners=["a", "b"])
-    >>> found = correlated_t(runs, "a", "b")
-    >>> round(found.mean, 3), round(found.scale, 4), found.df, round(found.p_better(), 3)
+    >>> test = correlated_t(runs, "a", "b")
+    >>> round(test.mean, 3), round(test.scale, 4), test.df, round(test.p_better(), 3)
     (0.1, 0.0913, 3, 0.823)
     """
     first, second = (place_of(name, fold_scores.learners, "learner") for name in (a, b))
@@ -219,8 +219,8 @@ def sensitivity_to_overlap(
         fold_scores.folds - 1
     )
     rho = odds / (1 + odds)
-    found = [correlated_t(fold_scores, a, b, task=task, correlation=float(r)) for r in rho]
-    return np.column_stack([rho, [posterior.p_better(rope) for posterior in found]])
+    tests = [correlated_t(fold_scores, a, b, task=task, correlation=float(r)) for r in rho]
+    return np.column_stack([rho, [posterior.p_better(rope) for posterior in tests]])
 
 
 def iterations_needed(

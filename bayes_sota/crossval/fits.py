@@ -161,10 +161,10 @@ class Study:
             raise TypeError("it has neither predict_proba nor decision_function")
         values = make_scorer(_finite, response_method=response, response=response)
         measure = check_scoring(fitted, {"values": values, "score": self.score})
-        found = measure(fitted, rows, labels)
-        if not np.isfinite(found["score"]):
-            raise ValueError(f"the score is {found['score']}")
-        return found["score"], found["values"]
+        score = measure(fitted, rows, labels)
+        if not np.isfinite(score["score"]):
+            raise ValueError(f"the score is {score['score']}")
+        return score["score"], score["values"]
 
     @property
     def scorer(self) -> str:
@@ -211,26 +211,26 @@ def checked_study(
     seed: int,
 ) -> Study:
     """The study, if it can be run; errors as ``Study`` says."""
-    found = np.asarray(labels)
-    given = rows if hasattr(rows, "iloc") or hasattr(rows, "tocsr") else np.asarray(rows)
-    given = given.tocsr() if hasattr(given, "tocsr") else given
-    if len(given.shape) != 2 or found.ndim != 1:
+    classes = np.asarray(labels)
+    table = rows if hasattr(rows, "iloc") or hasattr(rows, "tocsr") else np.asarray(rows)
+    table = table.tocsr() if hasattr(table, "tocsr") else table
+    if len(table.shape) != 2 or classes.ndim != 1:
         raise InputError(
             "X is a table of items and attributes and y one label per item, got the shapes "
-            f"{given.shape} and {found.shape}"
+            f"{table.shape} and {classes.shape}"
         )
-    if given.shape[0] != found.size:
-        raise InputError(f"X has {given.shape[0]:,} items, y has {found.size:,} labels")
+    if table.shape[0] != classes.size:
+        raise InputError(f"X has {table.shape[0]:,} items, y has {classes.size:,} labels")
     _check_learners(estimators)
     scorer_of(scoring)
     learners = {str(name): learner for name, learner in estimators.items()}
-    truth = _checked_classes(found, folds)
+    truth = _checked_classes(classes, folds)
     if truth.dtype != bool and scoring in _OF_TWO_CLASSES:
         raise InputError(
             f"the score {shown(scoring)} is of two classes, and labels are of {truth.max() + 1}: "
             "roc_auc_ovr (one class against the rest), accuracy or balanced_accuracy would do"
         )
-    return Study(learners, given, truth, found, folds, scoring, seed)
+    return Study(learners, table, truth, classes, folds, scoring, seed)
 
 
 def _checked_classes(labels: Any, folds: int) -> BoolArray | IntArray:
@@ -241,8 +241,8 @@ def _checked_classes(labels: Any, folds: int) -> BoolArray | IntArray:
     counts = Counter(labels.tolist())
     if len(counts) < 2:
         some = listed(list(map(_named, counts))) or "none"
-        found = counted(len(counts), "class", "classes")
-        raise InputError(f"labels are of at least two classes, got {found}: {some}")
+        count = counted(len(counts), "class", "classes")
+        raise InputError(f"labels are of at least two classes, got {count}: {some}")
     rare, members = min(counts.items(), key=lambda pair: pair[1])
     if members < folds:
         hint = "" if members > 1 else ", which is no partition"
@@ -299,8 +299,8 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
     names = get_scorer_names()
     if not callable(scoring) and scoring not in names:
         raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
-    found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
-    function: Any = getattr(found, "_score_func", None)
+    scorer: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
+    function: Any = getattr(scorer, "_score_func", None)
     for place, subject in _OTHER_SUBJECTS.items():  # they take classes for what they are not
         if getattr(function, "__module__", "").startswith(place):
             name = scoring if isinstance(scoring, str) else function.__name__
@@ -309,7 +309,7 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
                 "roc_auc, average_precision, balanced_accuracy, neg_log_loss or neg_brier_score "
                 "would do"
             )
-    return found
+    return scorer
 
 
 def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> Any:
@@ -332,8 +332,8 @@ def _finite(labels: Any, values: FloatArray, response: str) -> FloatArray:
     classes, own = np.unique(labels, return_inverse=True)
     if values.shape[1] != classes.size:
         raise ValueError(f"{response} gave {values.shape[1]} columns for {classes.size} classes")
-    found: FloatArray = np.take_along_axis(values, own[:, None], axis=1)[:, 0]
-    return found
+    chosen: FloatArray = np.take_along_axis(values, own[:, None], axis=1)[:, 0]
+    return chosen
 
 
 def _chosen(rows: Any, places: IntArray) -> Any:

@@ -91,16 +91,16 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[DifferenceT
     d, five = (first - second)[known], (first - second)[known.all(axis=1)][:5]
     if d.size < 2:
         raise InputError(f"a t-test needs at least 2 folds that both learners have, got {d.size}")
-    found = []
+    tests = []
     for name, overlap in (("naive", 0.0), ("corrected", 1 / (folds - 1))):
         error = d.std(ddof=1) * np.sqrt(1 / d.size + overlap)
-        found.append(_tested(name, d, d.mean(), error, (d.size - 1,)))
+        tests.append(_tested(name, d, d.mean(), error, (d.size - 1,)))
     if folds == 2 and five.shape == (5, 2):
         variances = five.var(axis=1, ddof=1)
-        found.append(_tested("5x2cv t", five, five[0, 0], np.sqrt(variances.mean()), (5,)))
+        tests.append(_tested("5x2cv t", five, five[0, 0], np.sqrt(variances.mean()), (5,)))
         squares, error = (five**2).sum(), 2 * variances.sum()
-        found.append(_tested("5x2cv F", five, squares, error, (10, 5)))
-    return found
+        tests.append(_tested("5x2cv F", five, squares, error, (10, 5)))
+    return tests
 
 
 def _tested(

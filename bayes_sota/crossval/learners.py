@@ -33,11 +33,12 @@ LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "tree": ("tree.DecisionTreeClassifier", {"criterion": "entropy", "min_samples_leaf": 2}),
     "svm": ("svm.SVC", {"kernel": "linear"}),
     "mlp": (
-        "neural_network.MLPClassifier", {"hidden_layer_sizes": (30, 30, 30), "max_iter": 500},
+        "neural_network.MLPClassifier",
+        {"hidden_layer_sizes": (30, 30, 30), "max_iter": 500},
     ),
     "logistic": ("linear_model.LogisticRegression", {"max_iter": 1000}),
     "forest": ("ensemble.RandomForestClassifier", {}),
-}  # fmt: skip
+}
 """Names of learners: class and settings in scikit-learn."""
 _COMPLAINT = "the column has numbers, so that this must be one, or empty; got {}"
 
@@ -65,8 +66,8 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
     asked, coded = list(names), list(categories)
     unknown = [name for name in asked if name not in LEARNERS]
     if unknown or not asked:
-        found = shown(unknown[0]) if unknown else "none"
-        raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {found}")
+        first = shown(unknown[0]) if unknown else "none"
+        raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {first}")
     if len(set(asked)) < len(asked):
         raise InputError(f"a learner is there twice in {', '.join(asked)}")
     return {name: prepared(_made(name), coded) for name in asked}

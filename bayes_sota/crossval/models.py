@@ -154,9 +154,12 @@ def _partition_ratios(data: RelativeScores, priors: CrossValidationPriors) -> An
     several = len(data.learners) > 2
     told = [x if several else x[:, 0] for x in data.log_partition_ratio]
     logs = pm.Normal(
-        "log_partition_ratio", typical, priors.ratio_sd, dims=_GRID if several else ("task",),
+        "log_partition_ratio",
+        typical,
+        priors.ratio_sd,
+        dims=_GRID if several else ("task",),
         transform=_Standardised(*told),
-    )  # fmt: skip
+    )
     return _by_cell(data, pt.exp(logs if logs.ndim == 2 else logs[:, None]))
 
 
@@ -187,10 +190,16 @@ def _steady_state(
     effect = _learner_effects(data, sd, own + shared)
     means = pt.broadcast_to(effect, (len(data.tasks), len(data.learners)))
     steady = pm.CustomDist(
-        "steady_state", means, own + shared, logp=zero_sum_logp, random=_draw_zero_sum,
-        signature="(l),(l)->(l)", transform=ZeroSumTransform([-1]), dims=_GRID,
+        "steady_state",
+        means,
+        own + shared,
+        logp=zero_sum_logp,
+        random=_draw_zero_sum,
+        signature="(l),(l)->(l)",
+        transform=ZeroSumTransform([-1]),
+        dims=_GRID,
         support_point=lambda _, size, means, variances: means,
-    )  # fmt: skip
+    )
     true = _draw_true_effects(effect, steady, own, shared)
     true = pm.Deterministic("task_effect", true - true.mean(axis=1, keepdims=True), dims=_GRID)
     a, b = pairs.T
@@ -204,12 +213,18 @@ def _learner_effects(data: RelativeScores, sd: Any, variances: Any) -> Any:
     weight = (1 / variances).mean(axis=1)
     told = (weight[:, None] * data.task_means).sum(axis=0) / weight.sum()
     return pm.CustomDist(
-        "learner_effect", pt.zeros_like(told), sd**2, told, weight.sum(),
+        "learner_effect",
+        pt.zeros_like(told),
+        sd**2,
+        told,
+        weight.sum(),
         logp=lambda values, mean, variance, *_: zero_sum_logp(values, mean, mean + variance),
         random=lambda mean, variance, *_, rng, size: _draw_zero_sum(mean, mean + variance, rng),
-        signature="(l),(),(l),()->(l)", dims="learner", transform=_StandardisedZeroSum([-1]),
+        signature="(l),(),(l),()->(l)",
+        dims="learner",
+        transform=_StandardisedZeroSum([-1]),
         support_point=lambda _, size, mean, *__: mean,
-    )  # fmt: skip
+    )
 
 
 def _draw_true_effects(effect: Any, steady: Any, own: Any, shared: Any) -> Any:
@@ -230,7 +245,7 @@ def _draw_true_effects(effect: Any, steady: Any, own: Any, shared: Any) -> Any:
 
 
 def _observe(data: RelativeScores, steady: Any, variance: Any, mean_variance: Any, nu: Any) -> None:
-    task, given = data.task, pm.Data("given_scores", data.values)
+    task, observed = data.task, pm.Data("given_scores", data.values)
 
     def logp(values: Any, *parameters: Any) -> Any:
         # PyMC gives parameters the number of dimensions of the data
@@ -245,10 +260,18 @@ def _observe(data: RelativeScores, steady: Any, variance: Any, mean_variance: An
         )
 
     pm.CustomDist(
-        "relative_score", steady, variance, mean_variance, nu, np.arange(data.values.shape[1]),
-        logp=logp, random=random, signature="(t,l),(t,l),(t,l),(),(f)->(f,l)",
-        observed=given, dims=("iteration", "fold", "learner"),
-    )  # fmt: skip
+        "relative_score",
+        steady,
+        variance,
+        mean_variance,
+        nu,
+        np.arange(data.values.shape[1]),
+        logp=logp,
+        random=random,
+        signature="(t,l),(t,l),(t,l),(),(f)->(f,l)",
+        observed=observed,
+        dims=("iteration", "fold", "learner"),
+    )
 
 
 def relative_logp(
@@ -302,8 +325,8 @@ def zero_sum_logp(values: Any, means: Any, variances: Any) -> Any:
 
     Examples
     --------
-    >>> found = zero_sum_logp(np.array([0.5, -0.5]), np.zeros(2), np.ones(2))
-    >>> float(found.eval().round(4))  # a standard normal at the square root of 1/2
+    >>> log_p = zero_sum_logp(np.array([0.5, -0.5]), np.zeros(2), np.ones(2))
+    >>> float(log_p.eval().round(4))  # a standard normal at the square root of 1/2
     -1.1689
     """
     variances = pt.as_tensor(variances)
@@ -379,12 +402,16 @@ def _draw_zero_sum(means: Any, variances: Any, rng: Any = None, size: Any = None
 
 
 def _draw_scores(
-    steady: FloatArray, variance: FloatArray, mean_variance: FloatArray, nu: float, folds: int,
+    steady: FloatArray,
+    variance: FloatArray,
+    mean_variance: FloatArray,
+    nu: float,
+    folds: int,
     rng: np.random.Generator,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Relative scores (iteration, fold, learner) of cells (iteration, learner)."""
     heavy = np.sqrt(rng.chisquare(nu, len(steady)) / nu)[:, None]
     means = np.sqrt(mean_variance) * rng.standard_normal(steady.shape) / heavy
     within = np.sqrt(variance[:, None]) * rng.standard_normal((len(steady), folds, steady.shape[1]))
-    found = within - within.mean(axis=1, keepdims=True) + means[:, None]
-    return found - found.mean(axis=-1, keepdims=True) + steady[:, None]
+    scores = within - within.mean(axis=1, keepdims=True) + means[:, None]
+    return scores - scores.mean(axis=-1, keepdims=True) + steady[:, None]

@@ -88,21 +88,21 @@ def plot_running_means(
     >>> figure.viz["figure_title"].item()["string"]
     'Mean of 1 to 20 iterations of 10-fold cross-validation'
     """
-    found = [running_means(scores, j, task, ci_prob) for j in range(_checked(len(scores.learners)))]
-    count = max(one.mean.size for one in found)
+    means = [running_means(scores, j, task, ci_prob) for j in range(_checked(len(scores.learners)))]
+    count = max(one.mean.size for one in means)
     if count < 2:
         raise InputError("running means need at least 2 iterations")
-    drawn = np.concatenate([one.mean for one in found])
-    wide = np.concatenate([one.interval[min(2, one.mean.size - 1) :].ravel() for one in found])
+    drawn = np.concatenate([one.mean for one in means])
+    wide = np.concatenate([one.interval[min(2, one.mean.size - 1) :].ravel() for one in means])
     low, high = _with_room([*drawn, *wide])
     panel = _panel("score", (7.6, 4.4), backend, plot_collection, pc_kwargs)
-    for j, one in enumerate(found):
+    for j, one in enumerate(means):
         x = np.arange(1, one.mean.size + 1)
         parts = [x.astype(np.float64), *np.clip(one.interval.T, low, high)]
         band = xr.DataArray(np.stack(parts), _BAND, ("kwarg", "point"))
         panel.draw(visuals.fill_between_y, f"band_{j}", band, color=_PALETTE[j], alpha=0.16)
         _line(panel, f"mean_{j}", x, one.mean, _PALETTE[j])
-    last = [one.mean[-1] for one in found]
+    last = [one.mean[-1] for one in means]
     limits = _name_lines(panel, scores.learners, last, count, (low, high))
     _set_axes(panel, "iterations", (1, 1 + 1.36 * (count - 1)), limits, until=count)
     on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
@@ -162,8 +162,13 @@ def plot_iteration_scores(
         at = np.array([floor + 0.14])
         panel.dots(f"median_{row}", _points([np.median(one)]), at, COLORS["winner_skill"])
     heights = [-float(row) + 0.2 for row in range(len(order))]
-    _set_axes(panel, f"{scores.score_name} of one iteration (line: mean, dot: median)", (low, high),
-              (-len(order) + 0.75, 0.85), ticks=(heights, names))  # fmt: skip
+    _set_axes(
+        panel,
+        f"{scores.score_name} of one iteration (line: mean, dot: median)",
+        (low, high),
+        (-len(order) + 0.75, 0.85),
+        ticks=(heights, names),
+    )
     n, on = values[0].size, f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
     title = f"Scores of {n} iterations of {scores.folds}-fold cross-validation{on}"
     title_figure(panel.collection, title)
@@ -227,9 +232,14 @@ def plot_rules(
     for j, name in enumerate(learners):
         text, at = shown_name(name), 1 + 1.04 * (most - 1)
         panel.text(f"name_{j}", at, float(offsets[j]), text, side="left", color=_PALETTE[j])
-    _set_axes(panel, "iterations until the rule holds (hollow: some orderings end before)",
-              (0, edge), (heights[-1] - step / 2, step / 2),
-              ticks=(heights, [one.rule.name for one in rules]), until=most)  # fmt: skip
+    _set_axes(
+        panel,
+        "iterations until the rule holds (hollow: some orderings end before)",
+        (0, edge),
+        (heights[-1] - step / 2, step / 2),
+        ticks=(heights, [one.rule.name for one in rules]),
+        until=most,
+    )
     saved = f"saves {rules[0].saved.mean():.0%} of {most:.0f} iterations"
     title_figure(panel.collection, f"The rule {rules[0].rule.name} {saved}")
     return panel.collection
@@ -281,21 +291,27 @@ def plot_reproducibility(
         raise InputError("reproducibility against iterations needs at least 4 iterations")
     numbers = np.unique(np.geomspace(1, half, 12).round().astype(int))
     judged = judge_rules([FixedNumber(int(n)) for n in numbers], scores, random_seed=random_seed)
-    found = np.array([one.reproducibility(pairing) for one in judged]).mean(axis=1)
+    shares = np.array([one.reproducibility(pairing) for one in judged]).mean(axis=1)
     pairs = list(combinations(range(len(scores.learners)), 2))
     chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
     panel = _panel("reproducibility", (8.4, 4.6), backend, plot_collection, pc_kwargs)
     _line(panel, "chance", numbers, chance, COLORS["prior"])
     colors = [_PALETTE[k % _MOST] for k in range(len(pairs))]
     for k, (i, j) in enumerate(pairs):
-        _line(panel, f"pair_{k}", numbers, found[:, i, j], colors[k])
+        _line(panel, f"pair_{k}", numbers, shares[:, i, j], colors[k])
     short = [shown_name(name, 14) for name in scores.learners]
     names = [*(f"{short[i]}, {short[j]}" for i, j in pairs), "equal learners"]
-    last = [*(found[-1, i, j] for i, j in pairs), chance[-1]]
+    last = [*(shares[-1, i, j] for i, j in pairs), chance[-1]]
     limits = _name_lines(panel, names, last, half, (-0.03, 1.05), [*colors, COLORS["prior"]])
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    _set_axes(panel, "iterations", (1, 1 + 1.62 * (half - 1)), limits, until=half,
-              ticks=(ticks, [f"{tick:.1f}" for tick in ticks]))  # fmt: skip
+    _set_axes(
+        panel,
+        "iterations",
+        (1, 1 + 1.62 * (half - 1)),
+        limits,
+        until=half,
+        ticks=(ticks, [f"{tick:.1f}" for tick in ticks]),
+    )
     over = f", mean of {len(scores.tasks)} data sets" if len(scores.tasks) > 1 else ""
     panel.set_titles([f"|2R - 1|, {pairing} pairs of {_ORDERINGS} orderings{over}"])
     title_figure(panel.collection, "How reproducible the order of two learners is")
@@ -338,11 +354,16 @@ def plot_comparison(
         a, b = place[pair["a"]], place[pair["b"]]
         better[a, b], better[b, a] = pair["p_better"], 1 - pair["p_better"]
     panel = draw_matrix(
-        "p_better", better, [shown_name(name) for name in names], names,
+        "p_better",
+        better,
+        [shown_name(name) for name in names],
+        names,
         lambda row, column: chance(float(better[row, column])),
         "probability that the row is better than the column",
-        backend=backend, plot_collection=plot_collection, **pc_kwargs,
-    )  # fmt: skip
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     best = max(rows, key=lambda row: row["p_best"])
     title_figure(
         panel.collection,
@@ -408,9 +429,11 @@ def plot_critical_differences(
     panel.text("difference_name", 1.0, top + 0.27, text, side="left")
     wide = 0.55 * (k - 1)
     panel.set_axes(
-        make_bounds(0, 1), xlabel="", ylim=(first - 0.36 * (left - 1) - 0.3, top + 0.55),
+        make_bounds(0, 1),
+        xlabel="",
+        ylim=(first - 0.36 * (left - 1) - 0.3, top + 0.55),
         xlim=make_bounds(1 - wide, max(k + wide, 1 + ranks.nemenyi)),
-    )  # fmt: skip
+    )
     _style(panel, "no_axis", lambda library, target: library.remove_axis(target, axis="both"))
     best, over = shown_name(ranks.names[order[0]]), f"{ranks.n_tasks} data sets"
     title_figure(panel.collection, f"{best} has the best average rank of {k} over {over}")
@@ -479,9 +502,12 @@ def _set_axes(
     """Both axes; ticks of the horizontal one only up to where the lines end."""
     shown = make_ticks(*ylim) if ticks is None else (list(ticks[0]), list(ticks[1]))
     panel.set_axes(
-        make_bounds(0, 1), xlabel=xlabel, xlim=make_bounds(*xlim), ylim=ylim,
+        make_bounds(0, 1),
+        xlabel=xlabel,
+        xlim=make_bounds(*xlim),
+        ylim=ylim,
         yticks=lambda _: shown,
-    )  # fmt: skip
+    )
     if until is not None:
         at, texts = make_ticks(1, until)
         _style(panel, "ticks", lambda library, target: library.xticks(at, texts, target, size=9))

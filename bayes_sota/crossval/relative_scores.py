@@ -70,8 +70,8 @@ class RelativeScores:
     def log_partition_ratio(self) -> tuple[FloatArray, FloatArray]:
         """The same of the ratio of the sd of an iteration's mean to that of independent folds."""
         gaps = self.values.mean(axis=1) - self.task_means[self.task]
-        found, precision = self._log_sd(self.folds * gaps**2, self.iterations - 1)
-        return found - self.log_fold_sd[0], precision
+        log_sd, precision = self._log_sd(self.folds * gaps**2, self.iterations - 1)
+        return log_sd - self.log_fold_sd[0], precision
 
     def _log_sd(self, squares: FloatArray, freedom: IntArray) -> tuple[FloatArray, FloatArray]:
         """Of squared deviations (n_iterations, n_learners), which removing the mean has mixed."""
@@ -101,8 +101,8 @@ def relative_scores(fold_scores: FoldScores) -> RelativeScores:
     Examples
     --------
     >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]], learners=["a", "b"])
-    >>> found = relative_scores(runs)
-    >>> found.values[0].round(2).tolist(), found.labels
+    >>> present = relative_scores(runs)
+    >>> present.values[0].round(2).tolist(), present.labels
     ([[0.05, -0.05], [0.05, -0.05]], ('0', '1'))
     """
     if len(fold_scores.learners) < 2:
@@ -110,8 +110,8 @@ def relative_scores(fold_scores: FoldScores) -> RelativeScores:
     scores = np.moveaxis(fold_scores.scores, 1, -1)  # (task, iteration, fold, learner)
     complete = np.isfinite(scores).all(axis=(2, 3))
     started = np.isfinite(scores).any(axis=(2, 3))
-    for name, found in zip(fold_scores.tasks, complete.any(axis=1), strict=True):
-        if not found:
+    for name, present in zip(fold_scores.tasks, complete.any(axis=1), strict=True):
+        if not present:
             raise InputError(f"no iteration on data set {name!r} was completed by all learners")
     task, number = np.nonzero(complete)
     kept = scores[task, number]

@@ -114,9 +114,9 @@ def win_share(estimates: ArrayLike, pairing: Pairing = "all") -> FloatArray:
     rows = np.sort(values, axis=1)
     sides: tuple[Literal["left", "right"], ...] = ("left", "right")
     wins = [[sum(np.searchsorted(b, a, s).sum() for s in sides) for b in rows] for a in rows]
-    found: FloatArray = np.array(wins) / (2.0 * rows.shape[1] ** 2)
-    np.fill_diagonal(found, 0.5)
-    return found
+    share: FloatArray = np.array(wins) / (2.0 * rows.shape[1] ** 2)
+    np.fill_diagonal(share, 0.5)
+    return share
 
 
 def judge_rules(
@@ -173,12 +173,14 @@ def judge_rules(
             "much results differ between them"
         )
     items = probabilities if any(rule.needs_probabilities for rule in rules) else None
-    found = np.array([
-        [[_stopped(rule, row, together) for row in ordered] for rule in rules]
-        for ordered in (progress_of(scores, items, order) for order in orders)
-    ])  # fmt: skip
+    iterations = np.array(
+        [
+            [[_stopped(rule, row, together) for row in ordered] for rule in rules]
+            for ordered in (progress_of(scores, items, order) for order in orders)
+        ]
+    )
     judged = []
-    for rule, one in zip(rules, np.moveaxis(found, 1, 0), strict=True):
+    for rule, one in zip(rules, np.moveaxis(iterations, 1, 0), strict=True):
         estimates, stops = one[:, :, 0], one[:, :, 1].astype(np.int64)
         used = np.where(stops > 0, stops, pool)
         judged.append(JudgedRule(rule, estimates, used, stops > 0, pool))

@@ -126,9 +126,11 @@ class Rule(ABC):
             One data set, iterations in the order in which they ran.
         """
         items = runs.probabilities if self.needs_probabilities else None
-        found = progress_of(runs.fold_scores, items)
-        started = all(progress.scores.size for row in found for progress in row)
-        return started and all(bool(held[-1]) for row in found for held in self.held(row, NEWEST))
+        of_tasks = progress_of(runs.fold_scores, items)
+        started = all(progress.scores.size for row in of_tasks for progress in row)
+        return started and all(
+            bool(held[-1]) for row in of_tasks for held in self.held(row, NEWEST)
+        )
 
 
 @dataclass(frozen=True)
@@ -489,8 +491,8 @@ def successive_correlations(probabilities: ArrayLike, newest: int | None = None)
     """
     from scipy.stats import rankdata
 
-    given = np.asarray(probabilities, np.float64)
-    values = np.compress(np.isfinite(given[:1]).any(axis=0), given, axis=1)
+    probability = np.asarray(probabilities, np.float64)
+    values = np.compress(np.isfinite(probability[:1]).any(axis=0), probability, axis=1)
     if not values.size:
         raise InputError("no item has a predicted probability in the first iteration")
     first = len(values) - (newest or len(values))
@@ -505,9 +507,9 @@ def successive_correlations(probabilities: ArrayLike, newest: int | None = None)
     ranks -= ranks.mean(axis=1, keepdims=True)
     squares = (ranks**2).sum(axis=1)
     product, scale = (ranks[1:] * ranks[:-1]).sum(axis=1), np.sqrt(squares[1:] * squares[:-1])
-    found = np.divide(product, scale, out=np.zeros_like(product), where=scale > 0)
-    found[(ranks[1:] == ranks[:-1]).all(axis=1)] = 1.0
-    return np.concatenate([[np.nan], found]) if first == 0 else found
+    correlations = np.divide(product, scale, out=np.zeros_like(product), where=scale > 0)
+    correlations[(ranks[1:] == ranks[:-1]).all(axis=1)] = 1.0
+    return np.concatenate([[np.nan], correlations]) if first == 0 else correlations
 
 
 def even_odd_distance(scores: ArrayLike) -> float:
@@ -553,14 +555,18 @@ def progress_of(
     """
     means = scores.iteration_means()
     places = np.arange(means.shape[2]) if order is None else np.asarray(order)
-    items, found = _per_task(scores, probabilities), []
+    items, progress = _per_task(scores, probabilities), []
     for row, of, scored in zip(means, items, scores.scores, strict=True):
         kept = [places[np.isfinite(one[places])] for one in row]
-        found.append([
-            Progress(row[j, at], None if of is None else of[j, at], scored[j, at], at, scores.folds)
-            for j, at in enumerate(kept)
-        ])  # fmt: skip
-    return found
+        progress.append(
+            [
+                Progress(
+                    row[j, at], None if of is None else of[j, at], scored[j, at], at, scores.folds
+                )
+                for j, at in enumerate(kept)
+            ]
+        )
+    return progress
 
 
 def _per_task(scores: FoldScores, probabilities: Probabilities) -> list[FloatArray | None]:
@@ -569,15 +575,15 @@ def _per_task(scores: FoldScores, probabilities: Probabilities) -> list[FloatArr
     if probabilities is None:
         return [None] * tasks
     one = isinstance(probabilities, np.ndarray) and probabilities.ndim == 3
-    found = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
+    parts = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
     size = scores.scores.shape[1:3]
-    if len(found) != tasks or any(of.ndim != 3 or of.shape[:2] != size for of in found):
+    if len(parts) != tasks or any(of.ndim != 3 or of.shape[:2] != size for of in parts):
         raise InputError(
             f"probabilities of each of {tasks} data sets have the shape (learners, iterations, "
             f"items) with {size[0]} learners and {size[1]} iterations, got "
-            f"{', '.join(str(of.shape) for of in found)}"
+            f"{', '.join(str(of.shape) for of in parts)}"
         )
-    return list(found)
+    return list(parts)
 
 
 def stopping_iterations(
@@ -613,8 +619,8 @@ def stopping_iterations(
     >>> stopping_iterations(FixedNumber(10), scores)
     array([[10, 10]])
     """
-    found = progress_of(scores, probabilities if rule.needs_probabilities else None, order)
-    return np.array([stops_of(rule, row, together) for row in found])
+    progress = progress_of(scores, probabilities if rule.needs_probabilities else None, order)
+    return np.array([stops_of(rule, row, together) for row in progress])
 
 
 def stops_of(rule: Rule, row: Sequence[Progress], together: bool = False) -> list[int]:

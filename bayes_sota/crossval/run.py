@@ -103,7 +103,7 @@ class CrossValidation:
         for said in sorted(self.messages, key=lambda message: order.index(message.kind)):
             grouped.setdefault((said.kind, said.learner), []).append(said)
         fits = self.n_iterations * self.fold_scores.folds
-        return tuple(_note(found, fits) for found in grouped.values())
+        return tuple(_note(messages, fits) for messages in grouped.values())
 
     def responses(self, iteration: int = 0) -> Responses:
         """Which learner classified which item right, in one iteration.
@@ -226,15 +226,15 @@ def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
     return scores, np.asarray(observed["probability"].values, np.float64)
 
 
-def _note(found: list[Message], fits: int) -> str:
+def _note(messages: list[Message], fits: int) -> str:
     """What the messages of one kind and learner say."""
-    first = found[0]
+    first = messages[0]
     if first.kind == "decision function":
         return (
             f"{first.learner} gives no probabilities: its decision function stands for them, which "
             "pooled scores compare between fits"
         )
-    number = len({(m.iteration, m.fold) for m in found})
+    number = len({(m.iteration, m.fold) for m in messages})
     happened = "failed and were left out" if first.kind == "error" else "warned"
     return (
         f"{first.learner}: {number:,} of {counted(fits, 'fit')} {happened}, the first in iteration "
@@ -349,7 +349,7 @@ def repeated_cross_validation(
             scores[:, n - 1], probabilities[:, n - 1] = done.scores, done.probabilities
             pooled[:, n - 1] = [pooled_score(p, study.truth) for p in done.probabilities]
             messages += done.messages
-            found = CrossValidation(
+            result = CrossValidation(
                 FoldScores(scores[:, :n], learners=names, tasks=[task], scorer=study.scorer),
                 pooled_scores=pooled[:, :n],
                 probabilities=probabilities[:, :n],  # no copy
@@ -360,11 +360,11 @@ def repeated_cross_validation(
                 decided=False,
                 messages=tuple(messages),
             )
-            found = replace(found, decided=bool(chosen.decided(found)))
+            result = replace(result, decided=bool(chosen.decided(result)))
             advance()
-            if found.decided:
+            if result.decided:
                 break
-    return found
+    return result
 
 
 def _chosen_rule(rule: str | Rule, iterations: int) -> Rule:

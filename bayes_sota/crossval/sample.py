@@ -88,10 +88,16 @@ def sample_comparison(
     tree = sample_completed(
         built,
         lambda trace, rng: complete(trace, fold_scores, built, random_seed=rng),
-        random_seed, spec.sampler, draws=draws, tune=tune, chains=chains, cores=cores,
-        target_accept=target_accept, progressbar=progressbar,
+        random_seed,
+        spec.sampler,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        target_accept=target_accept,
+        progressbar=progressbar,
         compile_kwargs={"freeze_model": True},  # what depends on the data alone is computed once
-    )  # fmt: skip
+    )
     return with_attributes(tree, spec.provenance)
 
 
@@ -125,14 +131,14 @@ def judged_tree(
     rng, seed = resolve_seed(random_seed)
     names, (a, b) = scores.learners, np.triu_indices(len(scores.learners), 1)
     size = (len(scores.tasks), a.size)
-    found = [
+    judged = [
         (one.mean, one.fold_sd, one.df, one.n_scores, one.correlation)
         for t in range(len(scores.tasks))
         for one in (
             correlated_t(scores, i, j, task=t) for i, j in combinations(range(len(names)), 2)
         )
     ]
-    mean, sd, df, n, rho = np.array(found).T.reshape(5, *size)
+    mean, sd, df, n, rho = np.array(judged).T.reshape(5, *size)
     variance = sd**2 * df / rng.chisquare(df, (_CHAINS, draws, *size))
     data = rho / (1 - rho)
     true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(variance.shape)
@@ -221,15 +227,15 @@ def complete(
         raise InputError(
             f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
         )
-    found = model_of(trace, model, lambda: crossval.build_model(fold_scores, **settings))
+    chosen = model_of(trace, model, lambda: crossval.build_model(fold_scores, **settings))
     rng, seed = resolve_seed(random_seed)
-    groups = completed_groups(trace, found, rng)
+    groups = completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
     groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
     groups["point_estimate"] = probability_best(posterior["learner_effect"], "learner")
     attributes = {
-        **describe_completed(trace, found, groups, seed),
+        **describe_completed(trace, chosen, groups, seed),
         "folds": fold_scores.folds,
         "scorer": fold_scores.scorer,
         "canonical_iterations": canonical_iterations(fold_scores.folds),
@@ -244,10 +250,10 @@ def _constants(
     data = relative_scores(fold_scores)
     a, b = np.triu_indices(posterior.sizes["learner"], 1)
     means = data.task_means
-    found = constants.drop_vars("given_scores", errors="ignore")
-    dims = {dim for variable in found.data_vars.values() for dim in variable.dims}
-    found = found.drop_dims([dim for dim in found.dims if dim not in dims])
-    return found.assign(
+    kept = constants.drop_vars("given_scores", errors="ignore")
+    dims = {dim for variable in kept.data_vars.values() for dim in variable.dims}
+    kept = kept.drop_dims([dim for dim in kept.dims if dim not in dims])
+    return kept.assign(
         observed_difference=(("task", "pair"), means[:, a] - means[:, b]),
         n_iterations=("task", data.iterations),
     ).assign_coords({name: posterior[name].values for name in ("task", "pair")})

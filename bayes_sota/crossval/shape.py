@@ -85,18 +85,22 @@ def steady_state(scores: FoldScores, random_seed: Seed = DEFAULT_SEED) -> Steady
 
     Examples
     --------
-    >>> found = steady_state(FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (1, 50, 10))))
-    >>> found.mean.round(4).tolist(), found.p_canonical_above.tolist()
+    >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (1, 50, 10)))
+    >>> state = steady_state(scores)
+    >>> state.mean.round(4).tolist(), state.p_canonical_above.tolist()
     ([[0.8997]], [[0.54]])
     """
     rng, size = generator_of(random_seed), canonical_iterations(scores.folds)
     means = scores.iteration_means()
-    found = [
+    estimates = [
         _described(one[np.isfinite(one)], size, rng) for one in means.reshape(-1, means.shape[2])
     ]
-    return SteadyState(**{
-        name: np.array([one[name] for one in found]).reshape(means.shape[:2]) for name in found[0]
-    })  # fmt: skip
+    return SteadyState(
+        **{
+            name: np.array([one[name] for one in estimates]).reshape(means.shape[:2])
+            for name in estimates[0]
+        }
+    )
 
 
 def sample_sd(values: FloatArray) -> float:
@@ -204,19 +208,19 @@ def learner_rows(
         rank = rankdata(-np.round(state.mean[t], 12))
         by_median = rankdata(-np.round(state.median[t], 12))
         for j in np.argsort(rank, kind="stable"):
-            found = {name: values[t, j].item() for name, values in vars(state).items()}
+            row = {name: values[t, j].item() for name, values in vars(state).items()}
             for name in ("p_skewness", "p_normal"):
-                found[name] = None if np.isnan(found[name]) else found[name]
+                row[name] = None if np.isnan(row[name]) else row[name]
             yield {
                 "task": task,
                 "learner": scores.learners[j],
                 "rank": float(rank[j]),
                 "rank_by_median": float(by_median[j]),
-                "n_iterations": found.pop("n_iterations"),
-                "steady": found.pop("mean"),
-                "standard_error": found.pop("standard_error"),
-                **found,
-                "reason": _untested(found["sd"], int(state.n_iterations[t, j])),
+                "n_iterations": row.pop("n_iterations"),
+                "steady": row.pop("mean"),
+                "standard_error": row.pop("standard_error"),
+                **row,
+                "reason": _untested(row["sd"], int(state.n_iterations[t, j])),
                 "stopping_iteration": int(stops[t][j]) or None,
             }
 

@@ -129,21 +129,21 @@ class JudgedRuns:
         >>> round(float(tree["posterior"]["difference"].mean()), 2)
         -0.02
         """
-        found, tasks, learners = self.content, self.scores.tasks, self.scores.learners
-        rows = {(row["task"], row["learner"]): row for row in found["learners"]}
+        content, tasks, learners = self.content, self.scores.tasks, self.scores.learners
+        rows = {(row["task"], row["learner"]): row for row in content["learners"]}
         estimates: dict[str, Any] = {
             name: (("task", "learner"), [[rows[t, j][key] or 0 for j in learners] for t in tasks])
             for name, key in _ESTIMATES.items()
         }
-        share = self.rules[0].win_share(found["pairing"])
+        share = self.rules[0].win_share(content["pairing"])
         estimates["win_share"] = (("task", "learner", "learner_other"), share)
-        reasons = [reason.replace("; ", ", ") for reason in found["diagnostics"]["reasons"]]
+        reasons = [reason.replace("; ", ", ") for reason in content["diagnostics"]["reasons"]]
         about = {
             "diagnostics_reasons": "; ".join(reasons),
-            "rule": found["rule"]["name"],
-            "pairing": found["pairing"],
+            "rule": content["rule"]["name"],
+            "pairing": content["pairing"],
         }
-        seed = found["seed"] if random_seed is None else random_seed
+        seed = content["seed"] if random_seed is None else random_seed
         return judged_tree(self.scores, estimates, draws, seed, about)
 
 
@@ -239,16 +239,23 @@ def judge_runs(
     reasons = list(_unsteady(scores, probabilities, stops, chosen))
     content = {
         "rule": {"name": chosen.name, "least_iterations": chosen.least, **asdict(chosen)},  # type: ignore[call-overload]
-        "pairing": pairing, "together": together, "orderings": orderings, "prob": ci_prob,
-        "rope": rope, "scorer": scores.scorer, "folds": scores.folds,
-        "n_iterations": scores.scores.shape[2], "learners": learners, "pairs": pairs,
+        "pairing": pairing,
+        "together": together,
+        "orderings": orderings,
+        "prob": ci_prob,
+        "rope": rope,
+        "scorer": scores.scorer,
+        "folds": scores.folds,
+        "n_iterations": scores.scores.shape[2],
+        "learners": learners,
+        "pairs": pairs,
         "rules": [rule_row(one, pairing) for one in judged],
         "ranks": None if ranks is None else rank_row(ranks),
-        "steady_verdicts": None if ranks is None else [
-            asdict(one) for one in signed_rank_tests(state.mean, scores.learners, level)
-        ],
+        "steady_verdicts": None
+        if ranks is None
+        else [asdict(one) for one in signed_rank_tests(state.mean, scores.learners, level)],
         **across,
-    }  # fmt: skip
+    }
     content |= {
         "advice": list(advice_of(content, reasons)),
         "notes": list(notes_of(scores, probabilities, judged[0], content["steady_verdicts"])),
@@ -299,9 +306,9 @@ def _pairs(
             needed = spread if np.isnan(spread) else iterations_needed(gap, spread, 0.0, KEPT)
             first, second = scores.scores[t, a], scores.scores[t, b]
             tests = difference_tests(first, second, scores.folds) if first.shape[1] > 1 else []
-            found = correlated_t(scores, a, b, task=t)
-            p, data = found.p_better(), found.data_variance
-            more = iterations_needed(found.mean, together, data**0.5, KEPT) if n > 1 else None
+            test = correlated_t(scores, a, b, task=t)
+            p, data = test.p_better(), test.data_variance
+            more = iterations_needed(test.mean, together, data**0.5, KEPT) if n > 1 else None
             yield {
                 "task": task,
                 "first": scores.learners[a],
@@ -315,10 +322,10 @@ def _pairs(
                 "tests": [asdict(one) for one in tests],
                 "posterior": {
                     "p_better": p,
-                    "interval": list(found.interval(ci_prob)),
-                    "rope": None if rope is None else found.rope(rope),
-                    "correlation": found.correlation,
-                    "p_other_seed": other_seed_probability(found.mean, together, n, canonical),
+                    "interval": list(test.interval(ci_prob)),
+                    "rope": None if rope is None else test.rope(rope),
+                    "correlation": test.correlation,
+                    "p_other_seed": other_seed_probability(test.mean, together, n, canonical),
                     "partition_share": float(partition_share(together**2 / max(n, 1), data)),
                     "decided": max(p, 1 - p) >= KEPT,
                     "iterations_needed": more,

@@ -82,8 +82,13 @@ def report_comparison(
 
     return Report(
         content={
-            "learners": learners, "pairs": rows, "scorer": str(tree.attrs["scorer"]),
-            "threshold": threshold, "correlation": correlation, "prob": ci_prob, "notes": notes,
+            "learners": learners,
+            "pairs": rows,
+            "scorer": str(tree.attrs["scorer"]),
+            "threshold": threshold,
+            "correlation": correlation,
+            "prob": ci_prob,
+            "notes": notes,
         },
         make_frame=partial(frame_of, [_plain(pair) for pair in rows]),
         tables=[Table.of([_cells(pair, ci_prob, likely) for pair in rows])],
@@ -98,20 +103,18 @@ def report_comparison(
         ],
         notes=notes,
         reasons=diagnose(tree)["reasons"],
-        basis=[
-            how_drawn(tree), f"correlation of fold scores taken as {correlation:.3g}", SOURCE
-        ],
+        basis=[how_drawn(tree), f"correlation of fold scores taken as {correlation:.3g}", SOURCE],
         measured="learners",
         about=tree,
-    )  # fmt: skip
+    )
 
 
 def _plain(pair: dict[str, Any]) -> dict[str, Any]:
     """A row of the frame: numbers alone."""
     low, high = pair["interval"]
     kept = {k: v for k, v in pair.items() if k not in ("interval", "rope")}
-    found = {"task": pair["task"] or "", "lower": low, "upper": high}
-    return kept | found | (pair["rope"] or {})
+    row = {"task": pair["task"] or "", "lower": low, "upper": high}
+    return kept | row | (pair["rope"] or {})
 
 
 def _cells(pair: dict[str, Any], ci_prob: float, likely: Callable[[float], str]) -> dict[str, str]:
@@ -183,8 +186,8 @@ def _learners(tree: "xr.DataTree", names: list[str], ci_prob: float) -> list[dic
     columns = effect.transpose("learner", "chain", "draw").values.reshape(len(names), -1)
     rows = []
     for j, name in enumerate(names):
-        found = summarize_draws(columns[j], ci_prob)
-        row = {"learner": name, "effect": found["mean"], "interval": found["interval"]}
+        summary = summarize_draws(columns[j], ci_prob)
+        row = {"learner": name, "effect": summary["mean"], "interval": summary["interval"]}
         rows.append(row | {key: float(best[key][j]) for key in ("p_best", "p_best_mcse")})
     return rows
 
@@ -211,20 +214,22 @@ def _compared(
     run = again["canonical_difference"].values
     run = run.mean(axis=2) if task is None else run
     p = float(np.mean(difference > 0))
-    found = {
+    compared = {
         "difference": told["mean"],
         "sd": told["sd"],
         "interval": told["interval"],
         "p_better": p,
-        "rope": None if rope is None else {
+        "rope": None
+        if rope is None
+        else {
             "a_better": float(np.mean(difference > rope)),
             "equivalent": float(np.mean(np.abs(difference) <= rope)),
             "b_better": float(np.mean(difference < -rope)),
         },
         "p_other_seed": float(np.mean(run * np.sign(at) < 0) + np.mean(run * at == 0) / 2),
-    }  # fmt: skip
+    }
     if task is None:
-        return found
+        return compared
     iterations = int(constants["n_iterations"])
     both = list(list(combinations(range(posterior.sizes["learner"]), 2))[pair])
     partition, data = (
@@ -233,7 +238,7 @@ def _compared(
     )
     whole = data + partition / iterations
     steady = told["mean"] * whole**0.5 / told["sd"]
-    return found | {
+    return compared | {
         "observed_difference": at,
         "iterations": iterations,
         "partition_share": float(partition_share(partition / iterations, data)),

@@ -90,11 +90,19 @@ def describe_runs(runs: CrossValidation) -> Report:
     return Report(
         content=content,
         make_frame=lambda: frame,
-        tables=[Table(
-            ["learner", *columns.values(), "best in"],
-            [[row["learner"], *(_number(row, name) for name in columns), f"{row['share_best']:.0%}"]
-             for row in rows],
-        )],
+        tables=[
+            Table(
+                ["learner", *columns.values(), "best in"],
+                [
+                    [
+                        row["learner"],
+                        *(_number(row, name) for name in columns),
+                        f"{row['share_best']:.0%}",
+                    ]
+                    for row in rows
+                ],
+            )
+        ],
         sentences=sentences,
         legend=[
             f"steady state: mean {score} over all partitions; canonical: of the first partitions "
@@ -107,10 +115,11 @@ def describe_runs(runs: CrossValidation) -> Report:
         paragraph=[*sentences, *as_sentences(runs.notes)],
         basis=[
             f"{runs.n_iterations} x {data.folds} stratified folds, seed {runs.random_seed}",
-            SOFTWARE, _CITED,
+            SOFTWARE,
+            _CITED,
         ],
         about=runs,
-    )  # fmt: skip
+    )
 
 
 def _sentences(content: dict[str, Any]) -> Iterator[str]:
@@ -158,14 +167,20 @@ def _frame(runs: CrossValidation) -> "pd.DataFrame":
     means = pd.DataFrame([pd.DataFrame(one).mean(axis=1) for one in scores], runs.learners).T
     best = means.eq(means.max(axis=1), axis=0)
     sd = means.apply(lambda one: sample_sd(one.dropna().to_numpy()))
-    found = pd.DataFrame({
-        "steady_state": means.mean(),
-        "mcse": sd / means.count() ** 0.5,
-        "canonical": means[:canonical].mean() if canonical <= runs.n_iterations else np.nan,
-        "sd_iterations": sd,
-        "median": means.median(),
-        "pooled": pd.DataFrame(runs.pooled_scores.T, columns=runs.learners).mean(),
-        "share_best": best.div(best.sum(axis=1).clip(lower=1), axis=0).mean(),
-        "failed_fits": np.isnan(scores).sum(axis=(1, 2)),
-    }).rename_axis("learner").reset_index()  # fmt: skip
-    return found if runs.n_classes == 2 else found.drop(columns="pooled")
+    frame = (
+        pd.DataFrame(
+            {
+                "steady_state": means.mean(),
+                "mcse": sd / means.count() ** 0.5,
+                "canonical": means[:canonical].mean() if canonical <= runs.n_iterations else np.nan,
+                "sd_iterations": sd,
+                "median": means.median(),
+                "pooled": pd.DataFrame(runs.pooled_scores.T, columns=runs.learners).mean(),
+                "share_best": best.div(best.sum(axis=1).clip(lower=1), axis=0).mean(),
+                "failed_fits": np.isnan(scores).sum(axis=(1, 2)),
+            }
+        )
+        .rename_axis("learner")
+        .reset_index()
+    )
+    return frame if runs.n_classes == 2 else frame.drop(columns="pooled")

@@ -112,7 +112,7 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
         f"With other partitions {pair['first']} comes before {pair['second']} in {kept:.0f} of 100 "
         f"comparisons of runs that {rule} stops."
     )
-    found, region = pair["posterior"], content["rope"]
+    posterior, region = pair["posterior"], content["rope"]
     p = {test["name"]: test["p_value"] for test in pair["tests"]}
     tests = ""
     if p and p["corrected"] is None:
@@ -127,11 +127,11 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
         )
     equal = ""
     if region is not None:
-        same = chance(found["rope"]["equivalent"])
+        same = chance(posterior["rope"]["equivalent"])
         equal = f", and the two differ by at most {region:g} with probability {same}"
     yield (
         f"With the noise of the data as well {pair['first']} is better with probability "
-        f"{chance(found['p_better'])}{equal}{tests}."
+        f"{chance(posterior['p_better'])}{equal}{tests}."
     )
 
 
@@ -196,12 +196,12 @@ def _of_folds(content: dict[str, Any]) -> Iterator[str]:
 def _of_truth(content: dict[str, Any]) -> Iterator[str]:
     """How far estimates are from true test sets."""
     if content["against_truth"] is not None:
-        found = content["against_truth"]["steady"]
-        mean = float(np.mean([*found["bias"].values()]))
+        truth = content["against_truth"]["steady"]
+        mean = float(np.mean([*truth["bias"].values()]))
         yield (
             f"Against true test sets the means of all iterations are {abs(mean):.2g} too "
             f"{'low' if mean < 0 else 'high'} in the mean, and have the same best learner on "
-            f"{found['same_best']:.0%} of the data sets."
+            f"{truth['same_best']:.0%} of the data sets."
         )
 
 
@@ -283,19 +283,19 @@ def _posteriors(content: dict[str, Any]) -> tuple[Table, str]:
     region, n = content["rope"], content["n_iterations"]
 
     def cells(row: dict[str, Any]) -> dict[str, str]:
-        found = row["posterior"]
-        low, high = found["interval"]
+        posterior = row["posterior"]
+        low, high = posterior["interval"]
         d = decimals_for((high - low) / 4)
-        rope = found["rope"]
+        rope = posterior["rope"]
         return _place(content, row) | {
             "first": row["first"],
             "second": row["second"],
             f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}",
-            "P(first better)": chance(found["p_better"]),
+            "P(first better)": chance(posterior["p_better"]),
             **({} if rope is None else {"P(equivalent)": chance(rope["equivalent"])}),
-            "P(other seed)": _number(found["p_other_seed"], ".2f"),
-            "partitions": _number(found["partition_share"], ".0%"),
-            "more": still_missing(found, n),
+            "P(other seed)": _number(posterior["p_other_seed"], ".2f"),
+            "partitions": _number(posterior["partition_share"], ".0%"),
+            "more": still_missing(posterior, n),
         }
 
     rho = content["pairs"][0]["posterior"]["correlation"]
@@ -375,18 +375,18 @@ def _verdicts(content: dict[str, Any]) -> tuple[Table, str]:
 
 def _bias(content: dict[str, Any]) -> tuple[Table, str]:
     """Ranks of the numbers of folds."""
-    found = content["fold_bias"]
+    bias = content["fold_bias"]
     rows = [
         {"learner": row["learner"], "estimate": row["estimate"]}
         | {name: f"{rank:.2f}" for name, rank in row["folds"].items()}
         | {"p": _p(row["p_value"]), "optimistic": _apart(row)}
-        for row in found
+        for row in bias
     ]
     return Table.of(rows, "Numbers of folds, by mean ranks over data sets"), (
         "Numbers of folds: rank 1 is the highest estimate; canonical: of single runs of about ten "
         "fits, steady: of all iterations; p: Friedman's test; optimistic: numbers whose estimates "
-        f"are higher by more than the critical difference ({found[0]['nemenyi']:.2f} by Nemenyi, "
-        f"of all pairs; {found[0]['bonferroni_dunn']:.2f} by Bonferroni and Dunn against one)."
+        f"are higher by more than the critical difference ({bias[0]['nemenyi']:.2f} by Nemenyi, "
+        f"of all pairs; {bias[0]['bonferroni_dunn']:.2f} by Bonferroni and Dunn against one)."
     )
 
 
@@ -394,13 +394,13 @@ def _apart(row: dict[str, Any]) -> str:
     """Pairs of numbers of folds whose ranks differ by more than Nemenyi's difference."""
     ranks = {name.split()[0]: rank for name, rank in row["folds"].items()}
     pairs = permutations(ranks, 2)
-    found = [f"{a} above {b}" for a, b in pairs if ranks[b] - ranks[a] > row["nemenyi"]]
-    return ", ".join(found) or "none"
+    apart = [f"{a} above {b}" for a, b in pairs if ranks[b] - ranks[a] > row["nemenyi"]]
+    return ", ".join(apart) or "none"
 
 
 def _truth(content: dict[str, Any]) -> tuple[Table, str]:
     """Errors of both estimates."""
-    found = content["against_truth"]
+    truth = content["against_truth"]
     rows = [
         {
             "learner": learner,
@@ -408,8 +408,8 @@ def _truth(content: dict[str, Any]) -> tuple[Table, str]:
             "mean error": f"{one['bias'][learner]:+.2g}",
             "root mean square": f"{one['mse'][learner] ** 0.5:.2g}",
         }
-        for learner in found["steady"]["bias"]
-        for kind, one in found.items()
+        for learner in truth["steady"]["bias"]
+        for kind, one in truth.items()
     ]
     return Table.of(rows, "Estimates against true test sets"), (
         "True test sets: estimate less the score on the test set, over data sets; a negative error "

@@ -95,9 +95,9 @@ def task_weights(
     [0.75, 0.25]
     """
     if isinstance(average, Mapping):
-        given = {str(task): float(weight) for task, weight in average.items()}
-        check_tasks(given, tasks, "average", "weight")
-        weights = np.array([given[task] for task in tasks])
+        of_task = {str(task): float(weight) for task, weight in average.items()}
+        check_tasks(of_task, tasks, "average", "weight")
+        weights = np.array([of_task[task] for task in tasks])
         if not (np.all((weights >= 0) & (weights < np.inf)) and weights.sum() > 0):
             raise InputError("the weights of tasks are numbers of at least 0 with a positive sum")
     elif average == "items":
@@ -111,13 +111,13 @@ def task_weights(
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def check_tasks(given: Collection[str], tasks: Sequence[str], what: str, one: str) -> None:
+def check_tasks(names: Collection[str], tasks: Sequence[str], what: str, one: str) -> None:
     """Raise ``InputError`` unless something is given for every task and no other."""
-    unknown = sorted(set(given) - set(tasks))
+    unknown = sorted(set(names) - set(tasks))
     if unknown:
         hint = nearest(unknown[0], tasks)
         raise InputError(f"{what} names a task {shown(unknown[0])} that is not there{hint}")
-    missing = [task for task in tasks if task not in given]
+    missing = [task for task in tasks if task not in names]
     if missing:
         raise InputError(f"{what} has no {one} of task {shown(missing[0])}")
 
@@ -213,8 +213,8 @@ def averaged_over_runs(
     --------
     >>> runs = np.array([[0.5], [1.0], [0.5], [0.0]])
     >>> one, two = (np.zeros(4, int), np.ones(1)), np.array(2)
-    >>> found = averaged_over_runs(runs, variance_of_runs(runs, two), *one, two)
-    >>> found.scores.tolist(), found.effective.round(1).tolist()
+    >>> averages = averaged_over_runs(runs, variance_of_runs(runs, two), *one, two)
+    >>> averages.scores.tolist(), averages.effective.round(1).tolist()
     ([0.5], [9.0])
     """
     n = len(values)
@@ -314,8 +314,8 @@ def averaged_over_tasks(
     --------
     >>> tasks = np.repeat([0, 1, 2, 3], 5)
     >>> values = np.repeat([0.2, 0.4, 0.6, 0.8], 5)[:, None]
-    >>> found = averaged_over_tasks(values, tasks, None, np.full(4, 0.25))
-    >>> found.scores.round(2).tolist(), (found.influence**2).sum().round(4).item()
+    >>> averages = averaged_over_tasks(values, tasks, None, np.full(4, 0.25))
+    >>> averages.scores.round(2).tolist(), (averages.influence**2).sum().round(4).item()
     ([0.5], 0.0167)
     """
     within = averaged(values, tasks, clusters, weights)

@@ -35,23 +35,27 @@ missing_option: Decorator = choice_option(
 
 group_options: Decorator = together(
     click.option(
-        "--leave-out", multiple=True, metavar="NAME",
+        "--leave-out",
+        multiple=True,
+        metavar="NAME",
         help="Classifier or task to leave out; may be repeated.",
     ),
     click.option(
-        "--new", type=click.Choice(["items", "runs", "tasks"]),
+        "--new",
+        type=click.Choice(["items", "runs", "tasks"]),
         help="What skill is about: new items of these tasks (default), new runs on these very "
         "items, or new tasks like these.",
     ),
     click.option(
-        "--average", metavar="items|tasks|WEIGHTS.csv",
+        "--average",
+        metavar="items|tasks|WEIGHTS.csv",
         help="What counts equally in a score: items, tasks (default where there are any), or "
         "tasks by the weights of a table task,weight.",
     ),
     click.option("--run-column", help="Column of the run (seed, epoch) of each row."),
     click.option("--cluster-column", help="Column of what each item belongs to."),
     click.option("--task-column", help="Column of the task of each item."),
-)  # fmt: skip
+)
 """Options of answers in tasks, clusters and runs."""
 
 
@@ -76,8 +80,8 @@ def parse_passes(metric: str | None) -> tuple[int, bool] | None:
     >>> parse_passes("pass@3"), parse_passes("pass^2"), parse_passes("acc")
     ((3, False), (2, True), None)
     """
-    found = _PASSES.fullmatch(metric or "")
-    return None if found is None else (int(found[2]), found[1] == "^")
+    match = _PASSES.fullmatch(metric or "")
+    return None if match is None else (int(match[2]), match[1] == "^")
 
 
 @command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")

@@ -155,8 +155,8 @@ class FoldScores(Observed):
         >>> runs = FoldScores(skills + noise, learners=["nb", "tree"])
         >>> table = runs.score_table()
         >>> naive = bs.fit_epp(table).test("nb", "tree")
-        >>> found = bs.fit_epp(table, test_fraction=runs.test_fraction).test("nb", "tree")
-        >>> round(found.difference, 2), naive.p_value < 0.0001, round(found.p_value, 2)
+        >>> test = bs.fit_epp(table, test_fraction=runs.test_fraction).test("nb", "tree")
+        >>> round(test.difference, 2), naive.p_value < 0.0001, round(test.p_value, 2)
         (0.74, True, 0.31)
         """
         rows = np.moveaxis(self.scores, 1, -1)
@@ -193,13 +193,13 @@ def score_name(scorer: str) -> str:
 
 
 def _checked_folds(folds: int | None, columns: int) -> int:
-    found = columns if folds is None else folds
-    if found < 2 or columns not in (1, found):
+    n_folds = columns if folds is None else folds
+    if n_folds < 2 or columns not in (1, n_folds):
         raise InputError(
             f"folds is the number of parts of a partition, at least 2 and the {columns} of the "
-            f"scores where they are given fold by fold, got {found}"
+            f"scores where they are given fold by fold, got {n_folds}"
         )
-    return int(found)
+    return int(n_folds)
 
 
 def _check_numbers(numbers: FloatArray, tasks: Sequence[str], learners: Sequence[str]) -> None:

@@ -92,11 +92,11 @@ def occurrences(keys: Iterable[Hashable]) -> list[int]:
     [0, 0, 1, 2]
     """
     seen: Counter[Hashable] = Counter()
-    found = []
+    counts = []
     for key in keys:
-        found.append(seen[key])
+        counts.append(seen[key])
         seen[key] += 1
-    return found
+    return counts
 
 
 def place_rows(

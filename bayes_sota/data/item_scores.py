@@ -102,8 +102,8 @@ class ItemScores(ItemMatrix):
     ) -> None:
         """Check everything once."""
         numbers = plain_matrix(values, _MEANING)
-        given = getattr(values, "columns", None) if names is None else names
-        super().__init__(numbers.shape, given, items, clusters, name, tasks, average)
+        columns = getattr(values, "columns", None) if names is None else names
+        super().__init__(numbers.shape, columns, items, clusters, name, tasks, average)
         if self.n_items < 2 or not self.n_classifiers:
             raise InputError(
                 f"item scores need at least 2 items and a classifier, got {self.n_items} and "
@@ -221,7 +221,7 @@ class ItemScores(ItemMatrix):
         rng = generator_of(random_seed)
         strata = [np.flatnonzero(part) for part in self._strata]
         members = None if self.clusters is None else _members(self.clusters)
-        found = []
+        replicates = []
         for _ in range(repetitions):
             if members is None:
                 rows = np.concatenate([rng.choice(part, part.size) for part in strata])
@@ -230,8 +230,10 @@ class ItemScores(ItemMatrix):
             labels = None if self.labels is None else self.labels[rows]
             of = self._of_tasks
             tasks = None if of is None else (of[0][rows], of[1])
-            found.append(self.sign * _estimate(self.values[rows], labels, self.metric, tasks)[0])
-        return np.cov(found, rowvar=False)
+            replicates.append(
+                self.sign * _estimate(self.values[rows], labels, self.metric, tasks)[0]
+            )
+        return np.cov(replicates, rowvar=False)
 
     def subset(self, classifiers: Sequence[int]) -> "ItemScores":
         """The same items for some classifiers, by their places.
@@ -276,9 +278,13 @@ class ItemScores(ItemMatrix):
         codes, weights = self.task_codes
         means = np.stack([self.values[codes == t].mean(axis=0) for t in range(weights.size)])
         return ItemScores(
-            means, metric="mean", lower_is_better=self.lower_is_better, names=self.names,
-            items=sorted(self.task_weights), name=self.name,
-        ).of_tasks("task")  # fmt: skip
+            means,
+            metric="mean",
+            lower_is_better=self.lower_is_better,
+            names=self.names,
+            items=sorted(self.task_weights),
+            name=self.name,
+        ).of_tasks("task")
 
     def leaderboard(self) -> Leaderboard:
         """What a leaderboard shows: the scores, with the sizes or the standard error of the best.
@@ -294,25 +300,39 @@ class ItemScores(ItemMatrix):
         shared: dict[str, Any] = {"names": self.names, "name": self.name}
         if self.metric == "auc":
             return Leaderboard(
-                self.scores, n_test=self.n_items, n_positive=self.n_positive, metric="auc",
-                percent=False, rounding="exact", **shared,
-            )  # fmt: skip
+                self.scores,
+                n_test=self.n_items,
+                n_positive=self.n_positive,
+                metric="auc",
+                percent=False,
+                rounding="exact",
+                **shared,
+            )
         error = float(self.standard_errors[int(np.argmax(self.scores))])
         if error <= _ROUND_OFF * float(np.max(np.abs(self.values))):
             raise InputError(
                 "the best classifier has the same number for every item: there is no standard error"
             )
         return Leaderboard(
-            self.sign * self.scores, n_test=self.n_items, metric="score", standard_error=error,
-            lower_is_better=self.lower_is_better, **shared,
-        )  # fmt: skip
+            self.sign * self.scores,
+            n_test=self.n_items,
+            metric="score",
+            standard_error=error,
+            lower_is_better=self.lower_is_better,
+            **shared,
+        )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
         labels = () if self.labels is None else (self.labels,)
         rest: tuple[Any, ...] = (
-            self.metric, self.lower_is_better, self.names, self.items, self.clusters, self.name
-        )  # fmt: skip
+            self.metric,
+            self.lower_is_better,
+            self.names,
+            self.items,
+            self.clusters,
+            self.name,
+        )
         if self.tasks is not None:
             rest = (*rest, self.tasks, self.task_weights)
         if self.new == "tasks":
@@ -395,14 +415,14 @@ def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_
     if not np.isin(raw, (0, 1)).all():
         first = raw[~np.isin(raw, (0, 1))][0]
         raise InputError(f"labels are 1 (positive) or 0 (negative), got {str(first)!r:.40}")
-    found = raw.astype(bool)
-    sizes = int(found.sum()), int((~found).sum())
+    positive = raw.astype(bool)
+    sizes = int(positive.sum()), int((~positive).sum())
     if min(sizes) < 2:
         raise InputError(
             f"an AUC needs at least 2 items of each class, got {sizes[0]} positive and "
             f"{sizes[1]} negative"
         )
-    return found
+    return positive
 
 
 def bootstrap_standard_errors(
@@ -448,20 +468,22 @@ def bootstrap_standard_errors(
     >>> bool(np.all(abs(errors - 0.07) < 0.02))  # sqrt(2 / 400)
     True
     """
-    given, columns = np.asarray(truth), np.asarray(predictions)
-    if columns.ndim != 2 or len(given) != len(columns) or len(given) < 2:
+    labels, columns = np.asarray(truth), np.asarray(predictions)
+    if columns.ndim != 2 or len(labels) != len(columns) or len(labels) < 2:
         raise InputError(
             "predictions must be items x classifiers, with one row for each of at least 2 true "
-            f"values, got shapes {given.shape} and {columns.shape}"
+            f"values, got shapes {labels.shape} and {columns.shape}"
         )
     if repetitions < 2:
         raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
     rng = generator_of(random_seed)
-    members = _members(checked_clusters(clusters, len(given)) or list(map(str, range(len(given)))))
+    members = _members(
+        checked_clusters(clusters, len(labels)) or list(map(str, range(len(labels))))
+    )
     values = np.empty((repetitions, columns.shape[1]))
     for row in values:
         rows = _drawn(members, rng)
-        row[:] = [metric(given[rows], columns[rows, j]) for j in range(columns.shape[1])]
+        row[:] = [metric(labels[rows], columns[rows, j]) for j in range(columns.shape[1])]
     if not np.isfinite(values).all():
         raise InputError("the metric is not finite on some resampled test sets")
     return values.std(axis=0, ddof=1)

@@ -74,7 +74,7 @@ class LatticeFit:
     @property
     def statement(self) -> str:
         """What is certain and what is not, in a sentence."""
-        given = f"all {self.n_scores:,} scores{_CUT[self.rounding]}"
+        described = f"all {self.n_scores:,} scores{_CUT[self.rounding]}"
         chance = "below 1e-6" if self.p_other < 1e-6 else f"about {self.p_other:.1g}"
         chance = f"the probability that it is another size is {chance}"
         if not self.is_identified:
@@ -87,7 +87,7 @@ class LatticeFit:
         nearest = "no other below twice that fits, multiples do"
         if near:
             nearest = f"{near[0]:,} is the next that fits"
-        return f"{self.n_test:,} is the smallest size that gives {given}; {nearest}; {chance}"
+        return f"{self.n_test:,} is the smallest size that gives {described}; {nearest}; {chance}"
 
 
 def infer_n_test(
@@ -149,23 +149,25 @@ def fit_lattice(parsed: Mapping[Rounding, PrintedScores], max_n: int = LARGEST_S
     first = next(iter(parsed.values()))
     if first.scaled is None:
         parsed = {"exact": first}
-    found = {how: _fitting_sizes(printed, how, max_n) for how, printed in parsed.items()}
-    sizes = np.unique(np.concatenate([fitting for fitting, _ in found.values()]))
+    fitting_sizes = {how: _fitting_sizes(printed, how, max_n) for how, printed in parsed.items()}
+    sizes = np.unique(np.concatenate([fitting for fitting, _ in fitting_sizes.values()]))
     n_scores = _distinct(first).size
     if not sizes.size:
-        raise InputError(_nothing_fits(first, tuple(found), max_n, n_scores))
+        raise InputError(_nothing_fits(first, tuple(fitting_sizes), max_n, n_scores))
     weights = np.full(sizes.size, -np.inf)
-    for fitting, counted in found.values():
+    for fitting, counted in fitting_sizes.values():
         at = np.searchsorted(sizes, fitting)
         prior = -(n_scores + 1) * np.log(fitting)
         weights[at] = np.logaddexp(weights[at], counted + prior)
     unit = _unit(first)
-    beyond = np.log(len(found) * max(np.log(_LARGEST_TEST / unit), 1.0)) - n_scores * np.log(unit)
+    beyond = np.log(
+        len(fitting_sizes) * max(np.log(_LARGEST_TEST / unit), 1.0)
+    ) - n_scores * np.log(unit)
     total = float(np.logaddexp(np.logaddexp.reduce(weights), beyond))
     order = np.argsort(-weights, kind="stable")
     best = int(sizes[order[0]])
-    chosen = next(how for how, (fitting, _) in found.items() if best in fitting)
-    rest = [how for how in found if how != chosen]
+    chosen = next(how for how, (fitting, _) in fitting_sizes.items() if best in fitting)
+    rest = [how for how in fitting_sizes if how != chosen]
     return LatticeFit(
         n_test=best,
         candidates=tuple(sizes[order[1 : _MOST_CANDIDATES + 1]].tolist()),
@@ -174,7 +176,7 @@ def fit_lattice(parsed: Mapping[Rounding, PrintedScores], max_n: int = LARGEST_S
         n_scores=int(n_scores),
         p_other=abs(float(np.expm1(weights[order[0]] - total))),
         n_fitting=int(sizes.size),
-        other=(rest[0], next(iter(found[rest[0]][0].tolist()), None)) if rest else None,
+        other=(rest[0], next(iter(fitting_sizes[rest[0]][0].tolist()), None)) if rest else None,
     )
 
 

@@ -122,9 +122,13 @@ class BestScore(Chosen):
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
         percent = None if typed is None or typed >= LEAST_PERCENT else False
         printed = parse_scores(
-            [maximum], rounding=how, decimals=decimals, percent=percent, bounded=metric != "score",
+            [maximum],
+            rounding=how,
+            decimals=decimals,
+            percent=percent,
+            bounded=metric != "score",
             subject=_the_maximum,
-        )  # fmt: skip
+        )
         n, _ = checks.find_test_size(n_test, {how: printed}, metric != "score")
         best, counts = float(printed.values[0]), None
         if metric == "accuracy":
@@ -505,9 +509,13 @@ class Leaderboard(BestScore):
         """
         errors = ScoreErrors.of_sizes(sizes, self.scores, source)
         return self._copy(
-            metric="accuracy", standard_error=None, n_test=errors.n_test, n_test_source=source,
-            error_ratios=errors.ratios, rounding="exact",
-        )  # fmt: skip
+            metric="accuracy",
+            standard_error=None,
+            n_test=errors.n_test,
+            n_test_source=source,
+            error_ratios=errors.ratios,
+            rounding="exact",
+        )
 
     def of_tasks(self, scores: "TaskAverages", new: str) -> "Leaderboard":
         """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""

@@ -84,19 +84,21 @@ class Matches(Observed):
         _check_matches(a, b, y, names)
         if clusters is not None and (isinstance(clusters, str) or len(clusters) != y.size):
             raise InputError(f"there are {y.size:,} matches and {len(clusters):,} clusters")
-        labels = (
-            np.arange(y.size) if clusters is None
-            else codes_of(list(map(str, clusters)))[1]
-        )  # fmt: skip
+        labels = np.arange(y.size) if clusters is None else codes_of(list(map(str, clusters)))[1]
         if clusters is not None and labels.max() == 0:
             raise InputError(
                 "all matches are of one cluster: at least two independent ones are needed to see "
                 "how results vary"
             )
         self._set(
-            first=a, second=b, outcomes=y, players=names, clusters=labels,
-            clustered=clusters is not None, tournament=str(tournament),
-        )  # fmt: skip
+            first=a,
+            second=b,
+            outcomes=y,
+            players=names,
+            clusters=labels,
+            clustered=clusters is not None,
+            tournament=str(tournament),
+        )
 
     @classmethod
     def from_names(

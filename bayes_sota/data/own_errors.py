@@ -152,10 +152,12 @@ def checked_sizes(n_test: Any, m: int, subject: Subject) -> IntArray:
     """Number of items behind each of m scores: one number for all, or one for each."""
     if not is_listed(n_test):
         return np.full(m, checks.whole_number(n_test, "n_test", checks.TEST_ITEMS))
-    return np.array([
-        checks.whole_number(value, "n_test", f"the number of test items behind {subject(j)}")
-        for j, value in enumerate(_one_each(n_test, m, "n_test"))
-    ])  # fmt: skip
+    return np.array(
+        [
+            checks.whole_number(value, "n_test", f"the number of test items behind {subject(j)}")
+            for j, value in enumerate(_one_each(n_test, m, "n_test"))
+        ]
+    )
 
 
 def sizes_of_accuracies(
@@ -256,10 +258,10 @@ def find_rounding(
     InputError
         No number of right answers prints as some score; with the first rounding.
     """
-    found: dict[Rounding, IntArray] = {}
+    fitting: dict[Rounding, IntArray] = {}
     first = next(iter(parsed))
     for how, printed in parsed.items():
-        bounds = found[how] = np.empty((sizes.size, 2), np.int64)
+        bounds = fitting[how] = np.empty((sizes.size, 2), np.int64)
         for n, rows in _rows_of(sizes):
             bounds[rows] = count_bounds(_only(printed, rows), n, how)
         if np.all(bounds[:, 0] <= bounds[:, 1]):
@@ -272,8 +274,8 @@ def find_rounding(
             return how, bounds, () if how == first else (remark,)
     for n, rows in _rows_of(sizes):
         printed, names = _only(parsed[first], rows), [subject(int(row)) for row in rows]
-        checks.check_attainable(printed, found[first][rows], n, first, names.__getitem__)
-    return first, found[first], ()
+        checks.check_attainable(printed, fitting[first][rows], n, first, names.__getitem__)
+    return first, fitting[first], ()
 
 
 def _rows_of(sizes: IntArray) -> list[tuple[int, IntArray]]:

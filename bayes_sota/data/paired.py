@@ -115,16 +115,16 @@ class PairedBoards(Chosen):
                 "lower_is_better is for errors and losses, but n_test says that the scores are "
                 "accuracies; write an error rate e as the accuracy 1 - e"
             )
-        given = None if names is None else checked_names(names)
+        checked = None if names is None else checked_names(names)
         sign = -1 if lower_is_better else 1
         scores = [
-            sign * _checked_scores(values, which, given, n_test is not None)
+            sign * _checked_scores(values, which, checked, n_test is not None)
             for values, which in zip((public, private), BOARDS, strict=True)
         ]
         _check_lengths(*scores)
-        every = entry_names(given, scores[0].size)
+        every = entry_names(checked, scores[0].size)
         negated = [_NEGATED] if lower_is_better else []
-        subject = partial(_subject, "public", given)
+        subject = partial(_subject, "public", checked)
         counts, prior, told = checked_submissions(submissions, len(every), subject)
         remarks = [*map(str, notes), *negated, *told, *_tied_first(scores, every)]
         self._set(
@@ -178,7 +178,7 @@ class PairedBoards(Chosen):
         'entry 6'
         """
         index = np.arange(self.n_entries)[np.asarray(entries)]
-        found = PairedBoards(
+        kept = PairedBoards(
             self.public[index],
             self.private[index],
             [self.names[i] for i in index],
@@ -188,10 +188,11 @@ class PairedBoards(Chosen):
             notes=self.notes,
         )
         chosen = None if self.submissions is None else self.submissions[index]
-        return found._copy(
-            submissions=chosen, submissions_prior=self.submissions_prior,
+        return kept._copy(
+            submissions=chosen,
+            submissions_prior=self.submissions_prior,
             is_competition=self.is_competition,
-        )  # fmt: skip
+        )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""

@@ -266,8 +266,8 @@ class Responses(ItemMatrix):
         self._set(notes=tuple(str(note) for note in notes))
         values, runs = _mean_of_runs(correct, n_runs)
         n_items, n_classifiers = values.shape
-        given = getattr(correct, "columns", None) if names is None else names
-        super().__init__(values.shape, given, items, clusters, name, tasks, average, new)
+        columns = getattr(correct, "columns", None) if names is None else names
+        super().__init__(values.shape, columns, items, clusters, name, tasks, average, new)
         if n_classifiers < 1:
             raise InputError("responses need a classifier")
         if n_items < 2:

@@ -238,11 +238,11 @@ def _check_scores(numbers: FloatArray, players: Sequence[str], rounds: Sequence[
 
 
 def _orientations(
-    given: bool | Iterable[bool] | Iterable[str], rounds: Sequence[str]
+    lower: bool | Iterable[bool] | Iterable[str], rounds: Sequence[str]
 ) -> NDArray[np.bool_]:
-    if isinstance(given, (bool, np.bool_)):
-        return np.full(len(rounds), bool(given))
-    flags = [given] if isinstance(given, str) else list(given)
+    if isinstance(lower, (bool, np.bool_)):
+        return np.full(len(rounds), bool(lower))
+    flags = [lower] if isinstance(lower, str) else list(lower)
     if all(isinstance(flag, str) for flag in flags):
         unknown = [flag for flag in flags if flag not in rounds]
         if unknown:

@@ -139,10 +139,18 @@ class TaskScores(Observed):
         weights = np.broadcast_to(task_weights(average, labels, sizes), (m, count))
         averaging = "weights" if isinstance(average, Mapping) else average or "tasks"
         self._set(
-            scores=numbers, sizes=sizes, errors=errors, weights=weights, tasks=labels,
-            names=entries, averaging=averaging, metric=metric,
-            lower_is_better=bool(lower_is_better), name=str(name), notes=tuple(notes),
-        )  # fmt: skip
+            scores=numbers,
+            sizes=sizes,
+            errors=errors,
+            weights=weights,
+            tasks=labels,
+            names=entries,
+            averaging=averaging,
+            metric=metric,
+            lower_is_better=bool(lower_is_better),
+            name=str(name),
+            notes=tuple(notes),
+        )
 
     def __repr__(self) -> str:
         """Size."""
@@ -228,9 +236,13 @@ class TaskScores(Observed):
         if self.averaging != "tasks":
             raise InputError("tasks that are the sample count the same: leave average out")
         return ItemScores(
-            self.scores.T, metric="mean", names=self.names, items=self.tasks, name=self.name,
+            self.scores.T,
+            metric="mean",
+            names=self.names,
+            items=self.tasks,
+            name=self.name,
             lower_is_better=self.lower_is_better,
-        ).of_tasks("data set")  # fmt: skip
+        ).of_tasks("data set")
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
@@ -287,12 +299,12 @@ def _by_errors(
     def subject(task: str, j: int) -> str:
         return f"the score of {names[j]!r:.80} in task {task!r:.80}"
 
-    found = np.empty(scores.shape)
+    filled = np.empty(scores.shape)
     for t, task in enumerate(tasks):
         of = partial(subject, task)
         if metric == "score":
-            found[:, t] = errors_of_scores(errors[:, t], len(scores), of)
+            filled[:, t] = errors_of_scores(errors[:, t], len(scores), of)
             continue
         known = None if sizes is None or np.isnan(sizes[:, t]).any() else sizes[:, t]
-        found[:, t] = sizes_of_accuracies(scores[:, t], errors[:, t], known, of)
-    return (sizes, found) if metric == "score" else (found, None)
+        filled[:, t] = sizes_of_accuracies(scores[:, t], errors[:, t], known, of)
+    return (sizes, filled) if metric == "score" else (filled, None)

@@ -40,9 +40,13 @@ if TYPE_CHECKING:
 
 
 _ONLY_SAMPLED = {
-    "--ties": "half", "--rope": None, "--model": None, "--draws": None,
-    "--player-covariates": None, "--round-covariates": None,
-}  # fmt: skip
+    "--ties": "half",
+    "--rope": None,
+    "--model": None,
+    "--draws": None,
+    "--player-covariates": None,
+    "--round-covariates": None,
+}
 _FIT = ("matches", "penalty", "test_fraction")
 _ONLY_FITTED = {
     "--plan": None,
@@ -57,69 +61,88 @@ _ONLY_FITTED = {
 
 _OPTIONS: tuple[Callable[..., Any], ...] = (
     choice_option(
-        "--matches", choices=("same-round", "all-rounds"),
+        "--matches",
+        choices=("same-round", "all-rounds"),
         help="Compare scores of the same round, or any two: only for rounds that are replicates.",
     ),
     click.option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players."),
     number_option(
-        Range(0, 1e6), "--penalty", default=0.0,
+        Range(0, 1e6),
+        "--penalty",
+        default=0.0,
         help="Add so many rounds of ties, which makes all estimates finite. Usual: 0.5.",
     ),
     number_option(
-        OPEN_SHARE, "--test-fraction",
+        OPEN_SHARE,
+        "--test-fraction",
         help="Rounds are splits of one data set that each test this share of it: they overlap.",
     ),
     number_option(
-        Range(0, 1_000_000, whole=True), "--repetitions",
+        Range(0, 1_000_000, whole=True),
+        "--repetitions",
         help="Simulated tournaments for the p-value of the deviance; 0 for none. Default: 999, "
         "fewer for thousands of players. With --plan: parts of the rounds, default 20.",
     ),
     click.option(
-        "--best-of", nargs=2, multiple=True, metavar="PLAYER N",
+        "--best-of",
+        nargs=2,
+        multiple=True,
+        metavar="PLAYER N",
         help="PLAYER is the best of N private variants (a number, or a range A:B).",
     ),
     number_option(
-        Range(0, 100, open_low=True), "--plan", metavar="SE",
+        Range(0, 100, open_low=True),
+        "--plan",
+        metavar="SE",
         help="How many rounds are enough for standard errors of SE (.2 is 5 points of the "
         "probability of winning), for telling neighbours, and for the best; with a learning curve.",
     ),
     click.option(
-        "--family-separator", metavar="TEXT",
+        "--family-separator",
+        metavar="TEXT",
         help="What stands after the family in the names of players: with _ gbm_17 is a "
         "configuration of gbm. Says what further tuning of each family promises.",
     ),
     number_option(
-        COUNT, "--more",
+        COUNT,
+        "--more",
         help="New configurations of a family, drawn like those that there are. Default: 20.",
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
     choice_option(
-        "--ties", choices=("half", "davidson", "rao-kupper"),
+        "--ties",
+        choices=("half", "davidson", "rao-kupper"),
         help="What a tie is: half a win, or an outcome of its own (with --bayes).",
     ),
     number_option(
-        Range(0, 0.5, open_high=True), "--rope",
+        Range(0, 0.5, open_high=True),
+        "--rope",
         help="Half-width of equivalence, of the probability of winning about 1/2 (with --bayes).",
     ),
     number_option(
-        Range(100, 500_000, whole=True), "--draws",
+        Range(100, 500_000, whole=True),
+        "--draws",
         help="Draws of each chain (with --bayes); default those of the model, 1000.",
     ),
     click.option(
-        "--player-covariates", type=InputFile(),
+        "--player-covariates",
+        type=InputFile(),
         help="Table of the players, named in its first column: families, sizes (with --bayes).",
     ),
     click.option(
-        "--round-covariates", type=InputFile(),
+        "--round-covariates",
+        type=InputFile(),
         help="Table of the rounds: every player has a slope for each number (with --bayes).",
     ),
     choice_option(
-        "--format", choices=("auto", "wide", "long", "battles", "cv_results", "lm_eval"),
+        "--format",
+        choices=("auto", "wide", "long", "battles", "cv_results", "lm_eval"),
         help="Format of FILES.",
     ),
     choice_option(
-        "--players", choices=("auto", "rows", "columns"),
+        "--players",
+        choices=("auto", "rows", "columns"),
         help="Where the players of a wide table are.",
     ),
     click.option("--player-column", help="Column of the players."),
@@ -136,20 +159,25 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     ),
     click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses."),
     click.option(
-        "--lower-is-better-in", multiple=True, metavar="ROUND",
+        "--lower-is-better-in",
+        multiple=True,
+        metavar="ROUND",
         help="A round whose lower scores are better; may be repeated.",
     ),
     number_option(
-        NOT_NEGATIVE, "--local-rope",
+        NOT_NEGATIVE,
+        "--local-rope",
         help="Players tie in a group of folds, or with --sds in a round, if they differ by less "
         "than so many standard deviations of the folds. Usual: 0.4.",
     ),
     click.option(
-        "--sds", type=InputFile(),
+        "--sds",
+        type=InputFile(),
         help="Standard deviations over folds; FILE then holds the means.",
     ),
     click.option(
-        "--unpaired-folds", is_flag=True,
+        "--unpaired-folds",
+        is_flag=True,
         help="With --local-rope: folds were not the same for all players.",
     ),
     interval_option,
@@ -163,7 +191,7 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     seed_option,
     *reversed(ESTIMATE_OPTIONS),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -259,9 +287,13 @@ def _fit(
     if asked["plan"] is not None:
         return _plan(fit, shown, asked, about), fit, fit.to_datatree
     report = report_fit(
-        fit, pairs=asked["test"], best_of=best_of, repetitions=asked["repetitions"],
-        random_seed=shown.seed, **about,
-    )  # fmt: skip
+        fit,
+        pairs=asked["test"],
+        best_of=best_of,
+        repetitions=asked["repetitions"],
+        random_seed=shown.seed,
+        **about,
+    )
     return _with_families(report, [fit], asked), fit, fit.to_datatree
 
 
@@ -286,9 +318,12 @@ def _plan(
     refuse_unused("--plan", unused | {"--output": shown.output, "--figure-kind": kind})
     repetitions = asked["repetitions"]
     return report_plan(
-        fit, asked["plan"], repetitions=20 if repetitions is None else repetitions,
-        random_seed=shown.seed, **about,
-    )  # fmt: skip
+        fit,
+        asked["plan"],
+        repetitions=20 if repetitions is None else repetitions,
+        random_seed=shown.seed,
+        **about,
+    )
 
 
 def _fit_several(
@@ -302,9 +337,9 @@ def _fit_several(
     if shown.figure_kind != "families":
         refuse_unused("several tournaments", unused | {"--figure": shown.figure})
     refuse_unused("several tournaments", unused)
-    found = fit_tournaments(tables, **{name: asked[name] for name in _FIT})
-    report = _with_families(report_tournaments(found, **about), found, asked)
-    return report, found, lambda: tournaments_tree(found)
+    leaderboards = fit_tournaments(tables, **{name: asked[name] for name in _FIT})
+    report = _with_families(report_tournaments(leaderboards, **about), leaderboards, asked)
+    return report, leaderboards, lambda: tournaments_tree(leaderboards)
 
 
 def _sample(
@@ -336,9 +371,13 @@ def _sample(
         progressbar=show_progress(shown.quiet, shown.as_json),
     )
     report = report_draws(
-        tree, tables, pairs=asked["test"], rope=asked["rope"],
-        test_fraction=asked["test_fraction"], **about,
-    )  # fmt: skip
+        tree,
+        tables,
+        pairs=asked["test"],
+        rope=asked["rope"],
+        test_fraction=asked["test_fraction"],
+        **about,
+    )
     return report, tree, lambda: tree
 
 

@@ -58,8 +58,8 @@ def build_design(covariates: Any, names: Sequence[str], kind: str) -> Design:
 
     Examples
     --------
-    >>> given = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
-    >>> design = build_design(given, "abc", "player")
+    >>> covariates = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
+    >>> design = build_design(covariates, "abc", "player")
     >>> design.labels
     ('size', 'family: net', 'family: tree')
     >>> design.columns[:, 0].round(2).tolist()
@@ -70,11 +70,11 @@ def build_design(covariates: Any, names: Sequence[str], kind: str) -> Design:
     categories: list[str] = []
     category: list[int] = []
     for name, values in _columns_by_name(covariates, names, kind).items():
-        found = _columns_of(name, values, names, kind)
-        columns += found.values()
-        labels += found
-        categories += [name] * (name not in found)
-        category += [-1 if name in found else len(categories) - 1] * len(found)
+        of_covariate = _columns_of(name, values, names, kind)
+        columns += of_covariate.values()
+        labels += of_covariate
+        categories += [name] * (name not in of_covariate)
+        category += [-1 if name in of_covariate else len(categories) - 1] * len(of_covariate)
     if not columns:
         raise InputError(f"covariates of {kind}s are given, but none is named")
     matrix = np.stack(columns, axis=1)

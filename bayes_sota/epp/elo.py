@@ -84,8 +84,8 @@ def elo_ratings(
 
     Examples
     --------
-    >>> found = elo_ratings(ScoreTable([[2, 1], [1, 2]], players=["a", "b"]), orders=2)
-    >>> found.ratings[0].round(2).tolist()
+    >>> elo = elo_ratings(ScoreTable([[2, 1], [1, 2]], players=["a", "b"]), orders=2)
+    >>> elo.ratings[0].round(2).tolist()
     [1498.53, 1501.47]
     """
     K_FACTOR.check(k_factor, "k_factor")

@@ -90,9 +90,9 @@ class Field:
     @property
     def tournament_of_setting(self) -> NDArray[np.intp]:
         """Tournament of each setting."""
-        found = np.zeros(int(self.setting.max()) + 1, np.intp)
-        found[self.setting] = self.tournament
-        return found
+        tournament = np.zeros(int(self.setting.max()) + 1, np.intp)
+        tournament[self.setting] = self.tournament
+        return tournament
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -137,8 +137,8 @@ class Field:
         """Pair of players in a tournament of each pair in a setting."""
         pairs = self.pairs[0]
         keys = np.column_stack([self.tournament_of_setting[pairs[:, 0]], pairs[:, 1:]])
-        found, groups = np.unique(keys, axis=0, return_inverse=True)
-        return groups.ravel(), len(found)
+        distinct, groups = np.unique(keys, axis=0, return_inverse=True)
+        return groups.ravel(), len(distinct)
 
     def observes(self, other: "Field") -> bool:
         """Whether the other has the same players, tournaments and outcomes."""

@@ -85,8 +85,10 @@ class PairTest:
         Standard error clustered by round, degrees of freedom, and two-sided p-value.
     interval : (float, float)
         Of the difference.
+    n_matches, points : int, float
+        Matches of A with B, and those that A won, a tie counted half.
     win_probability : float
-        That A beats B in a round.
+        That A beats B in a round, by the skills, which rest on the matches with all others too.
     win_probability_interval : (float, float)
     se_model, wald_chi2, p_value_model : float
         The same for independent matches, one degree of freedom.
@@ -102,6 +104,8 @@ class PairTest:
     df: float
     p_value: float
     interval: tuple[float, float]
+    n_matches: int
+    points: float
     win_probability: float
     win_probability_interval: tuple[float, float]
     se_model: float
@@ -214,16 +218,16 @@ class BradleyTerryFit:
     def _matches_by_cluster(self) -> FloatArray:
         """Matches of each player in each cluster, up to a factor, (G, m)."""
         data = self.data
-        found = np.zeros((data.n_clusters, len(self.players)))
+        matches = np.zeros((data.n_clusters, len(self.players)))
         if isinstance(data, Matches):
             for players in (data.first, data.second):
-                np.add.at(found, (data.clusters, players), 1)
-            return found
+                np.add.at(matches, (data.clusters, players), 1)
+            return matches
         played = data.present.astype(np.float64)
         if self.kind == "same-round":  # a player alone in a round has no match
             played *= np.maximum(data.present.sum(axis=1, keepdims=True) - 1, 0)
-        np.add.at(found, data.clusters, played)
-        return found
+        np.add.at(matches, data.clusters, played)
+        return matches
 
     @cached_property
     def clusters_of_players(self) -> NDArray[np.intp]:
@@ -259,9 +263,9 @@ class BradleyTerryFit:
         clusters = self.clusters_of_players
         few = self.overlap_of(clusters) * clusters / np.maximum(clusters - 1, 1)
         scores = self._cluster_scores * np.sqrt(few)
-        found = clustered_covariance(scores, self.covariance_model, self.least_share)
-        np.fill_diagonal(found, np.where(clusters > 1, np.diagonal(found), np.inf))
-        return found
+        covariance = clustered_covariance(scores, self.covariance_model, self.least_share)
+        np.fill_diagonal(covariance, np.where(clusters > 1, np.diagonal(covariance), np.inf))
+        return covariance
 
     @cached_property
     def se(self) -> FloatArray:
@@ -319,9 +323,9 @@ class BradleyTerryFit:
         """Standard error of each difference of skills, clustered by round, (m, m)."""
         own, shared = np.diagonal(self.covariance), self.covariance.copy()
         np.fill_diagonal(shared, 0.0)  # own variances may be infinite
-        found = np.sqrt(np.maximum(own[:, None] + own - 2 * shared, 0.0))
-        np.fill_diagonal(found, 0.0)
-        return np.asarray(found)
+        errors = np.sqrt(np.maximum(own[:, None] + own - 2 * shared, 0.0))
+        np.fill_diagonal(errors, 0.0)
+        return np.asarray(errors)
 
     def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
@@ -341,8 +345,8 @@ class BradleyTerryFit:
         --------
         >>> rng = np.random.default_rng(0)
         >>> table = ScoreTable(rng.standard_normal((20, 3)) + [1, 0.5, 0], players=["a", "b", "c"])
-        >>> found = fit_epp(table).test("a", "c")
-        >>> round(found.difference, 2), round(found.se, 2), found.p_value < 0.05
+        >>> test = fit_epp(table).test("a", "c")
+        >>> round(test.difference, 2), round(test.se, 2), test.p_value < 0.05
         (0.55, 0.5, False)
         """
         OPEN_SHARE.check(ci_prob, "ci_prob")
@@ -362,6 +366,8 @@ class BradleyTerryFit:
             df=df,
             p_value=_two_sided(difference, se, df),
             interval=ends,
+            n_matches=int(self.counts.n_matches[i, j]),
+            points=float(self.counts.doubled_wins[i, j] / 2),
             win_probability=float(expit(difference)),
             win_probability_interval=(float(expit(ends[0])), float(expit(ends[1]))),
             se_model=se_model,

@@ -126,7 +126,7 @@ def fit_tournaments(
     ...     simulate_tournament([1.0, 0.0, -1.0], 30, tournament=name, random_seed=seed)
     ...     for seed, name in enumerate(["iris", "wine"])
     ... ]
-    >>> [(found.tournament, found.epp.round(1).tolist()) for found in fit_tournaments(tables)]
+    >>> [(one.tournament, one.epp.round(1).tolist()) for one in fit_tournaments(tables)]
     [('iris', [1.0, -0.1, -0.9]), ('wine', [1.3, 0.4, -1.7])]
     """
     tables = list(tables)
@@ -136,8 +136,8 @@ def fit_tournaments(
         much = sum(table.n_players**2 for table in tables) > _PARALLEL
         jobs = min(len(tables), os.cpu_count() or 1) if much else 1
     cores = min(jobs, len(tables))
-    found = dict(run_each(partial(_leaderboard, fitted=fitted), tables, cores=cores))
-    return [found[place] for place in range(len(tables))]
+    leaderboards = dict(run_each(partial(_leaderboard, fitted=fitted), tables, cores=cores))
+    return [leaderboards[place] for place in range(len(tables))]
 
 
 def _leaderboard(
@@ -161,8 +161,8 @@ def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataT
     Examples
     --------
     >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
-    >>> dict(tournaments_tree(found)["point_estimate"].sizes)
+    >>> joined = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
+    >>> dict(tournaments_tree(joined)["point_estimate"].sizes)
     {'tournament': 1, 'player': 3}
     """
     import xarray as xr
@@ -180,8 +180,8 @@ def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataT
         for board in leaderboards
     ]
     players = list(dict.fromkeys(name for board in leaderboards for name in board.players))
-    found = xr.concat(tables, "tournament", join="outer").reindex(player=players)
-    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": found})
+    joined = xr.concat(tables, "tournament", join="outer").reindex(player=players)
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": joined})
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,21 +228,21 @@ def bootstrap_epp(
     --------
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([0.5, 0.0, -0.5], 40, random_seed=0))
-    >>> found = bootstrap_epp(fit, 200)
-    >>> found.se.round(2).tolist(), fit.se.round(2).tolist()
+    >>> skills = bootstrap_epp(fit, 200)
+    >>> skills.se.round(2).tolist(), fit.se.round(2).tolist()
     ([0.18, 0.16, 0.2], [0.18, 0.16, 0.2])
     """
     if repetitions < 2:
         raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
     rng, number = generator_of(random_seed), fit.data.n_clusters
-    found = np.full((repetitions, len(fit.players)), np.nan)
+    skills = np.full((repetitions, len(fit.players)), np.nan)
     infinite = 0
-    for row in found:
+    for row in skills:
         again, players, is_infinite = fit_clusters(fit, rng.integers(number, size=number))
         infinite += is_infinite
         row[players] = 0.0 if again is None else again.epp
-    found = fit.epp + np.sqrt(fit.overlap) * (found - fit.epp)
-    return EppBootstrap(fit.players, found, infinite)
+    skills = fit.epp + np.sqrt(fit.overlap) * (skills - fit.epp)
+    return EppBootstrap(fit.players, skills, infinite)
 
 
 def fit_clusters(

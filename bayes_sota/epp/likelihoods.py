@@ -151,11 +151,11 @@ class MatchRows:
         """
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         shape = (int(setting.max()) + 1, int(high.max()) + 1, int(high.max()) + 1)
-        found, place = np.unique(
+        distinct, place = np.unique(
             np.ravel_multi_index((setting, low, high), shape), return_inverse=True
         )
         outcome = np.where(self.first > self.second, 2 - self.outcome, self.outcome)
-        return np.stack(np.unravel_index(found, shape), axis=1), 3 * place + outcome
+        return np.stack(np.unravel_index(distinct, shape), axis=1), 3 * place + outcome
 
 
 def count_cells(cells: NDArray[np.intp], n_pairs: int) -> FloatArray:
@@ -268,9 +268,11 @@ def _maximum(rows: MatchRows, m: int, ties: Ties) -> tuple[FloatArray, float]:
     if ties == "half":
         return skills_at(0.5).x, 0.5
     best = minimize_scalar(
-        lambda p: skills_at(p).fun, bounds=(_SHARE, 1 - _SHARE), method="bounded",
+        lambda p: skills_at(p).fun,
+        bounds=(_SHARE, 1 - _SHARE),
+        method="bounded",
         options={"xatol": 1e-3},
-    )  # fmt: skip
+    )
     return skills_at(best.x).x, float(best.x)
 
 
@@ -362,8 +364,8 @@ def ranking_log_likelihood(
     Examples
     --------
     >>> orders = order_rounds(np.array([[0, 1, 2]]))
-    >>> found = ranking_log_likelihood(np.log([[1.0, 2.0, 3.0]]), np.array([0]), orders)
-    >>> round(float(np.exp(found[0])), 6)  # 3/6 * 2/3
+    >>> log_p = ranking_log_likelihood(np.log([[1.0, 2.0, 3.0]]), np.array([0]), orders)
+    >>> round(float(np.exp(log_p[0])), 6)  # 3/6 * 2/3
     0.333333
     """
     odds = operations.exp(skills)[..., setting[:, None, None], orders.order]

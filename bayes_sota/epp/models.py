@@ -175,8 +175,8 @@ def skills_or_outcomes(model: pm.Model) -> Any:
     """
     name = "round_rank" if "round_rank" in model.named_vars else "match_counts"
     node = model[name].owner
-    (found,) = node.op.dist_params(node)
-    return found
+    (parameter,) = node.op.dist_params(node)
+    return parameter
 
 
 def _is_ranked(tables: list[Any], ties: Ties, likelihood: RankingLikelihood) -> bool:
@@ -265,8 +265,8 @@ def _observe_rankings(skills: Any, field: Field, weights: Any) -> None:
 
     def logp(_: Any, skills: Any) -> Any:
         skills = skills[0]  # PyMC gives parameters the number of dimensions of the data
-        found = likelihoods.ranking_log_likelihood(skills, setting, tensors, pt)
-        return weights[field.tournament] * found
+        log_likelihood = likelihoods.ranking_log_likelihood(skills, setting, tensors, pt)
+        return weights[field.tournament] * log_likelihood
 
     def random(skills: Any, rng: Any = None, size: Any = None) -> Any:
         scores = skills.reshape(skills.shape[-2:])[setting] + rng.gumbel(size=present.shape)
@@ -275,9 +275,15 @@ def _observe_rankings(skills: Any, field: Field, weights: Any) -> None:
 
     pm.Data("round_tournament", field.tournament, dims="round")
     pm.CustomDist(
-        "round_rank", skills, logp=logp, random=random, signature="(s,p)->(p)", dtype="int64",
-        observed=field.ranks, dims=("round", "player"),
-    )  # fmt: skip
+        "round_rank",
+        skills,
+        logp=logp,
+        random=random,
+        signature="(s,p)->(p)",
+        dtype="int64",
+        observed=field.ranks,
+        dims=("round", "player"),
+    )
 
 
 def _tie_probability(ties: Ties, prior: tuple[float, float]) -> Any:
@@ -309,9 +315,14 @@ def _observe_matches(skills: Any, p_tie: Any, field: Field, weights: Any) -> Non
         return rng.multinomial(sizes, p / p.sum(axis=-1, keepdims=True)).astype(float)
 
     pm.CustomDist(
-        "match_counts", logs, logp=logp, random=random, signature="(o)->(o)",
-        observed=pm.Data("counted", counts), dims=("pair", "outcome"),
-    )  # fmt: skip
+        "match_counts",
+        logs,
+        logp=logp,
+        random=random,
+        signature="(o)->(o)",
+        observed=pm.Data("counted", counts),
+        dims=("pair", "outcome"),
+    )
 
 
 def _record_matches(field: Field) -> None:

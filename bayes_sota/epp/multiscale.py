@@ -93,8 +93,8 @@ def multiscale_test(
     >>> from bayes_sota.epp.fit import fit_epp
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([1.0, 0.9, 0.8, -1.0], 40, random_seed=0))
-    >>> found = multiscale_test(fit, [("1", "4")])
-    >>> found.may_be_best(), bool(found.pair_p_value[0] < 0.001)
+    >>> multiscale = multiscale_test(fit, [("1", "4")])
+    >>> multiscale.may_be_best(), bool(multiscale.pair_p_value[0] < 0.001)
     (['1', '2'], True)
     """
     _REPETITIONS.check(repetitions, "repetitions")

@@ -255,11 +255,11 @@ def learning_curve(
     points = []
     with followed(len(sizes) * repetitions, "parts of the rounds") as advance:
         for size in sizes:
-            found = []
+            curve = []
             for _ in range(repetitions):
-                found.append(_of_part(fit, rng.permutation(total)[:size]))
+                curve.append(_of_part(fit, rng.permutation(total)[:size]))
                 advance()
-            points.append(_point(fit, size, np.array([row for row in found if row])))
+            points.append(_point(fit, size, np.array([row for row in curve if row])))
     whole = np.array([[float(np.median(fit.se)), 0.0, 0.0, 0.0]])
     points.append(_point(fit, total, whole))
     return [*points, *_further(fit, total)]
@@ -277,10 +277,10 @@ def _of_part(fit: BradleyTerryFit, chosen: NDArray[np.intp]) -> list[float]:
     return [float(np.median(part.se)), distance, reordered, float(infinite)]
 
 
-def _point(fit: BradleyTerryFit, size: int, found: FloatArray) -> LearningPoint:
-    se, square, reordered, infinite = found.mean(axis=0).tolist()
+def _point(fit: BradleyTerryFit, size: int, estimates: FloatArray) -> LearningPoint:
+    se, square, reordered, infinite = estimates.mean(axis=0).tolist()
     predicted = float(np.median(expected_error(fit, size)))
-    number = round(infinite * len(found))
+    number = round(infinite * len(estimates))
     return LearningPoint(size, se, predicted, float(np.sqrt(square)), reordered, number)
 
 

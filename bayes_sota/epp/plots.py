@@ -235,8 +235,8 @@ def odds_axis(label: str, values: ArrayLike) -> Axis:
     >>> odds_axis("EPP", [-1.0, 1.0, np.inf]).texts[-1]
     '1.0\\n73%'
     """
-    given = np.asarray(values, np.float64)
-    finite = given[np.isfinite(given)]
+    skills = np.asarray(values, np.float64)
+    finite = skills[np.isfinite(skills)]
     low, high = float(finite.min()), float(finite.max())
     room = 0.05 * (high - low) or 0.01 * max(abs(high), 1.0)
     low, high = low - room, high + room
@@ -289,8 +289,8 @@ def draw_dots(panel: Panel, label: str, x: FloatArray, y: FloatArray, color: str
 
 def _finding_of_skills(board: pd.DataFrame, drawn: int) -> str:
     tied, count = int(board["tied"].sum()), len(board)
-    found = f"{tied:,} of {count:,} players may be the best (filled dots)"
+    sentence = f"{tied:,} of {count:,} players may be the best (filled dots)"
     if tied == 1:
         others = "the other" if count == 2 else f"all other {count - 1:,}"
-        found = f"{shown_name(board['player'].iloc[0])} is better than {others}"
-    return found if drawn == count else f"{found}\nthe first {drawn:,} are drawn"
+        sentence = f"{shown_name(board['player'].iloc[0])} is better than {others}"
+    return sentence if drawn == count else f"{sentence}\nthe first {drawn:,} are drawn"

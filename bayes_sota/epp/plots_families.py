@@ -85,8 +85,8 @@ def plot_families(
     panel = Panel(collection, "epp")
     panel.vline("average", 0.0, COLORS["prior"])
     for k, name in enumerate(names):
-        found = [(at[place, name], of[name]) for place, (_, of) in enumerate(drawn) if name in of]
-        _draw_boxes(panel, k, np.array([height for height, _ in found]), [x for _, x in found])
+        places = [(at[place, name], of[name]) for place, (_, of) in enumerate(drawn) if name in of]
+        _draw_boxes(panel, k, np.array([height for height, _ in places]), [x for _, x in places])
     return finished(panel, x, y, _finding(drawn, names, len(boards)))
 
 
@@ -139,10 +139,11 @@ def _finding(
 ) -> str:
     """The family whose skills are spread the most, by the mean width of its boxes."""
     widths = {
-        name: np.mean([np.subtract(*np.quantile(of[name], [0.75, 0.25]))
-                       for _, of in drawn if name in of])
+        name: np.mean(
+            [np.subtract(*np.quantile(of[name], [0.75, 0.25])) for _, of in drawn if name in of]
+        )
         for name in names
-    }  # fmt: skip
+    }
     widest = shown_name(max(widths, key=lambda name: widths[name]), 40)
     said = f"Skills of {widest} are spread the most: there tuning matters most"
     if len(names) == 1:

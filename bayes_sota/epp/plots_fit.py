@@ -69,20 +69,20 @@ def plot_reliability(
     >>> figure.viz["figure_title"].item()["string"]
     'Predicted and observed shares of wins differ by 0.03 on average'
     """
-    found = reliability(fit, n_bins)
+    bins = reliability(fit, n_bins)
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
     limits = make_bounds(0.0, 1.0)
     panel = Panel(make_collection({"wins": limits}, figsize=(5.6, 5.2), **where), "wins")
     panel.line("equal", [0.5, 1.0], [0.5, 1.0], COLORS["prior"])
-    panel.dots("pairs", found.pairs_predicted, found.pairs_observed, COLORS["prior"], size=4)
-    ends = np.column_stack([found.lower, found.upper])
-    here = np.repeat(found.predicted[:, None], 2, axis=1)
+    panel.dots("pairs", bins.pairs_predicted, bins.pairs_observed, COLORS["prior"], size=4)
+    ends = np.column_stack([bins.lower, bins.upper])
+    here = np.repeat(bins.predicted[:, None], 2, axis=1)
     draw_bars(panel, "interval", here, ends, COLORS["theta_sota"], 1.8)
-    panel.dots("bins", found.predicted, found.observed, COLORS["theta_sota"], size=30)
+    panel.dots("bins", bins.predicted, bins.observed, COLORS["theta_sota"], size=30)
     x = Axis("predicted probability that the better player wins", 0.48, 1.02, *make_ticks(0.5, 1))
-    low = min(float(np.nanmin([found.pairs_observed.min(), np.nanmin(ends)])), 0.45)
+    low = min(float(np.nanmin([bins.pairs_observed.min(), np.nanmin(ends)])), 0.45)
     y = Axis("observed share of wins", low - 0.03, 1.03, *make_ticks(low, 1.0))
-    said = f"Predicted and observed shares of wins differ by {found.mean_error:.2f} on average"
+    said = f"Predicted and observed shares of wins differ by {bins.mean_error:.2f} on average"
     return finished(panel, x, y, said)
 
 

@@ -195,8 +195,8 @@ def _held(tree: xr.DataTree) -> xr.Dataset | None:
     """Skills and win probabilities that a result holds, their means over draws."""
     for group in ("posterior", "point_estimate"):
         if group in tree.children and "win_probability" in tree[group]:
-            found = tree[group].to_dataset()[["epp", "win_probability"]]
-            return found.mean([dim for dim in ("chain", "draw") if dim in found.dims])
+            dataset = tree[group].to_dataset()[["epp", "win_probability"]]
+            return dataset.mean([dim for dim in ("chain", "draw") if dim in dataset.dims])
     return None
 
 

@@ -88,8 +88,8 @@ def read_tournaments(
         return [local_rope_matches_of_means(*means, threshold=threshold)], [note]
     if unpaired_folds and local_rope is None:
         raise InputError("--unpaired-folds is for --local-rope")
-    found = read_noted_scores(source, **options)
-    scores, notes = found.scores, list(found.notes)
+    noted = read_noted_scores(source, **options)
+    scores, notes = noted.scores, list(noted.notes)
     tables: list[Tournament] = list(scores.values()) if isinstance(scores, dict) else [scores]
     scored = [table for table in tables if isinstance(table, ScoreTable)]
     if local_rope is not None:
@@ -252,8 +252,8 @@ def read_means(
         raise InputError("means and standard deviations are two tables of one tournament")
     columns = _places(means.players, deviations.players, "player")
     rows = _places(means.rounds, deviations.rounds, "round")
-    found = np.where(means.present, deviations.scores[np.ix_(rows, columns)], np.nan)
-    return means, _checked_deviations(means, found)
+    spread = np.where(means.present, deviations.scores[np.ix_(rows, columns)], np.nan)
+    return means, _checked_deviations(means, spread)
 
 
 def _unpaired_statistics(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -308,28 +308,28 @@ def _matches(
 
 
 def _checked_deviations(means: ScoreTable, deviations: ArrayLike) -> FloatArray:
-    found = np.asarray(deviations, np.float64)
-    if found.shape != means.scores.shape:
+    values = np.asarray(deviations, np.float64)
+    if values.shape != means.scores.shape:
         raise InputError(
             f"standard deviations have the shape of the means, {means.scores.shape}, got "
-            f"{found.shape}"
+            f"{values.shape}"
         )
-    bad = np.argwhere(means.present & ~((found >= 0) & np.isfinite(found)))
+    bad = np.argwhere(means.present & ~((values >= 0) & np.isfinite(values)))
     if bad.size:
         r, i = bad[0]
         raise InputError(
             f"player {shown(means.players[i])}, round {shown(means.rounds[r])}: a standard "
-            f"deviation is a finite number >= 0, got {found[r, i]}"
+            f"deviation is a finite number >= 0, got {values[r, i]}"
         )
-    return found
+    return values
 
 
-def _places(wanted: Sequence[str], given: Sequence[str], what: str) -> list[int]:
+def _places(wanted: Sequence[str], labels: Sequence[str], what: str) -> list[int]:
     """Where each name of one table stands in the other; both have the same names."""
-    place = {name: index for index, name in enumerate(given)}
+    place = {name: index for index, name in enumerate(labels)}
     for absent, lacking in (
         ("standard deviations", [name for name in wanted if name not in place]),
-        ("means", sorted(set(given) - set(wanted))),
+        ("means", sorted(set(labels) - set(wanted))),
     ):
         if lacking:
             raise InputError(f"the table of {absent} has no {what} {shown(lacking[0])}")

@@ -94,7 +94,7 @@ def _of_scores(
 
 def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
     """Deviances of tournaments, (B,)."""
-    found = np.empty(len(doubled_wins))
+    deviances = np.empty(len(doubled_wins))
     together = np.full(len(doubled_wins), len(doubled_wins) > 1)
     everybody = np.zeros(len(fit.players), np.intp)
     for place, wins in enumerate(doubled_wins):
@@ -102,10 +102,10 @@ def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
         together[place] &= not part.any()
         if not together[place]:
             inner = (np.flatnonzero(part == k) for k in range(part.max() + 1))
-            found[place] = sum(float(_deviance(wins, players, fit)) for players in inner)
+            deviances[place] = sum(float(_deviance(wins, players, fit)) for players in inner)
     if together.any():
-        found[together] = _deviance(doubled_wins[together], np.arange(len(everybody)), fit)
-    return found
+        deviances[together] = _deviance(doubled_wins[together], np.arange(len(everybody)), fit)
+    return deviances
 
 
 def _deviance(doubled_wins: Wins, players: NDArray[np.intp], fit: BradleyTerryFit) -> FloatArray:

@@ -54,8 +54,8 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
     tail = (1 - ci_prob) / 2 / contrasts
     values, places = np.unique(df, return_inverse=True)
     with np.errstate(invalid="ignore"):
-        found = np.where(np.isinf(values), -ndtri(tail), -stdtrit(values, tail))
-    return np.where(values > 0, found, np.inf)[places]
+        critical = np.where(np.isinf(values), -ndtri(tail), -stdtrit(values, tail))
+    return np.where(values > 0, critical, np.inf)[places]
 
 
 def critical_values(influence: FloatArray | None, ci_prob: float, df: FloatArray) -> FloatArray:
@@ -74,8 +74,8 @@ def critical_values(influence: FloatArray | None, ci_prob: float, df: FloatArray
     Examples
     --------
     >>> same = np.repeat(np.random.default_rng(0).standard_normal((20, 1)), 30, axis=1)
-    >>> found = critical_values(same, 0.95, np.full(30, 19.0))
-    >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
+    >>> criticals = critical_values(same, 0.95, np.full(30, 19.0))
+    >>> bool(np.all(criticals < bonferroni_critical(0.95, 30, 19)))
     True
     """
     return _criticals(influence, _largest, ci_prob, df, df)
@@ -137,9 +137,9 @@ def _criticals(
     df_of_columns: FloatArray,
 ) -> FloatArray:
     """Critical values of contrasts with so many degrees of freedom, given the influence's own."""
-    found = bonferroni_critical(ci_prob, df.size, df)
+    criticals = bonferroni_critical(ci_prob, df.size, df)
     if influence is None or len(influence) < _ENOUGH_FLIPS:
-        return np.asarray(found)
+        return np.asarray(criticals)
     clusters, rng = len(influence), np.random.default_rng(_SEED)
     nearly = _nearly_full(df, clusters)
     if nearly.any():
@@ -151,8 +151,8 @@ def _criticals(
         share = 1 - (1 - ci_prob) * nearly.sum() / df.size  # of the errors that are allowed
         together = _studentised(np.concatenate(draws), clusters, share)
         together = max(together, bonferroni_critical(share, 1, float(df[nearly].min())))
-        found = np.where(nearly, np.minimum(together, found), found)
-    return np.asarray(found)
+        criticals = np.where(nearly, np.minimum(together, criticals), criticals)
+    return np.asarray(criticals)
 
 
 def _nearly_full(df: FloatArray, clusters: int) -> NDArray[np.bool_]:
@@ -219,9 +219,9 @@ def clustered_covariance(scores: FloatArray, inverse: FloatArray, least_share: f
     above = shares > least_share
     kept = np.sqrt(1 - least_share / shares[above])
     root = (vectors[:, above] * kept).T @ influence
-    found = root.T @ root
-    found += least_share * inverse
-    return np.asarray(found)
+    covariance = root.T @ root
+    covariance += least_share * inverse
+    return np.asarray(covariance)
 
 
 def cluster_scores(

@@ -95,9 +95,15 @@ def sample_epp(
     tree = sample_completed(
         model,
         lambda trace, rng: complete(trace, None, model, predictive=predictive, random_seed=rng),
-        random_seed, spec.sampler, draws=draws, tune=tune, chains=chains, cores=cores,
-        target_accept=target_accept, progressbar=progressbar,
-    )  # fmt: skip
+        random_seed,
+        spec.sampler,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        target_accept=target_accept,
+        progressbar=progressbar,
+    )
     return tree if specification is None else with_attributes(tree, spec.provenance)
 
 
@@ -167,11 +173,11 @@ def complete(
     >>> tree = bs.epp.complete(trace, table)  # doctest: +SKIP
     """
     _check_number(predictive)
-    given = _given_model(model, data, settings)
+    current = _given_model(model, data, settings)
     trace = _without_ranks(trace)
-    model = model_of(trace, given, lambda: build_model(data, **settings))
+    model = model_of(trace, current, lambda: build_model(data, **settings))
     field = field_of(model)
-    if given is not None and data is not None:
+    if current is not None and data is not None:
         same = join_tournaments(checked_tables(data), field.ties, ranked=field.ranked)
         if not field.observes(same):
             raise InputError(
@@ -208,14 +214,14 @@ def _check_number(predictive: int) -> None:
 
 def _given_model(model: pm.Model | None, data: Any, settings: dict[str, Any]) -> pm.Model | None:
     """The model of the argument or of the ``with`` block."""
-    found = model if model is not None else pm.Model.get_context(error_if_none=False)
-    if found is None and data is None:
+    chosen = model if model is not None else pm.Model.get_context(error_if_none=False)
+    if chosen is None and data is None:
         raise InputError("complete needs the data or the model of the trace: both are missing")
-    if found is not None and settings:
+    if chosen is not None and settings:
         raise InputError(
             f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
         )
-    return found
+    return chosen
 
 
 def _without_ranks(trace: xr.DataTree) -> xr.DataTree:
@@ -233,8 +239,8 @@ def _observed(model: pm.Model) -> dict[str, xr.Dataset]:
     constants = {k: v for k, v in find_constants(model).items() if k not in _INNER}
     groups = {}
     for name, values in (("observed_data", find_observations(model)), ("constant_data", constants)):
-        found = dict_to_dataset(values, sample_dims=[], coords=coords, dims=dims)
-        groups[name] = found.drop_vars(found.coords.keys() - coords.keys()).drop_attrs()
+        dataset = dict_to_dataset(values, sample_dims=[], coords=coords, dims=dims)
+        groups[name] = dataset.drop_vars(dataset.coords.keys() - coords.keys()).drop_attrs()
     return groups
 
 
@@ -259,12 +265,12 @@ def _log_outcomes_by_draw(
     ]
     where, first, second = field.pairs[0].T
     for place in np.ndindex(posterior.sizes["chain"], posterior.sizes["draw"]):
-        found = evaluate(*(value[place] for value in values))
+        evaluated = evaluate(*(value[place] for value in values))
         if field.ranked:
-            skills = found.reshape(found.shape[-2:])
+            skills = evaluated.reshape(evaluated.shape[-2:])
             gap = skills[where, first] - skills[where, second]
-            found = np.stack(log_outcomes(gap), axis=-1)
-        yield place, found
+            evaluated = np.stack(log_outcomes(gap), axis=-1)
+        yield place, evaluated
 
 
 def log_likelihood_of(model: pm.Model, field: Field, trace: xr.DataTree) -> xr.Dataset:
@@ -277,16 +283,16 @@ def log_likelihood_of(model: pm.Model, field: Field, trace: xr.DataTree) -> xr.D
     shape = (posterior.sizes["chain"], posterior.sizes["draw"], field.tournament.size)
     if 4 * np.prod(shape) > LARGEST_GROUP:
         return xr.Dataset()
-    found = np.empty(shape)
+    log_likelihood = np.empty(shape)
     weights = model["likelihood_weight"].get_value()[field.tournament]
     for place, logs in _log_outcomes_by_draw(model, field, posterior):
-        found[place] = weights * (field.cells_of_units @ logs.ravel())
+        log_likelihood[place] = weights * (field.cells_of_units @ logs.ravel())
     coords = {name: posterior[name].values for name in ("chain", "draw")}
     if field.rounds is not None:
         coords["round"] = np.array(field.rounds)
-    return xr.Dataset({"match_counts": (("chain", "draw", field.unit), found)}, coords).map(
-        moderate_precision
-    )
+    return xr.Dataset(
+        {"match_counts": (("chain", "draw", field.unit), log_likelihood)}, coords
+    ).map(moderate_precision)
 
 
 def replicate(

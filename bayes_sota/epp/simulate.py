@@ -176,8 +176,8 @@ def leaderboard_quality(
     --------
     >>> from bayes_sota.epp.fit import fit_epp
     >>> fit = fit_epp(simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1))
-    >>> found = leaderboard_quality(fit, repetitions=99)
-    >>> found.p_value > 0.05, fit.deviance_df, found.expected < fit.deviance_df
+    >>> draws = leaderboard_quality(fit, repetitions=99)
+    >>> draws.p_value > 0.05, fit.deviance_df, draws.expected < fit.deviance_df
     (True, 3, True)
     """
     reason = not_comparable(fit.data)
@@ -196,12 +196,12 @@ def leaderboard_quality(
             blocks.append(block)
             for _ in block:
                 advance()
-    found = np.concatenate(blocks)
-    larger = int(np.sum(found >= fit.deviance - _ROUND_OFF * (1 + abs(fit.deviance))))
+    draws = np.concatenate(blocks)
+    larger = int(np.sum(draws >= fit.deviance - _ROUND_OFF * (1 + abs(fit.deviance))))
     return LeaderboardQuality(
         tournament=fit.data.tournament,
         deviance=fit.deviance,
-        replicates=found,
+        replicates=draws,
         p_value=(1 + larger) / (1 + repetitions),
         n_players=n_players,
         n_rounds=n_rounds,
@@ -230,11 +230,11 @@ def compare_leaderboards(
     so that tournaments of different sizes compare.
     """
     fits = list(fits)
-    found = [
+    qualities = [
         leaderboard_quality(fit, repetitions=repetitions, random_seed=rng)
         for fit, rng in zip(fits, generator_of(random_seed).spawn(len(fits)), strict=True)
     ]
-    return sorted(found, key=lambda one: np.nan_to_num(one.standardized_deviance, nan=np.inf))
+    return sorted(qualities, key=lambda one: np.nan_to_num(one.standardized_deviance, nan=np.inf))
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,8 +281,8 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
     --------
     >>> from bayes_sota.epp.fit import fit_epp
     >>> fit = fit_epp(simulate_tournament(np.linspace(2, -2, 20), 50, random_seed=0))
-    >>> found = reliability(fit, 4)
-    >>> found.n_pairs.tolist(), round(found.mean_error, 2)
+    >>> quality = reliability(fit, 4)
+    >>> quality.n_pairs.tolist(), round(quality.mean_error, 2)
     ([47, 48, 47, 48], 0.03)
     """
     if n_bins < 1:

@@ -176,10 +176,10 @@ def epp_win_probability(
     >>> import arviz as az
     >>> epp = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
     >>> coords, dims = {"player": ["a", "b"]}, {"epp": ["player"]}
-    >>> found = epp_win_probability(
+    >>> chance = epp_win_probability(
     ...     az.from_dict({"posterior": {"epp": epp}}, coords=coords, dims=dims), "a", "b"
     ... )
-    >>> round(found.mean, 2), found.p_tie
+    >>> round(chance.mean, 2), chance.p_tie
     (0.73, 0.0)
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
@@ -244,8 +244,8 @@ def draws_of_players(tree: "xr.DataTree", name: str = "epp") -> tuple[list[str],
         )
     values = dataset_of(tree, "posterior")[name]
     if set(values.dims) != {"chain", "draw", "player"}:
-        given = ", ".join(map(str, values.dims))
-        raise InputError(f"draws of {name} have the dimensions chain, draw, player; got {given}")
+        dims = ", ".join(map(str, values.dims))
+        raise InputError(f"draws of {name} have the dimensions chain, draw, player; got {dims}")
     values = values.transpose("chain", "draw", "player")
     players = [str(player) for player in values["player"].values]
     return players, np.asarray(values.values.reshape(-1, len(players)))
@@ -291,8 +291,8 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     >>> values = np.random.default_rng(0).normal(-3, 0.1, (2, 500, 20))
     >>> group = xr.Dataset({"round_rank": (("chain", "draw", "round"), values)})
     >>> tree = xr.DataTree.from_dict({"log_likelihood": group, "posterior": group})
-    >>> found = check_epp(tree)
-    >>> found["loo"]["of"], found["loo"]["n_bad_k"], found["deviance_p_value"]
+    >>> checks = check_epp(tree)
+    >>> checks["loo"]["of"], checks["loo"]["n_bad_k"], checks["deviance_p_value"]
     ('round', 0, None)
     """
     constant, shares = dataset_of(tree, "constant_data"), dict[str, Any]()
@@ -302,8 +302,10 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     ):
         check = dataset_of(tree, "predictive_check")
         shares = dict(zip(check["statistic"].values, check["p_value"].values.tolist(), strict=True))
-    found: dict[str, Any] = {f"{name}_p_value": shares.get(name) for name in ("deviance", "n_ties")}
-    return {**found, "loo": _loo(tree) if "log_likelihood" in tree.children else None}
+    checks: dict[str, Any] = {
+        f"{name}_p_value": shares.get(name) for name in ("deviance", "n_ties")
+    }
+    return {**checks, "loo": _loo(tree) if "log_likelihood" in tree.children else None}
 
 
 def _loo(tree: "xr.DataTree") -> dict[str, Any]:
@@ -311,13 +313,13 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the number of bad values says it
-        found = az.loo(tree, pointwise=True)
+        loo = az.loo(tree, pointwise=True)
     return {
-        "elpd": float(found.elpd),
-        "se": float(found.se),
-        "p": float(found.p),
-        "n_bad_k": int((found.pareto_k > found.good_k).sum()),
-        "of": str(found.pareto_k.dims[0]),
+        "elpd": float(loo.elpd),
+        "se": float(loo.se),
+        "p": float(loo.p),
+        "n_bad_k": int((loo.pareto_k > loo.good_k).sum()),
+        "of": str(loo.pareto_k.dims[0]),
     }
 
 
@@ -494,8 +496,8 @@ def _frame(rows: Sequence[dict[str, Any]]) -> "pd.DataFrame":
 
 
 def _player(row: dict[str, Any]) -> dict[str, Any]:
-    found = dict(row)
-    found["interval"] = [found.pop("lower"), found.pop("upper")]
-    if "rank_lower" in found:
-        found["rank_interval"] = [found.pop("rank_lower"), found.pop("rank_upper")]
-    return found
+    player = dict(row)
+    player["interval"] = [player.pop("lower"), player.pop("upper")]
+    if "rank_lower" in player:
+        player["rank_interval"] = [player.pop("rank_lower"), player.pop("rank_upper")]
+    return player

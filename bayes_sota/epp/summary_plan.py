@@ -105,16 +105,18 @@ def _players_of(fit: BradleyTerryFit, plan: RoundsPlan) -> list[dict[str, Any]]:
 
 
 def _table_of_players(players: list[dict[str, Any]]) -> Table:
-    return Table.of([
-        {
-            "player": one["player"],
-            "expected skill": f"{round(one['expected_epp'], 2) + 0.0:.2f}",
-            "se now": f"{one['se']:.2f}",
-            "rounds for se": _shown(one["rounds_for_se"]),
-            "tell from next": _shown(one["rounds_to_tell_from_next"]) if place else "",
-        }
-        for place, one in zip(range(len(players) - 1, -1, -1), players, strict=True)
-    ])  # fmt: skip
+    return Table.of(
+        [
+            {
+                "player": one["player"],
+                "expected skill": f"{round(one['expected_epp'], 2) + 0.0:.2f}",
+                "se now": f"{one['se']:.2f}",
+                "rounds for se": _shown(one["rounds_for_se"]),
+                "tell from next": _shown(one["rounds_to_tell_from_next"]) if place else "",
+            }
+            for place, one in zip(range(len(players) - 1, -1, -1), players, strict=True)
+        ]
+    )
 
 
 def _shown(rounds: int | None) -> str:

@@ -196,8 +196,8 @@ def report_tournaments(
     --------
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> from bayes_sota.epp.further_fits import fit_tournaments
-    >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
-    >>> report_tournaments(found).tables[0].title
+    >>> leaderboards = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
+    >>> report_tournaments(leaderboards).tables[0].title
     '1 tournaments, 3 players'
     """
     table = tournaments_table(leaderboards, ci_prob)
@@ -313,35 +313,35 @@ def _missing(tables: Sequence[ScoreTable | Matches]) -> list[str]:
 
 def _remarks(fit: BradleyTerryFit) -> list[str]:
     """What the numbers rest on, where a reader would not expect it."""
-    found = _missing([fit.data])
+    remarks = _missing([fit.data])
     if fit.penalty and not fit.connected:
-        found.append(
+        remarks.append(
             "without the penalty some estimates would be infinite: those skills depend on it"
         )
     if isinstance(fit.data, Matches) and not fit.data.clustered:
-        found.append(
+        remarks.append(
             "matches are taken as independent of each other; if some share a prompt, judge or "
             "round, give --cluster-column"
         )
     elif (least := int(fit.clusters_of_players.min())) < _FEW_ROUNDS:
         few = [fit.players[k] for k in np.flatnonzero(fit.clusters_of_players == least)]
         who = "all players are" if len(few) == len(fit.players) else f"{few[0]} is"
-        found.append(f"{who} in {least} independent rounds only: intervals are very wide")
+        remarks.append(f"{who} in {least} independent rounds only: intervals are very wide")
     if fit.kind == "all-rounds" and not fit.data_is_splits:
-        found.append(
+        remarks.append(
             "all-rounds matches compare scores of different rounds: only for rounds that are "
             "replicates, such as splits of one data set"
         )
     if fit.data_is_splits and fit.test_fraction is None:
-        found.append(_OVERLAP)
-    return found
+        remarks.append(_OVERLAP)
+    return remarks
 
 
 def _variant(
     fit: BradleyTerryFit, player: str, number: Submissions, ci_prob: float, rng: np.random.Generator
 ) -> dict[str, Any]:
     published = partial(private_variants_of, fit, player, number)
-    found = published(random_seed=rng)
+    variants = published(random_seed=rng)
     assumed = [
         [luck, published(submission_luck=FixedCorrelation(luck), draws=1).mean] for luck in _LUCKS
     ]
@@ -352,12 +352,14 @@ def _variant(
         "submissions": ":".join(map(str, number)) if isinstance(number, tuple) else str(number),
         "epp": float(fit.epp[place]),
         "winner_skill": {
-            "mean": found.mean, "sd": found.sd, "interval": list(found.interval(ci_prob))
+            "mean": variants.mean,
+            "sd": variants.sd,
+            "interval": list(variants.interval(ci_prob)),
         },
         "sensitivity": assumed,
         "rank_shown": int(fit.rank[place]),
-        "rank": 1 + int(np.sum(others > found.mean)),
-    }  # fmt: skip
+        "rank": 1 + int(np.sum(others > variants.mean)),
+    }
 
 
 def _compared(
@@ -367,7 +369,7 @@ def _compared(
     win = epp_win_probability(tree, a, b, ci_prob=ci_prob)
     difference = difference_of_skills(tree, a, b)
     gap = summarize_draws(difference, ci_prob)
-    found: dict[str, Any] = {
+    compared: dict[str, Any] = {
         "players": [a, b],
         "difference": gap["mean"],
         "se": gap["sd"],
@@ -380,10 +382,10 @@ def _compared(
     if "tournament_sd" in tree["posterior"]:
         new = epp_win_probability(tree, a, b, ci_prob=ci_prob, new_tournament=True)
         interval = [new.lower, new.upper]
-        found["new_tournament"] = {"win_probability": new.mean, "interval": interval}
+        compared["new_tournament"] = {"win_probability": new.mean, "interval": interval}
     if rope is not None:
-        found["rope"] = {"half_width": rope, **asdict(epp_rope(tree, a, b, rope))}
-    return found
+        compared["rope"] = {"half_width": rope, **asdict(epp_rope(tree, a, b, rope))}
+    return compared
 
 
 def _skills_by_tournament(
@@ -438,6 +440,8 @@ def _test_sentence(test: dict[str, Any]) -> str:
             f"{chance(test['p_value_model'])}); "
         )
     line += f"wins with probability {win} ({low} to {high})"
+    if "points" in test:
+        line += f" by the skills, won {test['points']:g} of their {test['n_matches']:,} matches"
     if "rope" in test:
         better, equal, worse = (
             chance(test["rope"][name]) for name in ("a_better", "equivalent", "b_better")

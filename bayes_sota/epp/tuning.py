@@ -127,8 +127,8 @@ def tuning_promise(
     --------
     >>> rng = np.random.default_rng(0)
     >>> skills = np.append(rng.normal(1.0, 0.5, 40), rng.normal(0.0, 1.0, 40))
-    >>> found = tuning_promise(skills, ["gbm"] * 40 + ["svm"] * 40, more=40)
-    >>> [(one.family, round(one.p_beats_best, 2)) for one in found]
+    >>> promises = tuning_promise(skills, ["gbm"] * 40 + ["svm"] * 40, more=40)
+    >>> [(one.family, round(one.p_beats_best, 2)) for one in promises]
     [('svm', 0.49), ('gbm', 0.11)]
     """
     COUNT.check(more, "more")
@@ -148,14 +148,14 @@ def tuning_promise(
     if not tails:
         raise InputError("the best skill of every family is shared: it may be the highest there is")
     best = float(values.max())
-    found = []
+    promises = []
     scales = _scales_of([*tails.values()])
     for name, weights in _weights(tails, scales).items():
         beaten = _beaten(tails[name], scales, weights, best, more)
         shape = float(np.sum(weights.sum(axis=1) * _SHAPES))
         of = own[name]
-        found.append(TuningPromise(name, of.size, float(of.max()), beaten, shape))
-    return sorted(found, key=lambda one: -one.p_beats_best)
+        promises.append(TuningPromise(name, of.size, float(of.max()), beaten, shape))
+    return sorted(promises, key=lambda one: -one.p_beats_best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,15 +212,15 @@ def _weights(tails: Mapping[str, _Tail], scales: FloatArray) -> dict[str, FloatA
     shapes = _normal_laws(_SHAPES, _MEANS)
     widths = _normal_laws(logarithms, np.arange(logarithms[0], logarithms[-1], 0.25))
     likelihood = {name: tail.likelihood(scales) for name, tail in tails.items()}
-    evidence = {name: shapes @ found @ widths.T for name, found in likelihood.items()}
-    logs = sum(np.log(np.maximum(found, _LEAST)) for found in evidence.values())
+    evidence = {name: shapes @ weights @ widths.T for name, weights in likelihood.items()}
+    logs = sum(np.log(np.maximum(weights, _LEAST)) for weights in evidence.values())
     common = np.exp(logs - np.max(logs))
-    found = {}
+    weights = {}
     for name, own in likelihood.items():
         prior = shapes.T @ (common / np.maximum(evidence[name], _LEAST)) @ widths
-        found[name] = own * prior
-        found[name] /= found[name].sum()
-    return found
+        weights[name] = own * prior
+        weights[name] /= weights[name].sum()
+    return weights
 
 
 def _beaten(tail: _Tail, scales: FloatArray, weights: FloatArray, best: float, more: int) -> float:

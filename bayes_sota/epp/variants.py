@@ -247,8 +247,8 @@ def private_variants(
 
     Examples
     --------
-    >>> found = private_variants(1.5, 0.3, 20, population_sd=0.6, random_seed=0)
-    >>> round(found.mean, 2), round(found.mean_alone, 2)
+    >>> private = private_variants(1.5, 0.3, 20, population_sd=0.6, random_seed=0)
+    >>> round(private.mean, 2), round(private.mean_alone, 2)
     (0.96, 1.2)
     """
     numbers = submissions_of_each(submissions)
@@ -261,12 +261,12 @@ def private_variants(
     COUNT.check(draws, "draws")
     prior = wide_luck() if submission_luck is None else submission_luck
     count = 1 if prior.is_fixed else _LUCKS
-    given = float(estimate), float(standard_error), float(population_mean), float(population_sd)
+    estimates = float(estimate), float(standard_error), float(population_mean), float(population_sd)
     luck = prior.quantile((np.arange(count) + 0.5) / count)
-    posterior = VariantPosterior(*given, numbers, luck, df)
-    alone = VariantPosterior(*given, np.ones((1, 1)), np.zeros(1), df).moments()[0]
+    posterior = VariantPosterior(*estimates, numbers, luck, df)
+    alone = VariantPosterior(*estimates, np.ones((1, 1)), np.zeros(1), df).moments()[0]
     drawn = posterior.draw(generator_of(random_seed), draws)
-    return PrivateVariants(given[0], *posterior.moments(), alone, drawn)
+    return PrivateVariants(estimates[0], *posterior.moments(), alone, drawn)
 
 
 def population_sd_of(estimates: FloatArray, standard_errors: FloatArray) -> float:
@@ -340,8 +340,8 @@ def private_variants_of(
     >>> from bayes_sota.epp.fit import fit_epp
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([1.0, 0.5, 0.2, -0.3, -0.4, -1.0], 30, random_seed=0))
-    >>> found = private_variants_of(fit, "1", (10, 30), random_seed=0)
-    >>> round(float(fit.epp[0]), 2), round(found.mean, 2)
+    >>> private = private_variants_of(fit, "1", (10, 30), random_seed=0)
+    >>> round(float(fit.epp[0]), 2), round(private.mean, 2)
     (0.91, 0.62)
     """
     place = fit.data.player_index(player)

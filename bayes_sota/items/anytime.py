@@ -72,8 +72,8 @@ def anytime_evidence(
 
     Examples
     --------
-    >>> found = anytime_evidence([1, 0, 1, 1, 1, 0, 1, 1, 1, 1])
-    >>> found.better.round(1).tolist()[-1], found.first(found.better, 0.05)
+    >>> evidence = anytime_evidence([1, 0, 1, 1, 1, 0, 1, 1, 1, 1])
+    >>> evidence.better.round(1).tolist()[-1], evidence.first(evidence.better, 0.05)
     (100.5, 8)
     """
     d = np.asarray(differences, np.float64)

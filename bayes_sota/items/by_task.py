@@ -229,8 +229,8 @@ def compare_by_task(
     --------
     >>> rng = np.random.default_rng(0)
     >>> exam = Responses(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
-    >>> found = compare_by_task(exam)
-    >>> found, found.draws_of(0).mean(axis=0).round(2).tolist()
+    >>> comparison = compare_by_task(exam)
+    >>> comparison, comparison.draws_of(0).mean(axis=0).round(2).tolist()
     (<TaskComparison of 2 methods in 3 tasks>, [0.88, 0.62])
     """
     names, columns = columns_of_methods(outcomes.names, methods)
@@ -266,9 +266,16 @@ def compare_by_task(
     spread, average = _shared(errors.scores @ h.T / scale, covariance, draws, rng)
     seeds = tuple(np.random.SeedSequence(int(s)) for s in rng.integers(2**62, size=len(tasks)))
     return TaskComparison(
-        names, tasks, errors, spread, average @ h, data.bounds,
-        1 if isinstance(outcomes, Responses) else outcomes.sign, tuple(notes), seeds,
-    )  # fmt: skip
+        names,
+        tasks,
+        errors,
+        spread,
+        average @ h,
+        data.bounds,
+        1 if isinstance(outcomes, Responses) else outcomes.sign,
+        tuple(notes),
+        seeds,
+    )
 
 
 def _contrasts(m: int) -> FloatArray:
@@ -325,23 +332,29 @@ def _of_task(data: ItemData, members: NDArray[np.bool_]) -> ItemData:
         clusters = tuple(compress(clusters, members))
     only = (np.zeros(n, np.intp), np.ones(1)) if data.answers else None
     return replace(
-        data, values=values, scores=means, influence=values - means, clusters=clusters,
-        kish=float(n), tasks=only, known=None,
-    )  # fmt: skip
+        data,
+        values=values,
+        scores=means,
+        influence=values - means,
+        clusters=clusters,
+        kish=float(n),
+        tasks=only,
+        known=None,
+    )
 
 
 def _shared(
-    found: FloatArray, errors: FloatArray, draws: int, rng: np.random.Generator
+    loadings: FloatArray, errors: FloatArray, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Draws of tau (D,) and of mu (D, k), from contrasts (T, k) and their errors (T, k, k)."""
-    k = found.shape[1]
+    k = loadings.shape[1]
     typical = 1 / np.mean(k / np.trace(errors, axis1=1, axis2=2))
     x, weights = np.polynomial.legendre.leggauss(_NODES)
     share = (x + 1) / 2
     squares = typical * (1 - share) / share
     total, pulled = np.zeros((_NODES, k, k)), np.zeros((_NODES, k))
     misfit, volume = np.zeros(_NODES), np.zeros(_NODES)
-    for contrasts, covariance in zip(found, errors, strict=True):
+    for contrasts, covariance in zip(loadings, errors, strict=True):
         values, vectors = np.linalg.eigh(covariance)
         precision = 1 / (values + squares[:, None])  # (N, k)
         along = contrasts @ vectors

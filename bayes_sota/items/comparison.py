@@ -158,8 +158,8 @@ def compare_with_leader(responses: Responses, leader: int | None = None) -> Lead
     right, wrong = responses.correct == 1, responses.correct == 0
     only_leader = (right[:, [index]] & wrong).sum(axis=0)
     only_other = (wrong[:, [index]] & right).sum(axis=0)
-    given = right | wrong
-    both = (given[:, [index]] & given).sum(axis=0)
+    answered = right | wrong
+    both = (answered[:, [index]] & answered).sum(axis=0)
     p = probability_not_better(only_leader, only_other)
     return LeaderComparison(index, only_leader, only_other, both, p)
 
@@ -247,8 +247,8 @@ class StudentLaw:
 def _ratio(gap: FloatArray, spread: FloatArray, least: float) -> FloatArray:
     """Gap in units of its spread; without any spread equal methods stay a toss-up."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.asarray(gap / spread)
-    return np.where(spread > least, found, np.where(gap > least, np.inf, 0.0))
+        ratio = np.asarray(gap / spread)
+    return np.where(spread > least, ratio, np.where(gap > least, np.inf, 0.0))
 
 
 def student_law(data: ItemData, columns: list[NDArray[np.intp]]) -> StudentLaw:
@@ -461,8 +461,9 @@ def compare_methods(
     --------
     >>> rng = np.random.default_rng(0)
     >>> answers = Responses(rng.random((300, 3)) < [0.9, 0.85, 0.6], names=["a", "b", "c"])
-    >>> found = compare_methods(answers, random_seed=0)
-    >>> found.methods[found.winner], found.tied_with_best().tolist(), round(found.p_false, 3)
+    >>> comparison = compare_methods(answers, random_seed=0)
+    >>> best, tied = comparison.methods[comparison.winner], comparison.tied_with_best().tolist()
+    >>> best, tied, round(comparison.p_false, 3)
     ('a', [True, True, False], 0.034)
     """
     rng = generator_of(random_seed)
@@ -487,12 +488,19 @@ def compare_methods(
         drawn, p_not_below, again = law.draw(first, draws, rng)
     place = np.argsort(order)
     return MethodComparison(
-        methods=names, scores=scores[place], winner=int(order[first]), draws=drawn[:, place],
-        p_not_below=p_not_below[place], n_items=len(data.values), n_clusters=n_clusters,
-        bounds=data.bounds, n_runs=tuple(len(of) for of in columns), notes=tuple(notes),
+        methods=names,
+        scores=scores[place],
+        winner=int(order[first]),
+        draws=drawn[:, place],
+        p_not_below=p_not_below[place],
+        n_items=len(data.values),
+        n_clusters=n_clusters,
+        bounds=data.bounds,
+        n_runs=tuple(len(of) for of in columns),
+        notes=tuple(notes),
         sign=1 if isinstance(outcomes, Responses) else outcomes.sign,
         replicated=None if again is None else np.clip(again[:, place], *data.bounds),
-    )  # fmt: skip
+    )
 
 
 def columns_of_methods(
@@ -527,12 +535,19 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         if outcomes.tasks is not None and outcomes.clusters is None:
             known = outcomes.covariance, outcomes.freedom
         tasks = None if outcomes.tasks is None else outcomes.task_codes
-        found = ItemData(
-            outcomes.sign * outcomes.values, outcomes.scores, outcomes.influence,
-            outcomes.clusters, outcomes.labels, False, bounds, float(outcomes.n_items), tasks,
+        data = ItemData(
+            outcomes.sign * outcomes.values,
+            outcomes.scores,
+            outcomes.influence,
+            outcomes.clusters,
+            outcomes.labels,
+            False,
+            bounds,
+            float(outcomes.n_items),
+            tasks,
             known,
-        )  # fmt: skip
-        return found, list(notes_on_average(outcomes))
+        )
+        return data, list(notes_on_average(outcomes))
     kept = outcomes.complete()
     values, scores, n = kept.values, kept.scores, kept.n_items
     notes = [*left_out(outcomes, kept), *notes_on_average(kept)]
@@ -545,15 +560,13 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         bounds, every = (0.0, 1.0), values - scores
         return ItemData(
             values, scores, every, None, None, True, bounds, of.kish, known=known
-        ), notes  # fmt: skip
+        ), notes
     influence, kish, tasks = values - scores, float(n), None
     if kept.tasks is not None:
         tasks = kept.task_codes
         influence, kish = weighted_means(values, *tasks)[1], kept.average.kish
-    found = ItemData(
-        values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish, tasks
-    )  # fmt: skip
-    return found, notes
+    data = ItemData(values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish, tasks)
+    return data, notes
 
 
 def notes_on_average(data: Responses | ItemScores) -> Iterator[str]:

@@ -98,9 +98,16 @@ class ResponseCorrelation:
         rank = np.argsort(order)
         pairs = np.ix_(rank, rank)
         return ResponseCorrelation(
-            self.phi[pairs], self.overlap[pairs], order[self.leaders], self.rho, self.rho_se,
-            self.loadings[rank], self.residual[pairs], self.family[rank], order[self.order],
-        )  # fmt: skip
+            self.phi[pairs],
+            self.overlap[pairs],
+            order[self.leaders],
+            self.rho,
+            self.rho_se,
+            self.loadings[rank],
+            self.residual[pairs],
+            self.family[rank],
+            order[self.order],
+        )
 
     def factor(self, entries: IntArray) -> FloatArray:
         """Cholesky factor of the residual correlation of some classifiers, (U, U)."""
@@ -163,7 +170,9 @@ class LearntCorrelation(CorrelationPrior):
         return self.sd < _KNOWN
 
 
-def learn_correlation(found: ResponseCorrelation, prior: CorrelationPrior) -> CorrelationPrior:
+def learn_correlation(
+    correlation: ResponseCorrelation, prior: CorrelationPrior
+) -> CorrelationPrior:
     """Posterior of rho from the answers; a prior that fixes rho is kept.
 
     The estimate is normal about rho with its jackknife error. One part in twenty of the prior is
@@ -186,7 +195,7 @@ def learn_correlation(found: ResponseCorrelation, prior: CorrelationPrior) -> Co
     known = np.interp(edges, prior.quantile(levels), levels, left=0.0, right=1.0)
     mass = (1 - _OUTSIDE) * np.diff(known) + _OUTSIDE / (edges.size - 1)
     middle = (edges[1:] + edges[:-1]) / 2
-    z = (middle - found.rho) / max(found.rho_se, 1e-3)
+    z = (middle - correlation.rho) / max(correlation.rho_se, 1e-3)
     posterior = mass * np.exp(-0.5 * (z**2 - np.min(z**2)))
     cdf = np.concatenate([[0.0], np.cumsum(posterior)])
     return LearntCorrelation(edges, cdf / cdf[-1])
@@ -212,9 +221,16 @@ def structure(
     noise = _loading_noise(spread, rarer, leaders, rho)
     loadings = _shrunk_loadings(loadings, noise, leaders, family, rho)
     return ResponseCorrelation(
-        whole.phi(), whole.overlap(), leaders, rho, se, loadings, residual, family,
+        whole.phi(),
+        whole.overlap(),
+        leaders,
+        rho,
+        se,
+        loadings,
+        residual,
+        family,
         np.argsort(scores, kind="stable"),
-    )  # fmt: skip
+    )
 
 
 def _leader_variances(
@@ -264,10 +280,10 @@ def _families(score: FloatArray, leaders: IntArray, cut: float) -> IntArray:
     common = max(float(np.nanquantile(off[np.ix_(leaders, leaders)], 0.25)), 1e-4)
     loadings = np.nanquantile(off[:, leaders], 0.25, axis=1) / np.sqrt(common)
     for _ in range(_ROUNDS):
-        found = _linked(score, np.clip(loadings, 0, LARGEST_LOADING), cut)
-        if np.unique(found[leaders]).size == 1 or np.array_equal(found, family):
+        linked = _linked(score, np.clip(loadings, 0, LARGEST_LOADING), cut)
+        if np.unique(linked[leaders]).size == 1 or np.array_equal(linked, family):
             break
-        family = found
+        family = linked
         loadings = _loadings(score, leaders, family)
     return family
 
@@ -429,8 +445,8 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
     >>> rng = np.random.default_rng(0)
     >>> hard = rng.standard_normal((2000, 1))
     >>> answers = Responses(hard + rng.standard_normal((2000, 8)) > -1)
-    >>> found = response_correlation(answers)
-    >>> bool(abs(found.rho - 0.55) < 0.05), found.families
+    >>> correlation = response_correlation(answers)
+    >>> bool(abs(correlation.rho - 0.55) < 0.05), correlation.families
     (True, ())
     """
     order = _order_of_answers(responses)
@@ -482,8 +498,8 @@ def influence_correlation(
     --------
     >>> rng = np.random.default_rng(0)
     >>> shared = rng.standard_normal((2000, 1))
-    >>> found = influence_correlation(shared + rng.standard_normal((2000, 8)), np.arange(8.0))
-    >>> bool(abs(found.rho - 0.7) < 0.05), found.families
+    >>> correlation = influence_correlation(shared + rng.standard_normal((2000, 8)), np.arange(8.0))
+    >>> bool(abs(correlation.rho - 0.7) < 0.05), correlation.families
     (True, ())
     """
     influence = summed_by_cluster(influence, clusters)
@@ -509,9 +525,16 @@ def no_correlation(scores: FloatArray) -> ResponseCorrelation:
     m = scores.size
     alone, none = np.eye(m), np.zeros(m)
     return ResponseCorrelation(
-        alone, np.ones((m, m)), _leaders(scores, alone), 0.0, 0.0, none, alone, np.arange(m),
+        alone,
+        np.ones((m, m)),
+        _leaders(scores, alone),
+        0.0,
+        0.0,
+        none,
+        alone,
+        np.arange(m),
         np.argsort(scores, kind="stable"),
-    )  # fmt: skip
+    )
 
 
 def _family_cut(correlation: FloatArray, carrying: float) -> float:

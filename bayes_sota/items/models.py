@@ -164,10 +164,17 @@ def _one_factor(responses: Responses, known: ItemPriors) -> pm.Model:
         skill, loading = _skill(known), _loading(known)
         difficulty, weights = _difficulty_nodes()
         pm.CustomDist(
-            "items", skill, loading, np.arange(len(answers)), logp=_log_probability(answers),
-            random=_answers(answers), signature="(m),(m),()->(m)", dtype="int8",
-            observed=answers, dims=("item", "classifier"),
-        )  # fmt: skip
+            "items",
+            skill,
+            loading,
+            np.arange(len(answers)),
+            logp=_log_probability(answers),
+            random=_answers(answers),
+            signature="(m),(m),()->(m)",
+            dtype="int8",
+            observed=answers,
+            dims=("item", "classifier"),
+        )
         right = pt.exp(normal_lcdf(0.0, 1.0, _margin(skill, loading, difficulty)))
         pm.Deterministic("rho", pt.sqrt(pt.maximum(_mean_phi(right, weights, skill), 0.0)))
         _best(skill, responses)
@@ -195,8 +202,8 @@ def _log_probability(answers: NDArray[np.int8]) -> Any:
         # PyMC gives each parameter the dimensions of the items
         skill, loading = (x[0] if x.ndim == 2 else x for x in (skill, loading))
         margin = _margin(skill, loading, difficulty)
-        found = _pattern_log_probability(patterns, margin, weights)[index.ravel()]
-        return pt.switch(pt.all(pt.eq(value, answers), axis=1), found, np.nan)
+        log_p = _pattern_log_probability(patterns, margin, weights)[index.ravel()]
+        return pt.switch(pt.all(pt.eq(value, answers), axis=1), log_p, np.nan)
 
     return logp
 
@@ -379,9 +386,16 @@ def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: EvaluationP
     if most > 1:
         concentration = pt.exp(pm.Normal("log_concentration", *known.log_concentration))
     pm.CustomDist(
-        "right", log_odds, concentration, runs, logp=_log_beta_binomial(most),
-        random=_beta_binomial, dtype="int64", observed=right, dims=("item", "classifier"),
-    )  # fmt: skip
+        "right",
+        log_odds,
+        concentration,
+        runs,
+        logp=_log_beta_binomial(most),
+        random=_beta_binomial,
+        dtype="int64",
+        observed=right,
+        dims=("item", "classifier"),
+    )
 
 
 def _log_beta_binomial(most: int) -> Any:

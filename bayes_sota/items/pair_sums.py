@@ -95,11 +95,11 @@ class Answers:
             return
         patterns, times = np.unique(self.correct[:, leaders], axis=0, return_counts=True)
         for block in _blocks(len(patterns), leaders.size):
-            right, given = (
+            right, answered = (
                 flags.astype(np.float64)
                 for flags in (patterns[block] == 1, patterns[block] != MISSING)
             )
-            products = [_outer(right, right), _outer(given, given), _outer(right, given)]
+            products = [_outer(right, right), _outer(answered, answered), _outer(right, answered)]
             yield times[block].astype(float), AnswerSums(counts - np.stack(products), shared)
 
 
@@ -148,11 +148,11 @@ def counts_of(correct: NDArray[np.int8]) -> FloatArray:
     """Both right, both answered, and j right where k answered, (3, m, m)."""
     right = (correct == 1).astype(np.float32)
     both_right = right.T @ right
-    given = correct != MISSING
-    if given.all():  # the two other products are known
+    has_answer = correct != MISSING
+    if has_answer.all():  # the two other products are known
         n, own = np.full_like(both_right, len(correct)), np.diagonal(both_right)[:, None]
         return np.array([both_right, n, np.broadcast_to(own, n.shape)], np.float64)
-    answered = given.astype(np.float32)
+    answered = has_answer.astype(np.float32)
     return np.array([both_right, answered.T @ answered, right.T @ answered], np.float64)
 
 

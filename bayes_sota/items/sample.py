@@ -86,18 +86,18 @@ def complete(
 
     if model is not None and priors is not None:
         raise InputError("priors have no effect beside a built model: leave them out")
-    found = model_of(trace, model, lambda: build_model(responses, priors))
+    chosen = model_of(trace, model, lambda: build_model(responses, priors))
     rng, seed = resolve_seed(random_seed)
-    groups = completed_groups(trace, found, rng)
+    groups = completed_groups(trace, chosen, rng)
     if responses.new == "runs":
         for name, seen in (("posterior", True), ("prior", False)):
-            groups[name] = _with_skills(groups[name], found, responses, rng, seen)
+            groups[name] = _with_skills(groups[name], chosen, responses, rng, seen)
     posterior = groups["posterior"]
     if "skill" not in posterior:
         raise InputError("the trace lacks the deterministic 'skill': keep it in var_names")
     groups["point_estimate"] = probability_best(posterior["skill"], "classifier")
     groups["constant_data"] = _scores(responses)
-    described = describe_completed(trace, found, groups, seed)
+    described = describe_completed(trace, chosen, groups, seed)
     return result_tree(groups, {**described, "new": responses.new})
 
 

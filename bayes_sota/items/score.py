@@ -202,14 +202,25 @@ def _means(
     freedom = 1 / float(np.sum(shares**2)) - max(len(data.task_weights), 1)
     for name, of in columns.items():
         one = ItemScores(
-            data.values[:, of].mean(axis=1, keepdims=True), metric="mean",
-            lower_is_better=data.lower_is_better, items=data.items, clusters=data.clusters,
-            tasks=data.tasks, average=data.task_weights or None,
-        )  # fmt: skip
+            data.values[:, of].mean(axis=1, keepdims=True),
+            metric="mean",
+            lower_is_better=data.lower_is_better,
+            items=data.items,
+            clusters=data.clusters,
+            tasks=data.tasks,
+            average=data.task_weights or None,
+        )
         error = float(one.standard_errors[0])
         if error == 0:
             raise InputError(f"{shown(name)} has the same number for every item: there is no error")
         yield Skill(
-            name, float(one.sign * one.scores[0]), scores.n_items, len(groups), n_tasks, len(of),
-            np.nan, error=error, freedom=max(freedom, 1.0),
-        )  # fmt: skip
+            name,
+            float(one.sign * one.scores[0]),
+            scores.n_items,
+            len(groups),
+            n_tasks,
+            len(of),
+            np.nan,
+            error=error,
+            freedom=max(freedom, 1.0),
+        )

@@ -71,9 +71,16 @@ if TYPE_CHECKING:
     from bayes_sota.leaderboard.specification import ModelSpecification
 
 _COLUMNS = (
-    "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column",
-    *GROUPS, *OWN_SIZES, "task_columns",
-)  # fmt: skip
+    "score_column",
+    "name_column",
+    "percent",
+    "lower_is_better",
+    "item_metric",
+    "label_column",
+    *GROUPS,
+    *OWN_SIZES,
+    "task_columns",
+)
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", "spread_ratio")
 _RHO = ("correlation", "pairwise_correlation", "class_correlation")
 _OF_MAXIMA = ("maximum", "reference_skill")
@@ -81,24 +88,38 @@ _QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes", "fixed_field")
 _OF_ABC = ("epsilon", "rejection")
 _OF_DRAWS = (
-    "classifiers", "submissions", "model", "domain", "field", "new_n_test", "learn_rho", "draws",
-    "chains", "cores", "seed", "no_sensitivity", *_OF_ABC, *_QUESTIONS,
-)  # fmt: skip
+    "classifiers",
+    "submissions",
+    "model",
+    "domain",
+    "field",
+    "new_n_test",
+    "learn_rho",
+    "draws",
+    "chains",
+    "cores",
+    "seed",
+    "no_sensitivity",
+    *_OF_ABC,
+    *_QUESTIONS,
+)
 
 
 question_options = together(
     number_option(
-        POSITIVE, "--gap",
+        POSITIVE,
+        "--gap",
         help="Probability that a classifier that is truly better than the best by this much "
         "reaches the best score.",
     ),
     number_option(
-        NUMBER, "--new-score",
+        NUMBER,
+        "--new-score",
         help="Probability that a new classifier of this field with this score is truly better "
         "than the best.",
     ),
     number_option(NUMBER, "--above", help="Probability that the best skill exceeds this."),
-)  # fmt: skip
+)
 """What is asked of the best skill and of a newcomer."""
 
 
@@ -113,38 +134,44 @@ question_options = together(
 @submissions_option
 @rounding_options
 @click.option(
-    "--method", type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
+    "--method",
+    type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
     help="auto is exact; shrink and crop are the paper's point estimates.",
-)  # fmt: skip
+)
 @click.option(
-    "--criterion", type=click.Choice(["expected", "upper"]),
+    "--criterion",
+    type=click.Choice(["expected", "upper"]),
     help="What of the best score equals the observed one (shrink, crop); default expected.",
-)  # fmt: skip
+)
 @number_option(CLASSES, "--n-classes", help="Classes of the task (shrink, crop).")
 @click.option(
-    "--fixed-field", is_flag=True,
+    "--fixed-field",
+    is_flag=True,
     help="Every entry takes part once (shrink); default: skills are drawn from the shrunk scores "
     "with replacement, as in the paper.",
-)  # fmt: skip
+)
 @model_option
 @domain_option
 @field_option
 @number_option(
-    CORRELATION, "--correlation",
+    CORRELATION,
+    "--correlation",
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
-)  # fmt: skip
+)
 @number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
 @number_option(
-    SHARE, "--similarity",
+    SHARE,
+    "--similarity",
     help="Share of items on which two classifiers are both right or both wrong: rho follows from "
     "it and the best score.",
-)  # fmt: skip
+)
 @number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
 @number_option(
-    COUNT, "--new-n-test",
+    COUNT,
+    "--new-n-test",
     help="Items of the fresh test set; a new classifier is scored on these, or else on the same "
     "items as all others.",
-)  # fmt: skip
+)
 @question_options
 @reading_options
 @click.option("--learn-rho", is_flag=True, help="Let the scores of FILE weigh the values of rho.")
@@ -154,14 +181,16 @@ question_options = together(
 @number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
 @number_option(
-    OPEN_SHARE, "--epsilon",
+    OPEN_SHARE,
+    "--epsilon",
     help="How far a simulated best score may lie from the observed one (abc); default a sixth of "
     "the posterior's standard deviation.",
-)  # fmt: skip
+)
 @click.option(
-    "--rejection", is_flag=True,
+    "--rejection",
+    is_flag=True,
     help="Plain rejection: keep the boards simulated from the prior that come that close (abc).",
-)  # fmt: skip
+)
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -233,16 +262,19 @@ def estimate_as_typed(
         raise InputError("give FILE or --maximum, not both")
     names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_OF_ABC, *_QUESTIONS)
     settings = {name: options[name] for name in names} | {
-        "random_seed": chosen_seed(options["seed"]), "progressbar": progressbar, "groups": groups,
+        "random_seed": chosen_seed(options["seed"]),
+        "progressbar": progressbar,
+        "groups": groups,
         "sensitivity": sensitivity and not options["no_sensitivity"],
-    }  # fmt: skip
+    }
     of_rho = {name: options[name] for name in OF_RHO}
     if file is None:
         refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(
-            builder="observed_maximum", correlation=None if isinstance(rho, tuple) else rho,
+            builder="observed_maximum",
+            correlation=None if isinstance(rho, tuple) else rho,
             **of_rho,
-        )  # fmt: skip
+        )
         data: Any = _boards(options, spec)
         best = data[0].maximum if len(data) == 1 else None
         rho = known_rho(rho, data[0] if len(data) == 1 else data)
@@ -371,8 +403,8 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
     how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
     how |= {} if rho is None else {"correlation": rho}
     how |= {"fixed_field": True} if options["fixed_field"] else {}
-    given = {"n_test": n, "n_classes": n_classes, "drop_above": options["drop_above"]}
-    return leaderboard.report_point_estimate(board, method, notes=notes, **given, **how)
+    settings = {"n_test": n, "n_classes": n_classes, "drop_above": options["drop_above"]}
+    return leaderboard.report_point_estimate(board, method, notes=notes, **settings, **how)
 
 
 def _read_scores(
@@ -408,9 +440,10 @@ def _read_scores(
 @click.argument("file", type=InputFile(folders=True))
 @field_options
 @number_option(
-    COUNT, "--new-n-test",
+    COUNT,
+    "--new-n-test",
     help="Other items that a new classifier is scored on; default the same as all others.",
-)  # fmt: skip
+)
 @question_options
 @click.option(
     "--ranks",
@@ -427,9 +460,10 @@ def _read_scores(
 )
 @click.option("--p-rank", is_flag=True, help="Probability of every rank of each entry, in --json.")
 @click.option(
-    "--by", type=click.Choice(["task"]),
+    "--by",
+    type=click.Choice(["task"]),
     help="Skills in every task, drawn towards all of them, and who is the best of each.",
-)  # fmt: skip
+)
 @number_option(DRAWS, "--draws", help="Posterior draws; default 1000, by task 10000.")
 @top_option(15, "Entries shown.")
 @interval_option
@@ -464,9 +498,14 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
 
 
 _OF_FIELDS = (
-    *OF_RHO, *_RHO, "new_n_test", "ranks", "p_rank", "badge",
+    *OF_RHO,
+    *_RHO,
+    "new_n_test",
+    "ranks",
+    "p_rank",
+    "badge",
     *_QUESTIONS,
-)  # fmt: skip
+)
 
 
 def _board_by_task(

@@ -51,8 +51,11 @@ OF_RHO = ("model", "domain", "field")
 OWN_SIZES = ("stderr_column", "n_test_column")
 """Options of entries with their own error or number of items."""
 _DEFAULTS = {
-    "rounding": "auto", "lower_is_better": False, "missing": "refuse", "file_format": "auto"
-}  # fmt: skip
+    "rounding": "auto",
+    "lower_is_better": False,
+    "missing": "refuse",
+    "file_format": "auto",
+}
 
 
 class _Metric(click.Choice[str]):
@@ -64,7 +67,8 @@ class _Metric(click.Choice[str]):
 
 reading_options = together(
     click.option(
-        "--task-columns", metavar="A,B,...",
+        "--task-columns",
+        metavar="A,B,...",
         help="Columns of the tasks of which the scores are averages (--average); --n-test is one "
         "number, one for each (100,200 or A:100,B:200), or --n-test-column A_n,B_n.",
     ),
@@ -76,7 +80,9 @@ reading_options = together(
     ),
     number_option(POSITIVE, "--standard-error", help="Error of one score."),
     click.option(
-        "--metric", type=_Metric([*_METRICS, "pass@K", "pass^K"]), metavar="NAME",
+        "--metric",
+        type=_Metric([*_METRICS, "pass@K", "pass^K"]),
+        metavar="NAME",
         help="accuracy is right answers / items (default, unless the column of scores is called "
         "otherwise); auc needs --n-positive; score anything else, with --standard-error; pass@K or "
         "pass^K of answers in several runs; or a metric or scorer of an evaluation log.",
@@ -89,27 +95,31 @@ reading_options = together(
     click.option("--name-column", help="Column of the names."),
     click.option("--score-column", help="Column of the scores."),
     choice_option(
-        "--format", "file_format", choices=_FORMATS,
+        "--format",
+        "file_format",
+        choices=_FORMATS,
         help="Format of a leaderboard; responses is a matrix of right and wrong answers, "
         "item-scores one of numbers, with a label column for AUC.",
     ),
     click.option(
-        "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
+        "--item-metric",
+        type=click.Choice(["auc", "mean", "rmse"]),
         help="What item scores are made into; default auc with labels, else mean.",
     ),
     click.option("--label-column", help="Column of 0 and 1, of item scores."),
     group_options,
-)  # fmt: skip
+)
 """Options of a file: its format, columns, metric."""
 
 rounding_options = together(
     number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
     choice_option(
-        "--rounding", choices=["auto", "nearest", "floor", "exact"],
+        "--rounding",
+        choices=["auto", "nearest", "floor", "exact"],
         help="How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
         "nearest for a typed number.",
     ),
-)  # fmt: skip
+)
 
 submissions_option = click.option(
     "--submissions",
@@ -200,14 +210,18 @@ def _read_entries(
     metric, own = options["metric"], False
     if n_test is None and metric != "score":  # without scores, that is what is wrong
         of = {name: options[name] for name in ("score_column", *OWN_SIZES)}
-        found = read_entries(file, format=file_format, **of)
-        own = metric != "auc" and (found.errors or found.sizes) is not None
+        entries = read_entries(file, format=file_format, **of)
+        own = metric != "auc" and (entries.errors or entries.sizes) is not None
     size = None if own else size_of_board(n_test, metric, options["n_positive"])
     return read_leaderboard(
-        file, format=file_format, n_test=size, submissions=parse_submissions(submissions),
+        file,
+        format=file_format,
+        n_test=size,
+        submissions=parse_submissions(submissions),
         n_classifiers=None if classifiers is None else parse_tries(classifiers),
-        spread_ratio=parse_ratio(spread_ratio), **options,
-    )  # fmt: skip
+        spread_ratio=parse_ratio(spread_ratio),
+        **options,
+    )
 
 
 def _read_numbers(
@@ -219,12 +233,16 @@ def _read_numbers(
     lower = options.pop("lower_is_better") or None
     _refuse_for_matrix(options, "item scores")
     refuse("item scores", groups, ("run_column", "leave_out"))
-    found = read_item_scores(
-        file, metric=of_items["item_metric"], label_column=of_items["label_column"],
-        lower_is_better=lower, cluster_column=groups["cluster_column"],
-        task_column=groups["task_column"], average=parse_average(groups["average"]),
-    )  # fmt: skip
-    return found.about(groups["new"] or "items")
+    scores = read_item_scores(
+        file,
+        metric=of_items["item_metric"],
+        label_column=of_items["label_column"],
+        lower_is_better=lower,
+        cluster_column=groups["cluster_column"],
+        task_column=groups["task_column"],
+        average=parse_average(groups["average"]),
+    )
+    return scores.about(groups["new"] or "items")
 
 
 def _read_logs(
@@ -243,8 +261,8 @@ def read_answers(
     from bayes_sota.data.readers.outcomes import read_evaluations
 
     passes, known = parse_passes(metric), reading | {"average": parse_average(average)}
-    found = read_evaluations(*files, metric=None if passes else metric, **known)
-    return found.about(new or "items", passes) if new or passes else found
+    evaluations = read_evaluations(*files, metric=None if passes else metric, **known)
+    return evaluations.about(new or "items", passes) if new or passes else evaluations
 
 
 def _choices_of_items(groups: dict[str, Any]) -> dict[str, Any]:
@@ -269,13 +287,17 @@ def _read_tasks(
 
     used = ("name_column", "metric", "lower_is_better", "percent", "missing")
     refuse("averages over tasks", options, [name for name in options if name not in used])
-    found = read_task_scores(
-        file, task_columns=task_columns, n_test=_sizes_of_tasks(n_test),
-        n_test_columns=split_names(n_test_column), stderr_columns=split_names(stderr_column),
-        average=parse_average(groups["average"]), format=file_format,
+    board = read_task_scores(
+        file,
+        task_columns=task_columns,
+        n_test=_sizes_of_tasks(n_test),
+        n_test_columns=split_names(n_test_column),
+        stderr_columns=split_names(stderr_column),
+        average=parse_average(groups["average"]),
+        format=file_format,
         **{name: options[name] for name in used},
-    )  # fmt: skip
-    return found.leaderboard(groups["new"] or "items")
+    )
+    return board.leaderboard(groups["new"] or "items")
 
 
 def _read_results(
@@ -290,15 +312,17 @@ def _read_results(
     """Averages over the tasks in results of lm-evaluation-harness, a file for each model."""
     from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks
 
+    if options["metric"] not in (None, *_METRICS):
+        score_column, options["metric"] = options["metric"], None
     refuse("averages over tasks", options, list(options))
-    found = read_lm_eval_tasks(
+    board = read_lm_eval_tasks(
         files,
         metric=score_column,
         tasks=tasks,
         n_test=_sizes_of_tasks(n_test),
         average=parse_average(groups["average"]),
     )
-    return found.leaderboard(groups["new"] or "items")
+    return board.leaderboard(groups["new"] or "items")
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -368,8 +392,8 @@ def _option(name: str) -> str:
 
 def refuse(what: str, options: dict[str, Any], names: Iterable[str]) -> None:
     """Raise ``InputError`` if some options were given, which have no effect on ``what``."""
-    given = [name for name in names if options[name] != _DEFAULTS.get(name)]
-    refuse_unused(what, {_option(name): options[name] for name in given})
+    typed = [name for name in names if options[name] != _DEFAULTS.get(name)]
+    refuse_unused(what, {_option(name): options[name] for name in typed})
 
 
 def size_of_board(text: str | None, metric: str | None, n_positive: int | None) -> Any:

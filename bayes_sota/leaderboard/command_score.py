@@ -64,8 +64,8 @@ def score(
 
     chosen: Any = "items" if new is None else new
     if not files:
-        given = {f"--{name.replace('_', '-')}": value for name, value in reading.items()}
-        refuse_unused("--right", given | {"--new": new, "--metric": metric, "--average": average})
+        typed = {f"--{name.replace('_', '-')}": value for name, value in reading.items()}
+        refuse_unused("--right", typed | {"--new": new, "--metric": metric, "--average": average})
         if right is None or n_test is None:
             raise InputError("give FILES with answers, or --right K --n-test N")
         report = describe_skills([skill_of_counts(right, n_test)], ci_prob=ci_prob)
@@ -75,17 +75,20 @@ def score(
     from bayes_sota.data.responses import Responses
 
     passes = parse_passes(metric)
-    found = read_evaluations(
+    evaluations = read_evaluations(
         *files, metric=None if passes else metric, average=parse_average(average), **reading
     )
-    outcomes = found.outcomes
-    skills = skills_alone(outcomes, found.methods, new=chosen, passes=passes)
+    outcomes = evaluations.outcomes
+    skills = skills_alone(outcomes, evaluations.methods, new=chosen, passes=passes)
     answers = isinstance(outcomes, Responses)
     report = describe_skills(
-        skills, new=chosen if answers or new else outcomes.new, ci_prob=ci_prob, notes=found.notes,
+        skills,
+        new=chosen if answers or new else outcomes.new,
+        ci_prob=ci_prob,
+        notes=evaluations.notes,
         average=outcomes.averaging if isinstance(outcomes, Responses) else "items",
         metric=metric or "" if passes or answers else "mean",
-    )  # fmt: skip
+    )
     return shown.deliver(report, top, partial(_draw, report))
 
 

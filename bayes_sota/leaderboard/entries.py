@@ -86,13 +86,13 @@ class EntryDraws:
 
     def mean(self) -> FloatArray:
         """Posterior mean of each skill, shape (m,)."""
-        found = self._pooled(self.skill, lambda x: x.mean(axis=0, dtype=float)[:, None])
-        return found[0]
+        pooled = self._pooled(self.skill, lambda x: x.mean(axis=0, dtype=float)[:, None])
+        return pooled[0]
 
     def sd(self) -> FloatArray:
         """Posterior standard deviation of each skill, shape (m,)."""
-        found = self._pooled(self.skill, lambda x: x.std(axis=0, dtype=float)[:, None])
-        return found[0]
+        pooled = self._pooled(self.skill, lambda x: x.std(axis=0, dtype=float)[:, None])
+        return pooled[0]
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""

@@ -473,12 +473,12 @@ class FieldFit(Fit):
         """
         index = self.kernel.value_of_entry
         weight = self.copies / np.bincount(index)
-        found = np.empty((parameters.node.size, index.size), dtype)
+        log_p = np.empty((parameters.node.size, index.size), dtype)
         for r, f, draws in parameters.cells(self, 1000):
             points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
             value = (weight * self.entry_log_likelihood(f, r, points)).astype(dtype)
-            found[draws] = value[inverse.reshape(-1, 1), index]
-        return found
+            log_p[draws] = value[inverse.reshape(-1, 1), index]
+        return log_p
 
 
 @one_thread()
@@ -540,14 +540,14 @@ def effective_copies(fit: FieldFit) -> FloatArray:
     A score shared by more entries than a smooth field allows (Poisson, 1 % over all scores
     together) is a shared notebook: its entries count as many as the field lets expect there.
     """
-    found = expected_copies(fit)
+    by_luck = expected_copies(fit)
     place, copies = fit.kernel.shared
-    expected = found[place]
+    expected = by_luck[place]
     surprise = pdtrc(copies - 1, expected)  # P(at least as many)
     spike = (surprise < _SPIKE_TAIL / copies.size) & (copies > _SMALLEST_SPIKE)
     ceiling = np.maximum(np.ceil(expected), 1.0)
     kept = np.where(spike, np.minimum(ceiling, copies), copies)
-    return fit.kernel.unpooled(np.bincount(place, weights=kept, minlength=found.size))
+    return fit.kernel.unpooled(np.bincount(place, weights=kept, minlength=by_luck.size))
 
 
 def expected_copies(fit: FieldFit) -> FloatArray:
@@ -559,8 +559,8 @@ def expected_copies(fit: FieldFit) -> FloatArray:
         weights = fit.points[f].weights[:, r]
         kept = weights > 1e-4
         density = fit.density(family, fit.points[f].points[kept])
-        found = kernel.expected(fit.copies, density, rho)
-        expected += fit.family_weights[f, r] * (weights[kept] @ found) / weights[kept].sum()
+        by_point = kernel.expected(fit.copies, density, rho)
+        expected += fit.family_weights[f, r] * (weights[kept] @ by_point) / weights[kept].sum()
     return expected
 
 
@@ -595,9 +595,9 @@ def reweighed(fit: FieldFit, changed: FieldFit, rng: np.random.Generator) -> Fie
         )
         for name, old in zip(fit.families, fit.points, strict=True)
     ]
-    found = replace(changed, points=tuple(samples))
-    enough = found.effective_size >= _ENOUGH / 2
-    return found if enough else infer(changed, rng, _QUICK, fit)
+    reweighted = replace(changed, points=tuple(samples))
+    enough = reweighted.effective_size >= _ENOUGH / 2
+    return reweighted if enough else infer(changed, rng, _QUICK, fit)
 
 
 class _Likelihood:

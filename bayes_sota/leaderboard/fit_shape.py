@@ -93,8 +93,8 @@ class ShapeFit(FieldFit):
     def log_evidence_at(self, rho: FloatArray, luck: FloatArray) -> FloatArray:
         """Log evidence at pairs of rho and luck, (k,) each, from points of their own, (k,)."""
         nodes = replace(self.nodes, rho=rho, luck=luck)
-        found = infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self)
-        return found.log_evidence[0]
+        posterior = infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self)
+        return posterior.log_evidence[0]
 
     def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
         """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
@@ -176,8 +176,8 @@ def fit_shape(
         raise InputError("the fit is of another board")
     known = FAMILIES.get(shape.name) is shape and shape.name in fit.families
     of_one = fit.of_family(shape.name) if known else replace(fit, families=(shape.name,))
-    found = ShapeFit(**{f.name: getattr(of_one, f.name) for f in fields(FieldFit)}, shape=shape)
-    return found if known else infer(found, _fixed(), _POINTS)
+    shape_fit = ShapeFit(**{f.name: getattr(of_one, f.name) for f in fields(FieldFit)}, shape=shape)
+    return shape_fit if known else infer(shape_fit, _fixed(), _POINTS)
 
 
 def _fixed() -> np.random.Generator:

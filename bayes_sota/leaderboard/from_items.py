@@ -123,8 +123,8 @@ class JointPosterior(LeaderboardPosterior):
     @property
     def learns_rho(self) -> bool:
         """Whether the items told rho; errors of new runs have none to tell, scores alone do not."""
-        found = self.correlation
-        return isinstance(found, ResponseCorrelation) and bool(found.loadings.any())
+        correlation = self.correlation
+        return isinstance(correlation, ResponseCorrelation) and bool(correlation.loadings.any())
 
     @cached_property
     def p_best(self) -> FloatArray:
@@ -146,10 +146,14 @@ class JointPosterior(LeaderboardPosterior):
         not_below_error = self.parameters.share_mcse(not_below)
         not_below_error[leader] = 0.0
         return EntryDraws(
-            self.skill.astype(np.float32), self.draws["shift"], self.p_best,
-            not_below.mean(axis=0), self.parameters.share_mcse(best), not_below_error,
+            self.skill.astype(np.float32),
+            self.draws["shift"],
+            self.p_best,
+            not_below.mean(axis=0),
+            self.parameters.share_mcse(best),
+            not_below_error,
             (classifiers[:, None],),
-        )  # fmt: skip
+        )
 
     def probability_better(self, first: int, second: int) -> float:
         """Probability that one classifier has the higher skill than another."""
@@ -196,9 +200,9 @@ def items_posterior(
     True
     >>> labels = np.arange(400) < 60
     >>> noise = rng.standard_normal((400, 1)) + rng.standard_normal((400, 12))
-    >>> found = ItemScores(2 * labels[:, None] + noise, labels=labels)
-    >>> posterior = items_posterior(found, random_seed=0, draws=500)
-    >>> bool(posterior.draws["theta_sota"].mean() < found.scores.max())
+    >>> correlation = ItemScores(2 * labels[:, None] + noise, labels=labels)
+    >>> posterior = items_posterior(correlation, random_seed=0, draws=500)
+    >>> bool(posterior.draws["theta_sota"].mean() < correlation.scores.max())
     True
     """
     DRAWS.check(draws, "draws")
@@ -218,21 +222,23 @@ def items_posterior(
                 f"a fresh test set has new items, and skill is about {ABOUT[data.new]}: leave out "
                 "new_n_test"
             )
-        found = _correlation(data)
-        kernel = JointKernel.of_answers(data, found)
+        correlation = _correlation(data)
+        kernel = JointKernel.of_answers(data, correlation)
         if data.new == "runs":
             priors = replace(priors, correlation=FixedCorrelation(0.0))
     else:
-        found = influence_correlation(data.influence, data.scores, data.clusters)
-        kernel = JointKernel.of_items(data, found)
-    learnt = replace(priors, correlation=learn_correlation(found, priors.correlation))
+        correlation = influence_correlation(data.influence, data.scores, data.clusters)
+        kernel = JointKernel.of_items(data, correlation)
+    learnt = replace(priors, correlation=learn_correlation(correlation, priors.correlation))
     fit = fit_field(kernel, learnt, rng, merge_spikes=False)
-    sampler = JointSampler(kernel, fit, found)
+    sampler = JointSampler(kernel, fit, correlation)
     values, skill, psi, parameters = sampler.draw(draws, rng)
     values |= sampler.new_scores(values["winner_skill"], skill, new_n_test or data.n_items, rng)
-    reasons = (*few_points(fit), *_reasons(data, found))
-    notes = tuple(_notes(data, kernel, found))
-    return JointPosterior(values, fit, reasons, notes, parameters, data.scores, skill, psi, found)
+    reasons = (*few_points(fit), *_reasons(data, correlation))
+    notes = tuple(_notes(data, kernel, correlation))
+    return JointPosterior(
+        values, fit, reasons, notes, parameters, data.scores, skill, psi, correlation
+    )
 
 
 def _correlation(data: Responses) -> ResponseCorrelation:
@@ -272,28 +278,28 @@ class JointKernel(ScoreKernel):
     answers: FloatArray | None
 
     @classmethod
-    def of_answers(cls, data: Responses, found: ResponseCorrelation) -> "JointKernel":
+    def of_answers(cls, data: Responses, correlation: ResponseCorrelation) -> "JointKernel":
         """Kernel of the modelled classifiers; the law has as many items as answers are worth."""
         if data.is_average:
             effective = data.average.effective
         else:
-            effective = data.totals / _design_effect(data, found)
-        typical = effective[found.leaders] if data.is_average else effective
+            effective = data.totals / _design_effect(data, correlation)
+        typical = effective[correlation.leaders] if data.is_average else effective
         n = max(2, round(float(np.median(typical))))
         rounded = np.round(data.scores * n) / n
         board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False)
         base = ScoreKernel.of(board.with_scores(data.scores))
         ratio, new_ratio = np.sqrt(n / effective), np.sqrt(data.totals / effective)
         values, answers = data.scores * base.law.unit, data.totals.astype(float)
-        return cls.of_scores(base, data.scores, values, found, ratio, new_ratio, answers)
+        return cls.of_scores(base, data.scores, values, correlation, ratio, new_ratio, answers)
 
     @classmethod
-    def of_items(cls, data: ItemScores, found: ResponseCorrelation) -> "JointKernel":
+    def of_items(cls, data: ItemScores, correlation: ResponseCorrelation) -> "JointKernel":
         """Kernel of the modelled classifiers, whose items show their standard errors."""
         base = ScoreKernel.of(data.leaderboard())
         ratio = _ratios(data, base.law)
         values = data.scores * base.law.unit
-        return cls.of_scores(base, data.scores, values, found, ratio, ratio)
+        return cls.of_scores(base, data.scores, values, correlation, ratio, ratio)
 
     @classmethod
     def of_scores(
@@ -301,23 +307,32 @@ class JointKernel(ScoreKernel):
         base: ScoreKernel,
         scores: FloatArray,
         values: FloatArray,
-        found: Loadings,
+        loadings: Loadings,
         ratio: FloatArray,
         new_ratio: FloatArray,
         answers: FloatArray | None = None,
     ) -> "JointKernel":
         """Kernel of scores (m,), in the law's unit ``values``, on the grid of another kernel."""
-        entries = found.order[base.modelled[found.order]][-_JOINT:]
+        entries = loadings.order[base.modelled[loadings.order]][-_JOINT:]
         kinds = np.zeros(scores.size, np.int64)
         kinds[entries] = np.arange(entries.size)
         return cls(
-            board=base.board, modelled=np.isin(np.arange(scores.size), entries),
-            values=values[entries], copies=found.weights[entries],
-            value_of_entry=np.argsort(entries), y=base.y, law=base.law,
-            kind=np.arange(entries.size), kinds=kinds, entries=entries,
-            relative=found.relative[entries], given=scores, ratio=ratio,
-            new_ratio=new_ratio, answers=None if answers is None else answers[entries],
-        )  # fmt: skip
+            board=base.board,
+            modelled=np.isin(np.arange(scores.size), entries),
+            values=values[entries],
+            copies=loadings.weights[entries],
+            value_of_entry=np.argsort(entries),
+            y=base.y,
+            law=base.law,
+            kind=np.arange(entries.size),
+            kinds=kinds,
+            entries=entries,
+            relative=loadings.relative[entries],
+            given=scores,
+            ratio=ratio,
+            new_ratio=new_ratio,
+            answers=None if answers is None else answers[entries],
+        )
 
     def own_variance(self, rho: float) -> FloatArray:
         """Variance of each score's error that the leaders do not share, in units of its own."""
@@ -390,15 +405,15 @@ def _carrying(data: ItemScores) -> FloatArray:
     return squares**2 / np.maximum(fourths, 1e-300)
 
 
-def _design_effect(data: Responses, found: ResponseCorrelation) -> float:
+def _design_effect(data: Responses, correlation: ResponseCorrelation) -> float:
     """Variance of the leaders' scores over clusters, relative to independent items; at least 1."""
     if data.clusters is None:
         return 1.0
-    answers = data.correct[:, found.leaders].astype(float)
-    given = answers != MISSING
-    scores = data.scores[found.leaders]
-    sums = summed_by_cluster(np.where(given, answers - scores, 0.0), data.clusters)
-    expected = np.maximum(given.sum(axis=0) * scores * (1 - scores), 0.5)
+    answers = data.correct[:, correlation.leaders].astype(float)
+    answered = answers != MISSING
+    scores = data.scores[correlation.leaders]
+    sums = summed_by_cluster(np.where(answered, answers - scores, 0.0), data.clusters)
+    expected = np.maximum(answered.sum(axis=0) * scores * (1 - scores), 0.5)
     squares = np.sum(np.ascontiguousarray(sums.T) ** 2, axis=1)
     return float(max(1.0, np.mean(squares / expected)))
 
@@ -406,16 +421,16 @@ def _design_effect(data: Responses, found: ResponseCorrelation) -> float:
 class JointSampler:
     """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""
 
-    def __init__(self, kernel: JointKernel, fit: FieldFit, found: Loadings) -> None:
+    def __init__(self, kernel: JointKernel, fit: FieldFit, loadings: Loadings) -> None:
         """Factor the residual correlation."""
-        self.kernel, self.fit, self.found = kernel, fit, found
-        self.factor = found.factor(kernel.entries)
+        self.kernel, self.fit, self.learnt = kernel, fit, loadings
+        self.factor = loadings.factor(kernel.entries)
 
     @classmethod
-    def of(cls, fit: FieldFit, found: Loadings) -> "JointSampler":
+    def of(cls, fit: FieldFit, loadings: Loadings) -> "JointSampler":
         """Sampler of a fit to answers, item scores, or scores with errors of their own."""
         assert isinstance(fit.kernel, JointKernel)
-        return cls(fit.kernel, fit, found)
+        return cls(fit.kernel, fit, loadings)
 
     def draw(
         self, draws: int, rng: np.random.Generator
@@ -463,7 +478,7 @@ class JointSampler:
         self, psi: FloatArray, rho: FloatArray, shift: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
         """Skills without the shift; those that are not modelled from their scores alone."""
-        alone = self.found.order[~self.kernel.modelled[self.found.order]]
+        alone = self.learnt.order[~self.kernel.modelled[self.learnt.order]]
         if not alone.size:
             return self.remove_shift(psi, np.empty((len(psi), 0)), rho, shift)
         # flat and not shrunk: P(psi) is not fitted to them
@@ -474,7 +489,7 @@ class JointSampler:
 
     def loadings(self, rho: FloatArray) -> FloatArray:
         """Loading of every classifier at each rho, (D, m)."""
-        return np.clip(self.found.relative * rho[:, None], 0, 0.99)
+        return np.clip(self.learnt.relative * rho[:, None], 0, 0.99)
 
     def remove_shift(
         self, psi: FloatArray, alone: FloatArray, rho: FloatArray, shift: FloatArray
@@ -514,13 +529,13 @@ class JointSampler:
         self, skill: FloatArray, n_test: int, rng: np.random.Generator
     ) -> FloatArray:
         """Best score of the modelled classifiers on fresh items that all of them answer, (D,)."""
-        loadings, skill = self.found.loadings[self.kernel.entries], skill[:, self.kernel.entries]
+        loadings, skill = self.learnt.loadings[self.kernel.entries], skill[:, self.kernel.entries]
         error = np.sqrt(1 - loadings**2) * (rng.standard_normal(skill.shape) @ self.factor.T)
         error += loadings * rng.standard_normal((len(skill), 1))
         return self.kernel.new_scores(skill, error, self.kernel.entries, n_test).max(axis=1)
 
 
-def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterator[str]:
+def _reasons(data: Responses | ItemScores, correlation: ResponseCorrelation) -> Iterator[str]:
     if isinstance(data, Responses):
         few = data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1
         if few and data.new == "items":
@@ -529,8 +544,8 @@ def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterat
                 "few for errors"
             )
         right = np.rint(data.scores * data.totals)
-        mistakes = (data.totals - right)[found.leaders]
-        rare = int(np.median(np.minimum(mistakes, right[found.leaders])))
+        mistakes = (data.totals - right)[correlation.leaders]
+        rare = int(np.median(np.minimum(mistakes, right[correlation.leaders])))
         if rare < _LEAST_MISTAKES:
             yield (
                 f"the typical leader has {counted(rare, 'mistake')} (or right answers): too few to "
@@ -540,7 +555,7 @@ def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterat
     clusters = None if data.clusters is None else len(set(data.clusters))
     if clusters is not None and clusters < _LEAST_CLUSTERS:
         yield f"items come in only {clusters} clusters: too few for standard errors"
-    carrying = float(np.median(_carrying(data)[found.leaders]))
+    carrying = float(np.median(_carrying(data)[correlation.leaders]))
     if carrying < _LEAST_CARRYING:
         yield (
             f"{carrying:.0f} of {counted(data.n_items, data.unit)} make up the error of the "
@@ -549,12 +564,12 @@ def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterat
 
 
 def _notes(
-    data: Responses | ItemScores, kernel: JointKernel, found: ResponseCorrelation
+    data: Responses | ItemScores, kernel: JointKernel, correlation: ResponseCorrelation
 ) -> Iterator[str]:
     """What was left out of the fit, clusters, and near-clones."""
     if isinstance(data, Responses) and data.has_missing:
         yield "answers are missing; taken to be missing at random"
-    effect = float(np.mean(kernel.new_ratio[found.leaders] ** 2))
+    effect = float(np.mean(kernel.new_ratio[correlation.leaders] ** 2))
     if isinstance(data, Responses):
         yield from data.notes
     if isinstance(data, ItemScores) or not data.is_plain:
@@ -569,7 +584,7 @@ def _notes(
             f"P(theta) is fitted to the best {kernel.entries.size} of {kernel.modelled.size} "
             "classifiers; the others are too far below to be the best"
         )
-    for family in found.families:
+    for family in correlation.families:
         members = [data.names[j] for j in family if kernel.modelled[j]]
         if len(members) > 1:
             yield f"near-clones, counted as fewer classifiers: {', '.join(members)}"

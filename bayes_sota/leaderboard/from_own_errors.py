@@ -127,21 +127,21 @@ def own_errors_posterior(
     DRAWS.check(draws, "draws")
     rng = generator_of(random_seed)
     priors = board_priors(priors)
-    found = AssumedCorrelation.of(entry_values(board), priors.correlation)
-    kernel = kernel_of_own_errors(board, found)
+    assumed = AssumedCorrelation.of(entry_values(board), priors.correlation)
+    kernel = kernel_of_own_errors(board, assumed)
     fit = fit_field(kernel, priors, rng, merge_spikes=False)
     if learn_rho:
         fit = fit.learning("rho")
-    sampler = JointSampler(kernel, fit, found)
+    sampler = JointSampler(kernel, fit, assumed)
     values, skill, psi, parameters = sampler.draw(draws, rng)
     values |= sampler.new_scores(values["winner_skill"], skill, new_n_test or board.n_test, rng)
     notes = (*board.notes, *_of_tasks(board), *_notes(kernel))
     return JointPosterior(
-        values, fit, tuple(few_points(fit)), notes, parameters, board.scores, skill, psi, found
+        values, fit, tuple(few_points(fit)), notes, parameters, board.scores, skill, psi, assumed
     )
 
 
-def kernel_of_own_errors(board: Leaderboard, found: AssumedCorrelation) -> JointKernel:
+def kernel_of_own_errors(board: Leaderboard, assumed: AssumedCorrelation) -> JointKernel:
     """Kernel of the modelled entries, each with its own error."""
     ratio = board.error_ratios
     assert ratio is not None
@@ -151,11 +151,18 @@ def kernel_of_own_errors(board: Leaderboard, found: AssumedCorrelation) -> Joint
     y = _grid(law, values[modelled], ratio[modelled], complete=bool(modelled.all()))
     unused = np.zeros(0)
     base = ScoreKernel(
-        board, modelled, unused, unused, np.zeros(0, np.int64), y, law,
-        np.zeros(0, np.int64), np.zeros(0, np.int64),
-    )  # fmt: skip
+        board,
+        modelled,
+        unused,
+        unused,
+        np.zeros(0, np.int64),
+        y,
+        law,
+        np.zeros(0, np.int64),
+        np.zeros(0, np.int64),
+    )
     fresh = ratio if board.metric == "score" else np.ones(ratio.size)
-    return JointKernel.of_scores(base, board.scores, values, found, ratio, fresh)
+    return JointKernel.of_scores(base, board.scores, values, assumed, ratio, fresh)
 
 
 def _grid(law: ScoreLaw, values: FloatArray, ratio: FloatArray, *, complete: bool) -> FloatArray:
@@ -206,11 +213,11 @@ def assumption_rows(fit: FieldFit, draws: int, seed: int) -> Iterator[Row]:
     All rows share the fit of the result and their random numbers.
     """
     board = fit.kernel.board
-    found = AssumedCorrelation.of(entry_values(board), fit.priors.correlation)
+    assumed = AssumedCorrelation.of(entry_values(board), fit.priors.correlation)
 
     def theta(fit: FieldFit) -> FloatArray:
         rng = np.random.default_rng(seed)
-        return board.sign * JointSampler.of(fit, found).draw(draws, rng)[0]["theta_sota"]
+        return board.sign * JointSampler.of(fit, assumed).draw(draws, rng)[0]["theta_sota"]
 
     def fitted(priors: BoardPriors) -> FloatArray:
         posterior = own_errors_posterior(board, priors, draws=draws, random_seed=seed)

@@ -112,22 +112,22 @@ def build_model(
     """
     if correlation not in ("prior", "learnt"):
         raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
-    found = fit_shape(board, priors, family=family, fit=fit)
-    prior = found.priors.correlation
+    shape_fit = fit_shape(board, priors, family=family, fit=fit)
+    prior = shape_fit.priors.correlation
     if correlation == "learnt" and prior.is_fixed:
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
-    names = np.array(board.names)[found.kernel.modelled]
+    names = np.array(board.names)[shape_fit.kernel.modelled]
     with pm.Model(coords={"classifier": list(names)}) as model:
-        pm.Data("family", _index(found.shape))
-        parameters = _parameters(found)
+        pm.Data("family", _index(shape_fit.shape))
+        parameters = _parameters(shape_fit)
         rho, luck = _correlation("rho", prior), None
         pm.Normal("shift")
-        if found.kernel.has_luck:
-            luck = _correlation("submission_luck", found.priors.submission_luck)
+        if shape_fit.kernel.has_luck:
+            luck = _correlation("submission_luck", shape_fit.priors.submission_luck)
         if observe:
-            observe_scores(found, field_log_density(found, *parameters), rho, luck=luck)
-        if observe and correlation == "prior" and not found.learns_nothing:
-            pm.Potential("rho_keeps_its_prior", -_log_evidence(found, rho, luck))
+            observe_scores(shape_fit, field_log_density(shape_fit, *parameters), rho, luck=luck)
+        if observe and correlation == "prior" and not shape_fit.learns_nothing:
+            pm.Potential("rho_keeps_its_prior", -_log_evidence(shape_fit, rho, luck))
     return model
 
 
@@ -243,8 +243,8 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     --------
     >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
     >>> fit = fit_shape(board, family="normal")
-    >>> found = score_log_probability(fit, field_log_density(fit, 2.3, -1.0), 0.8)
-    >>> found.eval(mode="FAST_COMPILE").shape
+    >>> total = score_log_probability(fit, field_log_density(fit, 2.3, -1.0), 0.8)
+    >>> total.eval(mode="FAST_COMPILE").shape
     (5,)
     """
     _check_luck(fit, luck)
@@ -274,9 +274,9 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
         log_p += _log_count_probability(pt.minimum(log_reach, 0.0), n, kernel.n_below) / n
     else:
         log_p += top[..., 0]
-    found = pt.sum(weights[:, None] * log_p, axis=0)
+    total = pt.sum(weights[:, None] * log_p, axis=0)
     copies = (fit.copies / kernel.copies)[entries]
-    return copies * (found[entries] if shared else found)
+    return copies * (total[entries] if shared else total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,8 +419,8 @@ def observe_scores(
 
     def logp(value: Any, log_density: Any, rho: Any, *luck: Any) -> Any:
         # the tables are of the observed scores; there are none of others
-        found = score_log_probability(fit, log_density, rho, *luck)
-        return pt.switch(pt.isclose(value, scores), found, np.nan)
+        log_p = score_log_probability(fit, log_density, rho, *luck)
+        return pt.switch(pt.isclose(value, scores), log_p, np.nan)
 
     def random(
         log_density: FloatArray, *assumed: float, rng: np.random.Generator, size: Any
@@ -430,9 +430,15 @@ def observe_scores(
 
     assumed = (rho,) if luck is None else (rho, luck)
     return pm.CustomDist(
-        name, log_density, *assumed, logp=logp, random=random, observed=scores, dims=dims,
+        name,
+        log_density,
+        *assumed,
+        logp=logp,
+        random=random,
+        observed=scores,
+        dims=dims,
         signature=f"(g){',()' * len(assumed)}->()",
-    )  # fmt: skip
+    )
 
 
 def _log_evidence(fit: ShapeFit, rho: Any, luck: Any) -> Any:

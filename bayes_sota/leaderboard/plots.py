@@ -124,13 +124,13 @@ def _levels(table: list[Any]) -> list[float]:
     return [-float(row + 0.6 * gap) for row, gap in enumerate(gaps)]
 
 
-def _draw_baseline(panel: Panel, given: Any, observed_maximum: float | None) -> None:
+def _draw_baseline(panel: Panel, value: Any, observed_maximum: float | None) -> None:
     color = COLORS["theta_sota"]
-    panel.span("baseline_interval", make_bounds(given.lower, given.upper), color, 0.12)
-    panel.vline("baseline", given.mean, color)
+    panel.span("baseline_interval", make_bounds(value.lower, value.upper), color, 0.12)
+    panel.vline("baseline", value.mean, color)
     if observed_maximum is not None:
         text = f" observed maximum {observed_maximum:.5g} "
-        side = "left" if observed_maximum >= given.mean else "right"
+        side = "left" if observed_maximum >= value.mean else "right"
         panel.vline("observed_maximum", observed_maximum, COLORS["observed_maximum"])
         panel.text("observed_maximum_label", observed_maximum, 1.0, text, side=side)
 
@@ -162,16 +162,16 @@ def _padded(low: float, high: float) -> xr.DataArray:
 
 def _finding(table: list[Any]) -> str:
     """How far the furthest mean is, in interval half-widths."""
-    given = table[0]
+    best = table[0]
     if len(table) == 1:
         return "The best classifier's skill as given"
-    moves = np.abs(np.array([row.mean for row in table]) - given.mean)
+    moves = np.abs(np.array([row.mean for row in table]) - best.mean)
     last = table[int(moves.argmax())]
-    half = (given.upper - given.lower) / 2
+    half = (best.upper - best.lower) / 2
     return (
         f"Other assumptions move the mean by at most {moves.max():.1g}, "
         f"{moves.max() / half:.0%} of the interval's half-width\n"
-        f"({rounded(given.mean, half / 2)} as given, {rounded(last.mean, half / 2)} with "
+        f"({rounded(best.mean, half / 2)} as given, {rounded(last.mean, half / 2)} with "
         f"{_label(last)})"
     )
 

@@ -279,15 +279,15 @@ class NodeSampler:
 
         It is averaged over points of a family, with weights that sum to 1.
         """
-        found = np.zeros(self.kernel.y.size)
+        cdf = np.zeros(self.kernel.y.size)
         for start in range(0, len(points), BLOCK):
             block = slice(start, start + BLOCK)
             density = self.fit.density(family, points[block])
             log_cdf = np.log(np.maximum(np.cumsum(density[:, None] * self.table, axis=2), _TINY))
             tries = draw_tries(self.fit, len(density), rng)[:, None]
             log_best = self.copies @ (log_cdf - log_cdf[:, :, -1:])
-            found += weights[block] @ np.exp(log_best + self.log_hidden(density, tries))
-        return found
+            cdf += weights[block] @ np.exp(log_best + self.log_hidden(density, tries))
+        return cdf
 
     def log_hidden(self, density: FloatArray, tries: FloatArray) -> FloatArray:
         """Log probability that no entry that is not listed has a higher skill, (sets, G).

@@ -152,15 +152,15 @@ def replicate_scores(
         ``score`` of each entry given its own psi, ``sorted_score`` of a fresh field, best first.
     """
     field = Field(fit, joint)
-    found = {name: np.empty((parameters.node.size, field.classifier.size)) for name in SCORES}
+    scores = {name: np.empty((parameters.node.size, field.classifier.size)) for name in SCORES}
     for r, f, draws in parameters.cells(fit, field.block(fit.copies.size)):
         points, rows = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
         density = fit.density(fit.families[f], points)
         own = field.given(density, rows, r, rng) if psi is None else psi[draws]
-        found["score"][draws] = field.scores(own, r, rng)[:, field.classifier]
+        scores["score"][draws] = field.scores(own, r, rng)[:, field.classifier]
         fresh = field.modelled(density[rows], r, rng)
-        found["sorted_score"][draws] = field.sorted(field.scores(fresh, r, rng))
-    return found
+        scores["sorted_score"][draws] = field.sorted(field.scores(fresh, r, rng))
+    return scores
 
 
 SCORES = ("score", "sorted_score")
@@ -198,16 +198,17 @@ def draw_prior_boards(
     """
     wide = _widened(fit)
     if joint is not None:
-        joint = JointSampler.of(wide, joint.found)
+        joint = JointSampler.of(wide, joint.learnt)
     field, blocks = Field(wide, joint), list[tuple[IntArray, dict[str, FloatArray]]]()
     for r, f, draws in parameters.cells(wide, field.block(int(fit.kernel.kinds.max()) + 1)):
         points = parameters.points(wide, draws)
         simulate = _independent if joint is None else _joint
-        found = simulate(field, r, wide.families[f], points, (rho[draws], shift[draws]), rng)
-        blocks.append((draws, found))
+        simulated = simulate(field, r, wide.families[f], points, (rho[draws], shift[draws]), rng)
+        blocks.append((draws, simulated))
     order = np.argsort(np.concatenate([draws for draws, _ in blocks]))
     return {
-        name: np.concatenate([found[name] for _, found in blocks])[order] for name in blocks[0][1]
+        name: np.concatenate([simulated[name] for _, simulated in blocks])[order]
+        for name in blocks[0][1]
     }
 
 
@@ -245,8 +246,8 @@ def _independent(
     expected = expected_best(shape * reach, fit.copies.sum(), fit.kernel.psi)
     moved = np.stack([best, winner, expected], axis=1)
     theta, winner, expected = law.remove_shift(moved, (shared[0] * shared[1])[:, None]).T
-    found = {"theta_sota": theta, "winner_skill": winner, "expected_sota": expected}
-    return _described(field, scores, found, tries)
+    values = {"theta_sota": theta, "winner_skill": winner, "expected_sota": expected}
+    return _described(field, scores, values, tries)
 
 
 def _joint(
@@ -267,25 +268,25 @@ def _joint(
     skill = joint.remove_shift(psi, alone, rho, shift)
     modelled = skill[:, joint.kernel.entries]
     best = expected_best(density * reach, kernel.copies.sum(), kernel.psi)
-    found = {
+    values = {
         "theta_sota": modelled.max(axis=1),
         "winner_skill": modelled[np.arange(len(psi)), np.argmax(scores, axis=1)],
         "expected_sota": kernel.law.remove_shift(best, rho * shift),
         "skill": skill,
     }
-    return _described(field, scores, found, np.full(len(psi), float(kernel.modelled.size)))
+    return _described(field, scores, values, np.full(len(psi), float(kernel.modelled.size)))
 
 
 def _described(
-    field: Field, scores: FloatArray, found: dict[str, FloatArray], tries: FloatArray
+    field: Field, scores: FloatArray, values: dict[str, FloatArray], tries: FloatArray
 ) -> dict[str, FloatArray]:
     """What a board says, with its scores; ``scores`` are of classifiers."""
     shown = scores[:, field.classifier]
-    return found | {
+    return values | {
         "score": shown,
         "sorted_score": field.sorted(scores),
         "observed_maximum": scores.max(axis=1),
-        "n_above_sota": np.sum(shown > found["theta_sota"][:, None], axis=1).astype(np.float64),
+        "n_above_sota": np.sum(shown > values["theta_sota"][:, None], axis=1).astype(np.float64),
         "n_classifiers": tries,
     }
 
@@ -328,11 +329,14 @@ def draw_own_fields(
     rhos, z = shared
     skill = law.remove_shift(law.skill_at(y), (rhos * z)[:, None])
     return {
-        "theta_sota": skill[:, :-1].max(axis=1), "winner_skill": skill[:, winner],
-        "expected_sota": skill[:, -1], "rho": rhos, "shift": z,
+        "theta_sota": skill[:, :-1].max(axis=1),
+        "winner_skill": skill[:, winner],
+        "expected_sota": skill[:, -1],
+        "rho": rhos,
+        "shift": z,
         "n_classifiers": draw_tries(fit, len(y), rng),
         "leaders": np.sort(skill[:, :-1], axis=1)[:, -LEADERS:],
-    }  # fmt: skip
+    }
 
 
 def _expected_largest(mass: FloatArray, psi: FloatArray) -> float:

@@ -26,9 +26,15 @@ from bayes_sota.leaderboard.posterior import BoardCheck, check_board, compare_fa
 from bayes_sota.leaderboard.sample_groups import Drawn, checking_groups, parameter_values
 
 _POSTERIOR = (
-    "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",
-    "submission_luck", "n_above_sota",
-)  # fmt: skip
+    "theta_sota",
+    "multiplicity_bias",
+    "expected_sota",
+    "winner_skill",
+    "rho",
+    "shift",
+    "submission_luck",
+    "n_above_sota",
+)
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 
 
@@ -152,7 +158,7 @@ def build_board_tree(
     flat |= drawn.signed(parameter_values(fit, drawn.parameters))
     random_tries = () if isinstance(board.tries, int) else ("n_classifiers",)
     shown = (*_POSTERIOR, *random_tries, "location", "spread", "family", "shape", "skill")
-    found = {
+    laid_out = {
         "posterior": drawn.dataset({name: flat[name] for name in shown if name in flat}),
         "predictions": drawn.dataset({name: flat[name] for name in _NEW_SCORES}),
         "predictive_check": check,
@@ -163,11 +169,11 @@ def build_board_tree(
     }
     attributes = {**attributes, "metric": board.metric}
     if groups == "all":
-        others, notes = checking_groups(drawn, found["posterior"], prior, rng)
+        others, notes = checking_groups(drawn, laid_out["posterior"], prior, rng)
         told = [str(attributes.get("notes", "")), *notes]
         attributes["notes"] = "; ".join(note for note in told if note)
-        found |= others
-    return result_tree(found, attributes)
+        laid_out |= others
+    return result_tree(laid_out, attributes)
 
 
 def check_dataset(check: BoardCheck) -> xr.Dataset:
@@ -201,7 +207,7 @@ def _constants(drawn: Drawn) -> xr.Dataset:
         "standard_error": ((), float(board.standard_error or 0)),
         "modelled": ("classifier", kernel.modelled),
         "all_score": ("classifier", board.sign * kernel.scores),
-        "n_coordinates": ("family", [found.points.shape[1] for found in drawn.fit.points]),
+        "n_coordinates": ("family", [points.points.shape[1] for points in drawn.fit.points]),
     }
     return xr.Dataset(
         values | _field(drawn.fit), {"classifier": list(drawn.names), "family": families}

@@ -77,7 +77,13 @@ def sample_evaluations(
     tree = sample_completed(
         built,
         lambda trace, rng: complete(trace, responses, built, random_seed=rng),
-        random_seed, spec.sampler, draws=draws, tune=tune, chains=chains, cores=cores,
-        target_accept=target_accept, progressbar=progressbar,
-    )  # fmt: skip
+        random_seed,
+        spec.sampler,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        target_accept=target_accept,
+        progressbar=progressbar,
+    )
     return with_attributes(tree, spec.provenance)

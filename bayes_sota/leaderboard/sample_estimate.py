@@ -168,8 +168,8 @@ def estimate_sota(
 
     >>> import bayes_sota as bs
     >>> board = bs.Leaderboard([0.95, 0.93, 0.92, 0.92, 0.91, 0.9, 0.88], n_test=100)
-    >>> found = bs.summarize(estimate_sota(board, random_seed=1))
-    >>> found.loc[["theta_sota", "winner_skill"], ["mean", "lower", "upper"]].round(2)
+    >>> summary = bs.summarize(estimate_sota(board, random_seed=1))
+    >>> summary.loc[["theta_sota", "winner_skill"], ["mean", "lower", "upper"]].round(2)
                   mean  lower  upper
     theta_sota    0.93   0.88   0.97
     winner_skill  0.93   0.87   0.97
@@ -201,8 +201,8 @@ def estimate_with_fit(
     kind = "maxima" if not whole else "scores" if isinstance(boards[0], Leaderboard) else "items"
     route = _route_of(kind, asked["method"] or spec.sampler.method)
     settings = route.settings(spec, asked)
-    found = route.sample(boards[0] if whole else boards, spec.priors, **settings)
-    return found if isinstance(found, tuple) else (found, None)
+    sampled = route.sample(boards[0] if whole else boards, spec.priors, **settings)
+    return sampled if isinstance(sampled, tuple) else (sampled, None)
 
 
 def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
@@ -221,8 +221,8 @@ def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
 def _point_estimate(boards: tuple[Data, ...], asked: dict[str, Any]) -> xr.DataTree:
     method, typed = asked["method"], {"groups": "all", "random_seed": DEFAULT_SEED}
     others = {k: v for k, v in asked.items() if k not in (*_OF_POINTS, "method", "progressbar")}
-    given = {k: None if v == typed.get(k) else v for k, v in others.items()}
-    refuse_unused(f'method "{method}"', given)
+    typed_values = {k: None if v == typed.get(k) else v for k, v in others.items()}
+    refuse_unused(f'method "{method}"', typed_values)
     if len(boards) > 1:
         raise InputError(f'method "{method}" takes one board with its scores')
     return estimate_point(boards[0], method, **{name: asked[name] for name in _OF_POINTS})
@@ -292,10 +292,10 @@ def _route_of(kind: str, method: str) -> _Route:
     """Row of the table; ``auto`` is exact."""
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    found = _ROUTES[kind].get("exact" if method == "auto" else method)
-    if found is None:
+    route = _ROUTES[kind].get("exact" if method == "auto" else method)
+    if route is None:
         raise InputError(_ABSENT[method])
-    return found
+    return route
 
 
 def _boards(
@@ -305,8 +305,8 @@ def _boards(
         return (board,)
     if isinstance(board, PairedBoards):
         raise InputError("two boards of the same teams are taken by bayes_sota.estimate_sota")
-    given: object = board
-    if isinstance(given, str) or not isinstance(board, Sequence):
+    listed: object = board
+    if isinstance(listed, str) or not isinstance(board, Sequence):
         raise InputError(
             f"a board, or several, must be given, got {type(board).__name__}; "
             "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
@@ -365,12 +365,12 @@ def sota_sensitivity(
     shown: Any = {"ci_prob": ci_prob, "progressbar": progressbar}
     first = boards[0]
     if len(boards) == 1 and isinstance(first, Leaderboard):
-        given = board_priors(priors)
+        base = board_priors(priors)
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rng = generator_of(random_seed)
-        found = board_posterior(first, given, draws=draws, random_seed=rng)
-        theta = first.sign * found.draws["theta_sota"]
-        return sensitivity_frame(theta, board_rows(found.fit, draws, rng), **shown)
+        posterior = board_posterior(first, base, draws=draws, random_seed=rng)
+        theta = first.sign * posterior.draws["theta_sota"]
+        return sensitivity_frame(theta, board_rows(posterior.fit, draws, rng), **shown)
     rows = maximum_rows(boards, maximum_priors(priors), reference_skill, draws, random_seed)
     return sensitivity_frame(next(rows)[2](), rows, **shown)
 
@@ -386,10 +386,10 @@ def sensitivity_frame(
     tails, table = [(1 - ci_prob) / 2, (1 + ci_prob) / 2], []
     with shown_progress(len(each), "assumptions", show=progressbar) as advance:
         for assumption, value, draw in each:
-            found = draw()
-            ends = np.quantile(found, tails).tolist()
-            mcse = float(found.std() / np.sqrt(found.size))
-            table.append((assumption, value, float(found.mean()), *ends, mcse))
+            drawn = draw()
+            ends = np.quantile(drawn, tails).tolist()
+            mcse = float(drawn.std() / np.sqrt(drawn.size))
+            table.append((assumption, value, float(drawn.mean()), *ends, mcse))
             advance()
     return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 
@@ -565,8 +565,8 @@ def coverage(
         return [row | facts for row in judge_board(data, skills, priors, draws, rng)]
 
     places = [(size, index) for size in sizes for index in range(boards)]
-    found = dict(run_each(judged, places, cores=n_jobs))
-    rows = [row for place in range(len(places)) for row in found[place]]
+    of_places = dict(run_each(judged, places, cores=n_jobs))
+    rows = [row for place in range(len(places)) for row in of_places[place]]
     return summarize_judgements(rows, ("n_test",))
 
 
@@ -595,14 +595,14 @@ def judge_board(
     """The truth, and what the posterior and the raw maximum say, one row per estimand."""
     board = data if isinstance(data, Leaderboard) else data.leaderboard()
     posterior: Any = leaderboard_posterior if isinstance(data, Leaderboard) else items_posterior
-    found = posterior(data, priors, draws=draws, random_seed=rng).draws
+    drawn = posterior(data, priors, draws=draws, random_seed=rng).draws
     winner = float(skills[board.scores == board.maximum].mean())
     low, high = wilson_interval(board.maximum, board.n_test)
     raw = {"raw": board.maximum, "raw_lower": low, "raw_upper": high}
     rows = []
     for name, truth in (("theta_sota", float(skills.max())), ("winner_skill", winner)):
-        lower, upper = np.quantile(found[name], [0.025, 0.975])
-        ours = {"mean": found[name].mean(), "lower": lower, "upper": upper}
+        lower, upper = np.quantile(drawn[name], [0.025, 0.975])
+        ours = {"mean": drawn[name].mean(), "lower": lower, "upper": upper}
         rows.append({"estimand": name, "truth": truth, **ours, **raw})
     return rows
 

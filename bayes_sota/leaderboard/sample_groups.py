@@ -89,9 +89,9 @@ class Drawn:
         kernel = self.fit.kernel
         scores = kernel.scores[kernel.modelled]
         values = self.signed({"score": scores, "sorted_score": np.sort(scores)[::-1]})
-        found = xr.Dataset({name: (_DIMS[name], value) for name, value in values.items()})
+        dataset = xr.Dataset({name: (_DIMS[name], value) for name, value in values.items()})
         labels = self._labels(of_all=False)
-        return found.assign_coords({dim: labels[dim] for dim in found.dims})
+        return dataset.assign_coords({dim: labels[dim] for dim in dataset.dims})
 
     def _labels(self, of_all: bool) -> dict[Any, Any]:
         """Labels of dimensions, with those of all classifiers or of the modelled entries."""
@@ -159,15 +159,15 @@ _DIMS = {
 def parameter_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
     """Parameters of the model in product space, as the posterior and the prior show them."""
     coordinates = parameters.coordinates
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "location": fit.location(parameters.coordinates),
         "spread": fit.spread(parameters.coordinates),
     }
     if len(fit.families) > 1:
-        found["family"] = parameters.family
+        values["family"] = parameters.family
     if coordinates.shape[1] > 2:
-        found["shape"] = coordinates[:, 2:]
-    return found
+        values["shape"] = coordinates[:, 2:]
+    return values
 
 
 def checking_groups(
@@ -205,8 +205,8 @@ def checking_groups(
         notes.append(f"there is no group log_likelihood: it would pass {mebibytes}")
     else:
         dtype = np.float32 if 2 * size > SINGLE else np.float64
-        found = fit.log_likelihood_of_entries(parameters, dtype)
-        groups["log_likelihood"] = drawn.dataset({"score": found})
+        log_likelihood = fit.log_likelihood_of_entries(parameters, dtype)
+        groups["log_likelihood"] = drawn.dataset({"score": log_likelihood})
     return groups, notes
 
 
@@ -221,19 +221,19 @@ def _prior_values(
         known["submission_luck"] = fit.priors.submission_luck.quantile(rng.random(level.size))
     node = fit.nodes.find(rho, known.get("submission_luck"))
     parameters = Parameters.from_prior(fit, node, rng)
-    found = draw_prior_boards(fit, parameters, rho, shift, rng, drawn.joint)
-    found |= known | parameter_values(fit, parameters)
-    found = drawn.signed(found)
-    best = fit.kernel.board.sign * found["observed_maximum"]
-    return found | {"multiplicity_bias": best - found["theta_sota"]}
+    boards = draw_prior_boards(fit, parameters, rho, shift, rng, drawn.joint)
+    boards |= known | parameter_values(fit, parameters)
+    boards = drawn.signed(boards)
+    best = fit.kernel.board.sign * boards["observed_maximum"]
+    return boards | {"multiplicity_bias": best - boards["theta_sota"]}
 
 
 def _log_prior(drawn: Drawn, posterior: xr.Dataset) -> dict[str, FloatArray]:
     """Of the family with its coordinates, and of rho and luck where they are not known."""
     fit = drawn.fit
-    found = {"coordinates": drawn.parameters.log_prior(fit)}
+    log_prior = {"coordinates": drawn.parameters.log_prior(fit)}
     priors = {"rho": fit.priors.correlation, "submission_luck": fit.priors.submission_luck}
     for name, prior in priors.items():
         if name in posterior and not prior.is_fixed:
-            found[name] = prior.log_density(posterior[name].values.ravel())
-    return found
+            log_prior[name] = prior.log_density(posterior[name].values.ravel())
+    return log_prior

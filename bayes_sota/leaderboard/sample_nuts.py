@@ -116,13 +116,13 @@ def complete(
     rng, seed = resolve_seed(random_seed)
     shape = fit_shape(board, priors, family=_family_of(trace, family), fit=fit)
     _check_variables(trace, shape)
-    found = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape))
+    chosen = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape))
     attributes = describe_provenance((board,), shape.priors, method="nuts", seed=seed) | {
         "skill_family": shape.shape.name,
         "new_n_test": int(new_n_test or 0),
         "rho_learnt": 0,
     }
-    return _complete(trace, shape, found, attributes, rng, new_n_test)
+    return _complete(trace, shape, chosen, attributes, rng, new_n_test)
 
 
 def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | SkillFamily:
@@ -134,9 +134,9 @@ def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | Sk
     stated = list(FAMILIES)[index] if index >= 0 else None
     if family is None and stated is None:
         raise InputError("the trace is of a shape of one's own: give it as family=")
-    given = family.name if isinstance(family, SkillFamily) else family
-    if stated is not None and given not in (None, stated):
-        raise InputError(f"the trace is of the family {stated}, not {given}")
+    name = family.name if isinstance(family, SkillFamily) else family
+    if stated is not None and name not in (None, stated):
+        raise InputError(f"the trace is of the family {stated}, not {name}")
     return family or stated or ""
 
 
@@ -176,37 +176,41 @@ def _complete(
     drawn = Drawn(shape, parameters, (chains, draws), board.names)
     attributes = {
         "inference_library": "nutpie",
-        "notes": "; ".join(notes_of(shape)), **_diagnostics(trace, shape), **attributes,
-    }  # fmt: skip
+        "notes": "; ".join(notes_of(shape)),
+        **_diagnostics(trace, shape),
+        **attributes,
+    }
     tree = build_board_tree(values, drawn, attributes, rng, groups="estimands")
     names = (*tree.children, "sample_stats/families")
     groups = {name: tree[name].to_dataset() for name in names}
     groups["posterior"] = _joined(posterior, groups["posterior"])
-    given = model_groups(model, trace, rng)
+    of_model = model_groups(model, trace, rng)
     extended = {v.name for v in model.free_RVs} - {*shape.parameters, *shape.shared_names}
     if fields is None:
-        before = _prior_boards(shape, given["prior"], rng)
-        others = [str(name) for name in groups["posterior"] if name not in given["prior"]]
-        given["prior"] = given["prior"].assign({name: before[name] for name in others})
+        before = _prior_boards(shape, of_model["prior"], rng)
+        others = [str(name) for name in groups["posterior"] if name not in of_model["prior"]]
+        of_model["prior"] = of_model["prior"].assign({name: before[name] for name in others})
         if not extended:
-            given["prior_predictive"]["score"] = before["score"]
+            of_model["prior_predictive"]["score"] = before["score"]
     if extended or fields is not None:
         attributes |= {"own_density": int(fields is not None)}
-        scores = given["posterior_predictive"]["score"].values
+        scores = of_model["posterior_predictive"]["score"].values
         boards = board.sign * scores.reshape(-1, scores.shape[-1])
         check = compare_boards(shape.kernel.scores[shape.kernel.modelled], boards)
         groups["predictive_check"] = check_dataset(check)
     observed = groups["observed_data"]
     for name in ("prior_predictive", "posterior_predictive"):
-        ordered = board.sign * -np.sort(-board.sign * given[name]["score"].values, axis=-1)
-        given[name] = given[name].assign(sorted_score=(("chain", "draw", "place"), ordered))
-        given[name] = given[name].assign_coords(place=observed["place"])
+        ordered = board.sign * -np.sort(-board.sign * of_model[name]["score"].values, axis=-1)
+        of_model[name] = of_model[name].assign(sorted_score=(("chain", "draw", "place"), ordered))
+        of_model[name] = of_model[name].assign_coords(place=observed["place"])
     if "observed_data" in trace.children:
         observed = xr.merge([observed, trace["observed_data"].to_dataset().drop_vars("score")])
-    likelihood = given["log_likelihood"]
-    given["log_likelihood"] = likelihood.astype(np.float32 if likelihood.nbytes > SINGLE else float)
+    likelihood = of_model["log_likelihood"]
+    of_model["log_likelihood"] = likelihood.astype(
+        np.float32 if likelihood.nbytes > SINGLE else float
+    )
     return result_tree(
-        {**groups, **given, "observed_data": observed, "sample_stats": sampler_stats(trace)},
+        {**groups, **of_model, "observed_data": observed, "sample_stats": sampler_stats(trace)},
         {**attributes, "metric": board.metric},
     )
 
@@ -285,15 +289,15 @@ def _prior_boards(shape: ShapeFit, prior: xr.Dataset, rng: np.random.Generator) 
     parameters, (rho, shift) = _parameters(shape, prior)
     board, size = shape.kernel.board, (prior.sizes["chain"], prior.sizes["draw"])
     drawn = Drawn(shape, parameters, size, board.names)
-    found = drawn.signed(draw_prior_boards(shape, parameters, rho, shift, rng))
-    best = board.sign * found.pop("observed_maximum")
-    found["multiplicity_bias"] = best - found["theta_sota"]
+    boards = drawn.signed(draw_prior_boards(shape, parameters, rho, shift, rng))
+    best = board.sign * boards.pop("observed_maximum")
+    boards["multiplicity_bias"] = best - boards["theta_sota"]
     return {
         name: (
             ("chain", "draw", *("classifier",)[: value.ndim - 1]),
             value.reshape(*size, *value.shape[1:]),
         )
-        for name, value in found.items()
+        for name, value in boards.items()
     }
 
 
@@ -301,21 +305,23 @@ def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
     """Convergence over all variables of a trace, and what it says against the result."""
     import arviz as az
 
-    found = describe_nuts(trace)
+    diagnostics = describe_nuts(trace)
     posterior = trace["posterior"].to_dataset()
     reasons = [*reasons_of(fit)]
-    if found["diagnostics_reasons"]:
-        reasons.append(found["diagnostics_reasons"])
+    if diagnostics["diagnostics_reasons"]:
+        reasons.append(diagnostics["diagnostics_reasons"])
     posterior = posterior[[name for name, value in posterior.items() if value.max() > value.min()]]
     if posterior.sizes.get("draw", 0) > 3:  # of a single draw nothing varies
         if posterior.sizes["chain"] > 1:
-            found["r_hat"] = _worst(az.rhat(posterior), np.nanmax)
-        found["ess_bulk"] = _worst(az.ess(posterior), np.nanmin)
-    if found.get("r_hat", 0.0) > _LARGEST_R_HAT:
-        reasons.append(f"r_hat is {found['r_hat']:.3f}, above {_LARGEST_R_HAT}")
-    if found.get("ess_bulk", np.inf) < _LEAST_SIZE:
-        reasons.append(f"there are {found['ess_bulk']:.0f} effective draws of {_LEAST_SIZE:.0f}")
-    return found | {"diagnostics_reasons": "; ".join(reasons)}
+            diagnostics["r_hat"] = _worst(az.rhat(posterior), np.nanmax)
+        diagnostics["ess_bulk"] = _worst(az.ess(posterior), np.nanmin)
+    if diagnostics.get("r_hat", 0.0) > _LARGEST_R_HAT:
+        reasons.append(f"r_hat is {diagnostics['r_hat']:.3f}, above {_LARGEST_R_HAT}")
+    if diagnostics.get("ess_bulk", np.inf) < _LEAST_SIZE:
+        reasons.append(
+            f"there are {diagnostics['ess_bulk']:.0f} effective draws of {_LEAST_SIZE:.0f}"
+        )
+    return diagnostics | {"diagnostics_reasons": "; ".join(reasons)}
 
 
 def _worst(values: xr.Dataset, which: Any) -> float:
@@ -378,14 +384,22 @@ def sample_board_nuts(
     about = describe_provenance(
         (board,), priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
     ) | {
-        "skill_family": family, "new_n_test": int(new_n_test or 0), "rho_learnt": 0,
+        "skill_family": family,
+        "new_n_test": int(new_n_test or 0),
+        "rho_learnt": 0,
         "notes": "; ".join(notes),
-    }  # fmt: skip
+    }
     shape = fit_shape(board, family=family, fit=fit)
     trace, model = _sample_shape(
-        shape, rng, draws=draws, tune=tune, chains=chains, cores=cores, progressbar=progressbar,
+        shape,
+        rng,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        progressbar=progressbar,
         nuts={"target_accept": target_accept, "adaptation": "low_rank"},
-    )  # fmt: skip
+    )
     tree = _complete(trace, shape, model, about, rng, new_n_test)
     return tree if groups == "all" else without_checks(tree)
 
@@ -397,7 +411,7 @@ def _sample_shape(
     from bayes_sota.leaderboard.models import build_model, start_values
 
     model = build_model(shape.kernel.board, family=shape.shape, fit=shape)
-    found = run_nuts(
+    sampled = run_nuts(
         model, rng, initvals=start_values(shape), compile_kwargs={"jitter_rvs": set()}, **settings
     )
-    return found, model
+    return sampled, model

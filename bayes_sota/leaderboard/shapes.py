@@ -39,8 +39,8 @@ type Operations = Any
 
 def operations_of(library: Any, log_ndtr: Callable[[Any], Any]) -> Operations:
     """The array functions that the families need; NumPy's and PyTensor's names agree."""
-    found = {name: getattr(library, name) for name in _FUNCTIONS}
-    return SimpleNamespace(log_ndtr=log_ndtr, **found)
+    functions = {name: getattr(library, name) for name in _FUNCTIONS}
+    return SimpleNamespace(log_ndtr=log_ndtr, **functions)
 
 
 @dataclass(frozen=True)

@@ -122,10 +122,10 @@ def chosen_model(
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
     has_rho = {"a model": model, "priors": priors, "a known correlation": correlation}
-    given = [what for what, value in has_rho.items() if value is not None]
-    for what in given:
+    options = [what for what, value in has_rho.items() if value is not None]
+    for what in options:
         refuse_unused(what, {"domain": domain, "field": field})
-    if not given:
+    if not options:
         implied = isinstance(data, Chosen) and data.is_competition
         model = _of_kind(domain, field or KINDS_OF_FIELD[implied], builder)
     if model is None:

@@ -27,8 +27,14 @@ from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 _EXACT, _MOST_VALUES = 20.0, 500  # numbers up to the first are exact
 # how close the others of a kind are, and bins of scores: the first with few enough values is taken
 _COARSENESS = (
-    (1.05, None), (1.25, None), (1.5, None), (1.5, 200), (1.5, 100), (1.5, 50), (1.5, 25)
-)  # fmt: skip
+    (1.05, None),
+    (1.25, None),
+    (1.5, None),
+    (1.5, 200),
+    (1.5, 100),
+    (1.5, 50),
+    (1.5, 25),
+)
 _TYPICAL = 0.6
 _TINY = 1e-300
 
@@ -52,11 +58,11 @@ def kernel_of(board: Leaderboard) -> ScoreKernel:
 
 def check_luck(priors: object, *boards: object) -> None:
     """``InputError`` for a prior of the luck of submissions where no board has several."""
-    given = priors.submission_luck if isinstance(priors, Priors) else None
+    luck = priors.submission_luck if isinstance(priors, Priors) else None
     kinds = BestScore | PairedBoards
     chosen = [b for b in boards if isinstance(b, kinds) and b.has_submissions]
     if not chosen:
-        refuse_unused("scores that are not of several submissions", {"submission_luck": given})
+        refuse_unused("scores that are not of several submissions", {"submission_luck": luck})
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +106,19 @@ class SubmissionKernel(ScoreKernel):
         y = skill_grid(law, np.sort(means), complete, most)
         copies = np.bincount(index).astype(float)
         return cls(
-            board, modelled, means, copies, index, y, law, kind, kinds, numbers, distinct,
+            board,
+            modelled,
+            means,
+            copies,
+            index,
+            y,
+            law,
+            kind,
+            kinds,
+            numbers,
+            distinct,
             score.ravel(),
-        )  # fmt: skip
+        )
 
     @property
     def has_luck(self) -> bool:
@@ -111,9 +127,9 @@ class SubmissionKernel(ScoreKernel):
 
     def with_luck(self, luck: float) -> "SubmissionKernel":
         """The same with another lambda."""
-        found = replace(self, luck=luck)
-        vars(found)["prepared"] = self.prepared  # does not depend on it
-        return found
+        kernel = replace(self, luck=luck)
+        vars(kernel)["prepared"] = self.prepared  # does not depend on it
+        return kernel
 
     @property
     def noise(self) -> SubmissionNoise:
@@ -138,9 +154,9 @@ class SubmissionKernel(ScoreKernel):
         So that there is somebody who has the best score.
         """
         of_entry = (numbers / np.bincount(self.score_of_entry))[self.score_of_entry]
-        found = np.bincount(self.value_of_entry, weights=of_entry)
-        found[-1] = max(found[-1], 1.0)
-        return np.asarray(found)
+        counts = np.bincount(self.value_of_entry, weights=of_entry)
+        counts[-1] = max(counts[-1], 1.0)
+        return np.asarray(counts)
 
     @cached_property
     def _field(self) -> FloatArray:

@@ -66,9 +66,21 @@ from bayes_sota.leaderboard.summary_newcomers import (
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
-    "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
-    "p_best", "p_best_mcse", "tied_with_best", "set_lower", "set_upper", "tier",
-)  # fmt: skip
+    "rank",
+    "name",
+    "score",
+    "skill",
+    "skill_lower",
+    "skill_upper",
+    "rank_lower",
+    "rank_upper",
+    "p_best",
+    "p_best_mcse",
+    "tied_with_best",
+    "set_lower",
+    "set_upper",
+    "tier",
+)
 _OWN = {"n_effective": ("worth items", ",.0f"), "standard_error": ("error", ".2g")}
 """Columns of entries with errors of their own, what tables call them, and how they show them."""
 _DRAWS = 4000  # of theta_sota
@@ -122,8 +134,10 @@ def _report(
         content=content,
         make_frame=lambda: frame,
         tables=[
-            Table.of([_cells(row, shown, d, sure) for row in content["entries"]],
-                     f"{data.name}: {m:,} entries")
+            Table.of(
+                [_cells(row, shown, d, sure) for row in content["entries"]],
+                f"{data.name}: {m:,} entries",
+            )
         ],
         sentences=[
             expectation(who, first["skill"], first["score"], (shown, said), metric, content),
@@ -137,7 +151,9 @@ def _report(
             f"the best of all with probability {p_best}.",
             "The skill of the best of all, whichever it is (theta_sota), is estimated at "
             f"{estimate(content['theta_sota'], prob, d)}.",
-            *compared, *legend, *as_sentences(content["notes"]),
+            *compared,
+            *legend,
+            *as_sentences(content["notes"]),
         ],
         legend=legend,
         footer=["method exact"],
@@ -146,10 +162,11 @@ def _report(
         basis=[
             f"{counted(draws, 'draw')} of the exact posterior of all skills, seed "
             f"{content['seed']}",
-            SOFTWARE, CITED,
+            SOFTWARE,
+            CITED,
         ],
         measured=measured_of(data),
-    )  # fmt: skip
+    )
 
 
 def _leads(content: dict[str, Any], board: str, decimals: int) -> str:
@@ -208,28 +225,28 @@ def _surely_among(frame: pd.DataFrame) -> dict[str, Any]:
     return {"k": least, "names": frame.loc[frame["set_upper"] == least, "name"].tolist()}
 
 
-def _among_best(found: dict[str, Any]) -> list[str]:
-    if not found or found["k"] == 1:
+def _among_best(content: dict[str, Any]) -> list[str]:
+    if not content or content["k"] == 1:
         return []
-    names = listed([plain_text(name, 60) for name in found["names"]], _NAMED)
-    one = len(found["names"]) == 1
-    return [f"Surely among the best {found['k']:,} {'is' if one else 'are'} {names}."]
+    names = listed([plain_text(name, 60) for name in content["names"]], _NAMED)
+    one = len(content["names"]) == 1
+    return [f"Surely among the best {content['k']:,} {'is' if one else 'are'} {names}."]
 
 
-def _apart(found: dict[str, Any] | None, metric: Metric, about: New) -> list[str]:
+def _apart(needed: dict[str, Any] | None, metric: Metric, about: New) -> list[str]:
     """How many items, or tasks, would tell the first two apart."""
-    if found is None:
+    if needed is None:
         return []
-    d = decimals_for(found["difference"])
-    gap = f"{found['difference']:.{d}f}"
+    d = decimals_for(needed["difference"])
+    gap = f"{needed['difference']:.{d}f}"
     if metric == "accuracy":
-        gap = f"{100 * found['difference']:.{max(d - 2, 0)}f} points"
-    times = found["times"]
+        gap = f"{100 * needed['difference']:.{max(d - 2, 0)}f} points"
+    times = needed["times"]
     size = f"{times:.2g}" if times < 100 else f"{_two_digits(times):,}"
     size += f" times as many {about}"
-    if found["n_test"] is not None:
-        size = f"about {found['n_test']:,} items instead of {found['n_test_now']:,}"
-    first, second = (plain_text(name, 60) for name in found["names"])
+    if needed["n_test"] is not None:
+        size = f"about {needed['n_test']:,} items instead of {needed['n_test_now']:,}"
+    first, second = (plain_text(name, 60) for name in needed["names"])
     return [
         f"To tell {first} from {second} with a power of {_POWER:.0%}, if they differ by as much as "
         f"is expected ({gap}), takes {size}."
@@ -324,7 +341,7 @@ def board_table(
     rng, seed = resolve_seed(random_seed)
     posterior, entries, learnt = _posterior_of(data, spec.priors, draws, rng)
     rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": learnt}
-    found = rank_sets(data, entries, posterior.draws["rho"], ci_prob, ranks, rng)
+    sets = rank_sets(data, entries, posterior.draws["rho"], ci_prob, ranks, rng)
     winner = _summary_of(posterior, "winner_skill", ci_prob)
     told = dict[str, Any]()
     if questions:
@@ -332,7 +349,7 @@ def board_table(
         told = questions.answers(newcomer)
     joint = isinstance(posterior, JointPosterior)
     leads = None if joint else (posterior.fit.kernel.leads, winner)
-    frame = _frame(board, entries, leads, found, ci_prob).assign(**_own_errors(board))
+    frame = _frame(board, entries, leads, sets, ci_prob).assign(**_own_errors(board))
     rows = [_entry(row) for row in rows_of(frame)]
     if p_rank:
         for row, places in zip(rows, entries.rank_probabilities()[board.order], strict=True):
@@ -346,12 +363,12 @@ def board_table(
         **items_of(data),
         "n_entries": m,
         "n_tied_with_best": int(frame["tied_with_best"].sum()),
-        "ranks": found.how,
-        "n_tiers": int(found.tier.max()),
-        "n_separated_neighbours": found.separated,
+        "ranks": sets.how,
+        "n_tiers": int(sets.tier.max()),
+        "n_separated_neighbours": sets.separated,
         "surely_among_best": _surely_among(frame),
         "separating_first_two": _separating(
-            data, frame, entries, posterior.draws["rho"], found, ci_prob
+            data, frame, entries, posterior.draws["rho"], sets, ci_prob
         ),
         "prob": ci_prob,
         "notes": [
@@ -359,7 +376,7 @@ def board_table(
             *notes_on_field(board, spec.name, model),
             *_hidden(board),
             _on_rho(data, rho, spec),
-            *[_MANY] * (found.how == "joint" and m > MOST_JOINT),
+            *[_MANY] * (sets.how == "joint" and m > MOST_JOINT),
             *(_moved(frame, board) if posterior.fit.kernel.has_luck else []),
             *_rough(len(entries.skill)),
         ],
@@ -489,13 +506,22 @@ def _frame(
     places = entries.rank_interval(ci_prob)[order]
     skill.sort(axis=1)
     if winner is not None:
-        leads, found = winner[0][order], winner[1]
-        mean[leads], skill[leads] = found["mean"], found["interval"]
+        leads, winner_skill = winner[0][order], winner[1]
+        mean[leads], skill[leads] = winner_skill["mean"], winner_skill["interval"]
     names = [board.names[j] for j in order]
     columns = (
-        rank, names, sign * scores, mean, *skill.T, *places.T, entries.p_best[order],
-        entries.p_best_mcse[order], ranks.sets[:, 0] == 1, *ranks.sets.T, ranks.tier,
-    )  # fmt: skip
+        rank,
+        names,
+        sign * scores,
+        mean,
+        *skill.T,
+        *places.T,
+        entries.p_best[order],
+        entries.p_best_mcse[order],
+        ranks.sets[:, 0] == 1,
+        *ranks.sets.T,
+        ranks.tier,
+    )
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
@@ -648,20 +674,23 @@ def items_of(data: Leaderboard | Responses | ItemScores) -> dict[str, Any]:
     '2 tasks that count the same'
     """
     if isinstance(data, Leaderboard):
-        found: dict[str, Any] = {"n_test": data.n_test, "n_test_source": data.n_test_source}
+        items: dict[str, Any] = {"n_test": data.n_test, "n_test_source": data.n_test_source}
         tasks = data.task_scores
         if tasks is None:
-            return found
+            return items
         known = {"average": tasks.averaging, "n_tasks": len(tasks.tasks), "n_items": tasks.n_items}
-        return found | {"n_test": tasks.n_items} | known | {"new": data.new}
+        return items | {"n_test": tasks.n_items} | known | {"new": data.new}
     n_clusters = None if data.clusters is None else len(set(data.clusters))
     n_tasks, average = len(data.task_weights), data.averaging
     words = [f"{n_tasks:,} tasks {COUNTS[average]}"] * (n_tasks > 0)
     words += [] if n_clusters is None else [f"{n_clusters:,} clusters"]
     facts: dict[str, Any] = {
-        "n_items": data.n_items, "n_clusters": n_clusters, "new": data.new, "average": average,
+        "n_items": data.n_items,
+        "n_clusters": n_clusters,
+        "new": data.new,
+        "average": average,
         "n_tasks": n_tasks or None,
-    }  # fmt: skip
+    }
     if isinstance(data, Responses):
         words += [data.runs_in_words] * bool(data.runs_in_words)
         metric = "accuracy" if data.passes is None else data.measured

@@ -200,8 +200,8 @@ class Newcomer:
         best = draws_of(tree, "theta_sota", checked_board(tree, board))
         constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
         sign = -1 if float(constants.get("lower_is_better", 0)) else 1
-        found = observed_maximum_of(tree)
-        maximum = sign * float(found.values.ravel()[board])
+        observed = observed_maximum_of(tree)
+        maximum = sign * float(observed.values.ravel()[board])
         metric = str(tree.attrs["metric"])
         facts = {k: float(constants[k]) for k in ("n_test", "n_positive", "standard_error")}
         facts |= {k: float(constants.get(k, 1.0)) for k in _RATIOS}
@@ -227,10 +227,18 @@ class Newcomer:
         """Of draws of a whole board, before they become a tree."""
         board, best = fit.kernel.board, draws["theta_sota"]
         return cls(
-            score_law(board), best, draws["rho"], draws["shift"],
-            board.maximum, board.sign, fit.kernel.error_ratio, BoardField.of_fit(fit, parameters),
-            (1, best.size), {"draws_are_independent": 1}, parameters.behind,
-        )  # fmt: skip
+            score_law(board),
+            best,
+            draws["rho"],
+            draws["shift"],
+            board.maximum,
+            board.sign,
+            fit.kernel.error_ratio,
+            BoardField.of_fit(fit, parameters),
+            (1, best.size),
+            {"draws_are_independent": 1},
+            parameters.behind,
+        )
 
     @cached_property
     def moved(self) -> FloatArray:
@@ -263,8 +271,8 @@ class Newcomer:
             chances[rows], total = share_beyond(mass * np.exp(log_seen - largest), edges, best)
             log_weights[rows] = largest[:, 0] + np.log(total)
         chances, log_weights = (x.reshape(self.shape) for x in (chances, log_weights))
-        found = weighted_chance(np.clip(chances, 0, 1), self.attributes, log_weights, self.points)
-        return {"score": float(score), "new_n_test": new_n_test, **found}
+        answer = weighted_chance(np.clip(chances, 0, 1), self.attributes, log_weights, self.points)
+        return {"score": float(score), "new_n_test": new_n_test, **answer}
 
     def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
         """As of ``probability_shown``."""
@@ -278,9 +286,9 @@ class Newcomer:
             own = own * (1 - self.rho**2)
         cut = _value(law, self.maximum) if same else _least_value(law, self.maximum)
         chances = np.asarray(law.reach(np.clip(skill, *ends), cut, own))
-        found = weighted_chance(chances.reshape(self.shape), self.attributes, points=self.points)
+        answer = weighted_chance(chances.reshape(self.shape), self.attributes, points=self.points)
         best = self.sign * self.maximum
-        return {"gap": float(gap), "new_n_test": new_n_test, "best_score": best, **found}
+        return {"gap": float(gap), "new_n_test": new_n_test, "best_score": best, **answer}
 
     def _law_on(self, new_n_test: int | None) -> ScoreLaw:
         """Law of a score on the same items, or on others."""
@@ -360,11 +368,17 @@ class BoardField:
         """Of the parameters behind draws."""
         kernel, middle = fit.kernel, fit.rho.size // 2
         return cls(
-            kernel.y, kernel.psi, fit.strangers.profile,
-            fit.at(middle).reach_or_one(float(fit.rho[middle])), fit.strangers.share,
-            kernel.is_cut, fit.scale, list(fit.families), parameters.family,
+            kernel.y,
+            kernel.psi,
+            fit.strangers.profile,
+            fit.at(middle).reach_or_one(float(fit.rho[middle])),
+            fit.strangers.share,
+            kernel.is_cut,
+            fit.scale,
+            list(fit.families),
+            parameters.family,
             parameters.coordinates,
-        )  # fmt: skip
+        )
 
     @classmethod
     def of_tree(cls, tree: "xr.DataTree", sign: int) -> "BoardField":
@@ -397,10 +411,17 @@ class BoardField:
             columns += [posterior[name].values.ravel() for name in names]
         family = posterior["family"].values.ravel() if "family" in posterior else 0 * place
         return cls(
-            y, psi, constants["stranger_density"].values, constants["reach"].values,
-            float(constants["stranger_share"]), bool(constants["is_cut"]), scale, families,
-            family.astype(np.int64), np.stack(columns, axis=1),
-        )  # fmt: skip
+            y,
+            psi,
+            constants["stranger_density"].values,
+            constants["reach"].values,
+            float(constants["stranger_share"]),
+            bool(constants["is_cut"]),
+            scale,
+            families,
+            family.astype(np.int64),
+            np.stack(columns, axis=1),
+        )
 
     def up_to(self, law: ScoreLaw, score: float) -> "BoardField":
         """The same on a grid that holds what the score may come from."""
@@ -437,9 +458,9 @@ class BoardField:
         for number, rows in in_blocks(self.family):
             shape = FAMILIES[self.families[number]]
             points = self.coordinates[rows, : shape.dimension]
-            found, _ = shape_density(here.y, self.relative, self.scale, shape, points)
-            modelled = (found @ reach)[:, None] if self.relative else 1.0
-            density = (1 - self.share) * found + modelled * here.strangers
+            shaped, _ = shape_density(here.y, self.relative, self.scale, shape, points)
+            modelled = (shaped @ reach)[:, None] if self.relative else 1.0
+            density = (1 - self.share) * shaped + modelled * here.strangers
             total = (density @ reach)[:, None] if self.relative else 1 / step
             yield rows, here.psi, edges, density / np.maximum(total, _TINY)
 
@@ -484,14 +505,14 @@ class Questions:
 
     def answers(self, newcomer: "Answering") -> dict[str, Any]:
         """Answers, with the keys that ``--json`` prints."""
-        found = dict[str, Any]()
+        content = dict[str, Any]()
         if self.above is not None:
-            found["p_above"] = newcomer.best_above(self.above)
+            content["p_above"] = newcomer.best_above(self.above)
         if self.new_score is not None:
-            found["p_new_truly_better"] = newcomer.truly_better(self.new_score, self.new_n_test)
+            content["p_new_truly_better"] = newcomer.truly_better(self.new_score, self.new_n_test)
         if self.gap is not None:
-            found["p_gap_shown"] = newcomer.shown(self.gap, self.new_n_test)
-        return found
+            content["p_gap_shown"] = newcomer.shown(self.gap, self.new_n_test)
+        return content
 
 
 class Answering(Protocol):
@@ -510,20 +531,20 @@ class Answering(Protocol):
 def sentences_of(answers: dict[str, Any]) -> list[str]:
     """Answers in words, one sentence for each."""
     lines = []
-    if found := answers.get("p_above"):
-        p = _told(found)
-        lines.append(f"The probability that the best skill exceeds {found['threshold']:g} is {p}.")
-    if found := answers.get("p_new_truly_better"):
+    if answer := answers.get("p_above"):
+        p = _told(answer)
+        lines.append(f"The probability that the best skill exceeds {answer['threshold']:g} is {p}.")
+    if answer := answers.get("p_new_truly_better"):
         lines.append(
             "The probability that a new classifier, one more of this field, with a score of "
-            f"{found['score']:g} on {_items(found)} is truly better than the best is "
-            f"{_told(found)}."
+            f"{answer['score']:g} on {_items(answer)} is truly better than the best is "
+            f"{_told(answer)}."
         )
-    if found := answers.get("p_gap_shown"):
+    if answer := answers.get("p_gap_shown"):
         lines.append(
-            f"A new classifier that is truly better than the best by {found['gap']:g} reaches the "
-            f"best score, {found['best_score']:g}, on {_items(found)} with probability "
-            f"{_told(found)}."
+            f"A new classifier that is truly better than the best by {answer['gap']:g} reaches the "
+            f"best score, {answer['best_score']:g}, on {_items(answer)} with probability "
+            f"{_told(answer)}."
         )
     return lines
 
@@ -541,18 +562,18 @@ def reasons_of_answers(answers: dict[str, Any]) -> list[str]:
 
 def diagnose_answers(tree: "xr.DataTree", *answers: dict[str, Any]) -> dict[str, Any]:
     """Whether a result can be trusted, and what was asked of it (``diagnose``)."""
-    found = diagnose(tree)
-    found["reasons"] += [reason for told in answers for reason in reasons_of_answers(told)]
-    return found | {"ok": not found["reasons"]}
+    diagnosed = diagnose(tree)
+    diagnosed["reasons"] += [reason for told in answers for reason in reasons_of_answers(told)]
+    return diagnosed | {"ok": not diagnosed["reasons"]}
 
 
-def _told(found: dict[str, Any]) -> str:
-    return chance(found["probability"], found["mcse"])
+def _told(answer: dict[str, Any]) -> str:
+    return chance(answer["probability"], answer["mcse"])
 
 
-def _items(found: dict[str, Any]) -> str:
-    other = found.get("new_n_test")
-    return counted(other, "other item") if other else str(found.get("items", "the same items"))
+def _items(answer: dict[str, Any]) -> str:
+    other = answer.get("new_n_test")
+    return counted(other, "other item") if other else str(answer.get("items", "the same items"))
 
 
 def share_beyond(
@@ -603,5 +624,9 @@ def _log_likelihood(
     """Log probability of one value given skills (k or 1, C), at dispersions (k, 1)."""
     if not isinstance(law, NormalLaw):
         skill = logit(np.clip(skill, 1e-12, _NEARLY_ONE))
-    found = law.log_kernel(law.prepared(value, skill), dispersion)
-    return found if isinstance(law, AucScoreLaw) else np.asarray(found - 0.5 * np.log(dispersion))
+    log_kernel = law.log_kernel(law.prepared(value, skill), dispersion)
+    return (
+        log_kernel
+        if isinstance(law, AucScoreLaw)
+        else np.asarray(log_kernel - 0.5 * np.log(dispersion))
+    )

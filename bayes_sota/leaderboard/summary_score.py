@@ -50,18 +50,26 @@ def describe_skills(
     skills = sorted(skills, key=lambda skill: -skill.score)
     records = [_record(skill, ci_prob) for skill in skills]
     first, sure = skills[0], f"{ci_prob:.0%} interval"
-    several = [] if len(skills) == 1 else [
-        "Each classifier is by itself: nothing allows for the best having been picked; "
-        "bayes-sota board does"
-    ]  # fmt: skip
+    several = (
+        []
+        if len(skills) == 1
+        else [
+            "Each classifier is by itself: nothing allows for the best having been picked; "
+            "bayes-sota board does"
+        ]
+    )
     notes = [*notes, *several]
     sentences = [_expected(first, new, ci_prob, metric), _resting(skills, sure, average)]
     if not np.isnan(first.share_of_runs) and len(skills) == 1:
         sentences.append(_runs_or_items(first))
     return Report(
         content={
-            "classifiers": records, "average": average, "new": new, "prob": ci_prob,
-            "metric": metric or "accuracy", "notes": notes,
+            "classifiers": records,
+            "average": average,
+            "new": new,
+            "prob": ci_prob,
+            "metric": metric or "accuracy",
+            "notes": notes,
         },
         make_frame=partial(_frame, records),
         tables=[_table(skills, sure, ci_prob)],
@@ -72,7 +80,7 @@ def describe_skills(
         notes=notes,
         measured="alone",
         about=tuple(skills),
-    )  # fmt: skip
+    )
 
 
 def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
@@ -85,12 +93,14 @@ def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
         "name": skill.name,
         "score": skill.score,
         "skill": {
-            "mean": skill.mean, "sd": known(skill.sd), "interval": list(skill.interval(ci_prob))
+            "mean": skill.mean,
+            "sd": known(skill.sd),
+            "interval": list(skill.interval(ci_prob)),
         },
         **{key: getattr(skill, key) for key in ("n_items", "n_clusters", "n_tasks", "n_runs")},
         "n_effective": known(skill.n_effective),
         "share_of_runs": known(skill.share_of_runs),
-    }  # fmt: skip
+    }
 
 
 def _frame(records: Sequence[dict[str, Any]]) -> Any:
@@ -156,8 +166,14 @@ def _table(skills: Sequence[Skill], sure: str, ci_prob: float) -> Table:
         shown, d, metric = _digits(skill)
         low, high = (as_score(x, d, metric) for x in skill.interval(ci_prob))
         worth = "" if np.isnan(skill.n_effective) else f"{skill.n_effective:,.0f}"
-        rows.append([
-            skill.name, as_score(skill.score, shown, metric), as_score(skill.mean, d, metric),
-            f"{low.removesuffix(' %')} to {high}", f"{skill.n_items:,}", worth,
-        ])  # fmt: skip
+        rows.append(
+            [
+                skill.name,
+                as_score(skill.score, shown, metric),
+                as_score(skill.mean, d, metric),
+                f"{low.removesuffix(' %')} to {high}",
+                f"{skill.n_items:,}",
+                worth,
+            ]
+        )
     return Table(header, rows)

@@ -200,31 +200,36 @@ def describe_sota(
     )
     alone, new = len(each) == 1, each[0].get("new", "items")
     pairs = list(zip(boards, each, strict=True))
-    subjects = [_subject(board, found, alone) for board, found in pairs]
-    asked = [line for found in each for line in sentences_of(found)]
+    subjects = [_subject(board, one, alone) for board, one in pairs]
+    asked = [line for one in each for line in sentences_of(one)]
     legend = _above_sota(content)
     notes = [*content.get("notes", ()), *remarks]
     content |= {"notes": notes} if notes else {}
-    above = [_ABOVE] * (min(found["bias"] for found in each) < 0)
+    above = [_ABOVE] * (min(one["bias"] for one in each) < 0)
     return Report(
         content=content,
         make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
         tables=_tables(pairs, rows, ci_prob),
         sentences=[
-            *(line for board, found in pairs for line in _expected(board, found, alone)),
-            *subjects, *asked, *above, skill_is_about(_WHAT_TO_REPORT, new),
+            *(line for board, one in pairs for line in _expected(board, one, alone)),
+            *subjects,
+            *asked,
+            *above,
+            skill_is_about(_WHAT_TO_REPORT, new),
             f"Ranges are {ci_prob:.0%} intervals.",
         ],
         paragraph=[
             *(
                 f"{subject} The true skill of the best classifier (theta_sota) is estimated at "
-                f"{estimate(found['theta_sota'], ci_prob)}, {_beside(found)}; that of the "
-                f"classifier with the best score at {estimate(found['winner_skill'], ci_prob)}."
-                for subject, found in zip(subjects, each, strict=True)
+                f"{estimate(one['theta_sota'], ci_prob)}, {_beside(one)}; that of the "
+                f"classifier with the best score at {estimate(one['winner_skill'], ci_prob)}."
+                for subject, one in zip(subjects, each, strict=True)
             ),
-            *as_sentences([*legend, *asked]), _field(tree, content),
+            *as_sentences([*legend, *asked]),
+            _field(tree, content),
             about_rho(content["rho"], content["model"]),
-            *(_elsewhere(rows, content) if alone else []), *as_sentences(notes),
+            *(_elsewhere(rows, content) if alone else []),
+            *as_sentences(notes),
         ],
         legend=legend,
         footer=_rests_on(content),
@@ -238,7 +243,7 @@ def describe_sota(
         ],
         measured=measured_of(boards[0]),
         about=tree,
-    )  # fmt: skip
+    )
 
 
 def _tables(
@@ -247,7 +252,7 @@ def _tables(
     """Estimands of each board, and how theta_sota moves with what is assumed."""
     interval = f"{ci_prob:.0%} interval"
     header = ["quantity", "mean", "sd", interval, "what it is"]
-    tables = [Table(header, _estimand_cells(found), _title(data, found)) for data, found in pairs]
+    tables = [Table(header, _estimand_cells(one), _title(data, one)) for data, one in pairs]
     if rows:
         title = "Sensitivity to what is assumed, not observed"
         cells = [_assumption_cells(row) for row in rows]
@@ -376,61 +381,60 @@ def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return grouped
 
 
-def _title(data: Data, found: dict[str, Any]) -> str:
-    items = on_items(found["n_test"], found["n_test_source"]) * is_whole(data)
-    return (
-        f"{data.name}: best score {_best_score(data, found)} of {_competitors(data, found)}{items}"
-    )
+def _title(data: Data, content: dict[str, Any]) -> str:
+    items = on_items(content["n_test"], content["n_test_source"]) * is_whole(data)
+    best = _best_score(data, content)
+    return f"{data.name}: best score {best} of {_competitors(data, content)}{items}"
 
 
-def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
+def _subject(data: Data, content: dict[str, Any], alone: bool) -> str:
     """The best score, in a sentence; a single board without a name of its own has none."""
     unnamed = alone and data.name in ("board", "board 1")
     where = "" if unnamed else f'On "{data.name}" '
-    tries = _competitors(data, found)
+    tries = _competitors(data, content)
     if isinstance(data, Leaderboard | Responses | ItemScores):
         leaders = len(_leaders(data))
         shared = f", shared by {leaders:,}" if leaders > 1 else ""
-        items = on_items(found["n_test"], found["n_test_source"]) + shared
+        items = on_items(content["n_test"], content["n_test_source"]) + shared
     else:
         items = f", {_reading(data)}"
-    score, winner = _best_score(data, found), found.get("winner")
+    score, winner = _best_score(data, content), content.get("winner")
     if winner is not None:
         return f"{where}{plain_text(winner, 100)} has the best score of {tries}, {score}{items}."
     said = f"{where}the best score of {tries} is {score}{items}."
     return said[:1].upper() + said[1:]
 
 
-def _expected(data: Data, found: dict[str, Any], alone: bool) -> list[str]:
+def _expected(data: Data, content: dict[str, Any], alone: bool) -> list[str]:
     """What the winner and the best would score on new items, beside what the winner shows."""
-    metric, winner, skill = metric_of(data), found.get("winner"), found["winner_skill"]
+    metric, winner, skill = metric_of(data), content.get("winner"), content["winner_skill"]
     who = "the winner" if winner is None else shown_name(winner, 60)
     if not alone:
         who += f' of "{shown_name(data.name, 60)}"'
-    shown = len(_best_score(data, found).partition(".")[2])
+    shown = len(_best_score(data, content).partition(".")[2])
     d, best_d, new_d = (
-        said_decimals(shown, decimals_of(found[name]))
+        said_decimals(shown, decimals_of(content[name]))
         for name in ("winner_skill", "theta_sota", "winner_new_score")
     )
-    low, high = (as_score(end, new_d, metric) for end in found["winner_new_score"]["interval"])
+    low, high = (as_score(end, new_d, metric) for end in content["winner_new_score"]["interval"])
     return [
-        expectation(who, skill, found["observed_maximum"], (shown, d), metric, found),
-        f"The best of {_competitors(data, found)}, whichever it is (theta_sota), would score "
-        f"{as_scores(found['theta_sota'], best_d, metric)}; {_fresh(found)} has luck of its own, "
-        f"and gives the winner {low} to {high}.",
+        expectation(who, skill, content["observed_maximum"], (shown, d), metric, content),
+        f"The best of {_competitors(data, content)}, whichever it is (theta_sota), would score "
+        f"{as_scores(content['theta_sota'], best_d, metric)}; {_fresh(content)} has luck of its "
+        f"own, and gives the winner {low} to {high}.",
     ]
 
 
-def _fresh(found: dict[str, Any]) -> str:
+def _fresh(content: dict[str, Any]) -> str:
     """What has luck of its own again, where skill is about it."""
     return {"runs": "another set of as many runs", "tasks": "another set of as many tasks"}.get(
-        found.get("new", ""), "one fresh test set"
+        content.get("new", ""), "one fresh test set"
     )
 
 
-def _competitors(data: Data, found: dict[str, Any]) -> str:
+def _competitors(data: Data, content: dict[str, Any]) -> str:
     """How many took part: entries where each listed one did, else classifiers, known or not."""
-    n = found["n_classifiers"]
+    n = content["n_classifiers"]
     if isinstance(data, BestScore) and data.n_classifiers is None:
         return f"about {_classifiers(data.typical_tries)}"
     listed_all = isinstance(data, Leaderboard) and n == data.n_entries
@@ -441,11 +445,11 @@ def _classifiers(tries: float) -> str:
     return counted(round(tries), "classifier")
 
 
-def _best_score(data: Data, found: dict[str, Any]) -> str:
+def _best_score(data: Data, content: dict[str, Any]) -> str:
     """The best score with the digits that it was printed with, or that tell counts apart."""
     if not is_whole(data):
-        return f"{found['observed_maximum']:.6g}"
-    return f"{found['observed_maximum']:.{score_decimals(data)}f}"
+        return f"{content['observed_maximum']:.6g}"
+    return f"{content['observed_maximum']:.{score_decimals(data)}f}"
 
 
 def _leaders(data: Whole) -> list[str]:
@@ -460,12 +464,12 @@ def _winner(data: Whole) -> str | None:
     return None if others or name.isdigit() or name.startswith("entry ") else name
 
 
-def _beside(found: dict[str, Any]) -> str:
+def _beside(content: dict[str, Any]) -> str:
     """The estimate beside the best score."""
-    gap = f"{abs(found['bias']):.{decimals_of(found['theta_sota'])}f}"
+    gap = f"{abs(content['bias']):.{decimals_of(content['theta_sota'])}f}"
     if not float(gap):
         return "as high as the best score"
-    return f"{gap} {'below' if found['bias'] > 0 else 'above'} the best score"
+    return f"{gap} {'below' if content['bias'] > 0 else 'above'} the best score"
 
 
 def about_rho(rho: dict[str, Any], model: str) -> str:
@@ -510,12 +514,12 @@ def _slider(label: str, rows: list[dict[str, Any]], question: str) -> Slider:
     return Slider(question, label, tuple(steps), len(rows) // 2)
 
 
-def _estimand_cells(found: dict[str, Any]) -> list[list[str]]:
+def _estimand_cells(content: dict[str, Any]) -> list[list[str]]:
     rows = []
     for name, meaning in MEANING.items():
-        values, d = found[name], decimals_of(found[name])
+        values, d = content[name], decimals_of(content[name])
         numbers = [f"{values['mean']:z.{d}f}", f"{values['sd']:z.{d}f}"]
-        what = meaning.replace("one fresh test set", _fresh(found))
+        what = meaning.replace("one fresh test set", _fresh(content))
         rows.append([name, *numbers, span(values["interval"], d), what])
     return rows
 
@@ -567,7 +571,7 @@ def report_point_estimate(
     if board.metric == "auc":
         refuse_unused("AUCs", {"n_classes": n_classes})
         sizes: dict[str, Any] = {"n_positive": board.n_positive, "n_negative": board.n_negative}
-        found = shrink_aucs(kept, **sizes, spread_ratio=board.spread_ratio or 1.0, **settings)
+        point = shrink_aucs(kept, **sizes, spread_ratio=board.spread_ratio or 1.0, **settings)
         assumed = "binormal scores and independent classifiers are assumed"
         if settings.get("correlation", 0.0) != 0:
             assumed = (
@@ -578,78 +582,83 @@ def report_point_estimate(
     else:
         solve = shrink_scores if method == "shrink" else crop_scores
         assert n_classes is not None
-        found = solve(kept, n_test=n_test or board.n_test, chance=1 / n_classes, **settings)
+        point = solve(kept, n_test=n_test or board.n_test, chance=1 / n_classes, **settings)
     source = board.n_test_source if board.metric == "accuracy" else "given"
-    return _describe_point(found, board.name, source, [*notes, *board.notes])
+    return _describe_point(point, board.name, source, [*notes, *board.notes])
 
 
-def _describe_point(found: FieldEstimate, name: str, source: str, notes: list[str]) -> Report:
+def _describe_point(point: FieldEstimate, name: str, source: str, notes: list[str]) -> Report:
     """Report of a point estimate, of the scores of a board with this name and size."""
-    entries = counted(found.scores.size, "entry", "entries")
-    by, word = ("shrinking", "shrunk") if found.method == "shrink" else ("cropping", "cropped")
-    what = "expected best score" if found.criterion == "expected" else "upper limit"
-    of, (low, high) = "" if name == "board" else f' of "{name}"', found.interval
+    entries = counted(point.scores.size, "entry", "entries")
+    by, word = ("shrinking", "shrunk") if point.method == "shrink" else ("cropping", "cropped")
+    what = "expected best score" if point.criterion == "expected" else "upper limit"
+    of, (low, high) = "" if name == "board" else f' of "{name}"', point.interval
     solved = (
         f"With their scores {word} so that the {what} of the {word} field is the observed one, "
-        f"the skill of the best classifier is estimated at {found.estimate:.4f}."
+        f"the skill of the best classifier is estimated at {point.estimate:.4f}."
     )
-    if found.estimate == found.observed_maximum:
+    if point.estimate == point.observed_maximum:
         solved = f"No {word} field has it as its {what}: the estimate stays at it."
-    fields = "field kept fixed" if found.fixed_field else "fields drawn with replacement"
-    header, cells, legend = ["quantity", "value", "what it is"], _point_cells(found, word), []
+    fields = "field kept fixed" if point.fixed_field else "fields drawn with replacement"
+    header, cells, legend = ["quantity", "value", "what it is"], _point_cells(point, word), []
     left_out = [
-        *[f"{counted(found.n_below_chance, 'entry', 'entries')} not above chance "
-          f"({found.chance:.4f})"] * bool(found.n_below_chance),
-        *[f"{found.n_infeasible:,} too weak for rho (Eq. 8)"] * bool(found.n_infeasible),
-    ]  # fmt: skip
+        *[
+            f"{counted(point.n_below_chance, 'entry', 'entries')} not above chance "
+            f"({point.chance:.4f})"
+        ]
+        * bool(point.n_below_chance),
+        *[f"{point.n_infeasible:,} too weak for rho (Eq. 8)"] * bool(point.n_infeasible),
+    ]
     if left_out:
         legend.append("Without " + "; ".join(left_out) + ".")
-    if not found.multiplicity:
-        legend.append(found.reason[0].upper() + found.reason[1:] + ".")
-    eq = ", Eq. 9" if found.weight is not None else ""
-    size = counted(found.n_test, "item")
-    title = f"{name}: best score {found.observed_maximum:g} of {entries} on {size}"
+    if not point.multiplicity:
+        legend.append(point.reason[0].upper() + point.reason[1:] + ".")
+    eq = ", Eq. 9" if point.weight is not None else ""
+    size = counted(point.n_test, "item")
+    title = f"{name}: best score {point.observed_maximum:g} of {entries} on {size}"
     return Report(
-        content={**found.to_dict(), "n_test_source": source, "notes": notes},
+        content={**point.to_dict(), "n_test_source": source, "notes": notes},
         make_frame=lambda: pd.DataFrame(cells, columns=header),
         tables=[Table(header, cells, title)],
         sentences=[
-            f"The best of {entries} is estimated to have a skill of {found.estimate:.4f} "
-            f"(theta_sota, by {by}), where the best score is {found.observed_maximum:g}."
+            f"The best of {entries} is estimated to have a skill of {point.estimate:.4f} "
+            f"(theta_sota, by {by}), where the best score is {point.observed_maximum:g}."
         ],
         paragraph=[
-            f"The best score of {entries}{of} is {found.observed_maximum:g}"
-            f"{on_items(found.n_test, source)}. {solved}",
-            f"The best score of that field is expected at {found.expected_maximum:.4f}, with a "
-            f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "
-            f"{counted(found.n_above(), 'score')} above the estimate. The correlation with the "
-            f"best classifier (rho) is set to {class_rho(found.correlation)}.",
-            *legend, *as_sentences(notes),
+            f"The best score of {entries}{of} is {point.observed_maximum:g}"
+            f"{on_items(point.n_test, source)}. {solved}",
+            f"The best score of that field is expected at {point.expected_maximum:.4f}, with a "
+            f"{point.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "
+            f"{counted(point.n_above(), 'score')} above the estimate. The correlation with the "
+            f"best classifier (rho) is set to {class_rho(point.correlation)}.",
+            *legend,
+            *as_sentences(notes),
         ],
         legend=legend,
-        footer=[f"criterion {found.criterion}, rho {class_rho(found.correlation)}, {fields}"],
+        footer=[f"criterion {point.criterion}, rho {class_rho(point.correlation)}, {fields}"],
         notes=notes,
         basis=[
-            f"exact law of the best score, method {found.method}", SOFTWARE,
+            f"exact law of the best score, method {point.method}",
+            SOFTWARE,
             f"after Møllersen and Holsbø 2023, arXiv 2303.07272{eq}",
         ],
-        about=found,
-    )  # fmt: skip
+        about=point,
+    )
 
 
-def _point_cells(found: FieldEstimate, word: str) -> list[list[str]]:
-    m, (low, high) = found.scores.size, found.interval
-    rows = [["theta_sota", f"{found.estimate:.6f}", f"best skill of the {word} field"]]
-    if found.weight is not None:
-        rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
+def _point_cells(point: FieldEstimate, word: str) -> list[list[str]]:
+    m, (low, high) = point.scores.size, point.interval
+    rows = [["theta_sota", f"{point.estimate:.6f}", f"best skill of the {word} field"]]
+    if point.weight is not None:
+        rows.append(["weight", f"{point.weight:.6f}", "w of Eq. 9"])
     rows += [
-        ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
-        [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
+        ["expected maximum", f"{point.expected_maximum:.6f}", f"of the {word} field"],
+        [f"{point.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
     ]
-    single = f"above {found.single[0]:.4f}, the lower limit of the best score alone"
+    single = f"above {point.single[0]:.4f}, the lower limit of the best score alone"
     counts = (
-        ("above", found.n_above(), "entries with a score above the estimate"),
-        ("above, rounded", found.n_above(4), f"the same, above {found.estimate:.4f}"),
-        ("above single", found.n_above_single, single),
+        ("above", point.n_above(), "entries with a score above the estimate"),
+        ("above, rounded", point.n_above(4), f"the same, above {point.estimate:.4f}"),
+        ("above single", point.n_above_single, single),
     )
     return rows + [[name, f"{count:,} of {m:,}", meaning] for name, count, meaning in counts]

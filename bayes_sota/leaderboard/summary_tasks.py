@@ -79,28 +79,34 @@ def board_by_task(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
     rng, seed = resolve_seed(random_seed)
-    found = compare_by_task(outcomes, draws=draws, random_seed=rng)
-    tasks = _verdicts(found, ci_prob)
-    entries = [row for t in range(len(found.tasks)) for row in _entries(found, t, ci_prob)]
-    count = stand_by_method(tasks, found.methods)
-    metric, notes = "score", list(found.notes)
+    comparison = compare_by_task(outcomes, draws=draws, random_seed=rng)
+    tasks = _verdicts(comparison, ci_prob)
+    entries = [
+        row for t in range(len(comparison.tasks)) for row in _entries(comparison, t, ci_prob)
+    ]
+    count = stand_by_method(tasks, comparison.methods)
+    metric, notes = "score", list(comparison.notes)
     if isinstance(outcomes, Responses):
         metric, notes = "accuracy", [*outcomes.notes, *notes]
     said = [
-        _ranging(found, entries, ci_prob, metric),
-        *best_said(found.errors.scores, count, ci_prob),
+        _ranging(comparison, entries, ci_prob, metric),
+        *best_said(comparison.errors.scores, count, ci_prob),
     ]
     tasks.sort(key=lambda row: -row["p"])
     return Report(
         content={
-            "entries": entries, "tasks": tasks, "n_tasks": len(tasks), "n_stand": count,
-            "prob": ci_prob, "notes": notes,
+            "entries": entries,
+            "tasks": tasks,
+            "n_tasks": len(tasks),
+            "n_stand": count,
+            "prob": ci_prob,
+            "notes": notes,
             "seed": int(seed) if seed.isdigit() else seed,
         },
         make_frame=partial(_frame, tasks, entries),
         tables=[
             _table_of_best(tasks, draws),
-            *_tables_of_skills(found, entries, f"{ci_prob:.0%} interval", metric),
+            *_tables_of_skills(comparison, entries, f"{ci_prob:.0%} interval", metric),
         ],
         sentences=said,
         paragraph=[*said, *as_sentences(notes)],
@@ -108,8 +114,8 @@ def board_by_task(
         basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}", SOFTWARE],
         notes=notes,
         measured="tasks",
-        about=found,
-    )  # fmt: skip
+        about=comparison,
+    )
 
 
 def stand_by_method(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> dict[str, int]:
@@ -146,36 +152,43 @@ def best_said(scores: FloatArray, count: dict[str, int], ci_prob: float) -> Iter
     )
 
 
-def _verdicts(found: TaskComparison, ci_prob: float) -> list[dict[str, Any]]:
+def _verdicts(comparison: TaskComparison, ci_prob: float) -> list[dict[str, Any]]:
     """Who is the best of every task, and whether that stands."""
-    best = [found.best_in(t) for t in range(len(found.tasks))]
+    best = [comparison.best_in(t) for t in range(len(comparison.tasks))]
     stands, together = verdicts_that_stand(np.column_stack([b.lead for b in best]), ci_prob)
-    return [{
-        "task": task, "n_items": int(found.errors.n_items[t]),
-        "n_clusters": int(found.errors.n_clusters[t]), "best": found.methods[best[t].best],
-        "p": float(best[t].p_best[best[t].best]), "p_all_so_far": float(together[t]),
-        "stands": bool(stands[t]),
-        "p_best": dict(zip(found.methods, best[t].p_best.tolist(), strict=True)),
-    } for t, task in enumerate(found.tasks)]  # fmt: skip
+    return [
+        {
+            "task": task,
+            "n_items": int(comparison.errors.n_items[t]),
+            "n_clusters": int(comparison.errors.n_clusters[t]),
+            "best": comparison.methods[best[t].best],
+            "p": float(best[t].p_best[best[t].best]),
+            "p_all_so_far": float(together[t]),
+            "stands": bool(stands[t]),
+            "p_best": dict(zip(comparison.methods, best[t].p_best.tolist(), strict=True)),
+        }
+        for t, task in enumerate(comparison.tasks)
+    ]
 
 
-def _entries(found: TaskComparison, t: int, ci_prob: float) -> Iterator[dict[str, Any]]:
+def _entries(comparison: TaskComparison, t: int, ci_prob: float) -> Iterator[dict[str, Any]]:
     """What every entry can do in one task."""
-    drawn, scores = found.skills_in(t), found.sign * found.errors.scores[t]
+    drawn, scores = comparison.skills_in(t), comparison.sign * comparison.errors.scores[t]
     ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
-    for j, name in enumerate(found.methods):
+    for j, name in enumerate(comparison.methods):
         skill = {
-            "mean": float(drawn[:, j].mean()), "sd": float(drawn[:, j].std()),
+            "mean": float(drawn[:, j].mean()),
+            "sd": float(drawn[:, j].std()),
             "interval": ends[j].tolist(),
-        }  # fmt: skip
-        yield {"task": found.tasks[t], "name": name, "score": float(scores[j]), "skill": skill}
+        }
+        yield {"task": comparison.tasks[t], "name": name, "score": float(scores[j]), "skill": skill}
 
 
 def _ranging(
-    found: TaskComparison, entries: list[dict[str, Any]], ci_prob: float, metric: str
+    comparison: TaskComparison, entries: list[dict[str, Any]], ci_prob: float, metric: str
 ) -> str:
     """What to expect of the best on average in the task where it is worst, and where it is best."""
-    leader = found.methods[int(found.average.mean(axis=0).argmax())]
+    leader = comparison.methods[int(comparison.average.mean(axis=0).argmax())]
     own = sorted((e for e in entries if e["name"] == leader), key=lambda e: e["skill"]["mean"])
     low, high = (
         f"{as_scores(e['skill'], max(decimals_for(e['skill']['sd']), 2), metric)} on "
@@ -194,18 +207,20 @@ def _table_of_best(tasks: list[dict[str, Any]], draws: int) -> Table:
         header,
         [
             [
-                row["task"], f"{row['n_items']:,}", row["best"],
+                row["task"],
+                f"{row['n_items']:,}",
+                row["best"],
                 *(chance(p, share_mcse(p, draws)) for p in (row["p"], row["p_all_so_far"])),
                 "yes" * row["stands"],
             ]
             for row in tasks
         ],
         "who is the best of each task",
-    )  # fmt: skip
+    )
 
 
 def _tables_of_skills(
-    found: TaskComparison, entries: list[dict[str, Any]], sure: str, metric: str
+    comparison: TaskComparison, entries: list[dict[str, Any]], sure: str, metric: str
 ) -> Iterator[Table]:
     """Entries, the best over all tasks first, beside a few tasks in each table."""
     cells = {}
@@ -214,8 +229,10 @@ def _tables_of_skills(
         percent = metric == "accuracy"
         d = decimals_for((2 if percent else 4) * skill["sd"]) - percent
         cells[entry["name"], entry["task"]] = as_scores(skill, d, metric)
-    order = [found.methods[j] for j in np.argsort(-found.average.mean(axis=0), kind="stable")]
-    for tasks in batched(found.tasks, _SIDE_BY_SIDE):
+    order = [
+        comparison.methods[j] for j in np.argsort(-comparison.average.mean(axis=0), kind="stable")
+    ]
+    for tasks in batched(comparison.tasks, _SIDE_BY_SIDE):
         rows = [[name, *(cells[name, task] for task in tasks)] for name in order]
         yield Table(["skill", *tasks], rows, f"skill of each entry in each task ({sure})")
 
@@ -226,10 +243,18 @@ def _frame(tasks: list[dict[str, Any]], entries: list[dict[str, Any]]) -> Any:
     for row in entries:
         skill, task = row["skill"], of_task[row["task"]]
         low, high = skill["interval"]
-        flat.append({
-            "task": row["task"], "n_items": task["n_items"], "name": row["name"],
-            "score": row["score"], "skill": skill["mean"], "skill_sd": skill["sd"],
-            "skill_lower": low, "skill_upper": high, "p_best": task["p_best"][row["name"]],
-            "stands": task["stands"] and task["best"] == row["name"],
-        })  # fmt: skip
+        flat.append(
+            {
+                "task": row["task"],
+                "n_items": task["n_items"],
+                "name": row["name"],
+                "score": row["score"],
+                "skill": skill["mean"],
+                "skill_sd": skill["sd"],
+                "skill_lower": low,
+                "skill_upper": high,
+                "p_best": task["p_best"][row["name"]],
+                "stands": task["stands"] and task["best"] == row["name"],
+            }
+        )
     return frame_of(flat)

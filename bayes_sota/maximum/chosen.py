@@ -40,8 +40,8 @@ class ChosenScores(NormalTestSet):
 
     def take(self, rows: IntArray) -> "ChosenScores":
         """Some of the draws."""
-        given = {name: getattr(self, name)[rows] for name in ("shared", "correlation", "kind")}
-        return replace(self, **given)
+        rows_of = {name: getattr(self, name)[rows] for name in ("shared", "correlation", "kind")}
+        return replace(self, **rows_of)
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """As of one submission, and the kind."""
@@ -91,8 +91,8 @@ class ChosenCounts(TestSet):
 
     def take(self, rows: IntArray) -> "ChosenCounts":
         """Some of the draws."""
-        given = {name: getattr(self, name)[rows] for name in ("counts", "correlation", "kind")}
-        return replace(self, **given)
+        rows_of = {name: getattr(self, name)[rows] for name in ("counts", "correlation", "kind")}
+        return replace(self, **rows_of)
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """As of one submission, and the kind."""
@@ -167,10 +167,10 @@ def _shares(
 def _binomial_quantile(normal: FloatArray, size: IntArray, chance: FloatArray) -> IntArray:
     """Binomial counts at the levels of standard normals."""
     level, high = ndtr(-np.abs(normal)), normal > 0
-    found = np.empty(normal.shape)
-    found[~high] = binom.ppf(level[~high], size[~high], chance[~high])
-    found[high] = binom.isf(level[high], size[high], chance[high])
-    return np.clip(np.nan_to_num(found), 0, size).astype(np.int64)
+    quantile = np.empty(normal.shape)
+    quantile[~high] = binom.ppf(level[~high], size[~high], chance[~high])
+    quantile[high] = binom.isf(level[high], size[high], chance[high])
+    return np.clip(np.nan_to_num(quantile), 0, size).astype(np.int64)
 
 
 def _normal_behind(
@@ -203,8 +203,8 @@ def chosen_among(
     else:
         noise = noise_at(numbers, tuple(np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()))
         kind = np.asarray(np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size), int)
-    given = {**vars(test_set), "noise": noise, "kind": kind}
-    return ChosenCounts(**given) if isinstance(test_set, TestSet) else ChosenScores(**given)
+    settings = {**vars(test_set), "noise": noise, "kind": kind}
+    return ChosenCounts(**settings) if isinstance(test_set, TestSet) else ChosenScores(**settings)
 
 
 def check_luck_given(boards: Any, luck: Any) -> None:

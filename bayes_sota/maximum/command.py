@@ -90,8 +90,8 @@ def maximum(
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     kind = chosen_figure(shown, figure_kind, "law")
-    given = chosen_correlation(correlation, pairwise_correlation, class_correlation)
-    rho: Any = given or 0.0
+    chosen_rho = chosen_correlation(correlation, pairwise_correlation, class_correlation)
+    rho: Any = chosen_rho or 0.0
     if rho == 0:
         refuse_unused("independent classifiers", {"--reference-skill": reference_skill})
     skills = (theta,) if theta is not None else uniform or ()
@@ -104,9 +104,10 @@ def maximum(
         if kind == "roc":
             raise InputError("--figure-kind roc is for --metric auc")
         of_aucs = {
-            "--n-positive": n_positive, "--spread-ratio": spread_ratio,
+            "--n-positive": n_positive,
+            "--spread-ratio": spread_ratio,
             "--class-correlation": class_correlation,
-        }  # fmt: skip
+        }
         for name, value in of_aucs.items():
             if value is not None:
                 raise InputError(f"{name} is for --metric auc")
@@ -115,10 +116,17 @@ def maximum(
         of_one_class = {"--spread-ratio": spread_ratio, "--class-correlation": class_correlation}
         refuse_unused("--figure-kind bias", of_one_class)
     result: dict[str, Any] = {
-        "expected_maximum": law.mean(), "sd": law.std(), "interval": list(law.interval(ci_prob)),
-        "prob": ci_prob, "bias": law.bias(), "n_test": n_test, "n_classifiers": classifiers,
-        "skills": list(skills), **facts, "notes": [_INDEPENDENT] if given is None else [],
-    }  # fmt: skip
+        "expected_maximum": law.mean(),
+        "sd": law.std(),
+        "interval": list(law.interval(ci_prob)),
+        "prob": ci_prob,
+        "bias": law.bias(),
+        "n_test": n_test,
+        "n_classifiers": classifiers,
+        "skills": list(skills),
+        **facts,
+        "notes": [_INDEPENDENT] if chosen_rho is None else [],
+    }
     if at_least is not None:
         positives = facts.get("n_positive")
         lattice = () if positives is None else (1 / (positives * (n_test - positives)),)
@@ -166,9 +174,12 @@ def _accuracy_law(
     from bayes_sota.maximum.law import maximum_law
 
     law = maximum_law(
-        n_test=n_test, n_classifiers=classifiers, skill=_skill(skills), correlation=rho,
+        n_test=n_test,
+        n_classifiers=classifiers,
+        skill=_skill(skills),
+        correlation=rho,
         reference_skill=reference,
-    )  # fmt: skip
+    )
     names = ("theta_sota", "correlation", "reference_skill")
     return law, {name: getattr(law, name) for name in names}
 
@@ -190,9 +201,13 @@ def _auc_law(
                 f"an AUC below 0.5 is worse than chance, got {auc:g}; swap the classes?"
             )
     law = auc_maximum_law(
-        _skill(skills), n_positive=positives, n_negative=n_test - positives,
-        n_classifiers=classifiers, correlation=rho, spread_ratio=1.0 if ratio is None else ratio,
-    )  # fmt: skip
+        _skill(skills),
+        n_positive=positives,
+        n_negative=n_test - positives,
+        n_classifiers=classifiers,
+        correlation=rho,
+        spread_ratio=1.0 if ratio is None else ratio,
+    )
     facts = {"theta_sota": law.auc_sota, "correlation": rho, "metric": "auc"}
     return law, {**facts, "n_positive": positives, "spread_ratio": 1.0 if ratio is None else ratio}
 

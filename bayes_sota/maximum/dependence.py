@@ -473,9 +473,7 @@ def survival_table(
     stride = int(counts[1] - counts[0]) if counts.size > 1 else 1
     ends = (bool(counts[0] > 0), bool(0 < counts[-1] < n_test))
     shifts = (counts - n_test * reference_skill) / sd
-    return SurvivalTable(
-        correlation, shifts, weights, skills, survival, stride / sd, stride, ends
-    )  # fmt: skip
+    return SurvivalTable(correlation, shifts, weights, skills, survival, stride / sd, stride, ends)
 
 
 def shift_step(correlation: float, typical_tries: float) -> float:

@@ -32,7 +32,7 @@ from bayes_sota.maximum.dependence import (
     shift_step,
     skill_nodes,
     survival_table,
-)  # fmt: skip
+)
 from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 from bayes_sota.maximum.walk import (
@@ -49,15 +49,20 @@ _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
 _RHO_NODES, _LUCK_NODES = 16, 8
 BOARD_VARIABLES = (
-    "theta_sota", "winner_skill", "winner_new_score", "best_new_score", "shift", "n_classifiers",
-)  # fmt: skip
+    "theta_sota",
+    "winner_skill",
+    "winner_new_score",
+    "best_new_score",
+    "shift",
+    "n_classifiers",
+)
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
 
 
-def default_reference_skill(board: BestScore, given: float | None = None) -> float:
+def default_reference_skill(board: BestScore, skill: float | None = None) -> float:
     """theta0 as given, or the observed maximum, kept half an item away from 0 and 1."""
-    if given is not None:
-        return given
+    if skill is not None:
+        return skill
     half = 0.5 / (board.n_test or 10**6)
     return float(np.clip(board.maximum, half, 1 - half))
 
@@ -129,9 +134,14 @@ class CountScoring:
     ) -> SurvivalTable:
         """By characteristic functions."""
         return survival_table(
-            self.edges, self.board.n_test, skills, correlation, self.reference_skill, tries,
+            self.edges,
+            self.board.n_test,
+            skills,
+            correlation,
+            self.reference_skill,
+            tries,
             refinement,
-        )  # fmt: skip
+        )
 
     def fresh(
         self, rng: np.random.Generator, correlation: FloatArray, new_n_test: int | None = None

@@ -97,9 +97,14 @@ def build_model(
         location = location_variable(priors.skill, offset * spread)
         rho = correlation_variable(priors.correlation)
         observe_maximum(
-            boards, location, spread, rho, luck=luck_variable(boards, priors), priors=priors,
+            boards,
+            location,
+            spread,
+            rho,
+            luck=luck_variable(boards, priors),
+            priors=priors,
             reference_skill=reference_skill,
-        )  # fmt: skip
+        )
     return model
 
 
@@ -152,17 +157,21 @@ def observe_maximum(
     _refuse_luck(boards, luck)
     marginals = [_Marginal(board, priors, reference_skill) for board in boards]
 
-    def logp(value: Any, *given: Any) -> Any:
+    def logp(value: Any, *parameters: Any) -> Any:
         # the scores are part of the tables, not of the value
-        return pt.stack([marginal.logp(*given) for marginal in marginals])
+        return pt.stack([marginal.logp(*parameters) for marginal in marginals])
 
-    given = (location, spread, rho) if luck is None else (location, spread, rho, luck)
+    parameters = (location, spread, rho) if luck is None else (location, spread, rho, luck)
     pm.modelcontext(None).add_coord(dim, board_names(boards))
     return pm.CustomDist(
-        name, *given, dims=dim, logp=logp, random=_random(boards, priors.skill, reference_skill),
-        signature=f"{','.join(['()'] * len(given))}->()",
+        name,
+        *parameters,
+        dims=dim,
+        logp=logp,
+        random=_random(boards, priors.skill, reference_skill),
+        signature=f"{','.join(['()'] * len(parameters))}->()",
         observed=np.array([board.maximum for board in boards]),
-    )  # fmt: skip
+    )
 
 
 def maximum_logp(
@@ -210,8 +219,8 @@ def maximum_logp(
     check_luck_given((board,), luck)
     _refuse_luck((board,), luck)
     marginal = _Marginal(board, maximum_priors(priors), reference_skill)
-    given = (location, spread, rho) if luck is None else (location, spread, rho, luck)
-    return marginal.logp(*map(pt.as_tensor_variable, given))
+    parameters = (location, spread, rho) if luck is None else (location, spread, rho, luck)
+    return marginal.logp(*map(pt.as_tensor_variable, parameters))
 
 
 def _refuse_luck(boards: Sequence[BestScore], luck: Any) -> None:
@@ -390,13 +399,20 @@ def _random(
     """Best scores of fresh boards, which lie along the last axis of ``size``."""
 
     def random(*values: Any, rng: Any = None, size: Any = None) -> Any:
-        given = [np.asarray(x, np.float64) for x in values]
-        shape = np.broadcast_shapes(*(x.shape for x in given), tuple(size or (len(boards),)))
-        location, spread, rho, *luck = (np.broadcast_to(x, shape)[..., 0].ravel() for x in given)
+        values_of = [np.asarray(x, np.float64) for x in values]
+        shape = np.broadcast_shapes(*(x.shape for x in values_of), tuple(size or (len(boards),)))
+        location, spread, rho, *luck = (
+            np.broadcast_to(x, shape)[..., 0].ravel() for x in values_of
+        )
         drawn = draw_boards(
-            boards, prior.distribution(location, spread), rho, rng, luck=luck[0] if luck else None,
-            reference_skill=reference_skill, winner=False,
-        )  # fmt: skip
+            boards,
+            prior.distribution(location, spread),
+            rho,
+            rng,
+            luck=luck[0] if luck else None,
+            reference_skill=reference_skill,
+            winner=False,
+        )
         return drawn["observed_maximum"].reshape(shape)
 
     return random

@@ -45,11 +45,11 @@ from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.walk import Fields, FreshTestSet, NormalTestSet, TestSet
 
 
-def reference_skills(boards: Sequence[BestScore], given: float | None = None) -> FloatArray:
+def reference_skills(boards: Sequence[BestScore], skill: float | None = None) -> FloatArray:
     """theta0 of each board: the given one, or the observed maximum half an item inside (0, 1)."""
-    if given is not None and not 0 < given < 1:
-        raise InputError(f"reference skill must lie in (0, 1), got {given:g}")
-    return np.array([default_reference_skill(board, given) for board in boards], np.float64)
+    if skill is not None and not 0 < skill < 1:
+        raise InputError(f"reference skill must lie in (0, 1), got {skill:g}")
+    return np.array([default_reference_skill(board, skill) for board in boards], np.float64)
 
 
 def build_simulated_maximum(
@@ -124,14 +124,18 @@ def build_simulated_maximum(
         independent = priors.correlation.is_fixed and priors.correlation.quantile(0.5) == 0
         shift = 0.0 if independent else pm.Normal("shift", dims=dims)
         luck = luck_variable(boards, priors)
-        given = (best, location, spread, rho, shift, m, *(() if luck is None else (luck,)))
+        parameters = (best, location, spread, rho, shift, m, *(() if luck is None else (luck,)))
         # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
         # variable by its first parameter.
         pm.Simulator(
-            "best_score", ScoreSimulator(boards, references, priors.skill),
-            *given, distance=_interval_distance(boards), epsilon=width, dims=dims,
+            "best_score",
+            ScoreSimulator(boards, references, priors.skill),
+            *parameters,
+            distance=_interval_distance(boards),
+            epsilon=width,
+            dims=dims,
             observed=_per_board([board.maximum for board in boards], len(boards)),
-        )  # fmt: skip
+        )
     return model
 
 
@@ -224,13 +228,13 @@ class ScoreSimulator:
         ]
 
     def fields(
-        self, i: int, given: Sequence[Any], shape: tuple[int, ...], rng: np.random.Generator
+        self, i: int, parameters: Sequence[Any], shape: tuple[int, ...], rng: np.random.Generator
     ) -> Fields:
         """The fields of the i-th board that theta_sota, location, ..., m of this shape describe.
 
         Last comes the luck of submissions, where boards have some, for which ``rng`` is needed.
         """
-        flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in given)
+        flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in parameters)
         best, location, spread, rho, shift, m, *luck = flat
         board = self.boards[i]
         test_set: FreshTestSet
@@ -248,14 +252,14 @@ class ScoreSimulator:
 
     def __call__(self, rng: np.random.Generator, *parameters: Any) -> Any:
         """Scores given theta_sota, location, spread, rho, shift, m and luck, then the size."""
-        *given, size = parameters
-        shape = np.broadcast_shapes(*(np.shape(value) for value in given))
+        *shaped, size = parameters
+        shape = np.broadcast_shapes(*(np.shape(value) for value in shaped))
         shape = shape if size is None else tuple(int(length) for length in size)
         if len(self.boards) == 1:
-            return self.fields(0, given, shape, rng).draw(rng, winner=False)[0].reshape(shape)
-        given = [np.broadcast_to(value, shape) for value in given]
+            return self.fields(0, shaped, shape, rng).draw(rng, winner=False)[0].reshape(shape)
+        shaped = [np.broadcast_to(value, shape) for value in shaped]
         scores = [
-            self.fields(i, [x[..., i] for x in given], shape[:-1], rng).draw(rng, winner=False)[0]
+            self.fields(i, [x[..., i] for x in shaped], shape[:-1], rng).draw(rng, winner=False)[0]
             for i in range(len(self.boards))
         ]
         return np.stack([x.reshape(shape[:-1]) for x in scores], axis=-1)

@@ -106,10 +106,13 @@ def plot_sota(
     width, height = 7.4 * max(1.0, 0.8 * observed.size), 0.95 * len(names)
     panels, first = (("prior", "posterior"), 3.1) if _has_prior(tree) else (("posterior",), 1.7)
     collection = make_collection(
-        dict.fromkeys(panels, observed), figsize=(width, first + height), backend=backend,
+        dict.fromkeys(panels, observed),
+        figsize=(width, first + height),
+        backend=backend,
         ratios={"height_ratios": [1, height]} if _has_prior(tree) else {},
-        plot_collection=plot_collection, **pc_kwargs,
-    )  # fmt: skip
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     draws = {name: get_variable(tree, "posterior", name) for name in names}
     if _has_prior(tree):
         _draw_prior(Panel(collection, "prior"), tree, draws[names[0]], ci_prob)
@@ -123,8 +126,8 @@ def _names(tree: xr.DataTree, var_names: Sequence[str] | None) -> list[str]:
     names = held if var_names is None else list(var_names)
     wrong = [name for name in names if name not in held]
     if wrong or not names:
-        given = ", ".join(wrong) or "none"
-        raise InputError(f"quantities to draw are one or more of {', '.join(held)}, got {given}")
+        unknown = ", ".join(wrong) or "none"
+        raise InputError(f"quantities to draw are one or more of {', '.join(held)}, got {unknown}")
     return names
 
 
@@ -422,9 +425,13 @@ def plot_prior_predictive(
     panels = {"observed_maximum": observed, "field": get_variable(tree, "prior", "location")}
     size = (4.4 * (observed.size + 1), 4.2)
     collection = make_collection(
-        panels, figsize=size, backend=backend, plot_collection=plot_collection, across=True,
+        panels,
+        figsize=size,
+        backend=backend,
+        plot_collection=plot_collection,
+        across=True,
         **pc_kwargs,
-    )  # fmt: skip
+    )
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
     predicted = predicted if "board" in observed.dims else predicted.isel(board=0, drop=True)
     _draw_scores(Panel(collection, "observed_maximum"), tree, predicted, ci_prob)

@@ -71,8 +71,8 @@ def plot_field(
     --------
     >>> from bayes_sota.maximum.shrinkage import shrink_scores
     >>> scores = 0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3
-    >>> found = shrink_scores(scores, n_test=2000, chance=0.5)
-    >>> figure = plot_field(found, backend="none")
+    >>> shrunk = shrink_scores(scores, n_test=2000, chance=0.5)
+    >>> figure = plot_field(shrunk, backend="none")
     >>> round(figure.viz["theta_sota"]["field"].item()["x"], 4)
     0.8903
     """

@@ -270,11 +270,11 @@ def _placed(name: str, values: pd.Series) -> pd.Series:
 
 
 def _draw_curves(panel: Panel, rows: pd.DataFrame) -> None:
-    given = rows[rows["given"]]
+    drawn = rows[rows["given"]]
     for column, color in (("bias", COLORS["winner_skill"]), ("sd", COLORS["theta_sota"])):
         panel.line(column, rows["value"].to_numpy(), rows[column].to_numpy(), color)
         panel.dots(
-            f"given_{column}", given["value"].to_numpy(), given[column].to_numpy(), color, size=24
+            f"given_{column}", drawn["value"].to_numpy(), drawn[column].to_numpy(), color, size=24
         )
 
 

@@ -72,9 +72,13 @@ def draw_prior(
         known["submission_luck"] = priors.submission_luck.quantile(rng.random(draws))
     distribution = priors.skill.distribution(location, spread)
     of_boards = draw_boards(
-        boards, distribution, known["rho"], rng, luck=known.get("submission_luck"),
+        boards,
+        distribution,
+        known["rho"],
+        rng,
+        luck=known.get("submission_luck"),
         reference_skill=reference_skill,
-    )  # fmt: skip
+    )
     return {"location": location, "spread": spread, **known, **of_boards}
 
 
@@ -122,28 +126,29 @@ def _accept(
 ) -> tuple[dict[str, FloatArray], float]:
     low, high = np.transpose([score_bounds(board) for board in boards])
     kept: list[dict[str, FloatArray]] = []
-    found = simulated = 0
-    while found < draws:
+    accepted = simulated = 0
+    while accepted < draws:
         drawn = draw_prior(boards, priors, rng, _BATCH, reference_skill)
         best = drawn["observed_maximum"]
         distance = np.maximum(np.maximum(low - best, best - high), 0.0)
         close = np.flatnonzero(np.all(distance <= epsilon, axis=1))
         kept.append({name: value[close] for name, value in drawn.items()})
-        found, simulated = found + close.size, simulated + _BATCH
-        if draws * simulated > _MOST_BOARDS * max(found, 1):
-            _refuse_epsilon(distance, epsilon, found, simulated, draws)
+        accepted, simulated = accepted + close.size, simulated + _BATCH
+        if draws * simulated > _MOST_BOARDS * max(accepted, 1):
+            _refuse_epsilon(distance, epsilon, accepted, simulated, draws)
     values = {name: np.concatenate([one[name] for one in kept])[:draws] for name in kept[0]}
-    return values, found / simulated
+    return values, accepted / simulated
 
 
 def _refuse_epsilon(
-    distance: FloatArray, epsilon: FloatArray, found: int, simulated: int, draws: int
+    distance: FloatArray, epsilon: FloatArray, accepted: int, simulated: int, draws: int
 ) -> None:
     """``InputError`` with an epsilon that would do, twice as wide as the smallest."""
     least = np.quantile(distance.max(axis=1), min(2 * draws / _MOST_BOARDS, 1.0))
     raise InputError(
-        f"epsilon {epsilon.min():g} accepts {found:,} of {simulated:,} simulated boards, too few "
-        f"for {draws:,} draws: take {float(least):.2g} or more, fewer draws, or leave rejection out"
+        f"epsilon {epsilon.min():g} accepts {accepted:,} of {simulated:,} simulated boards, too "
+        f"few for {draws:,} draws: take {float(least):.2g} or more, fewer draws, or leave "
+        "rejection out"
     )
 
 
@@ -258,9 +263,13 @@ def sota_posterior(
     if reference_skill is not None:
         SKILL.check(reference_skill, "reference_skill")
     fit = fit_maximum(
-        boards, maximum_priors(priors), rng := generator_of(random_seed),
-        points=max(_POINTS, draws), reference_skill=reference_skill, refinement=refinement,
-    )  # fmt: skip
+        boards,
+        maximum_priors(priors),
+        rng := generator_of(random_seed),
+        points=max(_POINTS, draws),
+        reference_skill=reference_skill,
+        refinement=refinement,
+    )
     return _draw(fit, draws, rng, new_n_test)
 
 
@@ -330,9 +339,14 @@ def fit_maximum(
         for b in boards
     )
     empty = MaximumFit(
-        nodes, (priors.skill.family,), (), "nodes", priors, likelihoods,
+        nodes,
+        (priors.skill.family,),
+        (),
+        "nodes",
+        priors,
+        likelihoods,
         _Coordinates.of(priors, likelihoods),
-    )  # fmt: skip
+    )
     fit = infer(empty, rng, -(-points // 2))
     if fit.log_evidence.max() < _IMPOSSIBLE / 2:
         raise InputError(

@@ -156,9 +156,14 @@ class Request:
         """Fresh boards of fields whose ``parameters`` are given, each (D,)."""
         field = self.priors.skill.distribution(values["location"], values["spread"])
         return draw_boards(
-            self.boards, field, values["rho"], self.seeded[0], luck=values.get("submission_luck"),
-            reference_skill=self.reference_skill, winner=winner,
-        )  # fmt: skip
+            self.boards,
+            field,
+            values["rho"],
+            self.seeded[0],
+            luck=values.get("submission_luck"),
+            reference_skill=self.reference_skill,
+            winner=winner,
+        )
 
     def is_uncertain(self, name: str) -> bool:
         """Whether a variable belongs in the posterior: a known number of classifiers does not."""
@@ -169,12 +174,12 @@ class Request:
     ) -> dict[str, xr.Dataset]:
         """Groups of draws (D,) or (D, B) by chain and draw."""
         count, labels = chains or self.chains, {"board": board_names(self.boards)}
-        found = {}
+        laid_out = {}
         for name, group in groups.items():
             values = {key: self._of_one(key, value, 1) for key, value in group.items()}
             dims = {key: ("board",)[: value.ndim - 1] for key, value in values.items()}
-            found[name] = lay_out(values, count, dims, labels)
-        return found
+            laid_out[name] = lay_out(values, count, dims, labels)
+        return laid_out
 
     def _of_one(self, name: str, value: FloatArray, ndim: int) -> FloatArray:
         """Without the dimension of boards where there is one, which what was observed keeps."""
@@ -204,24 +209,33 @@ class Request:
         tree = result_tree({**groups, **data}, {**attributes, **metric})
         return tree if self.groups == "all" else without_checks(tree)
 
-    def describe(self, method: str, found: Mapping[str, str | float | int]) -> dict[str, Any]:
-        """Attributes of a result, with those that were ``found`` on the way."""
+    def describe(self, method: str, attributes: Mapping[str, str | float | int]) -> dict[str, Any]:
+        """Attributes of a result, with those that were ``attributes`` on the way."""
         provenance = describe_provenance(
-            self.boards, self.priors, method=method, seed=self.seeded[1],
-            model_name=self.model_name, model_hash=self.model_hash,
-        )  # fmt: skip
+            self.boards,
+            self.priors,
+            method=method,
+            seed=self.seeded[1],
+            model_name=self.model_name,
+            model_hash=self.model_hash,
+        )
         notes = {"notes": _CHOSEN} if self.has_submissions else {}
-        return {**provenance, **notes, **found, "new_n_test": int(self.new_n_test or 0)}
+        return {**provenance, **notes, **attributes, "new_n_test": int(self.new_n_test or 0)}
 
     def _facts(self, board: BestScore) -> dict[str, float]:
         (low, high), ratios = score_bounds(board), board.spread_ratio_ends
         return {
-            "maximum": board.maximum, "n_test": board.n_test or 0,
-            "n_positive": board.n_positive or 0, "standard_error": board.standard_error or 0,
-            "spread_ratio_low": ratios[0], "spread_ratio_high": ratios[1],
-            "score_low": low, "score_high": high, "typical_tries": board.typical_tries,
+            "maximum": board.maximum,
+            "n_test": board.n_test or 0,
+            "n_positive": board.n_positive or 0,
+            "standard_error": board.standard_error or 0,
+            "spread_ratio_low": ratios[0],
+            "spread_ratio_high": ratios[1],
+            "score_low": low,
+            "score_high": high,
+            "typical_tries": board.typical_tries,
             "reference_skill": default_reference_skill(board, self.reference_skill),
-        }  # fmt: skip
+        }
 
     def draw_behind(self, trace: xr.Dataset) -> tuple[dict[str, FloatArray], FloatArray]:
         """Draws of what stands behind the boards given a trace, and the log likelihood, (D, B)."""
@@ -231,10 +245,16 @@ class Request:
         }
         location, spread, rho, *luck = values.values()
         fields = draw_fields(
-            self.boards, self.priors, location, spread, rho, self.seeded[0],
-            luck=luck[0] if luck else None, reference_skill=self.reference_skill,
+            self.boards,
+            self.priors,
+            location,
+            spread,
+            rho,
+            self.seeded[0],
+            luck=luck[0] if luck else None,
+            reference_skill=self.reference_skill,
             new_n_test=self.new_n_test,
-        )  # fmt: skip
+        )
         field = self.priors.skill.distribution(location, spread)
         values |= board_values(fields, self.boards, field)
         return values, np.stack([f.log_likelihood for f in fields], axis=1)
@@ -313,10 +333,14 @@ def sample_exact(
     """
     request = Request(boards, priors, **settings)
     result = sota_posterior(
-        boards, priors, draws=request.draws * request.chains, random_seed=request.seeded[0],
-        reference_skill=request.reference_skill, new_n_test=request.new_n_test,
-    )  # fmt: skip
-    found: dict[str, str | float | int] = {
+        boards,
+        priors,
+        draws=request.draws * request.chains,
+        random_seed=request.seeded[0],
+        reference_skill=request.reference_skill,
+        new_n_test=request.new_n_test,
+    )
+    attributes: dict[str, str | float | int] = {
         "log_evidence": result.fit.log_evidence_of_all,
         "effective_points": result.fit.effective_size,
         "draws_are_independent": 1,
@@ -326,7 +350,7 @@ def sample_exact(
     lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
     behind: dict[str, Any] = dict(zip(("point", "stratum"), result.parameters.behind, strict=True))
     groups |= request.lay_out({"sample_stats": {"lp": lp, **behind}})
-    return request.tree(groups, request.describe("exact", found), result.laws)
+    return request.tree(groups, request.describe("exact", attributes), result.laws)
 
 
 def sample_nuts(
@@ -349,10 +373,15 @@ def sample_nuts(
     request = Request(boards, priors, **settings)
     model = build_model(boards, priors, reference_skill=request.reference_skill)
     trace = run_nuts(
-        model, request.seeded[0], draws=request.draws, tune=tune, chains=request.chains,
-        cores=cores, nuts={"target_accept": target_accept, "adaptation": "low_rank"},
+        model,
+        request.seeded[0],
+        draws=request.draws,
+        tune=tune,
+        chains=request.chains,
+        cores=cores,
+        nuts={"target_accept": target_accept, "adaptation": "low_rank"},
         progressbar=progressbar,
-    )  # fmt: skip
+    )
     return _completed(trace, model, request)
 
 
@@ -423,19 +452,24 @@ def complete(
     known = maximum_priors(priors)
     check_trace(trace)
     trace = _without_completion(trace)
-    found = model_of(
+    chosen = model_of(
         trace, model, lambda: build_model(boards, known, reference_skill=reference_skill)
     )
     sizes = trace["posterior"].sizes
     request = Request(
-        boards, known, draws=sizes["draw"], chains=sizes["chain"], random_seed=random_seed,
-        reference_skill=reference_skill, new_n_test=new_n_test,
-    )  # fmt: skip
-    _check_model(trace, found, request)
+        boards,
+        known,
+        draws=sizes["draw"],
+        chains=sizes["chain"],
+        random_seed=random_seed,
+        reference_skill=reference_skill,
+        new_n_test=new_n_test,
+    )
+    _check_model(trace, chosen, request)
     own = model is not None or pm.Model.get_context(error_if_none=False) is not None
-    tree = _completed(trace, found, request)
+    tree = _completed(trace, chosen, request)
     for place in (tree, tree["posterior"]):
-        place.attrs.update(describe_model(found) if own else {})
+        place.attrs.update(describe_model(chosen) if own else {})
     return tree
 
 
@@ -466,11 +500,11 @@ def _check_model(trace: xr.DataTree, model: "pm.Model", request: Request) -> Non
     if _OBSERVED not in names:
         raise InputError(f"the model observes no {_OBSERVED}: add it with observe_maximum")
     here = np.atleast_1d(model.rvs_to_values[names[_OBSERVED]].eval())
-    given = np.array([board.maximum for board in boards])
-    if here.shape != given.shape or not np.allclose(here, given):
+    observed = np.array([board.maximum for board in boards])
+    if here.shape != observed.shape or not np.allclose(here, observed):
         raise InputError(
             f"the model is of other boards: it observed {', '.join(f'{x:g}' for x in here)}, the "
-            f"maxima given are {', '.join(f'{x:g}' for x in given)}"
+            f"maxima given are {', '.join(f'{x:g}' for x in observed)}"
         )
 
 
@@ -547,25 +581,34 @@ def sample_abc(
         OPEN_SHARE.check(epsilon, "epsilon")
     if rejection:
         refuse_unused("plain rejection, which needs one process", {"cores": cores})
-        posterior, stats, found = _rejected(request, epsilon)
+        posterior, stats, attributes = _rejected(request, epsilon)
     else:
         from bayes_sota.maximum.sample_smc import simulate_posterior
 
-        posterior, stats, found = simulate_posterior(
-            boards, priors, request.seeded[0], draws=request.draws, chains=request.chains,
-            cores=cores, epsilon=epsilon, reference_skill=request.reference_skill,
+        posterior, stats, attributes = simulate_posterior(
+            boards,
+            priors,
+            request.seeded[0],
+            draws=request.draws,
+            chains=request.chains,
+            cores=cores,
+            epsilon=epsilon,
+            reference_skill=request.reference_skill,
             progressbar=progressbar,
-        )  # fmt: skip
+        )
     dims = {2: ("chain", "draw"), 3: ("chain", "draw", "board")}
-    given = xr.Dataset({name: (dims[v.ndim], v) for name, v in posterior.items()})
-    values, log_likelihood = request.draw_behind(given)
+    dataset = xr.Dataset({name: (dims[v.ndim], v) for name, v in posterior.items()})
+    values, log_likelihood = request.draw_behind(dataset)
     values |= {name: v.reshape(-1, *v.shape[2:]) for name, v in posterior.items()}
     for name in ("theta_sota", "winner_skill", "shift", "n_classifiers"):
         values[name] = values[name].reshape(-1, len(boards))
     values["multiplicity_bias"] = np.array([b.maximum for b in boards]) - values["theta_sota"]
     groups = request.draw_from_laws(values, log_likelihood) | {"sample_stats": stats}
-    found |= {"diagnostics_reasons": _reasons(found), "draws_are_independent": int(rejection)}
-    return request.tree(groups, request.describe("abc", found))
+    attributes |= {
+        "diagnostics_reasons": _reasons(attributes),
+        "draws_are_independent": int(rejection),
+    }
+    return request.tree(groups, request.describe("abc", attributes))
 
 
 def _rejected(
@@ -574,20 +617,24 @@ def _rejected(
     """What ``simulate_posterior`` gives, by plain rejection."""
     rng, shape = request.seeded[0], (request.chains, request.draws)
     values, width, rate = draw_accepted(
-        request.boards, request.priors, rng, request.chains * request.draws, epsilon,
+        request.boards,
+        request.priors,
+        rng,
+        request.chains * request.draws,
+        epsilon,
         request.reference_skill,
-    )  # fmt: skip
+    )
     names = (*request.parameters, "theta_sota", "winner_skill", "shift", "n_classifiers")
     rows = {name: values[name].reshape(*shape, *values[name].shape[1:]) for name in names}
     posterior = {k: v[..., 0] if v.ndim > 2 and v.shape[2] == 1 else v for k, v in rows.items()}
     stats = xr.Dataset({"accept_rate": (("chain", "stage"), np.full((request.chains, 1), rate))})
-    found = {
+    attributes = {
         "epsilon": width.tolist() if width.size > 1 else float(width[0]),
         "epsilon_ratio": float(np.max(width / values["theta_sota"].std(axis=0))),
         "epsilon_schedule": json.dumps([width.tolist()]),
         "winner_unaccepted": 0.0,
     }
-    return posterior, stats, found
+    return posterior, stats, attributes
 
 
 def _reasons(attributes: dict[str, Any]) -> str:

@@ -41,8 +41,14 @@ _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the
 _PILOT_DRAWS, _PILOTS = 400, 8
 _ATTEMPTS = 100_000
 _PARAMETERS = (
-    "theta_sota", "location", "spread", "rho", "shift", "n_classifiers", "submission_luck",
-)  # fmt: skip
+    "theta_sota",
+    "location",
+    "spread",
+    "rho",
+    "shift",
+    "n_classifiers",
+    "submission_luck",
+)
 
 
 def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
@@ -238,14 +244,16 @@ def simulate_posterior(
     schedule = [start] if known is not None else run.choose_epsilon(start, seeds[2:])
     last = schedule[-1]
     sampled = run.sample(last, draws, chains, cores, int(seeds[0]))
-    found = sampled["posterior"].to_dataset()
-    posterior = {name: np.asarray(found[name].values) for name in _PARAMETERS if name in found}
+    particles = sampled["posterior"].to_dataset()
+    posterior = {
+        name: np.asarray(particles[name].values) for name in _PARAMETERS if name in particles
+    }
     simulator = ScoreSimulator(tuple(boards), references, priors.skill)
     winner, unaccepted = _draw_winners(posterior, simulator, last, int(seeds[1]))
     posterior["winner_skill"] = winner
     chosen = {
         "epsilon": last.tolist() if last.size > 1 else float(last[0]),
-        "epsilon_ratio": float(np.max(last / _standard_deviation(found))),
+        "epsilon_ratio": float(np.max(last / _standard_deviation(particles))),
         "epsilon_schedule": json.dumps([step.tolist() for step in schedule]),
         "winner_unaccepted": unaccepted,
     }
@@ -276,11 +284,17 @@ class _Run:
         with self.model:
             pm.set_data({"epsilon": epsilon if epsilon.size > 1 else epsilon[0]})
             sampled: xr.DataTree = pm.sample_smc(
-                draws, kernel=PopulationMetropolis, chains=chains, cores=cores, random_seed=seed,
-                progressbar=self.progressbar, compute_convergence_checks=False,
-                compile_kwargs={"mode": "FAST_COMPILE"}, population_logp=self.population_logp,
+                draws,
+                kernel=PopulationMetropolis,
+                chains=chains,
+                cores=cores,
+                random_seed=seed,
+                progressbar=self.progressbar,
+                compute_convergence_checks=False,
+                compile_kwargs={"mode": "FAST_COMPILE"},
+                population_logp=self.population_logp,
                 **kernel,
-            )  # fmt: skip
+            )
         return sampled
 
     def choose_epsilon(self, start: FloatArray, seeds: Any) -> list[FloatArray]:
@@ -311,8 +325,8 @@ def _draw_winners(
         known = {"shift": np.zeros(shape), "n_classifiers": np.full(shape, board.typical_tries)}
         values = {**known, **posterior}
         names = [name for name in _PARAMETERS if name in values]
-        given = [v[..., i] if (v := values[name]).ndim > 2 else v for name in names]
-        fields = simulator.fields(i, given, shape, rng)
+        arguments = [v[..., i] if (v := values[name]).ndim > 2 else v for name in names]
+        fields = simulator.fields(i, arguments, shape, rng)
         winner, needed = fields.draw_winner(rng, score_bounds(board), epsilon[i], _ATTEMPTS)
         winners.append(winner.reshape(shape))
         attempts.append(needed)

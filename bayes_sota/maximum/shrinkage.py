@@ -176,18 +176,34 @@ class FieldEstimate:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python objects, with the keys of ``bayes-sota sota --method shrink --json``."""
         own = "weight" if self.method == "shrink" else "threshold"
-        plain = ("excess", "multiplicity", "reason", "fixed_field", "n_below_chance",
-                 "n_infeasible", "chance", "correlation")  # fmt: skip
+        plain = (
+            "excess",
+            "multiplicity",
+            "reason",
+            "fixed_field",
+            "n_below_chance",
+            "n_infeasible",
+            "chance",
+            "correlation",
+        )
         return {
-            "method": self.method, "criterion": self.criterion, "n_test": self.n_test,
-            "n_classifiers": int(self.scores.size), "observed_maximum": self.observed_maximum,
-            "theta_sota": {"estimate": self.estimate}, own: getattr(self, own),
-            "expected_maximum": self.expected_maximum, "interval": list(self.interval),
-            "bias": self.observed_maximum - self.estimate, "n_above_sota": self.n_above(),
-            "n_above_sota_rounded": self.n_above(4), "single_interval": list(self.single),
+            "method": self.method,
+            "criterion": self.criterion,
+            "n_test": self.n_test,
+            "n_classifiers": int(self.scores.size),
+            "observed_maximum": self.observed_maximum,
+            "theta_sota": {"estimate": self.estimate},
+            own: getattr(self, own),
+            "expected_maximum": self.expected_maximum,
+            "interval": list(self.interval),
+            "bias": self.observed_maximum - self.estimate,
+            "n_above_sota": self.n_above(),
+            "n_above_sota_rounded": self.n_above(4),
+            "single_interval": list(self.single),
             "n_above_single_interval": self.n_above_single,
-            **{name: getattr(self, name) for name in plain}, "prob": self.ci_prob,
-        }  # fmt: skip
+            **{name: getattr(self, name) for name in plain},
+            "prob": self.ci_prob,
+        }
 
     def to_datatree(self) -> xr.DataTree:
         """The estimate in the group ``point_estimate``: numbers, and no invented draws."""
@@ -209,10 +225,14 @@ class FieldEstimate:
         }
         tree = xr.DataTree.from_dict(groups)
         tree.attrs.update(
-            schema_version=SCHEMA_VERSION, method=self.method, criterion=self.criterion,
-            multiplicity=int(self.multiplicity), reason=self.reason, ci_prob=self.ci_prob,
+            schema_version=SCHEMA_VERSION,
+            method=self.method,
+            criterion=self.criterion,
+            multiplicity=int(self.multiplicity),
+            reason=self.reason,
+            ci_prob=self.ci_prob,
             fixed_field=int(self.fixed_field),
-        )  # fmt: skip
+        )
         return tree
 
 
@@ -302,8 +322,8 @@ def shrink_scores(
     Examples
     --------
     >>> scores = 0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3
-    >>> found = shrink_scores(scores, n_test=2000, chance=0.5)
-    >>> round(found.estimate, 4), round(found.expected_maximum, 4), found.n_above()
+    >>> fitted = shrink_scores(scores, n_test=2000, chance=0.5)
+    >>> round(fitted.estimate, 4), round(fitted.expected_maximum, 4), fitted.n_above()
     (0.8903, 0.9, 58)
     """
     board = _observed(scores, n_test, chance, correlation, criterion, ci_prob)
@@ -315,9 +335,9 @@ def shrink_scores(
 
     # the limit is to be the observed score, not the one below
     excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
-    found = _shrunk(law_at, excess_of, board)
-    found |= {"fixed_field": fixed_field}
-    return _estimate_accuracy(board | found, kept.size - found["law"].n_classifiers)
+    fitted = _shrunk(law_at, excess_of, board)
+    fitted |= {"fixed_field": fixed_field}
+    return _estimate_accuracy(board | fitted, kept.size - fitted["law"].n_classifiers)
 
 
 def shrink_aucs(
@@ -362,8 +382,8 @@ def shrink_aucs(
     Examples
     --------
     >>> aucs = 0.7 + 0.2 * np.linspace(0, 1, 100) ** 0.5
-    >>> found = shrink_aucs(aucs, n_positive=60, n_negative=900)
-    >>> round(found.expected_maximum, 4), bool(found.estimate < 0.88)
+    >>> fitted = shrink_aucs(aucs, n_positive=60, n_negative=900)
+    >>> round(fitted.expected_maximum, 4), bool(fitted.estimate < 0.88)
     (0.9, True)
     """
     board = _observed(aucs, n_positive + n_negative, 0.5, correlation, criterion, ci_prob)
@@ -378,10 +398,10 @@ def shrink_aucs(
         top = weight * best + (1 - weight) / 2
         return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
-    found = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
-    found |= {"fixed_field": fixed_field, "n_positive": n_positive, "spread_ratio": ratio}
+    fitted = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
+    fitted |= {"fixed_field": fixed_field, "n_positive": n_positive, "spread_ratio": ratio}
     law = auc_law(best, n_positive, n_negative, ratio)
-    return _estimate(board | found, law.std(), law.interval(ci_prob))
+    return _estimate(board | fitted, law.std(), law.interval(ci_prob))
 
 
 def crop_scores(
@@ -409,8 +429,8 @@ def crop_scores(
     Examples
     --------
     >>> scores = 0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3
-    >>> found = crop_scores(scores, n_test=2000, chance=0.5)
-    >>> round(found.threshold, 4), found.n_above()
+    >>> fitted = crop_scores(scores, n_test=2000, chance=0.5)
+    >>> round(fitted.threshold, 4), fitted.n_above()
     (0.89, 59)
     """
     board = _observed(scores, n_test, chance, correlation, criterion, ci_prob)
@@ -424,8 +444,10 @@ def crop_scores(
         skills = feasible_at(index)
         return resampled_maximum_law(
             skills[skills <= levels[index]],
-            n_test=n_test, n_classifiers=skills.size, correlation=correlation,
-        )  # fmt: skip
+            n_test=n_test,
+            n_classifiers=skills.size,
+            correlation=correlation,
+        )
 
     excess_of = _excess_of(criterion, best, _count(best, n_test), (1 + ci_prob) / 2)
     low, high = 0, levels.size  # the criterion is met at low, and is not at high
@@ -433,11 +455,14 @@ def crop_scores(
         middle = (low + high) // 2
         low, high = (middle, high) if excess_of(law_at(middle)) <= 0 else (low, middle)
     threshold = float(levels[low])
-    found = {
-        "method": "crop", "estimate": threshold, "threshold": threshold, "law": law_at(low),
+    fitted = {
+        "method": "crop",
+        "estimate": threshold,
+        "threshold": threshold,
+        "law": law_at(low),
         "excess": law_at(levels.size - 1).mean() - best,
-    }  # fmt: skip
-    return _estimate_accuracy(board | found, kept.size - found["law"].n_classifiers)
+    }
+    return _estimate_accuracy(board | fitted, kept.size - fitted["law"].n_classifiers)
 
 
 def _observed(
@@ -468,10 +493,15 @@ def _observed(
             "the best score is 1: a perfect score has no error to correct; leave such entries out"
         )
     return {
-        "scores": kept, "observed_maximum": float(kept.max()), "n_test": n_test, "chance": chance,
-        "n_below_chance": int(values.size - kept.size), "correlation": correlation,
-        "criterion": criterion, "ci_prob": ci_prob,
-    }  # fmt: skip
+        "scores": kept,
+        "observed_maximum": float(kept.max()),
+        "n_test": n_test,
+        "chance": chance,
+        "n_below_chance": int(values.size - kept.size),
+        "correlation": correlation,
+        "criterion": criterion,
+        "ci_prob": ci_prob,
+    }
 
 
 def _shrunk(
@@ -482,16 +512,19 @@ def _shrunk(
     weight = _root(lambda w: excess_of(law_at(w)))
     top = weight * best + (1 - weight) * board["chance"]
     return {
-        "method": "shrink", "weight": weight, "estimate": top, "law": law_at(weight),
+        "method": "shrink",
+        "weight": weight,
+        "estimate": top,
+        "law": law_at(weight),
         "excess": law_at(1.0).mean() - best,
-    }  # fmt: skip
+    }
 
 
 def _estimate(
-    found: dict[str, Any], error: float, single: tuple[float, float], n_infeasible: int = 0
+    fitted: dict[str, Any], error: float, single: tuple[float, float], n_infeasible: int = 0
 ) -> FieldEstimate:
     """With whether there is a multiplicity to correct, and why not."""
-    excess, reason = found["excess"], ""
+    excess, reason = fitted["excess"], ""
     if excess <= _NEGLIGIBLE * error:
         place, size = "above" if excess > 0 else "below", abs(excess)
         reason = (
@@ -500,14 +533,14 @@ def _estimate(
             "error"
         )
     verdict: dict[str, Any] = {"multiplicity": not reason, "reason": reason}
-    return FieldEstimate(**found, **verdict, single=single, n_infeasible=n_infeasible)
+    return FieldEstimate(**fitted, **verdict, single=single, n_infeasible=n_infeasible)
 
 
-def _estimate_accuracy(found: dict[str, Any], n_infeasible: int) -> FieldEstimate:
-    best, n_test = found["observed_maximum"], found["n_test"]
+def _estimate_accuracy(fitted: dict[str, Any], n_infeasible: int) -> FieldEstimate:
+    best, n_test = fitted["observed_maximum"], fitted["n_test"]
     error = float(np.sqrt(best * (1 - best) / n_test))
-    single = binomial_interval(round(best * n_test), n_test, found["ci_prob"])
-    return _estimate(found, error, single, n_infeasible)
+    single = binomial_interval(round(best * n_test), n_test, fitted["ci_prob"])
+    return _estimate(fitted, error, single, n_infeasible)
 
 
 def _feasible(skills: FloatArray, correlation: Any, reference: float | None = None) -> Any:

@@ -84,15 +84,15 @@ class SubmissionNoise:
 
     def draw_above(self, low: FloatArray, kind: IntArray, rng: np.random.Generator) -> FloatArray:
         """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""
-        found, places = np.empty(low.shape), _places()
+        drawn, places = np.empty(low.shape), _places()
         level = np.log1p(-rng.random(low.shape))
         order = np.argsort(kind, axis=None, kind="stable")
         first = np.flatnonzero(np.diff(kind.ravel()[order], prepend=-1))
         for here in np.split(order, first)[1:]:
             log_survival = log_ndtr(-places) + self._tables[1][kind.flat[here[0]]]
             start = np.interp(low.flat[here], places, log_survival)
-            found.flat[here] = np.interp(-start - level.flat[here], -log_survival, places)
-        return np.maximum(found, low)
+            drawn.flat[here] = np.interp(-start - level.flat[here], -log_survival, places)
+        return np.maximum(drawn, low)
 
     def mean(self) -> FloatArray:
         """Expected W of each kind, (L,): the luck to be taken off, in standard errors."""
@@ -168,5 +168,5 @@ def expected_maximum(numbers: FloatArray) -> FloatArray:
     x = np.linspace(-10.0, 10.0, 4001)
     flat, inverse = np.unique(numbers, return_inverse=True)
     cdf = np.exp(flat[:, None] * log_ndtr(x))
-    found = np.trapezoid(np.heaviside(x, 0.5) - cdf, x, axis=1)
-    return np.where(flat == 1, 0.0, found)[inverse].reshape(np.shape(numbers))
+    expected = np.trapezoid(np.heaviside(x, 0.5) - cdf, x, axis=1)
+    return np.where(flat == 1, 0.0, expected)[inverse].reshape(np.shape(numbers))

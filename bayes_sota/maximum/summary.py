@@ -56,10 +56,12 @@ def _sentences(content: dict[str, Any]) -> list[str]:
     best, low, high, bias, sota = (
         f"{value:z.{digits}f}"
         for value in (
-            content["expected_maximum"], *content["interval"], content["bias"],
+            content["expected_maximum"],
+            *content["interval"],
+            content["bias"],
             content["theta_sota"],
         )
-    )  # fmt: skip
+    )
     of = f"skills uniform from {skills[0]:g} to {skills[-1]:g}"
     if len(skills) == 1:
         of = f"the {'AUC' if auc else 'skill'} {skills[0]:g}"

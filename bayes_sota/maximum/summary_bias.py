@@ -56,7 +56,7 @@ def bias_table(
         Columns ``varied`` (``n_classifiers``, ``n_test``, ``skill``, ``correlation`` or ``width``),
         ``value`` (of a skill that of the best classifier, expected where skills are drawn; of a
         width the distance of the ends of uniform skills whose best is expected where it was),
-        ``bias`` and ``sd`` (of the best score, on its scale) and ``given`` (whether this is what
+        ``bias`` and ``sd`` (of the best score, on its scale) and ``numbers`` (whether this is what
         was given). What cannot be, such as a correlation that not all skills can have (Eq. 8), is
         left out.
 
@@ -73,26 +73,26 @@ def bias_table(
     Examples
     --------
     >>> table = bias_table(n_test=3000, n_classifiers=1000, skill=0.9)
-    >>> given = table[table["given"]]
-    >>> given["varied"].tolist()
+    >>> same = table[table["given"]]
+    >>> same["varied"].tolist()
     ['n_classifiers', 'n_test', 'skill', 'correlation', 'width']
-    >>> given["bias"].round(4).unique().tolist(), given["sd"].round(6).unique().tolist()
+    >>> same["bias"].round(4).unique().tolist(), same["sd"].round(6).unique().tolist()
     ([0.0173], [0.001817])
     """
     setting = _Setting(n_test, n_classifiers, skill, correlation, reference_skill, n_positive)
-    given, rows = setting.numbers(), []
+    numbers, rows = setting.numbers(), []
     places = [
         (name, float(value))
-        for name, values in _values(setting, given).items()
-        for value in np.unique([*values, given[name]])
+        for name, values in _values(setting, numbers).items()
+        for value in np.unique([*values, numbers[name]])
     ]
     with followed(len(places), "laws of the best score") as advance:
         for name, value in places:
-            same = value == given[name]
+            same = value == numbers[name]
             with suppress(InputError):
-                law = (setting if same else setting.moved(name, value, given["skill"])).law()
-                found = {"bias": law.bias(), "sd": law.std(), "given": same}
-                rows.append({"varied": name, "value": value, **found})
+                law = (setting if same else setting.moved(name, value, numbers["skill"])).law()
+                moments = {"bias": law.bias(), "sd": law.std(), "given": same}
+                rows.append({"varied": name, "value": value, **moments})
             advance()
     return pd.DataFrame(rows)
 
@@ -163,14 +163,14 @@ class _Setting:
         return replace(self, skill=Uniform(low, high) if high > low else high)
 
 
-def _values(setting: _Setting, given: dict[str, float]) -> dict[str, Any]:
+def _values(setting: _Setting, numbers: dict[str, float]) -> dict[str, Any]:
     """Values that each of them takes, those among them that cannot be."""
     points = _POINTS if setting.n_positive is None else _POINTS_OF_AUC
-    m, n, best = setting.n_classifiers, setting.n_test, given["skill"]
+    m, n, best = setting.n_classifiers, setting.n_test, numbers["skill"]
     return {
         "n_classifiers": np.geomspace(1, min(10 * m, LARGEST), points).round(),
         "n_test": np.geomspace(max(1, n // 10), min(10 * n, LARGEST), points).round(),
         "skill": np.linspace(min(best, 0.5), max(best, 0.99), points),
         "correlation": np.linspace(0, max(0.99, setting.correlation), points),
-        "width": np.linspace(0, max(0.1, 2 * given["width"]), points),
+        "width": np.linspace(0, max(0.1, 2 * numbers["width"]), points),
     }

@@ -240,12 +240,12 @@ class FreshTestSet(Protocol):
             remaining[rows] -= jump.astype(np.int64)
             skill = inverse(rows, upper[rows])
             parts = self.parts(rows, skill)
-            found, values = self.challenge(rng, parts, *state)
-            leads = rows[found]
+            rivals, values = self.challenge(rng, parts, *state)
+            leads = rows[rivals]
             if holder is not None:
                 tied[leads] = np.where(values == leading[leads], tied[leads] + 1, 1)
                 takes = rng.random(leads.size) * tied[leads] < 1
-                holder[leads[takes]] = skill[found[takes]]
+                holder[leads[takes]] = skill[rivals[takes]]
             leading[leads] = values
             steps += 1
             if holder is None and steps >= _MOST_STEPS:
@@ -516,8 +516,8 @@ class Fields:
 
     def take(self, rows: IntArray) -> "Fields":
         """Some of the fields."""
-        given = (self.test_set.take(rows), self.distribution.take(rows))
-        return Fields(*given, self.n_classifiers[rows], self.theta_sota[rows])
+        parts = (self.test_set.take(rows), self.distribution.take(rows))
+        return Fields(*parts, self.n_classifiers[rows], self.theta_sota[rows])
 
     def draw(self, rng: np.random.Generator, *, winner: bool = True) -> tuple[Any, FloatArray]:
         """Best scores and, if ``winner``, the winners' skills; without, only scores are valid."""

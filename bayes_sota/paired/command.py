@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
 @click.argument("file", type=InputFile())
 @click.option(
-    "--private-file", type=InputFile(),
+    "--private-file",
+    type=InputFile(),
     help="Private leaderboard, joined to FILE, the public one, on the teams' names.",
-)  # fmt: skip
+)
 @click.option("--public-column", help="Column of public scores; else recognised.")
 @click.option("--private-column", help="Column of private scores; else recognised.")
 @click.option("--name-column", help="Column of the teams; else recognised.")
@@ -51,9 +52,10 @@ if TYPE_CHECKING:
     "--lower-is-better", is_flag=True, help="Scores are errors or losses; results are minus them."
 )
 @number_option(
-    SHARE, "--top",
+    SHARE,
+    "--top",
     help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
-)  # fmt: skip
+)
 @submissions_option
 @missing_option
 @model_option
@@ -61,9 +63,10 @@ if TYPE_CHECKING:
 @field_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @number_option(
-    COUNT, "--new-n-test",
+    COUNT,
+    "--new-n-test",
     help="Other items that a new team is scored on; default those of the private board.",
-)  # fmt: skip
+)
 @question_options
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
@@ -99,9 +102,12 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     boards = read_paired_boards(file, private_file, **options)
     spec = chosen_model(builder="paired", correlation=rho, data=boards, **of_rho)
     tree = estimate_paired(
-        boards, model=spec, random_seed=chosen_seed(seed), top=top,
+        boards,
+        model=spec,
+        random_seed=chosen_seed(seed),
+        top=top,
         groups="estimands" if output is None and kind == "skill" else "all",
-    )  # fmt: skip
+    )
     if output is not None:
         save_result(tree, output)
     report = describe_paired(tree, boards, ci_prob, questions)

@@ -79,13 +79,13 @@ def read_draws(likelihood: PairedLikelihood, draws: Draws) -> tuple[FloatArray, 
 
 def densities_of(likelihood: PairedLikelihood, family: IntArray, t: FloatArray) -> FloatArray:
     """P(psi) on the grid for draws of several families, (D, nodes)."""
-    found = np.empty((len(t), likelihood.nodes.size))
+    densities = np.empty((len(t), likelihood.nodes.size))
     for index, shape in enumerate(FAMILIES.values()):
         where = np.flatnonzero(family == index)
         for i in range(0, where.size, _AT_ONCE):
             rows = where[i : i + _AT_ONCE]
-            found[rows] = likelihood.densities(shape, t[rows])
-    return found
+            densities[rows] = likelihood.densities(shape, t[rows])
+    return densities
 
 
 def draw_prior(
@@ -107,30 +107,30 @@ def log_priors(likelihood: PairedLikelihood, draws: Draws) -> dict[str, FloatArr
     The shift has its density given rho, mixed over the offsets. A known rho has none.
     """
     scale, prior = likelihood.scale, likelihood.priors.correlation
-    found = {
+    values = {
         "location": _log_normal(draws["location"], scale.location, scale.location_sd),
         "spread": _log_lognormal(draws["spread"], scale.log_spread, scale.log_spread_sd),
         "outliers": _log_logit_normal(draws["outliers"]),
     }
     if "family" in draws:
-        found["family"] = np.full(draws["location"].shape, -np.log(len(BOARD_FAMILIES)))
+        values["family"] = np.full(draws["location"].shape, -np.log(len(BOARD_FAMILIES)))
     if "shape" in draws:
-        found["shape"] = _log_normal(draws["shape"], 0.0, 1.0)
+        values["shape"] = _log_normal(draws["shape"], 0.0, 1.0)
     if isinstance(prior, BetaCorrelation):
-        found["rho"] = _log_beta(draws["rho"], prior)
+        values["rho"] = _log_beta(draws["rho"], prior)
     if likelihood.standard_errors is None:
         middle = float(np.log(likelihood.base_sd))
-        found["residual_sd"] = _log_lognormal(draws["residual_sd"], middle, RESIDUAL_SD)
-        found["noise_ratio"] = _log_lognormal(draws["noise_ratio"], 0.0, RATIO_SD)
+        values["residual_sd"] = _log_lognormal(draws["residual_sd"], middle, RESIDUAL_SD)
+        values["noise_ratio"] = _log_lognormal(draws["noise_ratio"], 0.0, RATIO_SD)
     if "submission_slope" in draws:
-        found["submission_slope"] = _log_normal(draws["submission_slope"], 0, likelihood.slope_sd)
+        values["submission_slope"] = _log_normal(draws["submission_slope"], 0, likelihood.slope_sd)
         luck = likelihood.priors.submission_luck
         if isinstance(luck, BetaCorrelation):
-            found["submission_luck"] = _log_beta(draws["submission_luck"], luck)
+            values["submission_luck"] = _log_beta(draws["submission_luck"], luck)
     log_weights = shift_log_weights(likelihood, read_draws(likelihood, draws)[1])
     top = log_weights.max(axis=1)
-    found["board_shift"] = top + np.log(np.exp(log_weights - top[:, None]).sum(axis=1))
-    return found
+    values["board_shift"] = top + np.log(np.exp(log_weights - top[:, None]).sum(axis=1))
+    return values
 
 
 def _log_beta(p: FloatArray, prior: BetaCorrelation) -> FloatArray:

@@ -173,8 +173,8 @@ class PairedLikelihood:
         return Residuals(public, private, outliers, shift, rho, luck, slope)
 
     def _lucks(self, t: FloatArray) -> FloatArray:
-        found = self.priors.submission_luck.quantile(ndtr(t))
-        return np.clip(found, 0.0, MOST_LUCK)
+        luck = self.priors.submission_luck.quantile(ndtr(t))
+        return np.clip(luck, 0.0, MOST_LUCK)
 
     def log_prior_correction(self, t: FloatArray, noise: Residuals) -> FloatArray:
         """Prior of the shift over the standard normal that its coordinate is given."""
@@ -289,8 +289,8 @@ class PairedLikelihood:
 
     def log_all_selected(self, density: FloatArray, noise: Residuals) -> FloatArray:
         """The same of all teams together, (N,)."""
-        found = self.log_selected(density, noise)
-        return found[:, 0] * self.teams.x.size if found.shape[1] == 1 else found.sum(axis=1)
+        log_p = self.log_selected(density, noise)
+        return log_p[:, 0] * self.teams.x.size if log_p.shape[1] == 1 else log_p.sum(axis=1)
 
     def _log_levels(self, density: FloatArray, noise: Residuals) -> FloatArray:
         """Logarithm of the probability to be selected at each level, (N, levels)."""

@@ -99,12 +99,18 @@ def build_model(
         lucks = _lucks(grid)
         law = _Law(grid, selection, Coordinate(boards.n_test))
         pm.CustomDist(
-            "score", density, pt.stack([public_sd, private_sd]), outliers, shift,
-            *lucks, logp=law.logp, random=law.random,
+            "score",
+            density,
+            pt.stack([public_sd, private_sd]),
+            outliers,
+            shift,
+            *lucks,
+            logp=law.logp,
+            random=law.random,
             signature=f"(g),(b),{','.join(['()'] * (2 + len(lucks)))}->(b)",
             observed=np.stack([boards.public[kept], boards.private[kept]], axis=1),
             dims=("classifier", "board"),
-        )  # fmt: skip
+        )
     return model
 
 
@@ -160,11 +166,11 @@ def paired_log_likelihood(
     mixed = weights[0] * usual_x * wide_y + wide_x * (weights[0] * usual_y + weights[1] * wide_y)
     alone = height[0] * usual_y + height[1] * usual_x  # the other score says nothing
     both = weights[0] ** 2 * at_nodes * usual_y + weights[1] * mixed + (1 - FLAT) * alone
-    found = pt.log(pt.sum(both * density, axis=1) + height[0] * height[1])
+    log_p = pt.log(pt.sum(both * density, axis=1) + height[0] * height[1])
     if grid.teams.threshold is None:
-        return found
+        return log_p
     sds, lucks = (public_sd, private_sd), (luck, slope)
-    return found - _log_selected(grid, density, weights, sds, shift, lucks)
+    return log_p - _log_selected(grid, density, weights, sds, shift, lucks)
 
 
 class _Law:
@@ -181,8 +187,8 @@ class _Law:
         x, y = (self._coordinate(own[:, board], board) for board in (0, 1))
         sd, density = sd.ravel(), density.ravel()  # PyMC gives them a dimension for the teams
         rest = (other.ravel()[0] for other in others)
-        found = paired_log_likelihood(self.grid, x, y, density, sd[0], sd[1], *rest)
-        return found[self.selection.group] / self.selection.copies
+        log_p = paired_log_likelihood(self.grid, x, y, density, sd[0], sd[1], *rest)
+        return log_p[self.selection.group] / self.selection.copies
 
     def _coordinate(self, score: Any, board: int) -> Any:
         if self.coordinate.n_test is None:
@@ -301,14 +307,14 @@ def _log_selected(
     if choice is None:
         missed = _below(grid, 0, weights, 0.0, sds[0]) * _below(grid, 1, weights, shift, sds[1])
         return pt.log(pt.sum(density * (1 - missed)))
-    (luck, slope), levels, found = lucks, choice.levels, []
+    (luck, slope), levels, parts = lucks, choice.levels, []
     more = _more_skill(grid, levels, slope)
     for i, (mean, variance) in enumerate(zip(levels.luck, levels.variance, strict=True)):
         lucky, width = luck * mean * sds[0], pt.sqrt(1 - luck**2 * (1 - variance))
         missed = _below(grid, 0, weights, more[i], sds[0], lucky, width)
         missed = missed * _below(grid, 1, weights, shift + more[i], sds[1])
-        found.append(pt.log(pt.sum(density * (1 - missed))))
-    return pt.dot(pt.stack(found), choice.shares)
+        parts.append(pt.log(pt.sum(density * (1 - missed))))
+    return pt.dot(pt.stack(parts), choice.shares)
 
 
 def _below(

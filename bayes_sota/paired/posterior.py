@@ -92,8 +92,8 @@ def fit_pairs(
     >>> boards = PairedBoards(*(skill + rng.normal(0, 0.02, (2, 12))))
     >>> teams = Selection.of_boards(boards).teams
     >>> likelihood = PairedLikelihood.of_teams(boards, teams, PairedPriors())
-    >>> found = fit_pairs(likelihood, rng, points=50, families=("normal",))
-    >>> draw_skills(found, 100, rng).psi.shape
+    >>> fit = fit_pairs(likelihood, rng, points=50, families=("normal",))
+    >>> draw_skills(fit, 100, rng).psi.shape
     (100, 12)
     """
     priors = likelihood.priors
@@ -221,28 +221,28 @@ def paired_posterior(
     """
     selection = Selection.of_boards(boards, top, merge)
     likelihood = PairedLikelihood.of_teams(boards, selection.teams, paired_priors(priors))
-    found = _fit_enough(likelihood, rng, points)
-    skills = draw_skills(found, draws, rng)
+    fit = _fit_enough(likelihood, rng, points)
+    skills = draw_skills(fit, draws, rng)
     winner, coordinate = selection.place_of(boards.public_winner), Coordinate(boards.n_test)
     values = estimands_of(likelihood, skills.noise, skills.psi, winner, coordinate, rng)
     values |= gains_of(likelihood, skills.noise, skills.unusual, coordinate)
-    reasons = (*_reasons(likelihood, found), *_adaptive(skills.noise))
-    return PairedPosterior(values, skills, reasons, selection, found)
+    reasons = (*_reasons(likelihood, fit), *_adaptive(skills.noise))
+    return PairedPosterior(values, skills, reasons, selection, fit)
 
 
 def draw_skills(
-    found: PairedFit, count: int, rng: np.random.Generator, teams: Teams | None = None
+    fit: PairedFit, count: int, rng: np.random.Generator, teams: Teams | None = None
 ) -> Skills:
     """Draws of psi and of the hyperparameters, of the fitted or of other teams."""
-    fitted = found.likelihood
+    fitted = fit.likelihood
     target = fitted if teams is None else fitted.with_teams(teams)
-    parameters = Parameters.of(found, found.choose(count, rng))[rng.permutation(count)]
+    parameters = Parameters.of(fit, fit.choose(count, rng))[rng.permutation(count)]
     names, places, noises = list(FAMILIES), list[IntArray](), list[Residuals]()
-    family = np.array([names.index(name) for name in found.families])[parameters.family]
+    family = np.array([names.index(name) for name in fit.families])[parameters.family]
     t = np.full((count, max(f.dimension for f in FAMILIES.values())), np.nan)
     psi, log_likelihood, unusual = found_of = np.empty((3, count, target.teams.x.size))
-    for _, f, draws in parameters.cells(found, count):
-        shape, points = FAMILIES[found.families[f]], parameters.points(found, draws)
+    for _, f, draws in parameters.cells(fit, count):
+        shape, points = FAMILIES[fit.families[f]], parameters.points(fit, draws)
         t[draws, : shape.dimension] = points[:, : shape.dimension]
         noise = fitted.residuals(points[:, shape.dimension :])
         found_of[:, draws] = skills_given(target, shape, t[draws], noise, rng)
@@ -293,11 +293,11 @@ def skills_given(
 def _draw_team_skills(
     likelihood: PairedLikelihood,
     density: FloatArray,
-    found: tuple[FloatArray, FloatArray, FloatArray],
+    of_teams: tuple[FloatArray, FloatArray, FloatArray],
     rng: np.random.Generator,
 ) -> FloatArray:
     """One psi per row of ``density`` and team: a kind of residuals, then the inverse of its cdf."""
-    terms, centre, variance = found
+    terms, centre, variance = of_teams
     terms = terms + 1e-300
     cumulative = np.cumsum(terms, axis=1)
     pick = rng.random(cumulative[:, :1].shape) * cumulative[:, -1:]
@@ -420,7 +420,7 @@ def draw_shared(
 
 
 def predict_private(
-    found: PairedFit,
+    fit: PairedFit,
     public: FloatArray,
     count: int,
     rng: np.random.Generator,
@@ -432,7 +432,7 @@ def predict_private(
 
     Parameters
     ----------
-    found : PairedFit
+    fit : PairedFit
         Learnt from other pairs, or from public scores alone.
     public : (k,) array
         Public scores of the teams, in the coordinate.
@@ -442,11 +442,11 @@ def predict_private(
     choice : Choice, optional
         Submissions that the scores were chosen from; by default one each.
     """
-    skills = draw_skills(found, count, rng, Teams(public, None, None, choice))
+    skills = draw_skills(fit, count, rng, Teams(public, None, None, choice))
     psi, noise = skills.psi, skills.noise
     delta = noise.shift
-    if found.likelihood.teams.y is None and noise.rho is not None:
-        errors = np.hypot(*(found.likelihood.standard_errors or (0.0, 0.0)))
+    if fit.likelihood.teams.y is None and noise.rho is not None:
+        errors = np.hypot(*(fit.likelihood.standard_errors or (0.0, 0.0)))
         delta = noise.rho * errors * rng.standard_normal(count)
     wide = rng.random(psi.shape) < noise.outliers[:, None]
     sd = noise.private_sd[:, None] * np.where(wide, WIDE, 1.0)
@@ -490,18 +490,18 @@ def predict_from_public(
     above = np.flatnonzero(x >= threshold)
     fitted = Teams(x[above], None, limits, choice_of(boards, above, np.arange(above.size)))
     likelihood = PairedLikelihood.of_teams(boards, fitted, paired_priors(priors))
-    found = _fit_enough(likelihood, rng, points)
+    fit = _fit_enough(likelihood, rng, points)
     wanted = np.arange(x.size) if entries is None else entries
     choice = choice_of(boards, wanted, np.arange(wanted.size))
-    return coordinate.to_score(predict_private(found, x[wanted], draws, rng, choice))
+    return coordinate.to_score(predict_private(fit, x[wanted], draws, rng, choice))
 
 
-def _reasons(likelihood: PairedLikelihood, found: PairedFit) -> tuple[str, ...]:
+def _reasons(likelihood: PairedLikelihood, fit: PairedFit) -> tuple[str, ...]:
     """Why a result is not to be trusted."""
     reasons = []
-    if found.effective_size < _LEAST_SIZE:
+    if fit.effective_size < _LEAST_SIZE:
         reasons.append(
-            f"effective number of importance points is {found.effective_size:.0f}, below "
+            f"effective number of importance points is {fit.effective_size:.0f}, below "
             f"{_LEAST_SIZE:.0f}"
         )
     if likelihood.standard_errors is not None:
@@ -528,7 +528,7 @@ def _adaptive(noise: Residuals) -> Iterator[str]:
 
 def _fit_enough(likelihood: PairedLikelihood, rng: np.random.Generator, points: int) -> PairedFit:
     """Fit, once more with four times the points where the first sample was too thin."""
-    found = fit_pairs(likelihood, rng, points)
-    if found.effective_size >= _LEAST_SIZE:
-        return found
+    fit = fit_pairs(likelihood, rng, points)
+    if fit.effective_size >= _LEAST_SIZE:
+        return fit
     return fit_pairs(likelihood, rng, 4 * points)

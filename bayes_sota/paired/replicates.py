@@ -64,7 +64,7 @@ def draw_field(
     Between nodes the density is linear. With submissions ``count`` is that of the teams, each
     selected as one with a number near its own.
     """
-    found = np.empty((len(density), count))
+    skills = np.empty((len(density), count))
     for level, teams in _levels(likelihood, count):
         mass = density
         if likelihood.teams.threshold is not None:
@@ -75,8 +75,8 @@ def draw_field(
         nodes = likelihood.nodes
         near = nodes[np.minimum(at, nodes.size - 1)]
         between = rng.random(at.shape) - rng.random(at.shape)
-        found[:, teams] = np.clip(near + likelihood.step * between, nodes[0], nodes[-1])
-    return found + likelihood.more_skill(noise)
+        skills[:, teams] = np.clip(near + likelihood.step * between, nodes[0], nodes[-1])
+    return skills + likelihood.more_skill(noise)
 
 
 def _levels(likelihood: PairedLikelihood, count: int) -> Iterator[tuple[int, IntArray]]:

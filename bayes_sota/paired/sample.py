@@ -143,18 +143,18 @@ def estimate_paired(
     spec = chosen_model(model, "paired", priors, domain=domain, field=field, data=boards)
     sizes = spec.sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
-    given: Any = {"rng": rng, "draws": sizes["draws"] * sizes["chains"], "top": top}
-    result = paired_posterior(boards, spec.priors, merge=merge, **given)
+    settings: Any = {"rng": rng, "draws": sizes["draws"] * sizes["chains"], "top": top}
+    result = paired_posterior(boards, spec.priors, merge=merge, **settings)
     alone = None
     if public_alone and boards.noise_is_known:
         kept = result.selection.kept
-        alone = predict_from_public(boards, spec.priors, entries=kept, **given)
+        alone = predict_from_public(boards, spec.priors, entries=kept, **settings)
     layout = Layout(boards, result.selection, **sizes)
     predicted = layout.predicted(result.draws)
     behind = dict(zip(("point", "stratum"), result.skills.parameters.behind, strict=True))
     if alone is not None:
         predicted["private_from_public"] = alone
-    found = {
+    laid_out = {
         "posterior": layout.dataset(layout.estimands(result.draws, boards.public.max())),
         "predictions": layout.dataset(predicted),
         "sample_stats": layout.dataset(behind),
@@ -162,11 +162,11 @@ def estimate_paired(
     }
     attributes = _attributes(boards, spec, result, seed)
     named = _hyperparameters(result, rng)
-    found["posterior"] = found["posterior"].merge(layout.dataset(named))
+    laid_out["posterior"] = laid_out["posterior"].merge(layout.dataset(named))
     if groups == "all":
-        found |= _checking_groups(layout, result, named, rng)
-        attributes |= notes_of(found)
-    return result_tree(found, attributes)
+        laid_out |= _checking_groups(layout, result, named, rng)
+        attributes |= notes_of(laid_out)
+    return result_tree(laid_out, attributes)
 
 
 @overload
@@ -210,16 +210,16 @@ def estimate_sota(
 ) -> xr.DataTree: ...
 @wraps(estimate_board, assigned=["__doc__"])
 def estimate_sota(  # noqa: D103
-    board: Any, *, method: Any = None, **given: Any
+    board: Any, *, method: Any = None, **options: Any
 ) -> xr.DataTree:
     if not isinstance(board, PairedBoards):
-        return estimate_board(board, method=method, **given)
+        return estimate_board(board, method=method, **options)
     if method not in (None, "auto", "exact"):
         raise InputError(
             f"method must be auto or exact for two boards of the same teams, got {method!r}"
         )
-    taken = {name: given.pop(name) for name in _TAKEN if name in given}
-    refuse_unused("two boards of the same teams", given)
+    taken = {name: options.pop(name) for name in _TAKEN if name in options}
+    refuse_unused("two boards of the same teams", options)
     return estimate_paired(board, **taken)
 
 
@@ -306,13 +306,13 @@ class Layout:
 
     def estimands(self, draws: Draws, best_public: FloatArray | float) -> Draws:
         """All but new scores, of the kept teams; the best public score is observed or simulated."""
-        found = {
+        estimated = {
             k: v for k, v in draws.items() if k not in (*NEW_SCORES, *_PER_TEAM, *_GAINS, "best")
         }
-        found |= {name: draws[name][:, self.selection.group] for name in _PER_TEAM}
-        found["multiplicity_bias"] = best_public - draws["theta_sota"]
-        found["best"] = self.selection.first[draws["best"]]
-        return found
+        estimated |= {name: draws[name][:, self.selection.group] for name in _PER_TEAM}
+        estimated["multiplicity_bias"] = best_public - draws["theta_sota"]
+        estimated["best"] = self.selection.first[draws["best"]]
+        return estimated
 
     def predicted(self, draws: Draws) -> Draws:
         """New scores, and gains on the public board, of the kept teams."""
@@ -419,13 +419,13 @@ def _attributes(
         seed=seed,
         **spec.provenance,
     )
-    found = result.fit
+    fit = result.fit
     return {
         **describe_boards(boards, spec.priors, result.selection, provenance),
         "skill_family": "averaged",
-        "log_evidence": found.log_evidence_of_all,
-        "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in found.shape_weights.items()),
-        "importance_effective_size": found.effective_size,
+        "log_evidence": fit.log_evidence_of_all,
+        "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in fit.shape_weights.items()),
+        "importance_effective_size": fit.effective_size,
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
     }

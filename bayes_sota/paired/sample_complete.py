@@ -90,14 +90,14 @@ def complete(
     """
     check_trace(trace)
     priors, selection = paired_priors(priors), Selection.of_boards(boards, top, merge)
-    given = model if model is not None else pm.Model.get_context(error_if_none=False)
-    family = _family(trace, given)
+    current = model if model is not None else pm.Model.get_context(error_if_none=False)
+    family = _family(trace, current)
     settings: dict[str, Any] = {"family": family, "top": top, "merge": merge}
-    found = model_of(trace, given, lambda: build_model(boards, priors, **settings))
+    chosen = model_of(trace, current, lambda: build_model(boards, priors, **settings))
     likelihood = PairedLikelihood.of_teams(boards, selection.teams, priors)
     posterior = trace["posterior"].to_dataset()
     layout = Layout(boards, selection, posterior.sizes["chain"], posterior.sizes["draw"])
-    _check_model(found, likelihood, layout)
+    _check_model(chosen, likelihood, layout)
     rng, seed = resolve_seed(random_seed)
     t, noise = read_draws(likelihood, _flat(posterior))
     psi, terms, unusual = skills_given(likelihood, FAMILIES[family], t, noise, rng)
@@ -109,20 +109,20 @@ def complete(
         "posterior": _with(posterior, estimands),
         "predictions": layout.dataset(layout.predicted(draws)),
     }
-    if given is None:
+    if current is None:
         groups |= {
             "posterior_predictive": layout.replicates(likelihood, psi, noise, rng),
             "log_likelihood": layout.log_likelihood(terms),
             "log_prior": layout.dataset(log_priors(likelihood, _flat(posterior))),
         }
     else:
-        groups |= model_groups(found, trace, rng)
+        groups |= model_groups(chosen, trace, rng)
     groups |= _prior_groups(groups.get("prior"), layout, likelihood, family, rng)
     groups["sample_stats"] = dataset_of(trace, "sample_stats")
     groups = {name: _at(posterior, group) for name, group in groups.items()} | layout.data(
         likelihood
     )
-    provenance = describe_sampled(found, groups, seed)
+    provenance = describe_sampled(chosen, groups, seed)
     attributes = describe_boards(boards, priors, selection, provenance)
     attributes |= describe_nuts(trace) | {"skill_family": family} | notes_of(groups)
     return result_tree(groups, attributes)
@@ -169,11 +169,11 @@ def _at(posterior: xr.Dataset, group: xr.Dataset) -> xr.Dataset:
 
 def _flat(data: xr.Dataset) -> Draws:
     """Draws of all chains, (chains times draws, ...), by name."""
-    found = {}
+    flat = {}
     for name, variable in data.data_vars.items():
         values = variable.transpose("chain", "draw", ...).values
-        found[str(name)] = values.reshape(-1, *values.shape[2:])
-    return found
+        flat[str(name)] = values.reshape(-1, *values.shape[2:])
+    return flat
 
 
 def _family(trace: xr.DataTree, model: pm.Model | None) -> str:

@@ -87,11 +87,11 @@ class Choice:
     @cached_property
     def shares(self) -> FloatArray:
         """Weight of each level in each team, (levels, k), by Lagrange's polynomial."""
-        at, found = self.levels.luck, []
+        at, parts = self.levels.luck, []
         for i, own in enumerate(at):
             others = np.delete(at, i)[:, None]
-            found.append(np.prod((self.luck - others) / (own - others), axis=0))
-        return np.array(found)
+            parts.append(np.prod((self.luck - others) / (own - others), axis=0))
+        return np.array(parts)
 
     @cached_property
     def nearest_level(self) -> IntArray:
@@ -140,5 +140,5 @@ def choice_of(boards: PairedBoards, kept: IntArray, group: IntArray) -> Choice |
     if not boards.has_submissions:
         return None
     numbers = boards.submission_numbers[kept]
-    found = [np.median(numbers[group == i], axis=0) for i in range(int(group.max()) + 1)]
-    return Choice(np.array(found))
+    medians = [np.median(numbers[group == i], axis=0) for i in range(int(group.max()) + 1)]
+    return Choice(np.array(medians))

@@ -108,12 +108,12 @@ def _content(
     answers = questions.answers(PairedNewcomer(tree)) if questions else {}
     diagnostics = diagnose_answers(tree, answers)
     attributes = tree.attrs
-    found = {
+    values = {
         name: estimand_summary(tree, name, ci_prob)
         for name in (*MEANING, "public_se", "private_se")
     }
-    rho, public_se, private_se = (found.pop(k) for k in ("rho", "public_se", "private_se"))
-    chances = _chances(tree, found["theta_sota"])
+    rho, public_se, private_se = (values.pop(k) for k in ("rho", "public_se", "private_se"))
+    chances = _chances(tree, values["theta_sota"])
     gains = _beyond_luck(tree, chances, ci_prob)
     winner = boards.names[boards.public_winner]
     return {
@@ -125,7 +125,7 @@ def _content(
         "skill_scale": attributes["skill_scale"],
         "n_test": boards.n_test,
         "observed_maximum": float(boards.public.max()),
-        **found,
+        **values,
         **answers,
         "rho": rho_of(rho, tree),
         **_luck(tree, boards, ci_prob),
@@ -159,28 +159,35 @@ def _quantities(content: dict[str, Any]) -> Table:
     pairs = f"{content['n_distinct']:,} different pairs of scores"
     rows = []
     for name, meaning in MEANING.items():
-        found, d = content[name], decimals_of(content[name])
-        rows.append([name, f"{found['mean']:z.{d}f}", span(found["interval"], d), meaning])
+        quantity, d = content[name], decimals_of(content[name])
+        rows.append([name, f"{quantity['mean']:z.{d}f}", span(quantity["interval"], d), meaning])
     header = ["quantity", "mean", f"{content['prob']:.0%} interval", "what it is"]
     return Table(header, rows, f"{content['name']}: {teams}, {pairs}")
 
 
 def _teams(best: list[dict[str, Any]]) -> Table:
     rows = [
-        [row["name"], *(f"{row[k]:z.4f}" for k in ("public_score", "private_score", "skill")),
-         _chance(row)]
+        [
+            row["name"],
+            *(f"{row[k]:z.4f}" for k in ("public_score", "private_score", "skill")),
+            _chance(row),
+        ]
         for row in best[:_SHOWN]
-    ]  # fmt: skip
+    ]
     return Table(["team", "public", "private", "skill", "P(best)"], rows, "Most likely the best")
 
 
 def _gained(content: dict[str, Any]) -> list[Table]:
     """Teams that gained on the public board beyond luck, where there are any."""
     rows = [
-        [row["name"], *(f"{row[k]:z.4f}" for k in ("public_score", "private_score")),
-         f"{row['beyond_luck']['size']:+z.4f}", chance(row["beyond_luck"]["probability"])]
+        [
+            row["name"],
+            *(f"{row[k]:z.4f}" for k in ("public_score", "private_score")),
+            f"{row['beyond_luck']['size']:+z.4f}",
+            chance(row["beyond_luck"]["probability"]),
+        ]
         for row in content["entries"][: len(content["gained_beyond_luck"])]
-    ]  # fmt: skip
+    ]
     header = ["team", "public", "private", "beyond what is expected", "P(beyond luck)"]
     title = "Gained on the public board beyond luck and selection"
     return [Table(header, rows[:_LISTED], title)] if rows else []
@@ -254,15 +261,15 @@ def _luck(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, 
     if not boards.has_submissions:
         return {}
     constants, posterior = dataset_of(tree, "constant_data"), dataset_of(tree, "posterior")
-    found = estimand_summary(tree, "submission_luck", ci_prob)
-    mean, draws = found["mean"], posterior["submission_luck"].values.ravel()
+    summary = estimand_summary(tree, "submission_luck", ci_prob)
+    mean, draws = summary["mean"], posterior["submission_luck"].values.ravel()
     luck, numbers = constants["expected_luck"], constants["submissions"]
     winner = {"classifier": boards.names[boards.public_winner]}
     low, middle, high = constants["submission_luck_prior"].values.tolist()
     answers = {name: posterior[name].values.ravel() for name in _HANG_ON_LUCK}
     told = {
         "mean": mean,
-        "interval": found["interval"],
+        "interval": summary["interval"],
         "prior": {"median": middle, "interval": [low, high]},
         "learnt": bool(tree.attrs["luck_learnt"]),
         "median_submissions": float(numbers.median()),
@@ -271,7 +278,7 @@ def _luck(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, 
         "winner_luck": mean * float(luck.sel(winner)),
         "sensitivity": [
             {"value": at} | {k: _expected_at(at, draws, v) for k, v in answers.items()}
-            for at in found["interval"]
+            for at in summary["interval"]
         ],
     }
     return {"submission_luck": told}
@@ -319,13 +326,13 @@ def _chances(tree: xr.DataTree, theta_sota: dict[str, Any]) -> dict[str, dict[st
     group = dataset_of(tree, "constant_data")["group"].values
     draws = (theta_sota["sd"] / theta_sota["mcse"]) ** 2
     never = {"p_best": 0.0, "p_best_mcse": float(share_mcse(0.0, draws))}
-    found = dict.fromkeys(names.tolist(), never)
+    chances = dict.fromkeys(names.tolist(), never)
     best, counts = np.unique(dataset_of(tree, "posterior")["best"].values, return_counts=True)
     for position, share in zip(best, counts / counts.sum(), strict=True):
         copies = names[group == group[position]].tolist()
         p, error = (float(x) / len(copies) for x in (share, share_mcse(share, draws)))
-        found |= {name: {"p_best": p, "p_best_mcse": error} for name in copies}
-    return found
+        chances |= {name: {"p_best": p, "p_best_mcse": error} for name in copies}
+    return chances
 
 
 def _chance(team: dict[str, Any]) -> str:
@@ -355,22 +362,29 @@ def _beyond_luck(
     probability = np.where(size > 0, unusual, 0.0)
     order = np.lexsort((-size, -probability))
     false = np.cumsum(1 - probability[order]) / np.arange(1, order.size + 1)
-    found = np.count_nonzero((false <= 1 - ci_prob) & (probability[order] > 0.5))
+    count = np.count_nonzero((false <= 1 - ci_prob) & (probability[order] > 0.5))
     names = drawn[0]["classifier"].values[order].astype(str).tolist()
     observed = dataset_of(tree, "observed_data")["score"].transpose("classifier", "board")
     scores = observed.values[order]
     entries = [
         {
-            "name": name, "public_score": float(public), "private_score": float(private),
-            "skill": float(skill), **chances[name],
+            "name": name,
+            "public_score": float(public),
+            "private_score": float(private),
+            "skill": float(skill),
+            **chances[name],
             "beyond_luck": {"probability": float(p), "size": float(gain)},
         }
         for name, (public, private), skill, p, gain in zip(
-            names, scores, skills[order], probability[order], size[order],
+            names,
+            scores,
+            skills[order],
+            probability[order],
+            size[order],
             strict=True,
         )
-    ]  # fmt: skip
-    return {"entries": entries, "gained_beyond_luck": names[:found]}
+    ]
+    return {"entries": entries, "gained_beyond_luck": names[:count]}
 
 
 def _differences(boards: PairedBoards) -> dict[str, float]:

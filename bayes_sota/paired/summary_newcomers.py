@@ -100,8 +100,8 @@ class PairedNewcomer:
             selected = np.sum(density * self._selected(nodes, rows), axis=1)
             log_weights[rows] = np.log(total / selected)
         chances, log_weights = (x.reshape(self._shape) for x in (chances, log_weights))
-        found = weighted_chance(np.clip(chances, 0, 1), self.tree.attrs, log_weights)
-        return {"score": float(score), "new_n_test": new_n_test, "items": _PRIVATE, **found}
+        answer = weighted_chance(np.clip(chances, 0, 1), self.tree.attrs, log_weights)
+        return {"score": float(score), "new_n_test": new_n_test, "items": _PRIVATE, **answer}
 
     def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
         """Probability that a team better than the best by a gap reaches the best private score.
@@ -129,9 +129,9 @@ class PairedNewcomer:
         place = self._coordinate.of_skill(np.minimum(skill, 1.0) if accuracy else skill)
         shared = self._shared - moved  # nothing on other items
         chances = np.asarray(ndtr((place + shared - cut) / error))
-        found = weighted_chance(chances.reshape(self._shape), self.tree.attrs)
+        answer = weighted_chance(chances.reshape(self._shape), self.tree.attrs)
         facts = {"gap": float(gap), "new_n_test": new_n_test, "items": _PRIVATE}
-        return {**facts, "best_score": best, **found}
+        return {**facts, "best_score": best, **answer}
 
     @property
     def _shape(self) -> tuple[int, ...]:

@@ -58,10 +58,10 @@ class Coordinate:
         count = np.sin(np.clip(u, 0, np.pi / 2)) ** 2 * (n + 0.5) - 0.25
         return np.clip(np.round(count), 0, n) / n
 
-    def standard_errors(self, given: tuple[float, float] | None) -> tuple[float, float] | None:
+    def standard_errors(self, errors: tuple[float, float] | None) -> tuple[float, float] | None:
         """Standard errors in this coordinate, None where they are unknown."""
         if self.n_test is None:
-            return given
+            return errors
         return 0.5 / float(np.sqrt(self.n_test[0])), 0.5 / float(np.sqrt(self.n_test[1]))
 
     @property

@@ -97,4 +97,4 @@ def test_ties_and_item_scores() -> None:
     assert " and 3 more cannot be told from it" in report.text
     assert report.to_dict()["congruence"] is None
     apart = report_methods(ItemScores(rng.normal([0.9, 0.2], 0.1, (60, 2))), random_seed=0)
-    assert "No other is tied with it" in apart.text
+    assert "The two are told apart" in apart.text

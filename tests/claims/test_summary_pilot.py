@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from data.files import EXAM, run
 from scipy.stats import norm
+from scipy.stats import t as t_law
 
 from bayes_sota.claims.summary_plans import Pilot, plan_from_pilot
 from bayes_sota.core.errors import InputError
@@ -122,10 +123,28 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     assert json.loads(out)["pair"] == ["tree", "forest"]
 
 
-def test_numbers_and_other_skills_are_refused() -> None:
-    with pytest.raises(InputError, match="these are numbers"):
-        Pilot.of(ItemScores(np.random.default_rng(0).random((20, 2))))
-    with pytest.raises(InputError, match="leave out --new"):
+def test_numbers_of_items_are_planned_by_the_paired_t_test() -> None:
+    """Simulated: as many fresh items as planned lead to the claim with the power asked for."""
+    rng = np.random.default_rng(0)
+    values = 70 + 20 * rng.standard_normal((400, 1)) + [2.0, 0.0] + rng.normal(0, 5, (400, 2))
+    errors = ItemScores(values, names=["a", "b"], metric="mean", lower_is_better=True)
+    pilot = Pilot.of(errors)
+    assert pilot.pair == ("b", "a")
+    spread = np.var(values[:, 0] - values[:, 1], ddof=1)
+    reach = norm.isf(0.05) + norm.ppf(0.8)
+    needed = pilot.needed(2.0, 1)
+    assert needed == pytest.approx(spread * reach**2 / 2.0**2, rel=0.01)
+    fresh = rng.normal(2.0, spread**0.5, (20_000, needed))
+    t = fresh.mean(axis=1) / fresh.std(axis=1, ddof=1) * needed**0.5
+    assert np.mean(t > t_law.isf(0.05, needed - 1)) == pytest.approx(0.8, abs=0.02)
+    report = plan_from_pilot(errors, 2.0)
+    assert f"truly differ by 2, {needed} items lead to the claim" in report.sentences[0]
+    with pytest.raises(InputError, match="gap must be"):
+        plan_from_pilot(errors, 0.0)
+
+
+def test_a_plan_is_for_skills_on_new_items() -> None:
+    with pytest.raises(InputError, match="no --new"):
         Pilot.of(answers(50, 3, 0).about("runs"))
     with pytest.raises(InputError, match="two methods"):
         Pilot.of(answers(50, 3, 0), ("a", "a"))

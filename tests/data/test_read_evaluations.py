@@ -309,7 +309,34 @@ def test_filters(tmp_path: Path) -> None:
     for name, expected in (("strict-match", 0), ("flexible-extract", 1)):
         found = read_evaluations(same, other, metric=f"exact_match,{name}")
         assert table_of(found)["other"]["1"] == expected
-    assert "no filter 'none'; it holds 'flex" in refused(same, other, metric="exact_match,none")
+    assert "disagree" in refused(same, other, metric="exact_match,none")
+    assert (
+        "there is no metric 'exact_match,lenient'; it holds 'exact_match,flexible-extract', "
+        "'exact_match,strict-match'"
+    ) in refused(same, metric="exact_match,lenient")
+
+
+def test_a_filter_of_one_task_leaves_the_others_their_metric(tmp_path: Path) -> None:
+    """As people evaluate: most tasks have ``acc``, one has two filters that disagree."""
+    for model, right in (("x", 1), ("y", 0)):
+        written(tmp_path, lines(*(sample(i, i % 2, acc_norm=0.0) for i in range(4))),
+                f"{model}/samples_arc_2025-01-01T00-00-00.0.jsonl")  # fmt: skip
+        rows = [
+            sample(i, 0, filter=name, metrics=["exact_match"], exact_match=value)
+            for name, value in (("strict-match", 0), ("flexible-extract", right))
+            for i in range(4)
+        ]
+        written(tmp_path, lines(*rows), f"{model}/samples_gsm8k_2025-01-01T00-00-00.0.jsonl")
+    assert "choose one: metric='exact_match,flexible-extract' (tasks without it keep" in refused(
+        tmp_path
+    )
+    answers = read_evaluations(tmp_path, metric="exact_match,flexible-extract")
+    assert answers.outcomes.scores.tolist() == [0.75, 0.25]
+    assert "'acc' in 'arc', 'exact_match,flexible-extract' in 'gsm8k'" in answers.notes[-1]
+    strict = read_evaluations(tmp_path, metric="exact_match,strict-match")
+    assert strict.outcomes.scores.tolist() == [0.25, 0.25]
+    arc = [tmp_path / model / "samples_arc_2025-01-01T00-00-00.0.jsonl" for model in "xy"]
+    assert "there is no metric 'em'; it holds 'acc', 'acc_norm'" in refused(*arc, metric="em")
 
 
 def test_metrics_of_samples(tmp_path: Path) -> None:
@@ -683,3 +710,17 @@ def test_folders_of_logs_are_read_by_commands(tmp_path: Path, capsys: Any) -> No
     code, _, err = run(capsys, "board", str(tmp_path / "empty"))
     assert code == 2
     assert "is a directory without logs" in err
+
+
+def test_averages_below_a_table_of_data_sets_are_no_data_sets(tmp_path: Path) -> None:
+    rows = [("iris", 0.9, 0.8), ("mean", 0.7, 0.6), ("wine", 0.6, 0.7)]
+    below = [("Average", 0.75, 0.75), ("Average rank", 1.5, 1.5)]
+
+    def read(rows: list[tuple[str, float, float]]) -> Evaluations:
+        text = "".join(f"{name},{a},{b}\n" for name, a, b in rows)
+        return read_evaluations(written(tmp_path, f"dataset,tree,net\n{text}", "table.csv"))
+
+    outcomes, notes = read(rows).outcomes, read(rows + below).notes
+    assert read(rows + below).outcomes == outcomes
+    assert outcomes.n_items == 3  # one is called mean, but is none
+    assert "left out the last rows, which are no items: 'Average', 'Average rank'" in notes

@@ -177,8 +177,8 @@ def test_a_frame_saved_by_pandas_with_its_index(tmp_path: Path) -> None:
         (([*BOARD, ["C", datetime(2024, 2, 1)]],), (), "must be a number, got datetime"),
         (([*BOARD, ["C", True]],), (), "sheet 'S1': row 4, column 'score' must be a number"),
         (([["team", "score"]],), (), "sheet 'S1': no rows, only the columns 'team', 'score'"),
-        (([["Results"], [], *BOARD],), (),
-         "sheet 'S1': row 3, column B has 'score' where row 1 has no name"),
+        (([["Results"], [], *BOARD[1:]],), (),
+         "sheet 'S1': row 3, column B has 0.911 where row 1 has no name"),
     ],
 )  # fmt: skip
 def test_what_is_refused_has_its_place(
@@ -191,6 +191,13 @@ def test_what_is_refused_has_its_place(
 def test_the_only_visible_sheet_with_data_is_taken(tmp_path: Path) -> None:
     path = saved(tmp_path / "f.xlsx", [], BOARD[:2], BOARD, hidden=[2])
     assert open_table(path).where.endswith("sheet 'S3'")
+
+
+def test_titles_above_a_table_and_sheets_of_notes_are_passed_over(tmp_path: Path) -> None:
+    notes = [["Results of the challenge"], [], ["Accuracy on the private test set"]]
+    path = saved(tmp_path / "f.xlsx", notes, [["Table 3: accuracy"], [], *BOARD])
+    assert read_leaderboard(path, n_test=1000).scores.tolist() == [0.911, 0.886]
+    assert open_table(path).places[0] == "row 4"
 
 
 def test_the_command_reads_a_workbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

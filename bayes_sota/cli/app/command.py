@@ -48,9 +48,13 @@ def app(port: int, no_browser: bool, worker: bool) -> int:
     ):
         port = listener.getsockname()[1]
         server = make_server(
-            _HOST, port, create_app(jobs, port), threaded=True, request_handler=Quiet,
+            _HOST,
+            port,
+            create_app(jobs, port),
+            threaded=True,
+            request_handler=Quiet,
             fd=listener.fileno(),
-        )  # fmt: skip
+        )
         _announce(f"http://{_HOST}:{port}/", browse=not no_browser)
         server.serve_forever()
     return 0

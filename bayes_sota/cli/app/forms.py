@@ -75,96 +75,124 @@ _BOARD = {
 
 FORMS = (
     Form(
-        "accuracies", "Does A outperform B? Two accuracies",
+        "accuracies",
+        "Does A outperform B? Two accuracies",
         "The probability that the claim is false, from two accuracies on the same test items.",
         ("claim", "classification"),
         {
             "accuracy": ("Accuracy of A, the better one", "Accuracy of B"),
-            "n_test": ("Test items",), "congruence": ("Congruence",),
-            "rope": ("Practical equivalence",), "best_of": ("Tries of A",),
+            "n_test": ("Test items",),
+            "congruence": ("Congruence",),
+            "rope": ("Practical equivalence",),
+            "best_of": ("Tries of A",),
         },
-        exact=True, explained="accuracies.html",
+        exact=True,
+        explained="accuracies.html",
     ),
     Form(
-        "means", "Does A outperform B? Two means, such as Dice",
+        "means",
+        "Does A outperform B? Two means, such as Dice",
         "The same for means of cases and their standard deviations.",
         ("claim", "segmentation"),
         {
             "mean": ("Mean of A, the better one", "Mean of B"),
             "sd": ("Standard deviation of A", "Standard deviation of B"),
-            "n_test": ("Test cases",), "correlation": ("Correlation",), "best_of": ("Tries of A",),
+            "n_test": ("Test cases",),
+            "correlation": ("Correlation",),
+            "best_of": ("Tries of A",),
         },
-        exact=True, explained="means.html",
+        exact=True,
+        explained="means.html",
     ),
     Form(
-        "maximum", "How good is the best? One best score",
+        "maximum",
+        "How good is the best? One best score",
         "The true skill behind the best score, of which nothing else is known.",
         ("sota",),
         {
-            "maximum": ("Best score",), "classifiers": ("Classifiers",), "n_test": ("Test items",),
+            "maximum": ("Best score",),
+            "classifiers": ("Classifiers",),
+            "n_test": ("Test items",),
             "rounding": ("Rounding",),
         },
         needed=("maximum", "classifiers", "n_test"),
         largest={"classifiers": 1_000_000, "n_test": 100_000},
     ),
     Form(
-        "leaderboard", "How good is the best? A leaderboard",
+        "leaderboard",
+        "How good is the best? A leaderboard",
         "The true skill behind the best score, from all scores or from answers per item.",
-        ("sota",), _BOARD, needed=("file",),
+        ("sota",),
+        _BOARD,
+        needed=("file",),
     ),
     Form(
-        "board", "Who is the best? Every entry of a leaderboard",
+        "board",
+        "Who is the best? Every entry of a leaderboard",
         "Skill, rank and chance to be the best of every entry, from scores or answers per item.",
-        ("board",), _BOARD,
+        ("board",),
+        _BOARD,
     ),
     Form(
-        "answers", "Does A outperform B? Answers per item",
+        "answers",
+        "Does A outperform B? Answers per item",
         "Two or more methods compared on the same items, from a row per item.",
         ("claim", "responses"),
         {
-            "files": ("File of the answers",), "item_column": ("Column of the items",),
-            "cluster_column": ("Column of clusters",), "lower_is_better": ("Lower is better",),
+            "files": ("File of the answers",),
+            "item_column": ("Column of the items",),
+            "cluster_column": ("Column of clusters",),
+            "lower_is_better": ("Lower is better",),
             "rope": ("Practical equivalence",),
         },
     ),
     Form(
-        "epp", "Who wins over rounds? EPP",
+        "epp",
+        "Who wins over rounds? EPP",
         "Skills of players over splits, tasks or battles, from a table of scores or of battles.",
         ("epp",),
         {
-            "files": ("File of the scores or battles",), "players": ("Players are",),
-            "lower_is_better": ("Lower is better",), "penalty": ("Added ties",),
+            "files": ("File of the scores or battles",),
+            "players": ("Players are",),
+            "lower_is_better": ("Lower is better",),
+            "penalty": ("Added ties",),
         },
     ),
     Form(
-        "cross-validation", "Which learner is best? Repeated cross-validation",
+        "cross-validation",
+        "Which learner is best? Repeated cross-validation",
         "How reproducible the order of learners is, from scores per iteration and fold.",
         ("cv", "judge"),
         {
-            "file": ("File of the scores",), "rule": ("Rule",), "threshold": ("Threshold",),
-            "lower_is_better": ("Lower is better",), "rope": ("Practical equivalence",),
+            "file": ("File of the scores",),
+            "rule": ("Rule",),
+            "threshold": ("Threshold",),
+            "lower_is_better": ("Lower is better",),
+            "rope": ("Practical equivalence",),
         },
     ),
     Form(
-        "paired", "Public and private leaderboard",
+        "paired",
+        "Public and private leaderboard",
         "The skill of the best team and of the public winner, from two boards of the same teams.",
         ("paired",),
         {
             "file": ("File of both boards, or of the public one",),
             "private_file": ("File of the private board",),
-            "n_test_public": ("Public test items",), "n_test_private": ("Private test items",),
+            "n_test_public": ("Public test items",),
+            "n_test_private": ("Private test items",),
             "lower_is_better": ("Lower is better",),
         },
     ),
-)  # fmt: skip
+)
 
 
 def command_of(form: Form, group: click.Group) -> click.Command:
     """The command that answers a form."""
-    found: Any = group
+    command: Any = group
     for name in form.command:
-        found = found.commands[name]
-    return found
+        command = command.commands[name]
+    return command
 
 
 def fields_of(form: Form, group: click.Group) -> Iterator[dict[str, Any]]:
@@ -176,12 +204,14 @@ def fields_of(form: Form, group: click.Group) -> Iterator[dict[str, Any]]:
         default = getattr(param, "default", None)
         kind = "choice" if choices else "flag" if _is_flag(param) else "text"
         yield {
-            "name": name, "labels": labels, "needed": param.required or name in form.needed,
+            "name": name,
+            "labels": labels,
+            "needed": param.required or name in form.needed,
             "option": max(param.opts, key=len) if isinstance(param, click.Option) else "FILE",
             "help": getattr(param, "help", None) or "",
             "kind": "file" if isinstance(param.type, InputFile) else kind,
             "choices": choices if default in choices else ["", *choices],
-        }  # fmt: skip
+        }
 
 
 def arguments_of(
@@ -253,19 +283,19 @@ def _given(
             continue
         is_file = isinstance(param.type, InputFile)
         texts = [files.get(name, "")] if is_file else values.get(name, ())
-        found = _typed(param, texts)
+        words = _typed(param, texts)
         if isinstance(param, click.Argument):
-            arguments += found
-        elif found:
-            options += [max(param.opts, key=len), *(() if _is_flag(param) else found)]
+            arguments += words
+        elif words:
+            options += [max(param.opts, key=len), *(() if _is_flag(param) else words)]
     return options, arguments
 
 
 def _typed(param: click.Parameter, texts: Sequence[str]) -> list[str]:
     """As many values as the option takes, if there are any but its default."""
-    found = [text.strip() for text in texts]
-    given = any(found) and found != [getattr(param, "default", None)]
-    return [*found, *[""] * param.nargs][: max(param.nargs, 1)] if given else []
+    words = [text.strip() for text in texts]
+    is_set = any(words) and words != [getattr(param, "default", None)]
+    return [*words, *[""] * param.nargs][: max(param.nargs, 1)] if is_set else []
 
 
 def _is_flag(param: click.Parameter) -> bool:

@@ -25,9 +25,11 @@ _WAITING = 5  # questions, and files that are asked for, at a time
 _LIMIT = 120.0  # seconds of a command
 
 FURTHER = {
-    "table.csv": "--table", "figure.svg": "--figure", "figure.pdf": "--figure",
+    "table.csv": "--table",
+    "figure.svg": "--figure",
+    "figure.pdf": "--figure",
     "result.nc": "--output",
-}  # fmt: skip
+}
 """Files that the command of a result writes when somebody asks for them, and their options."""
 
 
@@ -226,8 +228,8 @@ class Jobs:
         run.done.set()
 
     def _work(self) -> None:
-        while (found := self._next()) is not None:
-            self._carry_out(*found)
+        while (job := self._next()) is not None:
+            self._carry_out(*job)
         if self._worker is not None:
             self._worker.close()
 

@@ -213,9 +213,13 @@ class _Pages:
 
     def _shown(self, form: Form, values: Any = None, problem: str = "") -> str:
         return render_template(
-            "form.html", form=form, fields=list(fields_of(form, self._jobs.group)),
-            values=values or {}, problem=problem, token=self._token,
-        )  # fmt: skip
+            "form.html",
+            form=form,
+            fields=list(fields_of(form, self._jobs.group)),
+            values=values or {},
+            problem=problem,
+            token=self._token,
+        )
 
     def result(self, key: str) -> Any:
         """The report, that it is being computed, or the form again with what was wrong."""
@@ -298,7 +302,7 @@ class _Pages:
 
 def _stored(job: Job, folder: Path, names: set[str]) -> dict[str, tuple[Path, str]]:
     """Uploads in files whose names the page chooses, and what their owners call them."""
-    found = {}
+    stored = {}
     for name in sorted(names):
         upload = request.files.get(name)
         if upload is None or not upload.filename:
@@ -309,8 +313,8 @@ def _stored(job: Job, folder: Path, names: set[str]) -> dict[str, tuple[Path, st
         path = folder / (stem + (ending if ending in _ENDINGS else ""))
         upload.save(path)
         job.names[path] = plain_text(called, 200)
-        found[name] = path, job.names[path]
-    return found
+        stored[name] = path, job.names[path]
+    return stored
 
 
 def _drain() -> None:

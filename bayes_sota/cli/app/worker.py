@@ -34,10 +34,12 @@ class Worker:
         folder.mkdir(mode=0o700)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM, "app", "--worker"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
             env={**os.environ, "MPLBACKEND": "agg", "TMPDIR": str(folder)},
             start_new_session=True,  # Ctrl-C is for the page
-        )  # fmt: skip
+        )
 
     def run(
         self, arguments: Sequence[str], shown: Sequence[str], printed: Path | None

@@ -179,14 +179,14 @@ def _only_table(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
         and not Path(member.filename).name.startswith(".")
     ]
     by_ending = ([m for m in members if m.filename.lower().endswith(e)] for e in _ENDINGS)
-    found = next(filter(None, by_ending), [])
-    if len(found) != 1:
-        listed = ", ".join(shown(member.filename) for member in found[:5]) or "nothing"
+    of_ending = next(filter(None, by_ending), [])
+    if len(of_ending) != 1:
+        listed = ", ".join(shown(member.filename) for member in of_ending[:5]) or "nothing"
         raise InputError(
-            f"{where}: a zip archive must hold one table, this one holds {len(found)} ({listed}); "
-            "unpack the one meant"
+            f"{where}: a zip archive must hold one table, this one holds {len(of_ending)} "
+            f"({listed}); unpack the one meant"
         )
-    if found[0].flag_bits & 1:
+    if of_ending[0].flag_bits & 1:
         raise InputError(f"{where}: the archive is encrypted; unpack it first")
-    tables.check_bytes(found[0].file_size, where)
-    return found[0]
+    tables.check_bytes(of_ending[0].file_size, where)
+    return of_ending[0]

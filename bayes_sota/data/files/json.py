@@ -45,7 +45,7 @@ def parse_json(text: str, where: str, *, line: int | None = None, exact: bool = 
     place = where if line is None else f"{where}, line {line}"
     _check_values(text, place)
     if _HALF.search(text):
-        text = _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
+        text = _ESCAPE.sub(lambda match: r"\ufffd" if match["half"] else match[0], text)
     options: dict[str, Any] = {"object_pairs_hook": _unique}
     if exact:
         options |= {"parse_float": Decimal, "parse_constant": _refused}
@@ -129,10 +129,10 @@ def parse_json_table(text: str, where: str, stem: str = "") -> Table:
         raise InputError(f"{where}: the file is empty")
     content = parse_json(text, where, exact=True)
     if isinstance(content, dict):
-        found = [key for key in _LISTS if isinstance(content.get(key), list)]
-        if len(found) > 1:
-            raise InputError(f"{where}: lists in {' and '.join(map(shown, found))}: keep only one")
-        content = content[found[0]] if found else content
+        lists = [key for key in _LISTS if isinstance(content.get(key), list)]
+        if len(lists) > 1:
+            raise InputError(f"{where}: lists in {' and '.join(map(shown, lists))}: keep only one")
+        content = content[lists[0]] if lists else content
     if isinstance(content, list):
         return _of_records(content, where, stem)
     if not isinstance(content, dict):

@@ -48,12 +48,12 @@ def _frame_cells(series: Any) -> Sequence[Any]:
 
     So do whole numbers of a column with gaps, of which NumPy makes floats.
     """
-    found = series.to_numpy()
-    if found.dtype.kind in "mM":
+    values = series.to_numpy()
+    if values.dtype.kind in "mM":
         return list(series)
-    if found.dtype.kind == "f" and _WHOLE.match(str(series.dtype)):
+    if values.dtype.kind == "f" and _WHOLE.match(str(series.dtype)):
         return [cell if (cell := _plain(x)) is None else int(cell) for x in series]
-    return found if found.dtype.kind != "O" else [_plain(cell) for cell in found]
+    return values if values.dtype.kind != "O" else [_plain(cell) for cell in values]
 
 
 def _plain(cell: Any) -> Any:
@@ -126,8 +126,8 @@ def open_table(source: Any, file_format: str = "auto") -> Table:
     InputError
         A file that cannot be read as what it seems to be; the message names it and says why.
     """
-    found = open_source(source, file_format)
-    return found if isinstance(found, Table) else json_table(found)
+    opened = open_source(source, file_format)
+    return opened if isinstance(opened, Table) else json_table(opened)
 
 
 def open_source(source: Any, file_format: str = "auto") -> Table | Content:

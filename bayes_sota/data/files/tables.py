@@ -39,12 +39,12 @@ def check_shape(rows: int, columns: int, where: str) -> None:
     Traceback (most recent call last):
     bayes_sota.core.errors.InputError: wide.csv: more than 10,000 columns, which is the limit
     """
-    for found, limit, what in (
+    for count, limit, what in (
         (columns, MAX_COLUMNS, "columns"),
         (rows, MAX_ROWS, "rows"),
         (rows * columns, MAX_CELLS, "cells"),
     ):
-        if found > limit:
+        if count > limit:
             raise InputError(f"{where}: more than {limit:,} {what}, which is the limit")
 
 

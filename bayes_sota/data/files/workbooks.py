@@ -34,8 +34,9 @@ _NOT_AVAILABLE = "#N/A"  # Excel's word for what is missing; other errors stay, 
 def parse_workbook(data: bytes, where: str, stem: str = "") -> Table:
     """Table of the content of a workbook (.xlsx, .xlsm).
 
-    Its first row that is not empty has the names of the columns. Formulas count with the values
-    that were stored, text keeps its digits, and numbers have as many as tell them apart.
+    Its first row with several cells has the names of the columns; titles above it are left out, as
+    are sheets without any such row. Formulas count with the values that were stored, text keeps its
+    digits, and numbers have as many as tell them apart.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def parse_workbook(data: bytes, where: str, stem: str = "") -> Table:
         book = openpyxl.load_workbook(parts, read_only=True, data_only=True, keep_links=False)
         sheet = _only_sheet(book.worksheets, where)
         inside = f"{where}, sheet {shown(sheet.title)}"
-        return _table(list(_rows(sheet, inside)), inside, stem)
+        return _table(_without_titles(list(_rows(sheet, inside))), inside, stem)
 
 
 def _needed_parts(data: bytes, where: str) -> io.BytesIO:
@@ -95,16 +96,19 @@ def _refuse_formulas(part: bytes, where: str) -> None:
 
 
 def _only_sheet(sheets: Sequence[Any], where: str) -> Any:
-    """The only visible sheet with data."""
+    """The only visible sheet with data; of several with data, the only one with a table."""
     filled = [sheet for sheet in sheets if next(_rows(sheet, where), None)]
     visible = [sheet for sheet in filled if sheet.sheet_state == "visible"]
-    if len(visible) == 1:
-        return visible[0]
+    tables_in = [sheet for sheet in visible if any(len(row) > 1 for _, row in _rows(sheet, where))]
+    for few in (visible, tables_in):
+        if len(few) == 1:
+            return few[0]
     if visible:
-        names = _names(visible)
+        several = tables_in or visible
         raise InputError(
-            f"{where}: {len(visible)} sheets have data ({names}); hide or delete all but one, or "
-            "save one as CSV; in Python pandas.read_excel takes sheet_name and gives a frame"
+            f"{where}: {len(several)} sheets have data ({_names(several)}); hide or delete all "
+            "but one, or save one as CSV; in Python pandas.read_excel takes sheet_name and gives "
+            "a frame"
         )
     hidden = f", only hidden ones have ({_names(filled)})" if filled else ""
     raise InputError(f"{where}: no sheet has data{hidden}")
@@ -129,6 +133,13 @@ def _rows(sheet: Any, where: str) -> Iterator[tuple[int, list[Any]]]:
             tables.check_shape(1, len(row), where)
             if row:
                 yield number, row
+
+
+def _without_titles(rows: list[tuple[int, list[Any]]]) -> list[tuple[int, list[Any]]]:
+    """Rows from that with the names on: titles stand alone in the first column above it."""
+    first = next((at for at, (_, row) in enumerate(rows) if len(row) > 1), 0)
+    named = all(cell is None or isinstance(cell, str) for cell in rows[first][1])
+    return rows[first:] if named else rows
 
 
 def _value(cell: Any) -> Any:

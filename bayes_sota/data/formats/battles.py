@@ -16,9 +16,13 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.readers.columns import named_in, names_in, numbers_in
 
 _PAIRS = (
-    ("modela", "modelb"), ("playera", "playerb"), ("systema", "systemb"), ("model1", "model2"),
-    ("player1", "player2"), ("first", "second"),
-)  # fmt: skip
+    ("modela", "modelb"),
+    ("playera", "playerb"),
+    ("systema", "systemb"),
+    ("model1", "model2"),
+    ("player1", "player2"),
+    ("first", "second"),
+)
 _TIED = dict.fromkeys(
     ("tie", "tied", "draw", "tie (bothbad)", "tie (both bad)", "tie bothbad", "bothbad"), 0.5
 )
@@ -73,15 +77,16 @@ def read_battles(table: Table, options: ScoreOptions) -> NotedScores:
     first, second = (names_in(table, j, "player") for j in (columns.first, columns.second))
     for row, (one, other) in enumerate(zip(first, second, strict=True)):
         if one == other:
-            raise InputError(f"{table.where}: {table.places[row]}: {shown(one)} plays against "
-                             "itself")  # fmt: skip
+            raise InputError(
+                f"{table.where}: {table.places[row]}: {shown(one)} plays against itself"
+            )
     clusters = None if cluster is None else names_in(table, cluster, "cluster")
     outcomes = _outcomes(table, columns, first, second)
     with located(table.where):
-        found = Matches.from_names(
+        matches = Matches.from_names(
             first, second, outcomes, clusters=clusters, tournament=tournament_name(table)
         )
-    return NotedScores(found, "battles")
+    return NotedScores(matches, "battles")
 
 
 def _outcomes(
@@ -103,10 +108,10 @@ def _outcomes(
     outcomes = []
     for row, cell in enumerate(table.columns[verdict]):
         named = {second[row]: 0.0, first[row]: 1.0}
-        found = named.get(str(cell).strip(), known.get(_word(cell)))
-        if found is None:
+        outcome = named.get(str(cell).strip(), known.get(_word(cell)))
+        if outcome is None:
             raise InputError(f"{table.place(row, verdict)}: must be {listed}, got {shown(cell)}")
-        outcomes.append(found)
+        outcomes.append(outcome)
     return outcomes
 
 

@@ -60,9 +60,9 @@ def read_cv_results(table: Table, options: ScoreOptions) -> NotedScores:
         numbers.
     """
     splits: dict[str, dict[int, int]] = {}
-    for column, found in enumerate(map(_SPLIT.fullmatch, table.header)):
-        if found:
-            splits.setdefault(found[2], {})[int(found[1])] = column
+    for column, match in enumerate(map(_SPLIT.fullmatch, table.header)):
+        if match:
+            splits.setdefault(match[2], {})[int(match[1])] = column
     if not splits:
         raise InputError(f"{table.where}: cv_results_ has columns split0_test_score, ...")
     metric = choose(list(splits), options.score_column, ("score",), table.where, "score_column")
@@ -96,9 +96,9 @@ def _candidates(table: Table) -> list[str]:
 
 def _parameters(table: Table, row: int) -> str:
     """Parameters of a candidate in one line, of a mapping or of its text; "" without any."""
-    found = table.find_all("params")
-    given = table.columns[found[0]][row] if found else ""
-    if isinstance(given, Mapping):
-        values = {k: v.item() if isinstance(v, np.generic) else v for k, v in given.items()}
+    columns = table.find_all("params")
+    cell = table.columns[columns[0]][row] if columns else ""
+    if isinstance(cell, Mapping):
+        values = {k: v.item() if isinstance(v, np.generic) else v for k, v in cell.items()}
         return " ".join(", ".join(f"{name}={value!r}" for name, value in values.items()).split())
-    return re.sub(r"'(\w+)': ", r"\1=", str(given).strip().strip("{}"))
+    return re.sub(r"'(\w+)': ", r"\1=", str(cell).strip().strip("{}"))

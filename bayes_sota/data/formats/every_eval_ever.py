@@ -54,8 +54,11 @@ def parts_of_records(records: Iterable[Record], where: str, choices: Choices) ->
             )
         names = [item_name(record[key], f"{place}, {key}") for key in _KEYS[:2]]
         groups.setdefault((names[0], names[1]), []).append((place, record))
-    return [part for (model, task), of in groups.items()
-            for part in _parts(of, model, task, where, choices)]  # fmt: skip
+    return [
+        part
+        for (model, task), of in groups.items()
+        for part in _parts(of, model, task, where, choices)
+    ]
 
 
 def _parts(
@@ -74,14 +77,14 @@ def _parts(
         of = str(record.get("evaluation_id"))
         repeats[of, item] += 1
         epoch = number_of(about.get("epoch"))
-        found = runs.setdefault((of, repeats[of, item] if epoch is None else int(epoch)), {})
-        add_once(found, item, _outcome(record["evaluation"], key, place), f"{place}: sample_id")
+        answers = runs.setdefault((of, repeats[of, item] if epoch is None else int(epoch)), {})
+        add_once(answers, item, _outcome(record["evaluation"], key, place), f"{place}: sample_id")
         labels.add(item, about, f"{place}, metadata")
         mark = about.get("doc_hash") or record.get("sample_hash")
         by_doc &= bool(about.get("doc_hash"))
         if mark:
             hashes[item] = str(mark)
-    graded = {value for found in runs.values() for value in found.values()} - {0.0, 1.0, None}
+    graded = {value for answers in runs.values() for value in answers.values()} - {0.0, 1.0, None}
     told = f"the outcome is the score; is_correct (metric) says right or wrong ({shown(task)})"
     parts = (
         Part.of(
@@ -107,11 +110,11 @@ def _of_one_metric(
     """Records of one metric, and its name; of all where no sample has several."""
     of_sample: dict[str, set[str]] = {}
     for _, record in records:
-        found = str(record.get("evaluation_result_id") or "")
-        of_sample.setdefault(str(record["sample_id"]), set()).add(found)
+        result = str(record.get("evaluation_result_id") or "")
+        of_sample.setdefault(str(record["sample_id"]), set()).add(result)
     names = sorted(set().union(*of_sample.values()))
     plain = wanted is None or wanted in _OUTCOMES
-    if plain and all(len(found) == 1 for found in of_sample.values()):
+    if plain and all(len(result) == 1 for result in of_sample.values()):
         return records, ""
     stems = {name.partition(":")[0]: name for name in sorted(names, key=len, reverse=True)}
     chosen = None if plain else stems.get(str(wanted), wanted)

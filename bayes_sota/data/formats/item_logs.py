@@ -37,9 +37,16 @@ _FILE = "per_instance_stats.json"
 _PREFERRED = ("exact_match", "quasi_exact_match")
 # What HELM counts besides: of the request, not of the answer.
 _BOOKKEEPING = (
-    "num_", "finish_reason_", "inference_", "training_", "batch_size", "prompt_truncated", "max_",
-    "logprob", "predicted_index",
-)  # fmt: skip
+    "num_",
+    "finish_reason_",
+    "inference_",
+    "training_",
+    "batch_size",
+    "prompt_truncated",
+    "max_",
+    "logprob",
+    "predicted_index",
+)
 
 
 def is_log(value: object) -> bool:
@@ -115,10 +122,10 @@ def _sample(value: object, place: str) -> Sample:
 
 
 def _number_of_run(value: Mapping[str, Any], key: str, default: int, place: str) -> int:
-    found = value.get(key, default)
-    if isinstance(found, bool) or not isinstance(found, int):
-        raise InputError(f"{place}: {key} is a number, got {shown(found)}")
-    return found
+    number = value.get(key, default)
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise InputError(f"{place}: {key} is a number, got {shown(number)}")
+    return number
 
 
 def _is_unscored(value: object) -> bool:
@@ -142,10 +149,10 @@ def _parts(
     epochs: dict[int, dict[str, float | None]] = {}
     labels = ItemLabels(choices)
     for place, item, epoch, values, rest in samples:
-        found = epochs.setdefault(epoch, {})
+        answers = epochs.setdefault(epoch, {})
         value = values.get(scorer)
         outcome = None if value is None else _number(value, metric, place)
-        add_once(found, item, outcome, f"{place}: of epoch {epoch}, sample")
+        add_once(answers, item, outcome, f"{place}: of epoch {epoch}, sample")
         labels.add(item, rest, f"{place}, metadata")
     status = log.get("status", "success")
     told = (f"{where}: the evaluation ended with status {shown(status)}",)
@@ -276,8 +283,8 @@ def _by_trial(
             continue
         item = item_name(instance["instance_id"], f"{place}, instance_id")
         trial = _number_of_run(instance, "train_trial_index", 0, place)
-        found = trials.setdefault(trial, {})
-        add_once(found, item, _statistics(instance["stats"], place), f"{place}: instance")
+        of_trial = trials.setdefault(trial, {})
+        add_once(of_trial, item, _statistics(instance["stats"], place), f"{place}: instance")
     return trials, perturbed
 
 
@@ -285,7 +292,7 @@ def _statistics(stats: object, place: str) -> dict[str, object]:
     """Mean of each statistic of an instance as it was asked."""
     if not isinstance(stats, list):
         raise InputError(f"{place}: stats is a list, got {shown(stats)}")
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for stat in stats:
         name = stat.get("name") if isinstance(stat, Mapping) else None
         if not isinstance(name, Mapping) or not isinstance(name.get("name"), str):
@@ -295,8 +302,8 @@ def _statistics(stats: object, place: str) -> dict[str, object]:
             )
         if stat.get("mean") is None or name.get("perturbation") is not None:
             continue
-        add_once(found, name["name"], stat["mean"], f"{place}: statistic")
-    return found
+        add_once(values, name["name"], stat["mean"], f"{place}: statistic")
+    return values
 
 
 def _model_and_scenario(path: Path, name: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, located
+from bayes_sota.core.errors import AmbiguousMetricError, InputError, located
 from bayes_sota.core.text import nearest, shown, shown_path
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
@@ -43,9 +43,20 @@ _FILE = re.compile(
 _PREFERRED = ("acc", "exact_match", "acc_norm")
 
 _NOT_METRICS = frozenset(
-    ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
-     "doc_hash", "prompt_hash", "target_hash")
-)  # fmt: skip
+    (
+        "doc_id",
+        "doc",
+        "target",
+        "arguments",
+        "resps",
+        "filtered_resps",
+        "filter",
+        "metrics",
+        "doc_hash",
+        "prompt_hash",
+        "target_hash",
+    )
+)
 
 
 def is_sample(value: object) -> bool:
@@ -71,7 +82,7 @@ def parts_of_samples(
     """
     where = shown_path(path)
     wanted, _, chosen_filter = (choices.metric or "").partition(",")
-    metric, others = "", []
+    metric, names = "", []
     filters: dict[str, dict[str, float]] = {}
     hashes: dict[str, str] = {}
     labels = ItemLabels(choices)
@@ -80,8 +91,8 @@ def parts_of_samples(
             raise InputError(f"{place}: a sample has a doc_id, this has {several(list(sample))}")
         if not metric:
             names = _metrics(sample)
-            metric = choose(names, wanted or None, _PREFERRED, where, "metric")
-            others = [name for name in names if name != metric]
+            asked = wanted if wanted in names else None
+            metric = choose(names, asked, _PREFERRED, where, "metric")
         item = item_name(sample["doc_id"], f"{place}, doc_id")
         if metric not in sample:
             raise InputError(f"{place}: doc_id {shown(item)} has no {metric}")
@@ -92,19 +103,63 @@ def parts_of_samples(
         mark = sample.get("doc_hash")
         if mark is not None and hashes.setdefault(item, str(mark)) != str(mark):
             raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
-    found = _FILE.fullmatch(path.name)
-    told = f"the outcome is {shown(metric)}; the files also hold {several(others)} (metric)"
+    match = _FILE.fullmatch(path.name)
     part = Part.of(
         where,
-        path.resolve().parent.name if found else name,
+        path.resolve().parent.name if match else name,
         _filtered(filters, chosen_filter, metric, where),
-        metric=metric,
-        task=found["task"] if found else "",
-        run=(found["time"],) if found else (),
+        metric=_with_filter(metric, chosen_filter if chosen_filter in filters else "none"),
+        metrics=tuple(_with_filter(name, one) for name in names for one in filters),
+        task=match["task"] if match else "",
+        run=(match["time"],) if match else (),
         hashes=hashes,
-        notes=(told,) if others and choices.metric is None else (),
     )
     return labels.split([part])
+
+
+def notes_on_metrics(parts: Sequence[Part], wanted: str | None) -> list[str]:
+    """What the outcomes are: the metric asked for in the tasks that have it, else the usual one.
+
+    Raises
+    ------
+    InputError
+        No task has the metric asked for.
+    """
+    tasks_of: dict[str, dict[str, None]] = {}
+    for part in parts:
+        tasks_of.setdefault(part.metric, {})[part.task] = None
+    held = sorted({metric for part in parts for metric in part.metrics})
+    if wanted is not None and not any(_is_asked(metric, wanted) for metric in tasks_of):
+        there = f"it holds {several(held)}{nearest(wanted, held)}"
+        raise InputError(f"there is no metric {shown(wanted)}; {there}")
+    if len(tasks_of) > 1:
+        return [f"the outcome is {_in_tasks(tasks_of)} (metric)"]
+    others = [metric for metric in held if metric.partition(",")[0] not in tasks_of]
+    if wanted is not None or not others:
+        return []
+    return [
+        f"the outcome is {shown(next(iter(tasks_of)))}; the files also hold {several(others)} "
+        "(metric)"
+    ]
+
+
+def _in_tasks(tasks_of: Mapping[str, Iterable[str]]) -> str:
+    """Metrics, each with its tasks where there are several."""
+    if len(tasks_of) == 1:
+        return several(tasks_of)
+    return ", ".join(f"{shown(metric)} in {several(tasks)}" for metric, tasks in tasks_of.items())
+
+
+def _with_filter(metric: str, chosen: str) -> str:
+    return metric if chosen == "none" else f"{metric},{chosen}"
+
+
+def _is_asked(metric: str, wanted: str) -> bool:
+    """Whether a metric with its filter is the one asked for, with or without a filter."""
+    return wanted.removesuffix(",none") in (
+        metric.removesuffix(",none"),
+        metric.partition(",")[0],
+    )
 
 
 def _metrics(sample: Mapping[str, Any]) -> list[str]:
@@ -122,16 +177,18 @@ def _filtered(
     filters: Mapping[str, dict[str, float]], wanted: str, metric: str, where: str
 ) -> dict[str, float]:
     """Outcomes after one filter; after any if they agree."""
+    if wanted in filters:
+        return filters[wanted]
     names = sorted(filters)
-    if wanted:
-        return filters[choose(names, wanted, (), where, "filter")]
     first = filters[names[0]]
     for name in names[1:]:
         for item in {**first, **filters[name]}:
             if first.get(item) != filters[name].get(item):
-                raise InputError(
+                raise AmbiguousMetricError(
                     f"{where}: the filters {several(names)} disagree, first at doc_id "
-                    f"{shown(item)}; choose one: metric={shown(f'{metric},{names[0]}')}"
+                    f"{shown(item)}; choose one: metric={shown(f'{metric},{names[0]}')} (tasks "
+                    "without it keep theirs)",
+                    [f"{metric},{name}" for name in names],
                 )
     return first
 
@@ -183,9 +240,8 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
     lower = options.lower_is_better
     if lower is not True:
         lower = tuple(sorted({*(lower or ()), *_lower_tasks(models, metrics)}))
-    used = sorted(set(metrics.values()))
     with located(f"{len(paths)} files"):
-        found = ScoreTable(
+        scored = ScoreTable(
             scores,
             players=[model.name for model in models],
             rounds=tasks,
@@ -193,7 +249,7 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
             scheme=options.scheme or "model/task",
             tournament="lm-evaluation-harness",
         )
-    return NotedScores(found, "lm_eval", (f"the scores are {several(used)} (score_column)",))
+    return NotedScores(scored, "lm_eval", (_note_on_scores(models, metrics, options.score_column),))
 
 
 def _models(paths: Sequence[Path]) -> list[_Model]:
@@ -282,32 +338,54 @@ def read_lm_eval_tasks(
         n_test = sizes.astype(np.int64)
     errors = [[m.errors[task].get(keys[task], np.nan) for task in names] for m in models]
     used = [name for name, members in groups.items() if set(members) & set(names)]
-    notes = [f"the scores are {several(sorted(set(keys.values())))} (score_column)"]
+    notes = [_note_on_scores(models, keys, metric)]
     notes += [f"averages of {several(used)} in the files are not used, their tasks are"] * bool(
         used
     )
     with located(f"{len(paths)} files"):
         return TaskScores(
             [[model.tasks[task][keys[task]] for task in names] for model in models],
-            n_test=n_test, tasks=names, names=[model.name for model in models],
+            n_test=n_test,
+            tasks=names,
+            names=[model.name for model in models],
             standard_errors=errors if n_test is None or not accuracies else None,
-            average=average, metric="accuracy" if accuracies else "score",
-            lower_is_better=bool(lower), name="lm-evaluation-harness", notes=notes,
-        )  # fmt: skip
+            average=average,
+            metric="accuracy" if accuracies else "score",
+            lower_is_better=bool(lower),
+            name="lm-evaluation-harness",
+            notes=notes,
+        )
 
 
 def _metrics_of_tasks(
     models: Sequence[_Model], tasks: Sequence[str], wanted: str | None
 ) -> dict[str, str]:
     """Metric of each task, the one asked for where it has that."""
-    found = {task: _metric(task, models, wanted) for task in tasks}
-    names = {metric.partition(",")[0] for metric in found.values()}
-    if wanted is not None and wanted.partition(",")[0] not in names:
+    metrics = {task: _metric(task, models, wanted) for task in tasks}
+    if wanted is not None and not any(_is_asked(metric, wanted) for metric in metrics.values()):
+        held = sorted({key for m in models for scores in m.tasks.values() for key in scores})
         raise InputError(
-            f"no task has the metric {shown(wanted)}; there are "
-            f"{several(sorted(set(found.values())))} (score_column)"
+            f"no task has the metric {shown(wanted)}; there are {several(held)}"
+            f"{nearest(wanted, held)} (score_column)"
         )
-    return found
+    return metrics
+
+
+def _note_on_scores(
+    models: Sequence[_Model], metrics: Mapping[str, str], wanted: str | None
+) -> str:
+    """What the scores of each task are, and the filters that would give others."""
+    tasks_of: dict[str, list[str]] = {}
+    for task, metric in metrics.items():
+        tasks_of.setdefault(metric, []).append(task)
+    others = {
+        key
+        for task, metric in metrics.items()
+        for key in models[0].tasks.get(task, ())
+        if key != metric and key.partition(",")[0] == metric.partition(",")[0]
+    }
+    also = f"; the files also hold {several(sorted(others))}" if others and wanted is None else ""
+    return f"the scores are {_in_tasks(tasks_of)}{also} (score_column)"
 
 
 def _lower_tasks(models: Sequence[_Model], metrics: Mapping[str, str]) -> set[str]:
@@ -407,12 +485,12 @@ def _errors(entry: Mapping[str, Any]) -> dict[str, float]:
 
 def _sizes(value: Mapping[str, Any]) -> dict[str, int]:
     """Number of items of each task that a file tells."""
-    found = value.get("n-samples")
-    if not isinstance(found, Mapping):
+    sizes = value.get("n-samples")
+    if not isinstance(sizes, Mapping):
         return {}
     return {
         str(task): of["effective"]
-        for task, of in found.items()
+        for task, of in sizes.items()
         if isinstance(of, Mapping) and type(of.get("effective")) is int
     }
 
@@ -420,8 +498,11 @@ def _sizes(value: Mapping[str, Any]) -> dict[str, int]:
 def _metric(task: str, models: Sequence[_Model], wanted: str | None) -> str:
     """Metric of a task that all of its files have: asked for, else the usual one."""
     with_task = [model for model in models if task in model.tasks]
-    common = [key for key in with_task[0].tasks[task]
-              if all(key in model.tasks[task] for model in with_task)]  # fmt: skip
+    common = [
+        key
+        for key in with_task[0].tasks[task]
+        if all(key in model.tasks[task] for model in with_task)
+    ]
     for name in (wanted, *_PREFERRED):
         for key in common:
             if name in (key, key.partition(",")[0]):

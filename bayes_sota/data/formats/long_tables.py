@@ -78,8 +78,9 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
     columns = _columns(table, options)
     used = list(columns.values())
     if len(set(used)) < len(used):
-        raise InputError(f"{table.where}: one column cannot be two of player, round, tournament "
-                         "and group")  # fmt: skip
+        raise InputError(
+            f"{table.where}: one column cannot be two of player, round, tournament and group"
+        )
     scores = _score_position(table, used, options)
     for what in ("player", "round"):
         _refuse_summaries(table, columns[what])
@@ -102,31 +103,31 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
         return NotedScores(_score_table(table, axes, values, rows, options), "long", notes)
     order = np.argsort(tournaments.codes, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(tournaments.codes))[:-1])
-    found = {
+    scored = {
         name: _score_table(table, axes, values, rows, options, name)
         for name, rows in zip(tournaments.names, parts, strict=True)
     }
-    return NotedScores(found, "long", notes)
+    return NotedScores(scored, "long", notes)
 
 
 def _columns(table: Table, options: ScoreOptions) -> dict[str, int]:
     """Columns of players, rounds, and, where there are any, tournaments and groups."""
-    found = {
+    columns = {
         what: options.column(table, what) for what in ("player", "round", "tournament", "group")
     }
-    if found["tournament"] is None:
-        found["tournament"] = next(iter(named_in(table, ("tournament",))), None)
-    if found["player"] is None:
-        found["player"] = player_position(table)
-    if found["round"] is None:
-        found["round"] = sole_round_position(table, round_positions(table, found.values()))
+    if columns["tournament"] is None:
+        columns["tournament"] = next(iter(named_in(table, ("tournament",))), None)
+    if columns["player"] is None:
+        columns["player"] = player_position(table)
+    if columns["round"] is None:
+        columns["round"] = sole_round_position(table, round_positions(table, columns.values()))
     for what in ("player", "round"):
-        if found[what] is None:
+        if columns[what] is None:
             raise InputError(
                 f"{table.where}: no column names the {what}s; there are {table.listed_columns()}: "
                 f"say which with {what}_column (--{what}-column)"
             )
-    return {what: column for what, column in found.items() if column is not None}
+    return {what: column for what, column in columns.items() if column is not None}
 
 
 def _refuse_summaries(table: Table, column: int) -> None:

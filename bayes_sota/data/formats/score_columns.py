@@ -31,12 +31,14 @@ Orientation = Literal["auto", "rows", "columns"]
 # Formats in words, and the options that each has a use for; elsewhere they would be ignored.
 _FORMATS = {
     "wide": ("a wide table", {"player_column", "round_column", "group_column", "players"}),
-    "long": ("a long table", {"player_column", "round_column", "score_column",
-                              "tournament_column", "group_column"}),
+    "long": (
+        "a long table",
+        {"player_column", "round_column", "score_column", "tournament_column", "group_column"},
+    ),
     "battles": ("battles", {"cluster_column"}),
     "cv_results": ("cv_results_", {"score_column"}),
     "lm_eval": ("results of lm-evaluation-harness", {"score_column"}),
-}  # fmt: skip
+}
 _ROUNDS = {**WORDS["folds"], **WORDS["rounds"]}
 
 
@@ -125,8 +127,8 @@ def is_row_name(table: Table, column: int) -> bool:
 
 def player_position(table: Table) -> int | None:
     """Column that names players: the first one, or one of words, whose name says so."""
-    found = (column for word in WORDS["players"] for column in named_in(table, (word,)))
-    return next((j for j in found if j == 0 or holds_no_number(table, j)), None)
+    columns = (column for word in WORDS["players"] for column in named_in(table, (word,)))
+    return next((j for j in columns if j == 0 or holds_no_number(table, j)), None)
 
 
 def round_positions(table: Table, taken: Iterable[int | None] = ()) -> list[int]:
@@ -135,14 +137,14 @@ def round_positions(table: Table, taken: Iterable[int | None] = ()) -> list[int]
     return [column for column in named_in(table, _ROUNDS) if column not in used]
 
 
-def sole_round_position(table: Table, found: Sequence[int]) -> int | None:
+def sole_round_position(table: Table, columns: Sequence[int]) -> int | None:
     """The only column that names rounds; several are refused."""
-    if len(found) < 2:
-        return found[0] if found else None
+    if len(columns) < 2:
+        return columns[0] if columns else None
     raise InputError(
-        f"{table.where}: the columns {several(table.header[j] for j in found)} could all name the "
-        "rounds: name one as round_column, and the other as tournament_column (a leaderboard for "
-        "each) or group_column (rounds that depend on each other)"
+        f"{table.where}: the columns {several(table.header[j] for j in columns)} could all name "
+        "the rounds: name one as round_column, and the other as tournament_column (a leaderboard "
+        "for each) or group_column (rounds that depend on each other)"
     )
 
 

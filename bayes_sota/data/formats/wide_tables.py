@@ -28,7 +28,7 @@ from bayes_sota.data.readers.columns import (
     several,
 )
 from bayes_sota.data.readers.counters import find_counters
-from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_metrics
+from bayes_sota.data.readers.metric_names import asides, refuse_metrics, summary_rows
 from bayes_sota.data.score_table import ScoreTable
 
 
@@ -64,15 +64,16 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
         refuse_metrics(table.where, titles.values(), "players")
     check_names(table.where, titles, f", and is no {in_columns}")
     names = list(titles.values())
-    table, summaries = _without_summaries(table, label)
-    left_out += summaries
+    summaries = summary_rows(table, label)
+    left_out += [str(table.columns[label or 0][row]) for row in summaries]
+    table = table.at([row for row in range(len(table.places)) if row not in summaries])
     rows, groups = _row_names(table, label, group, in_rows)
     values = np.column_stack(
         [read_numbers(table, j) for j in columns] or [np.empty((len(table.places), 0))]
     )
     notes = [*told, *([f"{table.where}: left out {several(left_out)}"] if left_out else [])]
     with located(table.where):
-        found = ScoreTable(
+        scores = ScoreTable(
             values.T if players_in_rows else values,
             players=rows if players_in_rows else names,
             rounds=names if players_in_rows else rows,
@@ -81,7 +82,7 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
             scheme=options.scheme_of(table, label),
             tournament=tournament_name(table),
         )
-    return NotedScores(found, "wide", tuple(notes))
+    return NotedScores(scores, "wide", tuple(notes))
 
 
 def _layout(
@@ -91,20 +92,20 @@ def _layout(
     players, rounds = _asked_for(table, options)
     if players is not None or options.players == "rows":
         return _first(table, players, player_position(table)), True, []
-    found = round_positions(table, [group])
+    columns = round_positions(table, [group])
     if rounds is not None or options.players == "columns":
-        return _first(table, rounds, sole_round_position(table, found), group), False, []
+        return _first(table, rounds, sole_round_position(table, columns), group), False, []
     players = None if group is not None else player_position(table)
-    if players is not None and found:
+    if players is not None and columns:
         raise InputError(
             f"{table.where}: column {shown(table.header[players])} could name the rows, or "
-            f'{shown(table.header[found[0]])}: say what they are with players="rows" or '
+            f'{shown(table.header[columns[0]])}: say what they are with players="rows" or '
             'players="columns"'
         )
     if players is not None:
         return players, True, []
-    label = _first(table, None, sole_round_position(table, found), group)
-    if found or group is not None:
+    label = _first(table, None, sole_round_position(table, columns), group)
+    if columns or group is not None:
         return label, False, []
     _refuse_few_named_rows(table, label)
     told = (
@@ -135,8 +136,9 @@ def _asked_for(table: Table, options: ScoreOptions) -> tuple[int | None, int | N
             "(round_column), not both; a long table has format='long'"
         )
     for column, option, other in (
-        (players, "player_column", "columns"), (rounds, "round_column", "rows")
-    ):  # fmt: skip
+        (players, "player_column", "columns"),
+        (rounds, "round_column", "rows"),
+    ):
         if column is not None and options.players == other:
             raise InputError(
                 f"{table.where}: {option} names the rows, but players={other!r} says that they "
@@ -167,16 +169,6 @@ def _columns_of_rounds(table: Table, columns: list[int]) -> list[int]:
         for j in columns
         if not holds_no_number(table, j) and is_round(normalize_name(table.header[j]))
     ]
-
-
-def _without_summaries(table: Table, label: int | None) -> tuple[Table, list[str]]:
-    """Rows that are no average or spread of others, and the names of those that are."""
-    names = [] if label is None else [str(cell) for cell in table.columns[label]]
-    summaries = [name for name in names if is_summary(name)]
-    if not summaries:
-        return table, []
-    kept = [row for row, name in enumerate(names) if not is_summary(name)]
-    return table.at(kept), summaries
 
 
 def _row_names(

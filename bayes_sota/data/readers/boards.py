@@ -121,8 +121,8 @@ class Entries:
             if j not in (self.column, self.name_column)
             and not (is_summary(name) or is_end(name) or normalize_name(name) in counting)
         }
-        inside = {name: np.all((found >= 0) & (found <= 100)) for name, found in numbers.items()}
-        return {name: found for name, found in numbers.items() if inside[name]}
+        inside = {name: np.all((values >= 0) & (values <= 100)) for name, values in numbers.items()}
+        return {name: values for name, values in numbers.items() if inside[name]}
 
     def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
         """Roundings to try, the preferred one first: Kaggle floors scores."""
@@ -253,11 +253,16 @@ def read_leaderboard(
     refuse_unused("stderr_column", one)
     refuse_unused("n_test_column", {"n_test": n_test if n_test_column else None})
     entries = read_entries(
-        path_or_frame, score_column=score_column, name_column=name_column, format=format,
-        lower_is_better=lower_is_better, missing=missing,
+        path_or_frame,
+        score_column=score_column,
+        name_column=name_column,
+        format=format,
+        lower_is_better=lower_is_better,
+        missing=missing,
         submissions=submissions if isinstance(submissions, str) else None,
-        stderr_column=stderr_column, n_test_column=n_test_column,
-    )  # fmt: skip
+        stderr_column=stderr_column,
+        n_test_column=n_test_column,
+    )
     error, told = entries.chosen_errors(
         standard_error, measured, n_test, chosen=stderr_column is not None
     )
@@ -328,17 +333,17 @@ def read_entries(
     else:  # a team may call itself Average
         table, notes = without_averages(table, names)
     table, dropped = with_scores(table, (scores,), names, missing)
-    found = _entries(table, scores, names, (*notes, *dropped), kaggle, submissions)
+    entries = _entries(table, scores, names, (*notes, *dropped), kaggle, submissions)
     at = error_column(table, scores, stderr_column)
     if at is not None:
-        found = replace(found, error_column=at, errors=error_cells(table, at, scores))
+        entries = replace(entries, error_column=at, errors=error_cells(table, at, scores))
     if n_test_column is not None:
-        found = replace(found, sizes=size_cells(table, n_test_column))
+        entries = replace(entries, sizes=size_cells(table, n_test_column))
     if score_column is None:
         errors = None if at is None else table.header[at]
-        unused = [j for j, x in found.beside.items() if np.any(x % 1) and j != errors]
+        unused = [j for j, x in entries.beside.items() if np.any(x % 1) and j != errors]
         told += [f"columns that are not used: {several(unused)}"] * bool(unused)
-    return replace(found, notes=(*found.notes, *told))
+    return replace(entries, notes=(*entries.notes, *told))
 
 
 def _refuse_rows_of_tasks(table: Table) -> None:
@@ -394,9 +399,9 @@ def error_cells(table: Table, at: int, scores: int) -> list[Any]:
 
 def _only_accuracy(table: Table) -> int | None:
     """Position of the column of accuracies where all others are other metrics by their names."""
-    found = [j for j in named_in(table, WORDS["scores"]) if not is_other_metric(table.header[j])]
-    is_one = len(found) == 1 and normalize_name(table.header[found[0]]) in ACCURACIES
-    return found[0] if is_one else None
+    columns = [j for j in named_in(table, WORDS["scores"]) if not is_other_metric(table.header[j])]
+    is_one = len(columns) == 1 and normalize_name(table.header[columns[0]]) in ACCURACIES
+    return columns[0] if is_one else None
 
 
 def without_averages(table: Table, names: int | None) -> tuple[Table, list[str]]:
@@ -430,10 +435,10 @@ def with_scores(
         return table, []
     listed = _listed_rows(table, names, list(empty))
     if missing == "refuse":
-        found = counted(len(empty), "entry has", "entries have")
+        count = counted(len(empty), "entry has", "entries have")
         which = "" if names is None and len(empty) == 1 else f", {listed}"
         raise InputError(
-            f"{table.place(*next(iter(empty.items())))}: {found} no score{which}; write what is "
+            f"{table.place(*next(iter(empty.items())))}: {count} no score{which}; write what is "
             'missing, or missing="drop" goes on without'
         )
     note = f"dropped {counted(len(empty), 'entry', 'entries')} without a score: {listed}"
@@ -445,12 +450,12 @@ def with_scores(
 
 def _listed_rows(table: Table, names: int | None, rows: Sequence[int]) -> str:
     """The first rows by the names of their entries and their places, and how many more."""
-    found = [table.places[row] for row in rows[:_MOST_NAMED]]
+    places = [table.places[row] for row in rows[:_MOST_NAMED]]
     if names is not None:
         labels = (shown(str(table.columns[names][row]).strip()) for row in rows)
-        found = [f"{label} ({place})" for label, place in zip(labels, found, strict=False)]
-    rest = f" and {len(rows) - len(found):,} more" if len(rows) > len(found) else ""
-    return ", ".join(found) + rest
+        places = [f"{label} ({place})" for label, place in zip(labels, places, strict=False)]
+    rest = f" and {len(rows) - len(places):,} more" if len(rows) > len(places) else ""
+    return ", ".join(places) + rest
 
 
 def _named_by(table: Table, names: int | None, scores: int) -> list[str]:
@@ -488,12 +493,12 @@ def _submissions(
     table: Table, scores: int, column: str | None
 ) -> tuple[int | None, tuple[str, ...]]:
     """Column with the submissions behind each entry, and a note where it is of no use."""
-    found = find_submission_column(table, column)
+    position = find_submission_column(table, column)
     texts = (text.lower() for text in (table.stem, table.header[scores]))
     private = any("private" in text and "public" not in text for text in texts)
-    if found is None or column is not None or not private:
-        return found, ()
-    name = shown(table.header[found])
+    if position is None or column is not None or not private:
+        return position, ()
+    name = shown(table.header[position])
     return None, (f"{name} is not used: what a private board shows was chosen on other items",)
 
 
@@ -602,10 +607,10 @@ def read_paired_boards(
     if private_path is None:
         both = _from_one(open_table(path, format), wanted, name_column, column, missing)
     else:
-        given: Any = {"name_column": name_column, "format": format, "missing": missing}
+        options: Any = {"name_column": name_column, "format": format, "missing": missing}
         both = [
-            read_entries(path, score_column=public_column, submissions=column, **given),
-            read_entries(private_path, score_column=private_column, **given),
+            read_entries(path, score_column=public_column, submissions=column, **options),
+            read_entries(private_path, score_column=private_column, **options),
         ]
     bounded = n_test is not None
     for entries in both:
@@ -627,8 +632,8 @@ def read_paired_boards(
             name=public.table.stem if name is None else name,
             notes=public.notes,
         )
-    found = boards.subset(boards.order(boards.public))
-    return found.of_competition() if public.is_kaggle or private.is_kaggle else found
+    ordered = boards.subset(boards.order(boards.public))
+    return ordered.of_competition() if public.is_kaggle or private.is_kaggle else ordered
 
 
 def _from_one(
@@ -641,11 +646,13 @@ def _from_one(
     """Entries of both boards, which are columns of one table."""
     public, private = (
         find_score_column(
-            table, column, {which + word for word in _WORDS} | {word + which for word in _WORDS},
+            table,
+            column,
+            {which + word for word in _WORDS} | {word + which for word in _WORDS},
             which,
         )
         for which, column in wanted.items()
-    )  # fmt: skip
+    )
     if public == private:
         raise InputError(
             f"{table.where}: {shown(table.header[public])} cannot be both boards; say which "

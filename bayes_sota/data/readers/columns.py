@@ -33,15 +33,34 @@ WORDS = {
 }
 
 MISSING_WORDS = (  # whatever their case
-    "", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "#n/a", "nan", "null", "none", "<na>",
-)  # fmt: skip
+    "",
+    "-",
+    "--",
+    "\N{EN DASH}",
+    "\N{EM DASH}",
+    "na",
+    "n/a",
+    "#n/a",
+    "nan",
+    "null",
+    "none",
+    "<na>",
+)
 ACCURACIES = frozenset(("accuracy", "acc"))
 ITEM_NUMBERS = "their numbers are read with item_metric (in Python read_item_scores)"
 _ANSWERS: dict[str, float] = {
-    "1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0,
-    "right": 1, "correct": 1, "wrong": 0, "incorrect": 0,
+    "1": 1,
+    "1.0": 1,
+    "true": 1,
+    "0": 0,
+    "0.0": 0,
+    "false": 0,
+    "right": 1,
+    "correct": 1,
+    "wrong": 0,
+    "incorrect": 0,
     **dict.fromkeys(("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING),
-}  # fmt: skip
+}
 _WORD_ENDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")  # "MacroF1" has two words
 _LOOKALIKES = {"o": "0", "l": "1", "i": "1"}
 _MOST_CLASSES = 10_000
@@ -74,11 +93,11 @@ def several(names: Iterable[str]) -> str:
 
 def find_column(table: Table, wanted: str, option: str) -> int:
     """Position of the only column of a name; a message suggests the nearest names."""
-    found = table.find_all(wanted)
-    if len(found) == 1:
-        return found[0]
-    problem = f"{len(found)} columns are called" if found else "there is no column"
-    hint = "" if found else nearest(wanted, table.header)
+    positions = table.find_all(wanted)
+    if len(positions) == 1:
+        return positions[0]
+    problem = f"{len(positions)} columns are called" if positions else "there is no column"
+    hint = "" if positions else nearest(wanted, table.header)
     raise InputError(
         f"{table.where}: {problem} {shown(wanted)} ({option}); there are {table.listed_columns()}"
         f"{hint}"
@@ -91,15 +110,15 @@ def named_in(table: Table, words: Collection[str]) -> list[int]:
 
 
 def only_column(
-    table: Table, wanted: str | None, found: list[int], what: str, option: str
+    table: Table, wanted: str | None, positions: list[int], what: str, option: str
 ) -> int | None:
     """Position of the column that an option names, else the only one of those found, if any."""
     if wanted is not None:
         return find_column(table, wanted, option)
-    if len(found) > 1:
-        names = several(table.header[j] for j in found)
+    if len(positions) > 1:
+        names = several(table.header[j] for j in positions)
         raise InputError(f"{table.where}: several columns could be {what} ({option}): {names}")
-    return found[0] if found else None
+    return positions[0] if positions else None
 
 
 def role_columns(
@@ -125,11 +144,11 @@ def role_columns(
     InputError
         Several columns that could have a role, or one that was asked for twice.
     """
-    found: dict[str, int] = {}
+    roles: dict[str, int] = {}
     for role, names in words.items():
         option = f"{role}_column"
         wanted = getattr(options, option)
-        used = {*taken, *found.values()}
+        used = {*taken, *roles.values()}
         free = [j for j in named_in(table, names) if j not in used]
         column = only_column(table, wanted, free, f"the {role}s", option)
         if column in used:
@@ -138,8 +157,8 @@ def role_columns(
                 "something else"
             )
         if column is not None:
-            found[role] = column
-    return found
+            roles[role] = column
+    return roles
 
 
 def find_score_column(
@@ -155,19 +174,21 @@ def find_score_column(
     option = f"{what or 'score'}_column"
     if wanted is not None:
         return find_column(table, wanted, option)
-    found = named_in(table, words)
-    if not found and words is WORDS["scores"]:
-        found = [
+    positions = named_in(table, words)
+    if not positions and words is WORDS["scores"]:
+        positions = [
             j
             for j, name in enumerate(table.header)
             if not name_words(name).isdisjoint((*ACCURACIES, "score"))
         ]
-    if len(found) == 1:
-        return found[0]
+    if len(positions) == 1:
+        return positions[0]
     like = f"{what} scores".lstrip()
-    problem = f"{len(found)} columns look like {like} ({several(table.header[i] for i in found)})"
+    problem = (
+        f"{len(positions)} columns look like {like} ({several(table.header[i] for i in positions)})"
+    )
     hint = ""
-    if not found:
+    if not positions:
         problem = f"no column looks like {like}"
         counting = named_in(table, WORDS["counters"])
         cells = [table.columns[j] for j in range(1, len(table.header)) if j not in counting]
@@ -180,7 +201,7 @@ def find_score_column(
         numbers = [cells for cells in table.columns if not np.isnan(as_numbers(cells)).any()]
         if len(numbers) > 1 and not named_in(table, WORDS["classifiers"]):
             hint = f"; if rows are items, {ITEM_NUMBERS}"
-    if not found and (near := _like(table.header, words)):
+    if not positions and (near := _like(table.header, words)):
         hint = f"; {option}={near!r} takes the one that is nearly called so"
     raise InputError(
         f"{table.where}: {problem}; there are {table.listed_columns()}: say which with {option}"
@@ -205,13 +226,13 @@ def find_score_column_beside(table: Table, used: Collection[int], wanted: str | 
         The column asked for says something else.
     """
     if wanted is not None:
-        found = find_column(table, wanted, "score_column")
-        if found in used:
+        position = find_column(table, wanted, "score_column")
+        if position in used:
             raise InputError(
                 f"{table.where}: column {shown(wanted)} cannot be the scores (score_column) and "
                 "something else"
             )
-        return found
+        return position
     rest = [j for j in range(len(table.header)) if j not in used]
     return rest[0] if len(rest) == 1 else rest[find_score_column(table.only(rest))]
 
@@ -233,10 +254,10 @@ def find_submission_column(table: Table, wanted: str | None) -> int | None:
     """
     if wanted is not None:
         return find_column(table, wanted, "submissions")
-    found = named_in(table, WORDS["submissions"])
-    if len(found) != 1 or not any(parse_number(cell) for cell in table.columns[found[0]]):
+    positions = named_in(table, WORDS["submissions"])
+    if len(positions) != 1 or not any(parse_number(cell) for cell in table.columns[positions[0]]):
         return None
-    return found[0]
+    return positions[0]
 
 
 def find_name_column(
@@ -250,10 +271,12 @@ def find_name_column(
     if wanted is not None:
         return find_column(table, wanted, "name_column")
     named = (named_in(table, (name,)) for name in WORDS["names"])
-    found = [j for columns in named for j in columns if j != scores]
+    positions = [j for columns in named for j in columns if j != scores]
     if may_repeat or named_in(table, WORDS["runs"]):
-        return found[0] if found else None
-    return next((j for j in found if names_every_row(table, j)), found[0] if found else None)
+        return positions[0] if positions else None
+    return next(
+        (j for j in positions if names_every_row(table, j)), positions[0] if positions else None
+    )
 
 
 def names_every_row(table: Table, column: int) -> bool:
@@ -268,8 +291,8 @@ def number_of(cell: object) -> float | None:
     """Finite number that a cell says, None where it is none."""
     if type(cell) is float:
         return cell if math.isfinite(cell) else None
-    found = parse_number(cell)
-    number = None if found is None else float(found)
+    parsed = parse_number(cell)
+    number = None if parsed is None else float(parsed)
     return number if number is not None and math.isfinite(number) else None
 
 
@@ -315,8 +338,8 @@ def numbers_in(
     >>> numbers_in(table, 0, number_of, "a number is needed, got {}")
     array([0.5  , 0.001])
     """
-    found: FloatArray = numbers_of(table, [column], value_of, complaint)[0]
-    return found
+    numbers: FloatArray = numbers_of(table, [column], value_of, complaint)[0]
+    return numbers
 
 
 def numbers_of(
@@ -424,8 +447,8 @@ def coded_names(table: Table, column: int, what: str) -> tuple[list[str], NDArra
                 raise InputError(f"{place}: a {what} is a name, got {shown(cell)}")
             raise InputError(f"{place}: the {what} has no name")
         code_of[cell] = codes.setdefault(name, len(codes))
-    found = np.fromiter(map(code_of.__getitem__, listed), np.intp, len(listed))
-    return list(codes), found
+    code_of_row = np.fromiter(map(code_of.__getitem__, listed), np.intp, len(listed))
+    return list(codes), code_of_row
 
 
 def names_in(table: Table, column: int, what: str) -> list[str]:
@@ -473,11 +496,11 @@ def refuse_repeats(table: Table, column: int, names: Sequence[str], what: str, h
 def classes_seen(cells: Iterable[object]) -> str | None:
     """What cells are that look like predicted classes, for messages: several whole numbers only."""
     numbers = {parse_number(cell) for cell in cells}
-    found = sorted(n for n in numbers if n is not None)
-    whole = None not in numbers and all(n >= 0 and n == int(n) for n in found)
-    if not whole or not 2 < len(found) <= _MOST_CLASSES:
+    classes = sorted(n for n in numbers if n is not None)
+    whole = None not in numbers and all(n >= 0 and n == int(n) for n in classes)
+    if not whole or not 2 < len(classes) <= _MOST_CLASSES:
         return None
     return (
-        f"the cells are {len(found):,} whole numbers from {found[0]} to {found[-1]}, as predicted "
-        "classes are: a matrix of answers has 1 (right) and 0 (wrong)"
+        f"the cells are {len(classes):,} whole numbers from {classes[0]} to {classes[-1]}, as "
+        "predicted classes are: a matrix of answers has 1 (right) and 0 (wrong)"
     )

@@ -50,7 +50,7 @@ def find_counters(table: Table, columns: Sequence[int], option: str | None) -> l
     unnamed = bool(option) and 0 in columns  # else the first column names the rows
     if others:
         scores = np.concatenate(others)
-        found = [
+        positions = [
             j
             for j in whole
             if (is_called(table.header[j]) and _is_whole(as_numbers(table.columns[j])))
@@ -59,12 +59,12 @@ def find_counters(table: Table, columns: Sequence[int], option: str | None) -> l
         ]
         unclear = {j for j in whole if _are_no_scores(heads[j], scores, alike=unnamed)}
     else:  # all are whole, of which one counts at most
-        found = [j for j in counting if is_called(table.header[j])][:1]
+        positions = [j for j in counting if is_called(table.header[j])][:1]
         unclear = set()
-        counting = counting if len(counting) == 1 < len(columns) and not found else []
+        counting = counting if len(counting) == 1 < len(columns) and not positions else []
     if unnamed:
         unclear.update(counting)
-    strange = sorted(unclear.difference(found))
+    strange = sorted(unclear.difference(positions))
     if strange:
         name, head = shown(table.header[strange[0]]), heads[strange[0]]
         like = " beside scores from 0 to 1" if others and _are_shares(scores) else ""
@@ -78,19 +78,19 @@ def find_counters(table: Table, columns: Sequence[int], option: str | None) -> l
             f"{table.where}: column {name} holds whole numbers ({head.min():g} to {head.max():g})"
             f"{like}, and nothing says whether they are scores or count the rows: {say}"
         )
-    return found
+    return positions
 
 
-def refuse_counters(table: Table, found: Sequence[int], what: str, options: str) -> None:
+def refuse_counters(table: Table, positions: Sequence[int], what: str, options: str) -> None:
     """Raise ``InputError`` where columns that only count were found among columns of scores.
 
     ``what`` their scores would be of, and ``options`` that say what they count, are for the
     message.
     """
-    if found:
-        cells = as_numbers(table.columns[found[0]])
+    if positions:
+        cells = as_numbers(table.columns[positions[0]])
         raise InputError(
-            f"{table.where}: column {shown(table.header[found[0]])} counts ({cells.min():g} to "
+            f"{table.where}: column {shown(table.header[positions[0]])} counts ({cells.min():g} to "
             f"{cells.max():g}) and is no {what}: name it as {options}, or take it out"
         )
 
@@ -122,9 +122,9 @@ def _is_whole(numbers: FloatArray) -> bool:
 
 def _are_shares(numbers: FloatArray) -> bool:
     """Whether numbers lie between 0 and 1, and are not all the same end of that range."""
-    given = numbers[~np.isnan(numbers)]
-    inside = np.all((given >= 0) & (given <= 1))
-    return bool(inside) and np.unique(given).size > 1
+    known = numbers[~np.isnan(numbers)]
+    inside = np.all((known >= 0) & (known <= 1))
+    return bool(inside) and np.unique(known).size > 1
 
 
 def _is_in_order(numbers: FloatArray) -> bool:

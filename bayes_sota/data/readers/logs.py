@@ -49,14 +49,14 @@ TASKS_AND_RUNS = {
     INSPECT: ("eval.task", "epochs, and logs of the same task"),
     HELM: ("the names of the folders", "train_trial_index"),
 }
-_PATTERNS = (
-    "samples_*.jsonl*", "*_samples.jsonl*", "per_instance_stats.json*", "*.eval", "*.json"
-)  # fmt: skip
+_PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", "per_instance_stats.json*", "*.eval", "*.json")
 _HEAD = 1_000_000
 _MARKS = (
-    (b'"doc_id"',), (b'"sample_id"', b'"evaluation_name"'), (b'"instance_id"', b'"stats"'),
+    (b'"doc_id"',),
+    (b'"sample_id"', b'"evaluation_name"'),
+    (b'"instance_id"', b'"stats"'),
     (b'"eval"', b'"version"'),
-)  # fmt: skip
+)
 _KEYS = ("names", "items", "clusters")
 type Opened = list[Part] | Table
 
@@ -70,17 +70,17 @@ def files_in(folder: Path) -> list[Path]:
         There are none, or of several tools.
     """
     of_pattern = {pattern: sorted(folder.rglob(pattern)) for pattern in _PATTERNS}
-    found = {pattern: paths for pattern, paths in of_pattern.items() if paths}
-    if len(found) > 1:  # tools write other JSON beside
-        found.pop("*.json", None)
-    if len(found) != 1:
-        what = "with logs of several tools" if found else "without logs"
-        listed = ", ".join(shown_path(paths[0]) for paths in found.values())
+    matching = {pattern: paths for pattern, paths in of_pattern.items() if paths}
+    if len(matching) > 1:  # tools write other JSON beside
+        matching.pop("*.json", None)
+    if len(matching) != 1:
+        what = "with logs of several tools" if matching else "without logs"
+        listed = ", ".join(shown_path(paths[0]) for paths in matching.values())
         raise InputError(
             f"{shown_path(folder)}: is a directory {what}{listed and f' ({listed})'}; name the "
             f"files: {ACCEPTED}"
         )
-    return next(iter(found.values()))
+    return next(iter(matching.values()))
 
 
 def looks_like_logs(path: Path) -> bool:
@@ -107,10 +107,10 @@ def open_outcomes(source: Any, path: Path, name: str, choices: Choices) -> tuple
     is_file = isinstance(source, str | os.PathLike)
     if is_file and item_logs.is_log_archive(path):
         return INSPECT, item_logs.parts_of_archive(path, choices)
-    found = open_source(source)
-    if isinstance(found, Content):
-        return _opened_json(found, path, name, choices)
-    table = replace(found, stem=name, where=found.where if is_file else name)
+    opened = open_source(source)
+    if isinstance(opened, Content):
+        return _opened_json(opened, path, name, choices)
+    table = replace(opened, stem=name, where=opened.where if is_file else name)
     if len(table.header) < 2:
         raise InputError(f"{table.where}: is none of the formats that are read: {ACCEPTED}")
     return TABLE, table

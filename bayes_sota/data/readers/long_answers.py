@@ -202,16 +202,16 @@ def _numbers_of_runs(table: Table, runs: int, outcome: int) -> FloatArray | None
     """How many runs each row counts, where the outcome is how many of them are right."""
     if normalize_name(table.header[runs]) not in _COUNTS:
         return None
-    given = [as_numbers(listed_cells(table, column)) for column in (runs, outcome)]
-    return given[0] if counts_right(table.header[runs], *given) else None
+    cells = [as_numbers(listed_cells(table, column)) for column in (runs, outcome)]
+    return cells[0] if counts_right(table.header[runs], *cells) else None
 
 
 def _outcomes(
     grid: NDArray[np.int32], values: FloatArray, counts: FloatArray | None
 ) -> tuple[FloatArray, Runs, list[str]]:
     """Outcome of each classifier and item, the runs behind shares of right answers, and a note."""
-    given = np.where(values == MISSING, np.nan, values)
-    every = np.append(given, np.nan)[grid]
+    answers = np.where(values == MISSING, np.nan, values)
+    every = np.append(answers, np.nan)[grid]
     each = np.append(np.ones(values.size) if counts is None else counts, 0)[grid]
     over_runs = tuple(range(2, grid.ndim))
     totals = (each * ~np.isnan(every)).sum(axis=over_runs)
@@ -222,7 +222,7 @@ def _outcomes(
         return means, None, []
     least = int(totals[totals > 0].min())
     told = [f"items have {least:,} to {most:,} runs; a score is the mean of their means"]
-    are_answers = counts is not None or np.isin(given[~np.isnan(given)], (0, 1)).all()
+    are_answers = counts is not None or np.isin(answers[~np.isnan(answers)], (0, 1)).all()
     n_runs = number_of_runs(totals.T) if are_answers else None
     return means, n_runs, told if least < most else []
 
@@ -355,9 +355,9 @@ def check_slips(table: Table, columns: Sequence[int], values: FloatArray) -> Non
     values : ndarray, shape (n_columns, n_rows)
         The numbers; NaN where there is none.
     """
-    given = values[~np.isnan(values)]
-    answers = np.isin(given, (MISSING, 0, 1))
-    if answers.all() or answers.mean() < 1 - MOST_SLIPS or np.all((given >= 0) & (given <= 1)):
+    known = values[~np.isnan(values)]
+    answers = np.isin(known, (MISSING, 0, 1))
+    if answers.all() or answers.mean() < 1 - MOST_SLIPS or np.all((known >= 0) & (known <= 1)):
         return
     beyond = (values != MISSING) & ((values < 0) | (values > 1))
     raise bad_cells(

@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.files.tables import normalize_name
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.readers.columns import ACCURACIES, WORDS, name_words, several
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
@@ -25,9 +25,20 @@ _RANK = re.compile(r"(.+)[\W_]rank", re.IGNORECASE)
 _AT = re.compile(r"(?:^|[\W_])([a-z]+)@(\d+)", re.IGNORECASE)  # precision@1
 _MEANS = frozenset(("mean", "average", "averages", "averaged", "avg"))
 _AT_K = {"r": "recall", "p": "precision"}
-_RATES = frozenset((  # of some of the items each: no scores of a part of them
-    "sensitivity", "sens", "specificity", "spec", "precision", "recall", "ppv", "npv", "tpr", "tnr",
-))  # fmt: skip
+_RATES = frozenset(
+    (  # of some of the items each: no scores of a part of them
+        "sensitivity",
+        "sens",
+        "specificity",
+        "spec",
+        "precision",
+        "recall",
+        "ppv",
+        "npv",
+        "tpr",
+        "tnr",
+    )
+)
 _ERRORS = (
     'give metric="score" and standard_error, the standard error of one score, or stderr_column, a '
     "column of them"
@@ -85,6 +96,13 @@ def is_summary(name: str) -> bool:
     )
 
 
+def summary_rows(table: Table, label: int | None) -> list[int]:
+    """Rows that are averages or spreads of others, by their names in a column."""
+    if label is None:
+        return []
+    return [row for row, cell in enumerate(table.columns[label]) if is_summary(str(cell))]
+
+
 def asides(header: Sequence[str]) -> list[int]:
     """Positions of columns that say something about others or about the rows, by their names.
 
@@ -123,8 +141,8 @@ def is_error_of(name: str, column: str) -> bool:
     (False, False)
     """
     words = name_words(name)
-    found = [of for of in (*({word} for word in _OF_ERRORS), *_IN_WORDS) if words >= of]
-    return any(words - of <= {""} or words - of == name_words(column) for of in found)
+    metrics = [of for of in (*({word} for word in _OF_ERRORS), *_IN_WORDS) if words >= of]
+    return any(words - of <= {""} or words - of == name_words(column) for of in metrics)
 
 
 def is_other_metric(name: str) -> bool:
@@ -242,7 +260,7 @@ def _averaged(scores: FloatArray, others: Mapping[str, FloatArray]) -> list[str]
     One or two columns beside the parts may be something else. What could agree by chance, as few
     scores of two digits do, does not count.
     """
-    others = {name: found for name, found in others.items() if not name_words(name) & _RATES}
+    others = {name: values for name, values in others.items() if not name_words(name) & _RATES}
     if len(others) < 2:
         return []
     names, every = list(others), np.array(list(others.values()))

@@ -32,6 +32,7 @@ from bayes_sota.data.readers.columns import (
     numbers_of,
     only_column,
     refuse_repeats,
+    several,
 )
 from bayes_sota.data.readers.counters import find_counters, refuse_counters
 from bayes_sota.data.readers.long_answers import (
@@ -41,7 +42,7 @@ from bayes_sota.data.readers.long_answers import (
     outcome_of,
     widen,
 )
-from bayes_sota.data.readers.metric_names import asides, refuse_metrics
+from bayes_sota.data.readers.metric_names import asides, refuse_metrics, summary_rows
 from bayes_sota.data.readers.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.responses import MISSING, Runs
 
@@ -156,9 +157,10 @@ def find_roles(
     words = dict.fromkeys(WORDS["item_tasks"].keys() - WORDS["people"].keys())
     tasks = _group_position(table, wide.task_column, words, "task", free)
     items = _item_position(table, choices.item_column, (clusters, tasks), truth, only_answers)
+    table, notes = _without_last_summaries(table, tasks if items is None else items)
     taken = (clusters, tasks, items)
-    found = [j for j in named_in(table, truth) if j not in taken]
-    labels = only_column(table, label_column, found, "the truth", "keep one, or label_column")
+    positions = [j for j in named_in(table, truth) if j not in taken]
+    labels = only_column(table, label_column, positions, "the truth", "keep one, or label_column")
     methods = [j for j in range(len(table.header)) if j not in (*taken, labels)]
     aside = asides(table.header)
     for j in methods:
@@ -192,8 +194,20 @@ def find_roles(
         tasks,
         tuple(methods),
         wide.n_runs,
-        (*wide.notes, *told),
+        (*wide.notes, *notes, *told),
     )
+
+
+def _without_last_summaries(table: Table, label: int | None) -> tuple[Table, list[str]]:
+    """Table without averages below it, which are no items; an item may be called so elsewhere."""
+    last = len(table.places)
+    for row in reversed(summary_rows(table, label)):
+        if row == last - 1:
+            last = row
+    if label is None or last == len(table.places):
+        return table, []
+    names = several(str(cell) for cell in table.columns[label][last:])
+    return table.at(range(last)), [f"left out the last rows, which are no items: {names}"]
 
 
 def _group_position(
@@ -202,8 +216,8 @@ def _group_position(
     """Column of the clusters or tasks, which may be in another table; else recognised if free."""
     if wanted is not None and not table.find_all(wanted):
         return None
-    found = [j for j in named_in(table, words) if j in free and not _are_outcomes(table, j)]
-    return only_column(table, wanted, found, f"the {what}s", f"{what}_column")
+    positions = [j for j in named_in(table, words) if j in free and not _are_outcomes(table, j)]
+    return only_column(table, wanted, positions, f"the {what}s", f"{what}_column")
 
 
 def _are_outcomes(table: Table, column: int) -> bool:
@@ -232,13 +246,13 @@ def _item_position(
 ) -> int | None:
     """Column of the items: as asked for, by its name, or the first one if it is a list of names."""
     if wanted is not None:
-        found = find_column(table, wanted, "item_column")
-        if found in groups:
-            what = "clusters" if found == groups[0] else "tasks"
+        chosen = find_column(table, wanted, "item_column")
+        if chosen in groups:
+            what = "clusters" if chosen == groups[0] else "tasks"
             raise InputError(
                 f"{table.where}: column {shown(wanted)} cannot be items and {what} both"
             )
-        return found
+        return chosen
     first = next(j for j in range(3) if j not in groups)
     named = named_in(table, WORDS["items"])
     if first in named:
@@ -304,23 +318,23 @@ def join_tables(tables: Mapping[Path, Table], choices: Choices) -> tuple[Joined,
         that repeat, and cells that are no outcome, by file, line, column and value.
     """
     check_group_columns(list(tables.values()), choices)
-    found = {path: find_roles(t, outcome_of, NO_OUTCOME, choices) for path, t in tables.items()}
-    every = list(found.values())
+    roles_of = {path: find_roles(t, outcome_of, NO_OUTCOME, choices) for path, t in tables.items()}
+    every = list(roles_of.values())
     n_runs = every[0].n_runs
     differ = (isinstance(of.n_runs, np.ndarray) or of.n_runs != n_runs for of in every)
     if len(every) > 1 and any(differ):
         raise InputError("tables whose runs differ in number are not joined: make them one table")
     for roles in every:
-        if len(found) > 1 and not roles.named:
+        if len(roles_of) > 1 and not roles.named:
             raise InputError(
                 f"{roles.table.where}: several tables are joined on their items, but no column of "
                 "this one names them (item_column)"
             )
         check_orientation(roles)
     truth = _truth(every)
-    names = _method_names(found)
+    names = _method_names(roles_of)
     parts: list[Part] = []
-    for path, roles in found.items():
+    for path, roles in roles_of.items():
         parts += _parts(roles, names[path], truth, choices.run_separator, len(parts))
     if choices.run_separator and not any(part.run for part in parts):
         listed = ", ".join(shown(part.method) for part in parts[:3])
@@ -368,10 +382,16 @@ def _parts(
         run = (number,) if label else ()
         parts.append(
             Part(
-                roles.table.where, method, items, values, run=run, label=label,
-                left_out=left_out, reason="without a truth",
+                roles.table.where,
+                method,
+                items,
+                values,
+                run=run,
+                label=label,
+                left_out=left_out,
+                reason="without a truth",
             )
-        )  # fmt: skip
+        )
     return parts
 
 
@@ -402,11 +422,11 @@ def _split(name: str, separator: str | None) -> tuple[str, str]:
     return method, label
 
 
-def _method_names(found: Mapping[Path, ColumnRoles]) -> dict[Path, list[str]]:
+def _method_names(roles_of: Mapping[Path, ColumnRoles]) -> dict[Path, list[str]]:
     """Names of the columns; that of its file for the only one of several files, if it has none."""
-    counts = Counter(name for roles in found.values() for name in roles.method_names)
-    files = file_names([path for path, roles in found.items() if roles.methods])
-    names = {path: list(roles.method_names) for path, roles in found.items()}
+    counts = Counter(name for roles in roles_of.values() for name in roles.method_names)
+    files = file_names([path for path, roles in roles_of.items() if roles.methods])
+    names = {path: list(roles.method_names) for path, roles in roles_of.items()}
     for path, own in names.items():
         if len(files) > 1 and len(own) == 1:
             nameless = normalize_name(own[0]) in WORDS["nameless"] or counts[own[0]] > 1
@@ -427,16 +447,18 @@ class _Truth:
         whole = all(isinstance(c, Decimal) and c == int(c) for c in classes)
         predicted = [_class_of(cell) for cell in listed_cells(table, column)]
         kept: dict[str, float] = {}
-        for row, (item, found) in enumerate(zip(roles.items, predicted, strict=True)):
+        for row, (item, predictions) in enumerate(zip(roles.items, predicted, strict=True)):
             if item not in self.classes:
                 continue
-            if whole and isinstance(found, Decimal) and found != int(found):
+            if whole and isinstance(predictions, Decimal) and predictions != int(predictions):
                 raise InputError(
                     f"{table.place(row, column)}: {shown(table.columns[column][row])} is no class "
                     f"of {shown(self.column)}; predictions are classes here, not scores"
                 )
-            missing = found not in classes and answer_of(table.columns[column][row]) == MISSING
-            kept[item] = math.nan if missing else float(found == self.classes[item])
+            missing = (
+                predictions not in classes and answer_of(table.columns[column][row]) == MISSING
+            )
+            kept[item] = math.nan if missing else float(predictions == self.classes[item])
         if kept and not classes.intersection(predicted):
             raise InputError(
                 f"{table.where}: column {shown(table.header[column])} never names a class of "
@@ -446,22 +468,22 @@ class _Truth:
 
     def notes(self, parts: Sequence[Part], tables: Sequence[ColumnRoles]) -> list[str]:
         """What the truth leaves open."""
-        found = []
+        sentences = []
         cells = (listed_cells(roles.table, j) for roles in tables for j in roles.methods)
         predicted = {_class_of(cell) for column in cells for cell in column}
         if predicted | set(self.classes.values()) <= {Decimal(0), Decimal(1)}:
-            found.append(
+            sentences.append(
                 f"column {shown(self.column)} is taken as the truth and the others as predicted "
                 "classes; if they say right (1) and wrong (0) already, take it out"
             )
         used = set().union(*(part.items for part in parts))
         unused = [item for item in self.classes if item not in used]
         if unused:
-            found.append(
+            sentences.append(
                 f"column {shown(self.column)}: no prediction for {len(unused)} of "
                 f"{counted(len(self.classes), 'item')}, the first is {shown(unused[0])}"
             )
-        return found
+        return sentences
 
 
 def _class_of(cell: Any) -> Decimal | str:
@@ -486,10 +508,10 @@ def _truth(tables: Sequence[ColumnRoles]) -> _Truth | None:
         table = roles.table
         column = column or table.header[roles.truth]
         for row, cell in enumerate(listed_cells(table, roles.truth)):
-            item, found = roles.items[row], _class_of(cell)
-            if cell is None or found in ("", "nan"):
+            item, true_class = roles.items[row], _class_of(cell)
+            if cell is None or true_class in ("", "nan"):
                 raise InputError(f"{table.place(row, roles.truth)}: the truth is missing")
-            if classes.setdefault(item, found) != found:
+            if classes.setdefault(item, true_class) != true_class:
                 raise InputError(
                     f"{table.place(row, roles.truth)}: {shown(cell)} is not what another file says "
                     f"of item {shown(item)}: {shown(str(classes[item]))}"

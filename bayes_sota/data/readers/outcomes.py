@@ -25,6 +25,7 @@ from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import FileFormat, open_source, open_table
 from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.formats.lm_evaluation import notes_on_metrics
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.readers import columns
 from bayes_sota.data.readers.columns import (
@@ -37,6 +38,7 @@ from bayes_sota.data.readers.columns import (
 )
 from bayes_sota.data.readers.logs import (
     ACCEPTED,
+    LM,
     OPTIONS,
     TABLE,
     TASKS_AND_RUNS,
@@ -134,43 +136,45 @@ def read_responses(
     """
     check_choice("format", format, ResponseFormat)
     asked: dict[str, Any] = {
-        "task_column": task_column, "cluster_column": cluster_column, "run_column": run_column
-    }  # fmt: skip
+        "task_column": task_column,
+        "cluster_column": cluster_column,
+        "run_column": run_column,
+    }
     if format == "auto" and isinstance(path, str | os.PathLike) and looks_like_logs(Path(path)):
         return _responses_of_logs(
             path, item_column=item_column, average=average, leave_out=leave_out, **asked
         )
-    found = open_source(path, format)
-    if isinstance(found, Content):
+    opened = open_source(path, format)
+    if isinstance(opened, Content):
         if item_column is not None or any(asked.values()):
             raise InputError(
-                f'{found.where}: JSON has no columns: the items are named by its key "items", '
+                f'{opened.where}: JSON has no columns: the items are named by its key "items", '
                 'their clusters by "clusters"'
             )
         if average is not None or leave_out:
             raise InputError(
-                f"{found.where}: average and leave_out are for tables and logs; JSON has no tasks"
+                f"{opened.where}: average and leave_out are for tables and logs; JSON has no tasks"
             )
-        return responses_of_json(parse_json(found.text(), found.where), found.where, found.stem)
+        return responses_of_json(parse_json(opened.text(), opened.where), opened.where, opened.stem)
     choices = Choices(item_column=item_column, **asked)
-    check_group_columns([found], choices)
-    roles = find_roles(found, answer_of, _NO_ANSWER, choices, truth=(), only_answers=True)
+    check_group_columns([opened], choices)
+    roles = find_roles(opened, answer_of, _NO_ANSWER, choices, truth=(), only_answers=True)
     check_orientation(roles)
     of = answer_of if roles.n_runs is None else outcome_of
     joined = roles.joined(roles.numbers(of, _NO_ANSWER))
-    with located(found.where):
+    with located(opened.where):
         joined = joined.without(_names_to_leave_out(leave_out))
-        return joined.responses(average=average, name=found.stem)
+        return joined.responses(average=average, name=opened.stem)
 
 
 def _responses_of_logs(path: str | os.PathLike[str], **options: Any) -> Responses:
-    found = read_evaluations(path, **options).outcomes
-    if not isinstance(found, Responses):
+    outcomes = read_evaluations(path, **options).outcomes
+    if not isinstance(outcomes, Responses):
         raise InputError(
             f"{shown_path(Path(path))}: holds numbers, not only right and wrong answers; "
             "read_evaluations reads them"
         )
-    return found
+    return outcomes
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
@@ -305,8 +309,8 @@ def read_item_scores(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "two.csv"
     ...     _ = path.write_text("id,label,a,b\\n1,1,.9,.8\\n2,1,.7,.1\\n3,0,.2,.5\\n4,0,.8,.3\\n")
-    ...     found = read_item_scores(path)
-    >>> found, found.scores.tolist()
+    ...     scores = read_item_scores(path)
+    >>> scores, scores.scores.tolist()
     (<ItemScores 'two': 4 items x 2 classifiers, metric auc>, [0.75, 0.5])
     """
     opened = open_table(path_or_frame, format)
@@ -469,21 +473,27 @@ def read_evaluations(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "two.csv"
     ...     _ = path.write_text("id,ground_truth,tree,forest\\nx,cat,cat,dog\\ny,dog,cat,dog\\n")
-    ...     found = read_evaluations(path)
-    >>> found.outcomes
+    ...     of_file = read_evaluations(path)
+    >>> of_file.outcomes
     <Responses 'two': 2 items x 2 classifiers>
-    >>> found.methods, found.outcomes.correct.tolist()
+    >>> of_file.methods, of_file.outcomes.correct.tolist()
     (('tree', 'forest'), [[1, 0], [0, 1]])
     """
     choices = Choices(
-        metric, task_column, cluster_column, run_column, item_column, run_separator, scorer,
+        metric,
+        task_column,
+        cluster_column,
+        run_column,
+        item_column,
+        run_separator,
+        scorer,
         _names_to_leave_out(leave_out),
-    )  # fmt: skip
+    )
     sources = _sources(paths)
     files = list(sources)
     names = file_names(files)
     opened = [open_outcomes(sources[path], path, names[path], choices) for path in files]
-    kind = only_kind([found for found, _ in opened], files)
+    kind = only_kind([of_file for of_file, _ in opened], files)
     for option, value in vars(choices).items():
         if value not in (None, ()) and option not in {"leave_out", *OPTIONS[kind]}:
             raise InputError(f"{option} is not for this format ({kind})")
@@ -502,6 +512,9 @@ def read_evaluations(
         losses = sorted({part.metric for part in parts if is_loss(part.metric)})
         joined = join_parts(parts)
         notes = [*_notes_on_logs(kind, joined, choices), *joined.notes]
+        if kind == LM:
+            with located(where):
+                notes += notes_on_metrics(parts, metric)
     lower = bool(losses) if lower_is_better is None else lower_is_better
     if losses and lower_is_better is None:
         notes.append(f"of {shown(losses[0])} the lowest is the best (lower_is_better)")
@@ -519,20 +532,20 @@ def _names_to_leave_out(names: Sequence[str]) -> tuple[str, ...]:
 
 def _sources(paths: Sequence[Any]) -> dict[Path, Any]:
     """What is read, by a path that names it; folders are the logs in them."""
-    found: dict[Path, Any] = {}
+    sources: dict[Path, Any] = {}
     seen: set[Path] = set()
-    for number, given in enumerate(paths, 1):
-        is_path = isinstance(given, str | os.PathLike)
-        path = Path(given if is_path else f"data frame {number}")
+    for number, source in enumerate(paths, 1):
+        is_path = isinstance(source, str | os.PathLike)
+        path = Path(source if is_path else f"data frame {number}")
         files = files_in(path) if is_path and path.is_dir() else [path]
         for file in files:
             if file.resolve() in seen:
                 raise InputError(f"{shown_path(file)} is named twice")
             seen.add(file.resolve())
-            found[file] = file if is_path else given
-    if not found:
+            sources[file] = file if is_path else source
+    if not sources:
         raise InputError(f"name at least one file: {ACCEPTED}")
-    return found
+    return sources
 
 
 def _without(parts: list[Part], leave_out: Sequence[str]) -> list[Part]:

@@ -63,6 +63,8 @@ class Part:
         Outcome of each item; NaN where the method has none.
     metric : str
         What the outcomes are; runs and methods of one task need the same.
+    metrics : tuple of str
+        What else they could have been, and this.
     task : str
     run : tuple
         Sorts the runs of one method: when, which epoch.
@@ -87,6 +89,7 @@ class Part:
     items: tuple[str, ...]
     values: FloatArray
     metric: str = ""
+    metrics: tuple[str, ...] = ()
     task: str = ""
     run: tuple[Any, ...] = ()
     label: str = ""
@@ -160,11 +163,11 @@ def item_name(value: object, place: str) -> str:
     return str(value).strip()
 
 
-def add_once(found: dict[str, Any], name: str, value: Any, place: str) -> None:
+def add_once(answers: dict[str, Any], name: str, value: Any, place: str) -> None:
     """Add what may be there once; ``place`` says where and what, for the message."""
-    if name in found:
+    if name in answers:
         raise InputError(f"{place} {shown(name)} occurs more than once")
-    found[name] = value
+    answers[name] = value
 
 
 def outcome_of(value: object, place: str, what: str) -> float:
@@ -313,10 +316,12 @@ class Joined:
         if kept.tasks is not None and not there.all():
             every, of_row = codes_of(kept.tasks)
             answered = [there[of_row == code].any(axis=0) for code in range(len(every))]
-            refuse_lacking({
-                name: [task for task, has in zip(every, answered, strict=True) if has[j]]
-                for j, name in enumerate(kept.names)
-            })  # fmt: skip
+            refuse_lacking(
+                {
+                    name: [task for task, has in zip(every, answered, strict=True) if has[j]]
+                    for j, name in enumerate(kept.names)
+                }
+            )
         return kept
 
     def _only(self, rows: list[int], columns: list[int]) -> "Joined":
@@ -406,13 +411,13 @@ def refuse_lacking(tasks: Mapping[str, Sequence[str]]) -> None:
     """
     every = dict.fromkeys(task for own in tasks.values() for task in own)
     lacking = {m: [task for task in every if task not in set(own)] for m, own in tasks.items()}
-    lacking = {method: found for method, found in lacking.items() if found}
+    lacking = {method: lacked for method, lacked in lacking.items() if lacked}
     if not lacking:
         return
-    method, found = next(iter(lacking.items()))
+    method, lacked = next(iter(lacking.items()))
     more = f"; so do {several(list(lacking)[1:])} some" if len(lacking) > 1 else ""
     raise InputError(
-        f"{shown(method)} has no answers to {len(found)} of {len(every)} tasks ({several(found)})"
+        f"{shown(method)} has no answers to {len(lacked)} of {len(every)} tasks ({several(lacked)})"
         f"{more}; add them, or leave such classifiers or tasks out by their names (leave_out)"
     )
 
@@ -456,8 +461,8 @@ class _Places:
             own = (id(part.items), part.task)
             if own not in self._rows:
                 rows = {key: row for row, key in enumerate(items)}
-                found = [rows.get(key, -1) for key in self.keys(part)]
-                self._rows[own] = np.array(found, np.intp)
+                places = [rows.get(key, -1) for key in self.keys(part)]
+                self._rows[own] = np.array(places, np.intp)
             at = self._rows[own]
             kept = at >= 0
             total[at[kept]] += part.values[kept]

@@ -132,13 +132,20 @@ def read_scores(
     >>> table.players, table.rounds, table.scheme
     (('a', 'b', 'c'), ('1', '2'), 'model/cv')
     """
-    found = read_noted_scores(
-        source, format=format, player_column=player_column, round_column=round_column,
-        score_column=score_column, tournament_column=tournament_column,
-        group_column=group_column, cluster_column=cluster_column, players=players,
-        lower_is_better=lower_is_better, scheme=scheme,
-    )  # fmt: skip
-    return found.scores
+    noted = read_noted_scores(
+        source,
+        format=format,
+        player_column=player_column,
+        round_column=round_column,
+        score_column=score_column,
+        tournament_column=tournament_column,
+        group_column=group_column,
+        cluster_column=cluster_column,
+        players=players,
+        lower_is_better=lower_is_better,
+        scheme=scheme,
+    )
+    return noted.scores
 
 
 def read_noted_scores(
@@ -159,17 +166,15 @@ def read_noted_scores(
     chosen = ScoreOptions(lower_is_better=lower, **options)
     opened = _opened(source)
     if isinstance(opened, list):
-        found, where = "lm_eval", shown_path(opened[0])
+        kind, where = "lm_eval", shown_path(opened[0])
     else:
-        found, where = _format_of(opened, chosen), opened.where
-    if chosen.format != "auto" and (found == "lm_eval") != (chosen.format == "lm_eval"):
-        is_what = "results of lm-evaluation-harness" if found == "lm_eval" else "a table"
+        kind, where = _format_of(opened, chosen), opened.where
+    if chosen.format != "auto" and (kind == "lm_eval") != (chosen.format == "lm_eval"):
+        is_what = "results of lm-evaluation-harness" if kind == "lm_eval" else "a table"
         raise InputError(f"{where}: is {is_what}, which format={chosen.format!r} does not read")
-    chosen.refuse_unused(found, where)
+    chosen.refuse_unused(kind, where)
     return (
-        read_lm_eval(opened, chosen)
-        if isinstance(opened, list)
-        else _READERS[found](opened, chosen)
+        read_lm_eval(opened, chosen) if isinstance(opened, list) else _READERS[kind](opened, chosen)
     )
 
 
@@ -214,17 +219,21 @@ def read_test_scores(
     [[0.86, 0.78]]
     """
     options = FoldOptions(
-        learner_column=learner_column, task_column=task_column, score_column=score_column,
-        iteration_column=_TEST, folds=2, lower_is_better=lower_is_better,
-    )  # fmt: skip
+        learner_column=learner_column,
+        task_column=task_column,
+        score_column=score_column,
+        iteration_column=_TEST,
+        folds=2,
+        lower_is_better=lower_is_better,
+    )
     table = open_table(source)
     once = ("0",) * len(table.places)
     marked = replace(table, header=(*table.header, _TEST), columns=(*table.columns, once))
-    found = fold_scores_of_table(marked, options)
-    several = len(like.tasks) > 1 or len(found.tasks) > 1
+    scores = fold_scores_of_table(marked, options)
+    several = len(like.tasks) > 1 or len(scores.tasks) > 1
     for kind, names, needed in (
-        ("learner", found.learners, like.learners),
-        ("data set", found.tasks, like.tasks if several else found.tasks),
+        ("learner", scores.learners, like.learners),
+        ("data set", scores.tasks, like.tasks if several else scores.tasks),
     ):
         if set(names) != set(needed):
             odd = sorted(set(names) ^ set(needed))[0]
@@ -232,9 +241,9 @@ def read_test_scores(
                 "is not among those of cross-validation" if odd in names else "has no test score"
             )
             raise InputError(f"{table.where}: {kind} {shown(odd)} {wrong}")
-    rows = [found.tasks.index(t) for t in like.tasks] if several else [0]
-    columns = [found.learners.index(name) for name in like.learners]
-    return found.scores[np.ix_(rows, columns)][:, :, 0, 0]
+    rows = [scores.tasks.index(t) for t in like.tasks] if several else [0]
+    columns = [scores.learners.index(name) for name in like.learners]
+    return scores.scores[np.ix_(rows, columns)][:, :, 0, 0]
 
 
 def read_fold_scores(
@@ -286,9 +295,14 @@ def read_fold_scores(
     <FoldScores: 2 learners x 1 data set, 3 iterations of 2 folds>
     """
     options = FoldOptions(
-        learner_column, task_column, iteration_column, fold_column, score_column, folds,
+        learner_column,
+        task_column,
+        iteration_column,
+        fold_column,
+        score_column,
+        folds,
         lower_is_better,
-    )  # fmt: skip
+    )
     unused = {name: value for name, value in vars(options).items() if name != "folds"}
     if isinstance(source, ScoreTable):
         refuse_unused("a score table, which says it itself", unused)
@@ -298,9 +312,9 @@ def read_fold_scores(
         raise InputError("results of lm-evaluation-harness are no cross-validation")
     if is_cv_results(table.header):
         refuse_unused("cv_results_, which says it itself", unused | {"score_column": None})
-        found = read_cv_results(table, ScoreOptions(score_column=score_column)).scores
-        assert isinstance(found, ScoreTable)
-        return fold_scores_of_rounds(found, folds, score_column or "score")
+        scores = read_cv_results(table, ScoreOptions(score_column=score_column)).scores
+        assert isinstance(scores, ScoreTable)
+        return fold_scores_of_rounds(scores, folds, score_column or "score")
     return fold_scores_of_table(table, options)
 
 
@@ -339,16 +353,16 @@ def _table_of_frame(frame: Any) -> Table:
 
 def _opened_file(path: Path) -> Table | list[Path]:
     """Table of a file; objects of JSON may be what is no table."""
-    found = open_source(path)
-    if not isinstance(found, Content):
-        return found
-    if found.text().lstrip()[:1] == "{":
-        value = parse_json(found.text(), found.where)
+    opened = open_source(path)
+    if not isinstance(opened, Content):
+        return opened
+    if opened.text().lstrip()[:1] == "{":
+        value = parse_json(opened.text(), opened.where)
         if is_cv_results(value):
-            return table_of_cv_results(value, found.where, found.stem)
+            return table_of_cv_results(value, opened.where, opened.stem)
         if is_lm_eval(value):
             return [path]
-    return json_table(found)
+    return json_table(opened)
 
 
 def _format_of(table: Table, options: ScoreOptions) -> str:

@@ -113,11 +113,17 @@ def read_task_scores(
     sizes = n_test if n_test_columns is None else _sizes(table, at, n_test_columns)
     with located(table.where):
         return TaskScores(
-            scores, n_test=sizes, standard_errors=errors, tasks=[table.header[j] for j in at],
-            names=None if named is None else entry_names(table, named), average=average,
-            metric=measured, lower_is_better=lower_is_better,
-            name=table.stem if name is None else name, notes=(*notes, *dropped, *told),
-        )  # fmt: skip
+            scores,
+            n_test=sizes,
+            standard_errors=errors,
+            tasks=[table.header[j] for j in at],
+            names=None if named is None else entry_names(table, named),
+            average=average,
+            metric=measured,
+            lower_is_better=lower_is_better,
+            name=table.stem if name is None else name,
+            notes=(*notes, *dropped, *told),
+        )
 
 
 def _shares(
@@ -140,15 +146,15 @@ def _errors(
             f"{table.where}: columns of errors are one for each of the {len(at)} tasks, got "
             f"{counted(len(wanted), 'column')}"
         )
-    found: list[int | None] = [
+    positions: list[int | None] = [
         error_column(table, j, name)
         for j, name in zip(at, wanted or (None,) * len(at), strict=True)
-    ]  # fmt: skip
-    if None in found:
+    ]
+    if None in positions:
         return None, []
     columns = [
         [np.nan if cell is None else float(str(cell)) for cell in error_cells(table, e, j)]
-        for e, j in zip(found, at, strict=True)
+        for e, j in zip(positions, at, strict=True)
         if e is not None
     ]
     told = [] if wanted else ["standard errors are those of the columns beside the tasks"]
