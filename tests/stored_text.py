@@ -2,9 +2,11 @@
 
 import re
 
-UNITS = 3
-"""By how many units of its last digit a stored number may differ on another machine."""
-VERDICT = re.compile("may be trusted|needs more draws")
+UNITS, RELATIVE = 3, 1e-5
+"""By how many units of its last digit, or by which share, a stored number may differ elsewhere."""
+VERDICT = re.compile(
+    r"may be trusted|needs more draws|, not the [\d.]+ %? ?it shows|, as it does here"
+)
 NUMBER = re.compile(r"[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
@@ -14,12 +16,14 @@ def text_differences(old: str, new: str, share: float = 0.0) -> list[str]:
     words = [" ".join(NUMBER.sub("#", text).split()) for text in plain]
     if words[0] != words[1]:
         return [f"{new!r} instead of {old!r}"]
-    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    pairs = zip(*map(NUMBER.findall, plain), strict=True)
     return [f"{b} instead of {a}" for a, b in pairs if not close(a, b, share)]
 
 
 def close(old: str, new: str, share: float) -> bool:
+    """Whether two numbers differ by little; counts of hundreds by ten times the share."""
     (a, unit), (b, other) = parsed(old), parsed(new)
+    share = max(share, RELATIVE) * (10 if share and unit == 1 and min(a, b) > 100 else 1)
     return abs(a - b) <= max(UNITS * 1.0001 * max(unit, other), share * max(abs(a), abs(b)))
 
 

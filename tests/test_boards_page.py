@@ -9,6 +9,9 @@ from types import ModuleType
 import pytest
 from stored_text import text_differences
 
+SHARE = 7e-3
+"""Of their size numbers may differ: another processor finds another sample of parameters."""
+
 
 @pytest.fixture(scope="module")
 def page(repository: Path) -> ModuleType:
@@ -43,7 +46,7 @@ def test_neighbours_told_apart_are_counted_as_the_commands_count_them(page: Modu
 def test_sentences_are_those_printed_now(page: ModuleType, data_directory: Path) -> None:
     with page.beside_tables():
         for shown in page.shown_on(page.PAGE.read_text(encoding="utf-8")):
-            assert text_differences(shown.said, page.run(shown.arguments)) == []
+            assert text_differences(shown.said, page.run(shown.arguments), SHARE) == []
 
 
 @pytest.mark.slow

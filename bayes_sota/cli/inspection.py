@@ -26,6 +26,7 @@ from bayes_sota.core.errors import AmbiguousMetricError, InfiniteEstimateError, 
 from bayes_sota.core.text import counted
 from bayes_sota.data.responses import FEWEST_TASKS
 
+_CROWD = 100  # entries, as competitions have them
 _PLACE = re.compile(r"line (?P<line>\d+)(?:, column '(?P<column>[^']*)')?(?:: '(?P<value>[^']*)')?")
 
 
@@ -302,6 +303,9 @@ def _leaderboard(file: Path) -> Finding:
         ("Is the winner truly better?", f"claim selection {{}} --n-test {known}{drop}"),
         ("How many test items are there?", f"infer-n {{}}{drop}"),
     ]
+    if len(entries.scores) >= _CROWD and not entries.is_kaggle:  # of which that is known
+        question = "... of teams in a competition, who combine models?"
+        commands.insert(2, (question, f"board {{}} --n-test {known}{drop} --field ensembles"))
     facts |= {"metric": "accuracy", "n_items": fit.n_test if fit.is_identified else None}
     return Finding("leaderboard", f"{said}{size}.", facts, commands, missing, list(entries.notes))
 

@@ -209,32 +209,6 @@ class ItemScores(ItemMatrix):
         groups = self.n_items if self.clusters is None else len(set(self.clusters))
         return float(max(groups - max(len(self.task_weights), 1), 1))
 
-    def bootstrap_covariance(
-        self, repetitions: int = 1000, random_seed: int | np.random.Generator | None = None
-    ) -> FloatArray:
-        """Covariance of the scores over resampled items, (m, m).
-
-        Items are drawn within their class for AUC, whole clusters where there are any.
-        """
-        if repetitions < 2:
-            raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
-        rng = generator_of(random_seed)
-        strata = [np.flatnonzero(part) for part in self._strata]
-        members = None if self.clusters is None else _members(self.clusters)
-        replicates = []
-        for _ in range(repetitions):
-            if members is None:
-                rows = np.concatenate([rng.choice(part, part.size) for part in strata])
-            else:
-                rows = _drawn(members, rng)
-            labels = None if self.labels is None else self.labels[rows]
-            of = self._of_tasks
-            tasks = None if of is None else (of[0][rows], of[1])
-            replicates.append(
-                self.sign * _estimate(self.values[rows], labels, self.metric, tasks)[0]
-            )
-        return np.cov(replicates, rowvar=False)
-
     def subset(self, classifiers: Sequence[int]) -> "ItemScores":
         """The same items for some classifiers, by their places.
 

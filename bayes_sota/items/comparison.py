@@ -60,37 +60,6 @@ _MOST_REPLICATED = 1e7  # draws times patterns: half a second
 _MOST_WEIGHTS = 2e8  # draws times patterns: with 10,000 draws 20,000 different items
 
 
-@dataclass(frozen=True, eq=False)
-class LeaderComparison:
-    """Every classifier against the leader, on the items that both answered.
-
-    Attributes
-    ----------
-    leader : int
-        Index of the leader.
-    only_leader, only_other : ndarray of int, shape (m,)
-        Items that the leader alone got right, and that the other alone did.
-    n_compared : ndarray of int, shape (m,)
-        Items that both answered.
-    p_not_below : ndarray, shape (m,)
-        P(skill of the leader <= skill of the other); 1/2 for the leader itself.
-    """
-
-    leader: int
-    only_leader: NDArray[np.int64]
-    only_other: NDArray[np.int64]
-    n_compared: NDArray[np.int64]
-    p_not_below: FloatArray
-
-    def tied_with_leader(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        """Classifiers that cannot be told from the leader, itself among them, shape (m,).
-
-        All with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
-        of skills does not lie below zero.
-        """
-        return self.p_not_below >= (1 - ci_prob) / 2
-
-
 def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> FloatArray:
     r"""P(skill of the first <= skill of the second) of two classifiers given beforehand.
 
@@ -119,49 +88,6 @@ def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> Flo
         if not np.all((counts >= 0) & np.isfinite(counts)):
             raise InputError(f"numbers of items must be at least 0, got {counts.min():g}")
     return betainc(first + 1, second + 1, 0.5)
-
-
-def compare_with_leader(responses: Responses, leader: int | None = None) -> LeaderComparison:
-    """Paired comparison of every classifier with the leader.
-
-    Items are taken as independent: where they come in clusters the probabilities are too sure.
-
-    Parameters
-    ----------
-    responses : Responses
-        Answers may be missing; each pair is compared on the items that both answered.
-    leader : int, optional
-        Index of a classifier. Default: the first with the best score.
-
-    Returns
-    -------
-    LeaderComparison
-
-    Raises
-    ------
-    InputError
-        There is no such classifier.
-
-    Examples
-    --------
-    >>> answers = Responses([[1, 0, 1], [1, 1, 0], [1, 0, 1], [1, 0, 1]])
-    >>> comparison = compare_with_leader(answers)
-    >>> comparison.leader, comparison.only_leader.tolist(), comparison.only_other.tolist()
-    (0, [0, 3, 1], [0, 0, 0])
-    >>> comparison.p_not_below.tolist()
-    [0.5, 0.0625, 0.25]
-    """
-    index = int(np.argmax(responses.scores)) if leader is None else leader
-    last = responses.n_classifiers - 1
-    if not 0 <= index <= last:
-        raise InputError(f"classifiers are numbered from 0 to {last}, got {index}")
-    right, wrong = responses.correct == 1, responses.correct == 0
-    only_leader = (right[:, [index]] & wrong).sum(axis=0)
-    only_other = (wrong[:, [index]] & right).sum(axis=0)
-    answered = right | wrong
-    both = (answered[:, [index]] & answered).sum(axis=0)
-    p = probability_not_better(only_leader, only_other)
-    return LeaderComparison(index, only_leader, only_other, both, p)
 
 
 @dataclass(frozen=True, eq=False)

@@ -233,7 +233,8 @@ def plot_entries(
     panel = Panel(collection, "rank")
     for index, row in enumerate(entries):
         low, high = row["rank_set"]
-        ends = make_bounds(low - 0.012 * last, high + 0.012 * last)
+        wider = 0.012 * last * (low == high)  # a set of one rank has to be seen as well
+        ends = make_bounds(low - wider, high + wider)
         panel.bar(f"ranks_{index}", ends, -index, _color(row), 5)
         place, tier = high + 0.04 * last, f"tier {row['tier']}"
         panel.text(f"tier_{index}", place, -index, tier, side="left")
@@ -245,7 +246,8 @@ def plot_entries(
         ylim=(0.6 - len(entries), 0.6),
     )
     tied, m = (table.content[key] for key in ("n_tied_with_best", "n_entries"))
-    title_figure(collection, f"{tied:,} of {m:,} entries may be the best")
+    cut = f"; the first {top:,} are shown" if top < m else ""
+    title_figure(collection, f"{tied:,} of {m:,} entries may be the best{cut}")
     return collection
 
 

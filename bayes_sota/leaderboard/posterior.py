@@ -128,13 +128,13 @@ def leaderboard_posterior(
     return LeaderboardPosterior(values, fit, reasons, notes, parameters)
 
 
-def draw_leaderboard(
+def draw_with_parameters(
     fit: FieldFit,
     draws: int,
     rng: np.random.Generator,
     new_n_test: int | None = None,
-) -> dict[str, FloatArray]:
-    """Posterior draws from a fit.
+) -> tuple[dict[str, FloatArray], Parameters]:
+    """Posterior draws from a fit, with the parameters behind each.
 
     Parameters
     ----------
@@ -148,17 +148,8 @@ def draw_leaderboard(
     Returns
     -------
     dict of str to ndarray, shape (draws,)
+    Parameters
     """
-    return draw_with_parameters(fit, draws, rng, new_n_test)[0]
-
-
-def draw_with_parameters(
-    fit: FieldFit,
-    draws: int,
-    rng: np.random.Generator,
-    new_n_test: int | None = None,
-) -> tuple[dict[str, FloatArray], Parameters]:
-    """Posterior draws as of ``draw_leaderboard``, with the parameters behind each."""
     sets = -(-draws // REPEATS)
     blocks, samplers = [], dict[int, NodeSampler]()
     chosen = fit.choose(sets, rng)

@@ -38,13 +38,6 @@ _POSTERIOR = (
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 
 
-def sample_board(
-    data: Leaderboard | Responses | ItemScores, priors: BoardPriors, **settings: Any
-) -> xr.DataTree:
-    """Exact posterior of a board, as of ``sample_with_fit``, without the fit behind it."""
-    return sample_with_fit(data, priors, **settings)[0]
-
-
 def sample_with_fit(
     data: Leaderboard | Responses | ItemScores,
     priors: BoardPriors,
@@ -133,7 +126,7 @@ def build_board_tree(
     sample_stats : mapping, optional
         Statistics of a sampler, or which weighted point is behind each draw; (chain, draw).
     groups : {"all", "estimands"}
-        As in ``sample_board``.
+        As in ``sample_with_fit``.
 
     Returns
     -------

@@ -361,7 +361,7 @@ def sample_board_nuts(
     new_n_test : int, optional
         Size of the fresh test set; default the board's own.
     groups : {"all", "estimands"}
-        As in ``sample_board``.
+        As in ``sample_with_fit``.
     model_name, model_hash : str, optional
         Recorded as attributes.
 

@@ -311,10 +311,10 @@ class AccuracyLaw(ScoreLaw):
         reference = float(np.clip(np.median(skills[:, -1]), 1e-6, 1 - 1e-6))
         skills = np.clip(skills, 1e-9, 1 - 1e-9)
         feasible = np.minimum(rho[:, None], feasible_correlation(skills, reference))
-        a, b = conditional_probabilities(skills, feasible, reference)
+        # rounded: of a chance of 0 nothing is drawn, of 1e-17, its rounding error elsewhere, it is
+        a, b = np.round(conditional_probabilities(skills, feasible, reference), 12)
         right = rng.binomial(size, reference, size=len(skills))[:, None]
-        counts = rng.binomial(right, np.clip(a, 0, 1))
-        counts = counts + rng.binomial(size - right, np.clip(b, 0, 1))
+        counts = rng.binomial(right, a) + rng.binomial(size - right, b)
         return counts.max(axis=1) / size
 
 

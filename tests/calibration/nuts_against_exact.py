@@ -30,7 +30,7 @@ from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
-from bayes_sota.leaderboard.posterior import draw_leaderboard
+from bayes_sota.leaderboard.posterior import draw_with_parameters
 from bayes_sota.leaderboard.sample_nuts import _estimands, _parameters, sample_board_nuts
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.specification import load_model
@@ -169,7 +169,7 @@ def reference_of(shape: ShapeFit, points: int) -> tuple[Moments, float]:
     """Moments of estimands and parameters of the exact route, and the effective points behind."""
     fine = finely_sampled(shape, points)
     rng, found = np.random.default_rng(1), fine.points[0]
-    draws = draw_leaderboard(fine, DRAWS, rng)
+    draws = draw_with_parameters(fine, DRAWS, rng)[0]
     values = {name: draws[name] for name in ESTIMANDS}
     chosen = np.concatenate(
         [rng.choice(len(found.points), DRAWS, p=column) for column in found.weights.T]

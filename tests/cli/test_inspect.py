@@ -168,3 +168,38 @@ def test_a_folder_of_answers_has_the_questions_of_boards(
         one["command"] for one in found["commands"]
     }
     assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} has the answers of 2")
+
+
+def test_logs_with_filters_that_disagree_have_commands_that_choose_one(
+    capsys: Any, tmp_path: Path
+) -> None:
+    for model, right in (("one", 1.0), ("two", 0.0)):
+        (tmp_path / model).mkdir()
+        for task, metric, filters in (
+            ("arc", "acc", {"none": 1.0}),
+            ("gsm8k", "exact_match", {"strict-match": 0.0, "flexible-extract": right}),
+        ):
+            lines = [
+                json.dumps({"doc_id": i, "filter": name, metric: value if i % 4 else 0.0})
+                for name, value in filters.items()
+                for i in range(30)
+            ]
+            path = tmp_path / model / f"samples_{task}_2026-01-01T00-00-00.jsonl"
+            path.write_text("\n".join(lines) + "\n")
+    code, found = inspected(capsys, tmp_path)
+    assert code == 0
+    assert all(
+        one["command"].endswith(" --metric exact_match,flexible-extract")
+        for one in found["commands"]
+    )
+    assert "(tasks without it keep theirs)" in found["notes"][0]
+    for one in found["commands"]:
+        code, _, error = run(capsys, *shlex.split(one["command"])[1:])
+        assert code == 0, error
+
+
+def test_crowds_are_asked_whether_they_are_teams(capsys: Any, tmp_path: Path) -> None:
+    rows = "".join(f"team {i},{0.9 - i / 2000}\n" for i in range(120))
+    (tmp_path / "board.csv").write_text("team,accuracy\n" + rows)
+    _, found = inspected(capsys, tmp_path / "board.csv")
+    assert any(one["command"].endswith("--field ensembles") for one in found["commands"])

@@ -336,6 +336,10 @@ def test_lm_eval_results(tmp_path):
     assert normed.lower_is_better.tolist() == [True, False, True]
     flexible = read_scores(paths, score_column="exact_match,flexible-extract")
     assert flexible.scores[1, 0] == 0.45
+    several = "acc,none,exact_match,flexible-extract"
+    refused(paths, "no task has the metric 'acc,none,exact_match,flex", score_column=several)
+    assert "'exact_match,strict-match' in 'math'" in found.notes[0]
+    assert "the files also hold 'exact_match,flexible-extract'" in found.notes[0]
     bare = [written(tmp_path, json.dumps(tasks), f"{name}.json") for name in ("p", "q")]
     assert read_scores(bare).rounds == ("law", "math", "wiki")  # by the aliases
     assert read_scores(bare).players == ("p", "q")

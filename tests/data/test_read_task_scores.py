@@ -212,6 +212,21 @@ def test_results_say_scores_and_items(tmp_path):
     assert problems == []
 
 
+def test_the_command_takes_a_metric_of_results(tmp_path, capsys):
+    for model, right in (("one", 0.8), ("two", 0.6)):
+        tasks = tasks_of(0.7, 0.5) | {"gsm": {"em,strict": 0.1, "em,flexible": right}}
+        results_of(tmp_path, model, tasks, **{"n-samples": {t: {"effective": 100} for t in tasks}})
+    for option in ("--metric", "--score-column"):
+        code, out, error = run(
+            capsys, "board", str(tmp_path), option, "em,flexible", "--json", "--draws", "100"
+        )
+        assert code == 0, error
+        assert "'em,flexible' in 'gsm'" in out
+    code, _, error = run(capsys, "board", str(tmp_path), "--metric", "em,lenient")
+    assert code == 2
+    assert "there are " in error
+
+
 def test_results_without_items_have_standard_errors(tmp_path):
     paths = [
         results_of(tmp_path, "one", tasks_of(0.9, 0.5)),

@@ -10,7 +10,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items import comparison as method_comparison
-from bayes_sota.items.comparison import compare_methods, compare_with_leader
+from bayes_sota.items.comparison import compare_methods, probability_not_better
 
 
 @pytest.mark.parametrize(("n", "m"), [(40, 2), (300, 3), (200, 7)])
@@ -18,7 +18,10 @@ def test_draws_of_every_pair_follow_its_closed_form(n: int, m: int) -> None:
     rng = np.random.default_rng(n)
     answers = Responses(rng.random((n, m)) < np.linspace(0.85, 0.7, m))
     found = compare_methods(answers, draws=20_000, random_seed=1)
-    assert found.p_not_below == pytest.approx(compare_with_leader(answers).p_not_below)
+    right = answers.correct == 1
+    best = right[:, [found.winner]]
+    only = (best & ~right).sum(axis=0), (~best & right).sum(axis=0)
+    assert found.p_not_below == pytest.approx(probability_not_better(*only))
     shares = np.mean(found.draws[:, [found.winner]] < found.draws, axis=0)
     error = np.sqrt(found.p_not_below * (1 - found.p_not_below) / 20_000)
     others = np.arange(m) != found.winner

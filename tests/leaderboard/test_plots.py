@@ -80,7 +80,12 @@ def test_every_entry_is_drawn_as_the_table_has_it(entries: Report, top: int) -> 
         assert np.all(np.asarray(ranks["y"]) == -row)
     assert f"interval_{top}" not in figure.viz
     count = int(entries.frame["tied_with_best"].sum())
-    assert figure.viz["figure_title"].item()["string"] == f"{count} of 4 entries may be the best"
+    cut = "" if top == 4 else f"; the first {top} are shown"
+    title = figure.viz["figure_title"].item()["string"]
+    assert title == f"{count} of 4 entries may be the best{cut}"
+    singles = entries.frame.head(top).query("set_lower == set_upper").index
+    for row in singles:  # wide enough to be seen
+        assert np.ptp(figure.viz[f"ranks_{row}"]["rank"].item()["x"]) > 0
 
 
 def test_names_stand_at_their_rows(entries: Report) -> None:

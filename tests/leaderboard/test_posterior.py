@@ -15,7 +15,7 @@ from bayes_sota.leaderboard.posterior import (
     LeaderboardPosterior,
     check_board,
     compare_families,
-    draw_leaderboard,
+    draw_with_parameters,
     leaderboard_posterior,
 )
 from bayes_sota.maximum.score_laws import score_law
@@ -140,7 +140,7 @@ def test_spikes_of_identical_submissions_count_as_one() -> None:
     kernel = ScoreKernel.of(board_of(spiked, 5000))
     fit = fit_field(kernel, NORMAL, np.random.default_rng(0))
     assert fit.copies.max() < 20 < kernel.copies.max()
-    with_spike = draw_leaderboard(fit, 4000, np.random.default_rng(1))["theta_sota"]
+    with_spike = draw_with_parameters(fit, 4000, np.random.default_rng(1))[0]["theta_sota"]
     alone = leaderboard_posterior(board_of(regular, 5000), NORMAL, random_seed=1)
     alone = alone.draws["theta_sota"]
     assert abs(with_spike.mean() - alone.mean()) < 0.35 * alone.std()

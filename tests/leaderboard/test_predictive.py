@@ -21,7 +21,7 @@ from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.from_items import JointKernel, JointSampler, items_posterior
 from bayes_sota.leaderboard.posterior import NodeSampler, compare_families, draw_with_parameters
 from bayes_sota.leaderboard.predictive import Field, draw_prior_boards, replicate_scores
-from bayes_sota.leaderboard.sample import sample_board
+from bayes_sota.leaderboard.sample import sample_with_fit
 from bayes_sota.maximum.score_laws import score_law
 
 N = 400
@@ -90,7 +90,7 @@ def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
 @pytest.mark.slow
 def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
     data = field_scores()
-    tree = sample_board(data, BoardPriors(), draws=50, chains=2, random_seed=0)
+    tree = sample_with_fit(data, BoardPriors(), draws=50, chains=2, random_seed=0)[0]
     found = tree["log_likelihood"]["score"]
     names = [name for j, name in enumerate(data.names) if tree["constant_data"]["modelled"][j]]
     assert found["classifier"].values.tolist() == names
@@ -126,7 +126,7 @@ def test_each_score_has_its_probability() -> None:
 @pytest.mark.slow
 def test_loo_agrees_with_the_exact_route() -> None:
     board = board_of(crowd(40), 300)
-    tree = sample_board(board, ONE, draws=1000, random_seed=0)
+    tree = sample_with_fit(board, ONE, draws=1000, random_seed=0)[0]
     fit = fit_field(ScoreKernel.of(board), ONE, np.random.default_rng(5))
     rows = compare_families(fit)["normal"]
     with warnings.catch_warnings():
@@ -140,7 +140,7 @@ def test_loo_agrees_with_the_exact_route() -> None:
 def test_the_prior_of_the_parameters_is_that_of_the_model() -> None:
     for board in (board_of(crowd(10)), with_errors(10)):
         priors = BoardPriors(correlation=BetaCorrelation(5, 3))
-        tree = sample_board(board, priors, draws=300, random_seed=0)
+        tree = sample_with_fit(board, priors, draws=300, random_seed=0)[0]
         prior = {name: v.values.ravel() for name, v in tree["prior"].data_vars.items()}
         fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0))
         scale, unit, centre = fit.scale, 1.0, 0.0
@@ -177,7 +177,7 @@ def test_log_prior_counts_the_coordinates_of_the_family_alone(spiked) -> None:
 
 @pytest.mark.slow
 def test_coordinates_that_a_family_lacks_keep_their_prior() -> None:
-    tree = sample_board(board_of(crowd(40)), BoardPriors(), draws=1000, random_seed=3)
+    tree = sample_with_fit(board_of(crowd(40)), BoardPriors(), draws=1000, random_seed=3)[0]
     family, shape = tree["posterior"]["family"].values, tree["posterior"]["shape"].values
     dimensions = tree["constant_data"]["n_coordinates"].values[family]
     unused = [shape[..., i][dimensions <= i + 2] for i in range(3)]
@@ -218,7 +218,7 @@ def simulated_prior(board, priors, size, rng):
 @pytest.mark.slow
 def test_boards_from_the_prior_are_those_of_a_plain_simulation() -> None:
     board = board_of(crowd(10), 200)
-    tree = sample_board(board, ONE, draws=1000, random_seed=4)
+    tree = sample_with_fit(board, ONE, draws=1000, random_seed=4)[0]
     merged = {**tree["prior"].data_vars, **tree["prior_predictive"].data_vars}
     ours = {name: v.values for name, v in merged.items()}
     ours["score"], ours["sorted_score"] = ours["score"][..., 5], ours["sorted_score"][..., 2]
@@ -322,19 +322,20 @@ def test_replicates_of_relatives_keep_their_correlation() -> None:
 @pytest.mark.slow
 def test_the_sign_is_that_of_the_metric() -> None:
     down, up = (
-        sample_board(with_errors(sign=sign), ONE, draws=100, random_seed=0) for sign in (-1, 1)
+        sample_with_fit(with_errors(sign=sign), ONE, draws=100, random_seed=0)[0]
+        for sign in (-1, 1)
     )
     # the same scores, with the other sign
     flipped = bs.Leaderboard(-with_errors().scores, metric="score", standard_error=0.03)
     assert np.all(up["observed_data"]["score"].values > 0)
     assert np.all(np.diff(down["observed_data"]["sorted_score"]) >= 0)
     assert np.all(np.diff(up["observed_data"]["sorted_score"]) <= 0)
-    other = sample_board(
+    other = sample_with_fit(
         bs.Leaderboard(-flipped.scores, metric="score", standard_error=0.03),
         ONE,
         draws=100,
         random_seed=0,
-    )
+    )[0]
     for group, names in {
         "posterior": ("theta_sota", "location", "multiplicity_bias"),
         "prior": ("theta_sota", "winner_skill", "expected_sota", "location", "multiplicity_bias"),
@@ -365,10 +366,10 @@ def test_without_checking_groups_all_else_is_the_same(board: bs.Leaderboard) -> 
 
 def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     board, options = board_of(crowd(10)), {"draws": 50, "chains": 2, "random_seed": 0}
-    whole = sample_board(board, ONE, **options)
+    whole = sample_with_fit(board, ONE, **options)[0]
     monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 16 * 10 * 100 // 4 + 1)
     monkeypatch.setattr(sample_groups, "SINGLE", 1000)
-    tree = sample_board(board, ONE, **options)
+    tree = sample_with_fit(board, ONE, **options)[0]
     for name in ("prior", "prior_predictive", "posterior_predictive"):
         assert tree[name]["draw"].values.tolist() == list(range(0, 50, 4))
         assert 0 < tree[name].to_dataset().nbytes <= 1.2 * sample_groups.LARGEST_GROUP
@@ -378,7 +379,7 @@ def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_allclose(tree["log_likelihood"]["score"], exact, rtol=1e-6)
     assert "keep one of 4 draws" in tree.attrs["notes"]
     monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 4 * 10 * 99)
-    tree = sample_board(board, ONE, **options)
+    tree = sample_with_fit(board, ONE, **options)[0]
     assert "log_likelihood" not in tree.children
     assert "no group log_likelihood" in tree.attrs["notes"]
     assert "log_prior" in tree.children

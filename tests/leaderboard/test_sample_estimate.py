@@ -15,7 +15,7 @@ from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.text import steady_decimals
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.posterior import draw_leaderboard
+from bayes_sota.leaderboard.posterior import draw_with_parameters
 from bayes_sota.leaderboard.sample_estimate import (
     FIELDS,
     draw_real_board,
@@ -152,7 +152,7 @@ def test_rows_that_share_the_fit_agree_with_fits_and_draws_that_share_nothing(
         others["submission_luck", 0.9] = fit_field(kernel, known, np.random.default_rng(3))
     for (assumption, value), found in others.items():
         row = rows[(rows["assumption"] == assumption) & (rows["value"] == value)].iloc[0]
-        theta = draw_leaderboard(found, 20_000, np.random.default_rng(4))["theta_sota"]
+        theta = draw_with_parameters(found, 20_000, np.random.default_rng(4))[0]["theta_sota"]
         low, high = np.quantile(theta, [0.025, 0.975])
         assert abs(row["mean"] - theta.mean()) < 0.1 * theta.std(), assumption
         assert abs(row["lower"] - low) < 0.25 * theta.std(), assumption

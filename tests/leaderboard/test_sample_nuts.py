@@ -13,7 +13,7 @@ from bayes_sota.leaderboard import sample_nuts
 from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
 from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
-from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
+from bayes_sota.leaderboard.posterior import draw_with_parameters, leaderboard_posterior
 from bayes_sota.leaderboard.predictive import draw_own_fields
 from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
 from bayes_sota.leaderboard.summary_newcomers import probability_truly_better
@@ -258,7 +258,7 @@ def test_nuts_agrees_with_the_exact_route(m, n_test):
     board = board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, m))), n_test)
     found = sample_board_nuts(board, ONE, cores=2, random_seed=1)
     fit = fit_field(ScoreKernel.of(board), ONE, np.random.default_rng(2), points=5_000)
-    exact = draw_leaderboard(fit, 40_000, np.random.default_rng(3))
+    exact = draw_with_parameters(fit, 40_000, np.random.default_rng(3))[0]
     for name in (
         "theta_sota",
         "winner_skill",

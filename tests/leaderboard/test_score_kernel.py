@@ -136,3 +136,17 @@ def test_scores_that_are_no_accuracies_have_normal_errors() -> None:
     kernel = ScoreKernel.of(board)
     z = (kernel.psi - 0.91) / 0.01
     np.testing.assert_allclose(kernel.log_kernel(0.6)[1], -0.5 * z**2 / 0.64)
+
+
+def test_rounding_of_another_processor_draws_the_same_new_scores() -> None:
+    """Of the largest correlation that is feasible a chance is 0, or the rounding error of 0."""
+    law = score_law(Leaderboard([0.8, 0.9, 0.95], n_test=300))
+    skills, rho = np.random.default_rng(0).uniform(0.7, 0.97, (500, 4)), np.full(500, 0.999)
+    scores, states = [], []
+    for wobble in (0.0, 2e-16, -3e-16):
+        rng = np.random.default_rng(1)
+        scores.append(law.best_new_score(skills * (1 + wobble), rho, None, rng))
+        states.append(rng.bit_generator.state)
+    assert states[0] == states[1] == states[2]
+    assert np.array_equal(scores[0], scores[1])
+    assert np.array_equal(scores[0], scores[2])

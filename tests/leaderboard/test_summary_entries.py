@@ -13,7 +13,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import markdown_text, spreadsheet_text
-from bayes_sota.items.comparison import compare_with_leader
+from bayes_sota.items.comparison import compare_methods
 from bayes_sota.leaderboard import summary_entries as entry_table
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.summary_entries import COLUMNS
@@ -122,7 +122,9 @@ def test_responses_are_compared_item_by_item() -> None:
     correct = rng.random((400, 6)) < np.linspace(0.7, 0.9, 6)
     answers = bs.Responses(correct, names=list("abcdef"))
     table = bs.board_table(answers, random_seed=1)
-    worse = compare_with_leader(answers).p_not_below < 1e-4  # told apart by pairs beyond doubt
+    worse = (
+        compare_methods(answers, random_seed=0).p_not_below < 1e-4
+    )  # told apart by pairs beyond doubt
     beaten = {name for name, w in zip(answers.names, worse, strict=True) if w}
     assert beaten
     assert not beaten & set(table.frame["name"][table.frame["tied_with_best"]])
