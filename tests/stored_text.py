@@ -4,6 +4,8 @@ import re
 
 UNITS, RELATIVE = 3, 1e-5
 """By how many units of its last digit, or by which share, a stored number may differ elsewhere."""
+ELSEWHERE = 7e-3
+"""By which share where another processor finds another sample of parameters."""
 VERDICT = re.compile(
     r"may be trusted|needs more draws|, not the [\d.]+ %? ?it shows|, as it does here"
 )

@@ -548,6 +548,7 @@ def _read_outcomes(
     help="With --gap: answers or numbers at hand, which tell variances, clusters, tasks and runs.",
 )
 @click.option("--pair", nargs=2, help="With --pilot: the two methods; default the best two.")
+@click.option("--metric", help="With --pilot: which metric of a log.")
 @number_option(NOT_NEGATIVE, "--cost-per-item", help="With --pilot: of one more item.")
 @number_option(
     NOT_NEGATIVE, "--cost-per-run", help="With --pilot: of one run of both methods on an item."
@@ -576,7 +577,7 @@ def plan(
 
         if gap is None:
             raise InputError("--pilot needs --gap, the true difference that is to be found")
-        answers = read_evaluations(pilot)
+        answers = read_evaluations(pilot, metric=asked.pop("metric"))
         asked |= {"source": answers.source, "notes": answers.notes}
         report = claims.plan_from_pilot(answers.outcomes, gap, **asked)
         return shown.deliver(report, draw=partial(_pilot_figure, report))
@@ -591,7 +592,7 @@ def plan(
     return shown.deliver(claims.describe_plan(planned), draw=draw)
 
 
-_OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
+_OF_PILOTS = ("pair", "metric", "cost_per_item", "cost_per_run")
 _OF_GAPS = (
     "winner",
     "accuracy",

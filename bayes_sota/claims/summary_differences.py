@@ -54,6 +54,10 @@ _ONE_PAIR = (
     "P(false): that the first is better than the second is false, for a pair that was named before "
     "the scores were seen; --pairs allows for having looked at all."
 )
+_PAIR_OF_TASKS = (
+    "of a pair by itself the tasks' own variance is taken, which few tasks hardly tell and which "
+    "may be smaller than that of new items; without --pair it is drawn towards that of all pairs"
+)
 _TASKS = (
     "difference, interval and P: drawn towards what all tasks say, the more the fewer items a task "
     "has. stands: all of these verdicts are true at once with probability"
@@ -107,8 +111,8 @@ def report_pairs(
     >>> round(pair["difference"]["mean"], 2)
     0.31
     """
-    rng, seed = resolve_seed(random_seed)
     NOT_NEGATIVE.check(margin, "margin")
+    rng, seed = resolve_seed(random_seed)
     if pair is None:
         refuse_unused("all pairs", {"margin": margin or None, "anytime": anytime})
     else:
@@ -117,33 +121,31 @@ def report_pairs(
     places = _pairs(compared, pair)
     first, second = zip(*places, strict=True)
     differences = compared.sign * (compared.draws[:, first] - compared.draws[:, second])
-    rows = [
-        _row_of_pair(compared, *place, difference, ci_prob, rope)
-        for place, difference in zip(places, differences.T, strict=True)
-    ]
-    if pair is None:
-        for row, p in zip(rows, adjusted_chances(differences).tolist(), strict=True):
-            row |= {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
+    each = zip(places, differences.T, strict=True)
+    rows = [_row_of_pair(compared, *place, gap, ci_prob, rope) for place, gap in each]
     remarks, items = [*notes, *compared.notes], counted(compared.n_items, outcomes.unit)
-    apart = sum(row.get("told_apart", False) for row in rows)
-    verdict: Row = {}
+    verdict, apart = dict[str, Any](), None
     if pair is not None:
-        lower, upper = sorted(compared.sign * x for x in rows[0]["difference"]["interval"])
-        verdict = {"verdict": verdict_at_end(lower, upper, margin)}
+        verdict = _verdict_at_end(rows[0], compared.sign, margin)
         if anytime:
             verdict = verdict_at_any_time(outcomes, pair, margin, ci_prob)
         verdict |= {"margin": margin, "anytime": anytime}
+        if outcomes.new == "tasks" and outcomes.tasks is not None:
+            remarks.append(_PAIR_OF_TASKS)
         said = _pair_said(rows[0], items, ci_prob, compared)
         said.append(_verdict_said(verdict, rows[0], ci_prob))
     else:
-        pairs = f"{apart:,} of {counted(len(rows), 'pair')} of methods are told apart"
-        said = [f"On the same {items} {pairs}, at {ci_prob:.0%} for all together."]
+        for row, p in zip(rows, adjusted_chances(differences).tolist(), strict=True):
+            row |= {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
+        apart = sum(row["told_apart"] for row in rows)
+        of = f"{apart:,} of {counted(len(rows), 'pair')} of methods"
+        said = [f"On the same {items} {of} are told apart, at {ci_prob:.0%} for all together."]
     return claim_report(
         {
             **verdict,
             "pairs": rows,
             "n_pairs": len(rows),
-            "n_told_apart": None if pair else apart,
+            "n_told_apart": apart,
             "n_items": compared.n_items,
             "n_clusters": compared.n_clusters,
             "prob": ci_prob,
@@ -158,6 +160,11 @@ def report_pairs(
         legend=[_ONE_PAIR if pair else _ALL_PAIRS],
         about=MethodsClaim(compared, None, partial(comparison_tree, compared, outcomes, seed=seed)),
     )
+
+
+def _verdict_at_end(row: Row, sign: int, margin: float) -> Row:
+    lower, upper = sorted(sign * x for x in row["difference"]["interval"])
+    return {"verdict": verdict_at_end(lower, upper, margin)}
 
 
 def _verdict_said(test: Row, row: Row, ci_prob: float) -> str:

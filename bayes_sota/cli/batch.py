@@ -399,15 +399,7 @@ def _described(outcomes: Sequence[tuple[dict[str, Any], str]], seed: int, folder
     if doubtful:
         reasons.append(f"diagnostics fail on {counted(len(doubtful), 'board')}: {doubtful[0]}")
     again = [f"{record['identifier']}: {why}" for record, why in outcomes if why]
-    notes = (
-        [
-            f"{counted(len(again), 'board')} that had a result "
-            f"{'was' if len(again) == 1 else 'were'} "
-            f"computed again ({'; '.join(again[:3])}{'; ...' if len(again) > 3 else ''})"
-        ]
-        if again
-        else []
-    )
+    notes = [_computed_again(again)] if again else []
     return Report(
         tables=[Table.of([_cells(record) for record in records])],
         make_frame=partial(_frame, records),
@@ -430,6 +422,13 @@ def _described(outcomes: Sequence[tuple[dict[str, Any], str]], seed: int, folder
         notes=notes,
         reasons=reasons,
     )
+
+
+def _computed_again(again: list[str]) -> str:
+    boards = counted(len(again), "board")
+    named = f"{'; '.join(again[:3])}{'; ...' if len(again) > 3 else ''}"
+    had = "was" if len(again) == 1 else "were"
+    return f"{boards} that had a result {had} computed again ({named})"
 
 
 def _frame(records: Sequence[dict[str, Any]]) -> "pd.DataFrame":

@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,41 +108,20 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
     not tried as anything else.
     """
     from bayes_sota.claims.command import responses
-    from bayes_sota.data.files.content import Content
-    from bayes_sota.data.files.opening import open_source
-    from bayes_sota.data.formats.item_logs import is_log_archive
     from bayes_sota.data.formats.lm_evaluation import result_files
-    from bayes_sota.data.readers import outcomes
     from bayes_sota.epp.command import epp
     from bayes_sota.leaderboard.command import sota
 
     results = result_files(file)
     if results is not None:
         return _results(results), []
-    is_folder = file.is_dir()
-    is_json = is_folder or is_log_archive(file) or isinstance(open_source(file), Content)
-    kinds: list[Callable[[Path], Finding]] = [
-        _manifest,
-        _fold_scores,
-        _paired,
-        _claims,
-        _leaderboard,
-        _rounds,
-        _numbers,
-        _data,
-    ]
-    if is_folder or outcomes.looks_like_responses(file):
-        kinds = [_answers]
-    elif is_json:
-        kinds = [_answers, _rounds]
-    elif outcomes.looks_like_item_scores(file):
-        kinds = [_numbers]
     said_of: dict[Callable[[Path], Finding], tuple[str, click.Command]] = {
         _answers: ("answers", responses),
         _numbers: ("numbers for items", sota),
         _leaderboard: ("a leaderboard", sota),
         _rounds: ("scores over rounds", epp),
     }
+    kinds = _kinds_of(file)
     problems: list[dict[str, Any]] = []
     for kind in kinds:
         try:
@@ -158,6 +137,31 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
     said = f"{file.name} is none of the files that one command reads by itself."
     what = "a table of another form; bayes-sota examples writes one of each"
     return Finding("unknown", said, {}, [], [("anything", what)]), problems
+
+
+def _kinds_of(file: Path) -> list[Callable[[Path], Finding]]:
+    """What a file may be, in the order in which that is tried."""
+    from bayes_sota.data.files.content import Content
+    from bayes_sota.data.files.opening import open_source
+    from bayes_sota.data.formats.item_logs import is_log_archive
+    from bayes_sota.data.readers import outcomes
+
+    if file.is_dir() or outcomes.looks_like_responses(file):
+        return [_answers]
+    if is_log_archive(file) or isinstance(open_source(file), Content):
+        return [_answers, _rounds]
+    if outcomes.looks_like_item_scores(file):
+        return [_numbers]
+    return [
+        _manifest,
+        _fold_scores,
+        _paired,
+        _claims,
+        _leaderboard,
+        _rounds,
+        _numbers,
+        _data,
+    ]
 
 
 def problem_of(message: str) -> dict[str, Any]:
@@ -183,18 +187,25 @@ def _of_board(options: str = "") -> list[tuple[str, str]]:
     ]
 
 
-def _answers(file: Path) -> Finding:
+def _evaluations_of(file: Path) -> tuple[Any, str]:
+    """Answers, and the option for a metric where that has to be chosen."""
     from bayes_sota.claims.command import responses
-    from bayes_sota.data.readers.outcomes import looks_like_responses, read_evaluations
-    from bayes_sota.data.responses import Responses
+    from bayes_sota.data.readers.outcomes import read_evaluations
 
-    chosen, doubts = "", []
     try:
-        evaluations = read_evaluations(file)
+        return read_evaluations(file), ""
     except AmbiguousMetricError as error:
         evaluations = read_evaluations(file, metric=error.metrics[0])
-        chosen = f" --metric {error.metrics[0]}"
-        doubts.append(name_options(str(error), responses.params))
+        doubt = name_options(str(error), responses.params)
+        notes = (doubt, *evaluations.notes)
+        return replace(evaluations, notes=notes), f" --metric {error.metrics[0]}"
+
+
+def _answers(file: Path) -> Finding:
+    from bayes_sota.data.readers.outcomes import looks_like_responses
+    from bayes_sota.data.responses import Responses
+
+    evaluations, chosen = _evaluations_of(file)
     data = evaluations.outcomes
     if not isinstance(data, Responses):
         return _of_numbers(data, list(evaluations.notes))
@@ -218,9 +229,11 @@ def _answers(file: Path) -> Finding:
         ("... on new tasks like these?", "score {} --new tasks", tasks >= 3),
         ("Is one of several runs right?", "score {} --metric pass@2", runs > 1 and not chosen),
         ("Who may be the best?", "board {}", table),
+        ("... in new tasks like these?", "board {} --new tasks", table and tasks >= 3),
         ("What can each do in every task?", "board {} --by task", table and tasks > 1),
         ("How good is the best?", "sota {}", table),
         ("Which methods cannot be told apart?", "claim responses {}", several),
+        ("How many items tell the best two apart?", "claim plan --gap 0.02 --pilot {}", several),
     ]
     lacking = [
         ("who is better", "answers of another classifier to the same items", not several),
@@ -231,15 +244,22 @@ def _answers(file: Path) -> Finding:
         [(question, what + chosen * (rows is asked)) for question, what, holds in rows if holds]
         for rows in (asked, lacking)
     )
-    notes = ["answers are missing; taken to be missing at random"] * data.has_missing
-    parts = [counted(tasks, "task")] * bool(tasks)
-    parts += [] if n_clusters is None else [f"{n_clusters:,} clusters"]
+    notes = [*evaluations.notes]
+    notes += ["answers are missing; taken to be missing at random"] * data.has_missing
+    return Finding("answers", _said_of_answers(file, facts), facts, commands, missing, notes)
+
+
+def _said_of_answers(file: Path, facts: dict[str, Any]) -> str:
+    """How many classifiers, items, tasks, clusters and runs there are."""
+    runs, clusters, tasks = (facts[f"n_{what}"] for what in ("runs", "clusters", "tasks"))
+    parts = [counted(tasks, "task")] if tasks else []
+    parts += [] if clusters is None else [f"{clusters:,} clusters"]
     parts += [f"{runs:,} runs"] * (runs > 1)
-    said = (
-        f"{file.resolve().name} has the answers of {counted(len(methods), 'classifier')} to "
-        f"{counted(data.n_items, 'item')}{f' ({", ".join(parts)})' * bool(parts)}."
+    return (
+        f"{file.resolve().name} has the answers of "
+        f"{counted(facts['n_classifiers'], 'classifier')} to "
+        f"{counted(facts['n_items'], 'item')}{f' ({", ".join(parts)})' * bool(parts)}."
     )
-    return Finding("answers", said, facts, commands, missing, [*doubts, *evaluations.notes, *notes])
 
 
 def _numbers(file: Path) -> Finding:

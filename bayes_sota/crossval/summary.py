@@ -147,6 +147,19 @@ class JudgedRuns:
         return judged_tree(self.scores, estimates, draws, seed, about)
 
 
+def _check_asked(
+    scores: FoldScores, pairing: Pairing, level: float, ci_prob: float, rope: float | None
+) -> None:
+    """``InputError`` where what is asked of an experiment cannot be."""
+    check_choice("pairing", pairing, Pairing)
+    LEVEL.check(level, "level")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    if rope is not None:
+        NOT_NEGATIVE.check(rope, "rope")
+    if len(scores.learners) < 2:
+        raise InputError("an order needs at least 2 learners, got 1")
+
+
 def judge_runs(
     scores: FoldScores,
     probabilities: Probabilities = None,
@@ -218,13 +231,7 @@ def judge_runs(
     >>> print(report.sentences[0])
     With other partitions b comes before a in 100 of 100 comparisons of runs that fixed 10 stops.
     """
-    check_choice("pairing", pairing, Pairing)
-    LEVEL.check(level, "level")
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    if rope is not None:
-        NOT_NEGATIVE.check(rope, "rope")
-    if len(scores.learners) < 2:
-        raise InputError("an order needs at least 2 learners, got 1")
+    _check_asked(scores, pairing, level, ci_prob, rope)
     across = rows_across_tasks(scores, other_folds, truth, level)
     rng, seed = resolve_seed(random_seed)
     chosen = rule or (KolmogorovSmirnovRule() if probabilities is None else SpearmanRule())
@@ -235,7 +242,11 @@ def judge_runs(
     stops = stopping_iterations(chosen, scores, probabilities, together=together)
     learners = list(learner_rows(scores, state, stops))
     pairs = list(_pairs(scores, state, judged[0], pairing, ci_prob=ci_prob, rope=rope))
-    ranks = average_ranks(state.mean, scores.learners, level) if len(scores.tasks) > 1 else None
+    ranks = verdicts = None
+    if len(scores.tasks) > 1:
+        ranks = average_ranks(state.mean, scores.learners, level)
+        tests = signed_rank_tests(state.mean, scores.learners, level)
+        verdicts = [asdict(one) for one in tests]
     reasons = list(_unsteady(scores, probabilities, stops, chosen))
     content = {
         "rule": {"name": chosen.name, "least_iterations": chosen.least, **asdict(chosen)},  # type: ignore[call-overload]
@@ -250,33 +261,39 @@ def judge_runs(
         "learners": learners,
         "pairs": pairs,
         "rules": [rule_row(one, pairing) for one in judged],
-        "ranks": None if ranks is None else rank_row(ranks),
-        "steady_verdicts": None
-        if ranks is None
-        else [asdict(one) for one in signed_rank_tests(state.mean, scores.learners, level)],
+        "ranks": ranks and rank_row(ranks),
+        "steady_verdicts": verdicts,
         **across,
     }
     content |= {
         "advice": list(advice_of(content, reasons)),
-        "notes": list(notes_of(scores, probabilities, judged[0], content["steady_verdicts"])),
+        "notes": list(notes_of(scores, probabilities, judged[0], verdicts)),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": int(seed) if seed.isdigit() else seed,
     }
+    return _report(content, JudgedRuns(scores, tuple(judged), ranks, content))
+
+
+def _report(content: dict[str, Any], about: JudgedRuns) -> Report:
+    """The answer, tables and what they rest on."""
     sentences = [*answer_of(content), *content["advice"]]
     tables, legend = zip(*tables_of(content), strict=True)
-    how = f"{orderings} random orderings of {content['n_iterations']} iterations of {scores.folds}"
+    how = (
+        f"{content['orderings']} random orderings of {content['n_iterations']} iterations of "
+        f"{content['folds']}-fold cross-validation, seed {content['seed']}"
+    )
     return Report(
         content=content,
-        make_frame=partial(frame_of, learners),
+        make_frame=partial(frame_of, content["learners"]),
         tables=tables,
         sentences=sentences,
         legend=[line for line in legend if line],
         notes=content["notes"],
-        reasons=reasons,
+        reasons=content["diagnostics"]["reasons"],
         paragraph=[*sentences, *as_sentences(content["notes"])],
-        basis=[f"{how}-fold cross-validation, seed {seed}", SOFTWARE],
+        basis=[how, SOFTWARE],
         measured="learners",
-        about=JudgedRuns(scores, tuple(judged), ranks, content),
+        about=about,
     )
 
 

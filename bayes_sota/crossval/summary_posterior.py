@@ -69,17 +69,15 @@ def report_comparison(
         for t in [*places, *range(len(tasks))]
         for k, (a, b) in enumerate(combinations(names, 2))
     ]
-    dropped = int(tree.attrs["dropped_iterations"])
-    left_out = f"{counted(dropped, 'iteration')} that a learner did not complete are left out"
-    notes = [left_out] if dropped else []
+    notes = []
+    if dropped := int(tree.attrs["dropped_iterations"]):
+        left_out = counted(dropped, "iteration")
+        notes.append(f"{left_out} that a learner did not complete are left out")
     known = "posterior" if "overlap_correlation" in posterior else "constant_data"
     correlation = float(tree[known]["overlap_correlation"].mean())
     learners = _learners(tree, names, ci_prob)
     n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
-
-    def likely(p: float) -> str:
-        return chance(p, share_mcse(p, n_draws / 2))  # draws of NUTS depend on each other
-
+    likely = partial(_likely, n_draws=n_draws)
     return Report(
         content={
             "learners": learners,
@@ -107,6 +105,11 @@ def report_comparison(
         measured="learners",
         about=tree,
     )
+
+
+def _likely(p: float, n_draws: int) -> str:
+    """A probability by draws of NUTS, which depend on each other."""
+    return chance(p, share_mcse(p, n_draws / 2))
 
 
 def _plain(pair: dict[str, Any]) -> dict[str, Any]:

@@ -81,28 +81,11 @@ def describe_runs(runs: CrossValidation) -> Report:
         "notes": list(runs.notes),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
     }
-    rows, score = content["learners"], score_name(data.scorer)
-    size = f"{content['canonical_iterations']}x{data.folds}"
-    columns = dict(zip(_NUMBERS, _HEADER, strict=True)) | {"canonical": f"canonical ({size})"}
-    if not two:
-        del columns["pooled"]
-    sentences = list(_sentences(content))
+    score, sentences = score_name(data.scorer), list(_sentences(content))
     return Report(
         content=content,
         make_frame=lambda: frame,
-        tables=[
-            Table(
-                ["learner", *columns.values(), "best in"],
-                [
-                    [
-                        row["learner"],
-                        *(_number(row, name) for name in columns),
-                        f"{row['share_best']:.0%}",
-                    ]
-                    for row in rows
-                ],
-            )
-        ],
+        tables=[_table(content, two)],
         sentences=sentences,
         legend=[
             f"steady state: mean {score} over all partitions; canonical: of the first partitions "
@@ -120,6 +103,19 @@ def describe_runs(runs: CrossValidation) -> Report:
         ],
         about=runs,
     )
+
+
+def _table(content: dict[str, Any], two: bool) -> Table:
+    """A row per learner; pooled AUROC is of two classes."""
+    size = f"{content['canonical_iterations']}x{content['folds']}"
+    columns = dict(zip(_NUMBERS, _HEADER, strict=True)) | {"canonical": f"canonical ({size})"}
+    if not two:
+        del columns["pooled"]
+    cells = [
+        [row["learner"], *(_number(row, name) for name in columns), f"{row['share_best']:.0%}"]
+        for row in content["learners"]
+    ]
+    return Table(["learner", *columns.values(), "best in"], cells)
 
 
 def _sentences(content: dict[str, Any]) -> Iterator[str]:

@@ -584,8 +584,8 @@ def _notes(
     count = 0 if data.new != "tasks" or data.tasks is None else len(data.task_weights)
     if 0 < count < _MANY_TASKS:
         yield (
-            f"of {count} tasks the best is put too low: with five to eight its error was 1.1 to "
-            "1.25 times that of the best score (docs/measured/responses.md)"
+            f"with {count} tasks the estimate for the best tends to be too low, and is no more "
+            "accurate than its score (docs/measured/responses.md)"
         )
     modelled = ([data.names[j] for j in one if kernel.modelled[j]] for one in correlation.families)
     if families := [", ".join(members) for members in modelled if len(members) > 1]:

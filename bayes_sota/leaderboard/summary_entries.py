@@ -60,6 +60,7 @@ from bayes_sota.leaderboard.submissions import check_luck
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
     Questions,
+    note_on_newcomer,
     reasons_of_answers,
     sentences_of,
 )
@@ -103,7 +104,8 @@ _TIERS = (
 )
 _MANY = (
     "joint sets of ranks were seen to hold less often than said above "
-    f"{MOST_JOINT} entries: stepwise ones are wider and hold"
+    f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, with "
+    "--submissions 1 where entries had several"
 )
 _MOST_RANKS = 1000  # of which each entry's probability is told
 _NAMED = 5  # entries in a sentence
@@ -126,7 +128,7 @@ def _report(
         *sentences_of(content),
         _may_be_best(content),
         *_among_best(content["surely_among_best"]),
-        *_apart(content["separating_first_two"], metric, about),
+        *_apart(content["separating_first_two"], metric, about, content["prob"]),
     ]
     legend = [skill_is_about(_SKILL, about), _RANKS[content["ranks"]].format(prob), _TIERS]
     who = shown_name(first["name"], 60)
@@ -233,7 +235,7 @@ def _among_best(content: dict[str, Any]) -> list[str]:
     return [f"Surely among the best {content['k']:,} {'is' if one else 'are'} {names}."]
 
 
-def _apart(needed: dict[str, Any] | None, metric: Metric, about: New) -> list[str]:
+def _apart(needed: dict[str, Any] | None, metric: Metric, about: New, prob: float) -> list[str]:
     """How many items, or tasks, would tell the first two apart."""
     if needed is None:
         return []
@@ -245,11 +247,12 @@ def _apart(needed: dict[str, Any] | None, metric: Metric, about: New) -> list[st
     size = f"{times:.2g}" if times < 100 else f"{_two_digits(times):,}"
     size += f" times as many {about}"
     if needed["n_test"] is not None:
-        size = f"about {needed['n_test']:,} items instead of {needed['n_test_now']:,}"
+        more = _two_digits(needed["n_test"] - needed["n_test_now"])
+        size = f"about {needed['n_test']:,} items in all, {more:,} more"
     first, second = (plain_text(name, 60) for name in needed["names"])
     return [
-        f"To tell {first} from {second} with a power of {_POWER:.0%}, if they differ by as much as "
-        f"is expected ({gap}), takes {size}."
+        f"To tell {first} from {second} at {prob:.0%}, two-sided, with a power of {_POWER:.0%}, if "
+        f"they differ by as much as is expected ({gap}), takes {size}."
     ]
 
 
@@ -331,29 +334,22 @@ def board_table(
     DRAWS.check(draws, "draws")
     questions = Questions(above, new_score, gap, new_n_test)
     questions.check_used("the table of a board")
-    data = _read(board_or_responses, n_test)
-    board = board_of(data)
+    board = board_of(data := _read(board_or_responses, n_test))
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
     check_luck(priors, data)
-    m = len(board.names)
-    if p_rank and m > _MOST_RANKS:
+    if p_rank and (m := len(board.names)) > _MOST_RANKS:
         raise InputError(f"p_rank is for {_MOST_RANKS:,} entries at most, got {m:,}")
     rng, seed = resolve_seed(random_seed)
     posterior, entries, learnt = _posterior_of(data, spec.priors, draws, rng)
     rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": learnt}
     sets = rank_sets(data, entries, posterior.draws["rho"], ci_prob, ranks, rng)
     winner = _summary_of(posterior, "winner_skill", ci_prob)
-    told = dict[str, Any]()
-    if questions:
-        newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
-        told = questions.answers(newcomer)
+    told = _asked(questions, posterior)
     joint = isinstance(posterior, JointPosterior)
     leads = None if joint else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, sets, ci_prob).assign(**_own_errors(board))
-    rows = [_entry(row) for row in rows_of(frame)]
-    if p_rank:
-        for row, places in zip(rows, entries.rank_probabilities()[board.order], strict=True):
-            row["p_rank"] = places.tolist()
+    rows = _rows(frame, entries.rank_probabilities()[board.order] if p_rank else None)
+    separating = _separating(data, frame, entries, posterior.draws["rho"], sets, ci_prob)
     reasons = [*posterior.reasons, *reasons_of_answers(told)]
     content = {
         "entries": rows,
@@ -361,22 +357,21 @@ def board_table(
         **told,
         "rho": rho,
         **items_of(data),
-        "n_entries": m,
+        "n_entries": len(rows),
         "n_tied_with_best": int(frame["tied_with_best"].sum()),
         "ranks": sets.how,
         "n_tiers": int(sets.tier.max()),
         "n_separated_neighbours": sets.separated,
         "surely_among_best": _surely_among(frame),
-        "separating_first_two": _separating(
-            data, frame, entries, posterior.draws["rho"], sets, ci_prob
-        ),
+        "separating_first_two": separating,
         "prob": ci_prob,
         "notes": [
             *posterior.notes,
             *notes_on_field(board, spec.name, model),
             *_hidden(board),
             _on_rho(data, rho, spec),
-            *[_MANY] * (sets.how == "joint" and m > MOST_JOINT),
+            *note_on_newcomer(told, learnt),
+            *[_MANY] * (sets.how == "joint" and len(rows) > MOST_JOINT),
             *(_moved(frame, board) if posterior.fit.kernel.has_luck else []),
             *_rough(len(entries.skill)),
         ],
@@ -483,6 +478,25 @@ def rho_in_words(rho: dict[str, Any]) -> str:
     """Value of a known rho, else its mean and interval."""
     low, high = rho["interval"]
     return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({span((low, high), 2)})"
+
+
+def _asked(
+    questions: Questions, posterior: LeaderboardPosterior | JointPosterior
+) -> dict[str, Any]:
+    """What is asked of theta_sota and of a newcomer."""
+    if not questions:
+        return {}
+    newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
+    return questions.answers(newcomer)
+
+
+def _rows(frame: pd.DataFrame, rank_probabilities: FloatArray | None) -> list[dict[str, Any]]:
+    """Entries as in JSON, each with the probability of every rank where that is asked for."""
+    rows = [_entry(row) for row in rows_of(frame)]
+    if rank_probabilities is not None:
+        for row, places in zip(rows, rank_probabilities, strict=True):
+            row["p_rank"] = places.tolist()
+    return rows
 
 
 def _two_digits(number: float) -> int:

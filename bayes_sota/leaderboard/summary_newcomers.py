@@ -528,6 +528,17 @@ class Answering(Protocol):
         """As of ``probability_shown``."""
 
 
+def note_on_newcomer(answers: dict[str, Any], rho_is_learnt: bool) -> list[str]:
+    """What the chances of a newcomer rest on where scores are all that is known."""
+    if rho_is_learnt or "p_new_truly_better" not in answers:
+        return []
+    return [
+        "whether a new classifier is truly better depends much on how far it shares the luck of "
+        "the items with the others (rho), which scores do not tell: compare it with the best item "
+        "by item; or see what --correlation changes"
+    ]
+
+
 def sentences_of(answers: dict[str, Any]) -> list[str]:
     """Answers in words, one sentence for each."""
     lines = []

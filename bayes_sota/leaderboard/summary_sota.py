@@ -67,6 +67,7 @@ from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
     Questions,
     diagnose_answers,
+    note_on_newcomer,
     sentences_of,
 )
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
@@ -203,9 +204,9 @@ def describe_sota(
     subjects = [_subject(board, one, alone) for board, one in pairs]
     asked = [line for one in each for line in sentences_of(one)]
     legend = _above_sota(content)
-    notes = [*content.get("notes", ()), *remarks]
+    learnt = isinstance(boards[0], Responses | ItemScores)
+    notes = [*content.get("notes", ()), *remarks, *note_on_newcomer(each[0], learnt)]
     content |= {"notes": notes} if notes else {}
-    above = [_ABOVE] * (min(one["bias"] for one in each) < 0)
     return Report(
         content=content,
         make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
@@ -214,17 +215,12 @@ def describe_sota(
             *(line for board, one in pairs for line in _expected(board, one, alone)),
             *subjects,
             *asked,
-            *above,
+            *[_ABOVE] * (min(one["bias"] for one in each) < 0),
             skill_is_about(_WHAT_TO_REPORT, new),
             f"Ranges are {ci_prob:.0%} intervals.",
         ],
         paragraph=[
-            *(
-                f"{subject} The true skill of the best classifier (theta_sota) is estimated at "
-                f"{estimate(one['theta_sota'], ci_prob)}, {_beside(one)}; that of the "
-                f"classifier with the best score at {estimate(one['winner_skill'], ci_prob)}."
-                for subject, one in zip(subjects, each, strict=True)
-            ),
+            *(_printed(*of, ci_prob) for of in zip(subjects, each, strict=True)),
             *as_sentences([*legend, *asked]),
             _field(tree, content),
             about_rho(content["rho"], content["model"]),
@@ -243,6 +239,15 @@ def describe_sota(
         ],
         measured=measured_of(boards[0]),
         about=tree,
+    )
+
+
+def _printed(subject: str, one: dict[str, Any], ci_prob: float) -> str:
+    """A board and its estimates, as a paper says them."""
+    return (
+        f"{subject} The true skill of the best classifier (theta_sota) is estimated at "
+        f"{estimate(one['theta_sota'], ci_prob)}, {_beside(one)}; that of the "
+        f"classifier with the best score at {estimate(one['winner_skill'], ci_prob)}."
     )
 
 
@@ -600,19 +605,8 @@ def _describe_point(point: FieldEstimate, name: str, source: str, notes: list[st
     if point.estimate == point.observed_maximum:
         solved = f"No {word} field has it as its {what}: the estimate stays at it."
     fields = "field kept fixed" if point.fixed_field else "fields drawn with replacement"
-    header, cells, legend = ["quantity", "value", "what it is"], _point_cells(point, word), []
-    left_out = [
-        *[
-            f"{counted(point.n_below_chance, 'entry', 'entries')} not above chance "
-            f"({point.chance:.4f})"
-        ]
-        * bool(point.n_below_chance),
-        *[f"{point.n_infeasible:,} too weak for rho (Eq. 8)"] * bool(point.n_infeasible),
-    ]
-    if left_out:
-        legend.append("Without " + "; ".join(left_out) + ".")
-    if not point.multiplicity:
-        legend.append(point.reason[0].upper() + point.reason[1:] + ".")
+    header, cells = ["quantity", "value", "what it is"], _point_cells(point, word)
+    legend = _point_legend(point)
     eq = ", Eq. 9" if point.weight is not None else ""
     size = counted(point.n_test, "item")
     title = f"{name}: best score {point.observed_maximum:g} of {entries} on {size}"
@@ -644,6 +638,17 @@ def _describe_point(point: FieldEstimate, name: str, source: str, notes: list[st
         ],
         about=point,
     )
+
+
+def _point_legend(point: FieldEstimate) -> list[str]:
+    """What was left out of the field, and why there may be no multiplicity to speak of."""
+    below = f"{counted(point.n_below_chance, 'entry', 'entries')} not above chance"
+    left_out = [f"{below} ({point.chance:.4f})"] * bool(point.n_below_chance)
+    left_out += [f"{point.n_infeasible:,} too weak for rho (Eq. 8)"] * bool(point.n_infeasible)
+    legend = ["Without " + "; ".join(left_out) + "."] * bool(left_out)
+    if not point.multiplicity:
+        legend.append(point.reason[0].upper() + point.reason[1:] + ".")
+    return legend
 
 
 def _point_cells(point: FieldEstimate, word: str) -> list[list[str]]:

@@ -95,26 +95,18 @@ def maximum(
     if rho == 0:
         refuse_unused("independent classifiers", {"--reference-skill": reference_skill})
     skills = (theta,) if theta is not None else uniform or ()
+    of_classes = {"--spread-ratio": spread_ratio, "--class-correlation": class_correlation}
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
         ratio = parse_ratio(spread_ratio)
         law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho, ratio)
     else:
-        if kind == "roc":
-            raise InputError("--figure-kind roc is for --metric auc")
-        of_aucs = {
-            "--n-positive": n_positive,
-            "--spread-ratio": spread_ratio,
-            "--class-correlation": class_correlation,
-        }
-        for name, value in of_aucs.items():
-            if value is not None:
-                raise InputError(f"{name} is for --metric auc")
+        roc = kind if kind == "roc" else None
+        _refuse_for_accuracies({"--figure-kind roc": roc, "--n-positive": n_positive} | of_classes)
         law, facts = _accuracy_law(n_test, classifiers, skills, rho, reference_skill)
     if kind == "bias":
-        of_one_class = {"--spread-ratio": spread_ratio, "--class-correlation": class_correlation}
-        refuse_unused("--figure-kind bias", of_one_class)
+        refuse_unused("--figure-kind bias", of_classes)
     result: dict[str, Any] = {
         "expected_maximum": law.mean(),
         "sd": law.std(),
@@ -128,10 +120,7 @@ def maximum(
         "notes": [_INDEPENDENT] if chosen_rho is None else [],
     }
     if at_least is not None:
-        positives = facts.get("n_positive")
-        lattice = () if positives is None else (1 / (positives * (n_test - positives)),)
-        p = float(law.at_least(at_least, *lattice))
-        result["p_at_least"] = {"score": at_least, "probability": p}
+        result["p_at_least"] = _chance_of(at_least, law, n_test, facts.get("n_positive"))
     asked = {
         "n_test": n_test,
         "n_classifiers": classifiers,
@@ -144,6 +133,19 @@ def maximum(
     return shown.deliver(
         describe_maximum(result), draw=partial(_figure, kind, law, ci_prob, ratio, asked)
     )
+
+
+def _refuse_for_accuracies(of_aucs: dict[str, Any]) -> None:
+    """``InputError`` for an option that only AUCs have."""
+    for name, value in of_aucs.items():
+        if value is not None:
+            raise InputError(f"{name} is for --metric auc")
+
+
+def _chance_of(score: float, law: Any, n_test: int, positives: int | None) -> dict[str, float]:
+    """Probability of a best score of at least this; AUCs come in steps of one pair of items."""
+    lattice = () if positives is None else (1 / (positives * (n_test - positives)),)
+    return {"score": score, "probability": float(law.at_least(score, *lattice))}
 
 
 def _figure(
