@@ -259,7 +259,7 @@ def plot_methods(
     labels = [f"{plain_text(names[j], _LONGEST)}  {estimate[chance][j]:.2f}" for j in order]
     others = sum(bool(tied[j]) for j in order if j != winner)
     best, rest = plain_text(names[winner], _LONGEST), len(names) - 1
-    finding = f"{best} is told from " + ("the other" if rest == 1 else f"all other {rest}")
+    finding = f"{best} is told from " + ("the other" if rest == 1 else f"each of the other {rest}")
     if others:
         finding = f"{others} of the other {rest} methods cannot be told from {best}"
     if len(order) < len(names):

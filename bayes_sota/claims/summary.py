@@ -28,7 +28,9 @@ from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
 from bayes_sota.core.text import as_sentences, chance, counted
 from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.printed_scores import Rounding
+from bayes_sota.data.responses import Responses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,13 +121,18 @@ class ReportedClaim:
         return claim_tree(**vars(self.claim), random_seed=random_seed)
 
 
+def measured_of(outcomes: Responses | ItemScores) -> str:
+    """What was measured of comparisons of methods: on items, or on data sets as the sample."""
+    return "claims" if outcomes.unit == "item" else "data_sets"
+
+
 def claim_report(
     content: dict[str, Any], said: Sequence[str], how: str, after: str = SOURCE, **parts: Any
 ) -> Report:
     """Report of claims: what is said of them, how they were computed, and after whom."""
     notes = content.get("notes", [])
-    parts = {"paragraph": [*said, *as_sentences(notes)], "notes": notes} | parts
-    return Report(content=content, sentences=said, basis=[how, after], measured="claims", **parts)
+    usual = {"paragraph": [*said, *as_sentences(notes)], "notes": notes, "measured": "claims"}
+    return Report(content=content, sentences=said, basis=[how, after], **usual | parts)
 
 
 def _report(

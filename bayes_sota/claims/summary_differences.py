@@ -25,7 +25,7 @@ from typing import Any, cast
 import numpy as np
 
 from bayes_sota.claims.sample_exact import comparison_tree, tasks_tree
-from bayes_sota.claims.summary import claim_report
+from bayes_sota.claims.summary import claim_report, measured_of
 from bayes_sota.claims.summary_methods import MethodsClaim
 from bayes_sota.claims.verdicts import verdict_at_any_time, verdict_at_end
 from bayes_sota.core.arguments import DEFAULT_SEED, NOT_NEGATIVE, refuse_unused
@@ -158,6 +158,7 @@ def report_pairs(
         make_frame=lambda: frame_of([_flat(row) | row.get("rope", {}) for row in rows]),
         tables=[Table.of([_cells_of_pair(row, compared, ci_prob) for row in rows])],
         legend=[_ONE_PAIR if pair else _ALL_PAIRS],
+        measured=measured_of(outcomes),
         about=MethodsClaim(compared, None, partial(comparison_tree, compared, outcomes, seed=seed)),
     )
 
@@ -178,7 +179,7 @@ def _verdict_said(test: Row, row: Row, ci_prob: float) -> str:
     looked = ", at any look" * test["anytime"]
     after = test.get("decided_after")
     since = "" if after is None else f", since {after:,} of {test['n_compared']:,} items"
-    return f"Verdict at {ci_prob:.0%}{looked}: {told}{since}."
+    return f"Verdict at {ci_prob:.0%}{looked}, for a pair named beforehand: {told}{since}."
 
 
 def adjusted_chances(differences: FloatArray) -> FloatArray:

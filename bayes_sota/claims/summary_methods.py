@@ -11,7 +11,7 @@ import numpy as np
 from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import NUMBERS, SelectedClaim, claim_of_best_entry
-from bayes_sota.claims.summary import claim_report
+from bayes_sota.claims.summary import claim_report, measured_of
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
@@ -112,6 +112,7 @@ def report_methods(
         paragraph=[*answer, *as_sentences(remarks)],
         legend=[_legend(ci_prob, selected)],
         reasons=() if selected is None else selected.reasons,
+        measured=measured_of(outcomes),
         about=MethodsClaim(of, selected, tree),
     )
 

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayes_sota.claims.planning import ClaimPlan
-from bayes_sota.claims.summary import LAWS, SOURCE, claim_report
+from bayes_sota.claims.summary import LAWS, SOURCE, claim_report, measured_of
 from bayes_sota.claims.summary_differences import chosen_pair
 from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, OPEN_SHARE, POSITIVE
 from bayes_sota.core.errors import InputError
@@ -34,6 +34,7 @@ from bayes_sota.items.comparison import columns_of_methods, item_data, student_l
 
 _RUNS = (1, 2, 3, 5, 10, 20)
 _MOST = 10**12
+_SAME_GAP = 0.1  # relative difference
 _SURE_ENOUGH = 0.2  # relative error of a standard error that a plan is still worth having with
 
 
@@ -224,7 +225,7 @@ def plan_from_pilot(
         "designs": designs,
         "best": best,
         "source": source,
-        "notes": [*notes, *_remarks(pilot)],
+        "notes": [*notes, *_remarks(pilot, gap)],
     }
     return claim_report(
         content,
@@ -232,7 +233,8 @@ def plan_from_pilot(
         "Variances of the pilot",
         "Miller 2024, arXiv 2411.00640",
         make_frame=lambda: frame_of(designs),
-        tables=[Table.of([_cells(one) for one in designs], " and ".join(pilot.pair))],
+        tables=[Table.of([_cells(one, pilot.unit) for one in designs], " and ".join(pilot.pair))],
+        measured=measured_of(outcomes),
         about=pilot,
     )
 
@@ -283,7 +285,12 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def _remarks(pilot: Pilot) -> Iterator[str]:
+def _remarks(pilot: Pilot, gap: float) -> Iterator[str]:
+    if abs(gap - abs(pilot.difference)) < _SAME_GAP * gap:
+        yield (
+            "the gap is the one that the pilot shows, which flatters a method that was picked for "
+            "it: plan with a smaller one as well"
+        )
     yield (
         "the level is one-sided, as a claim is; bayes-sota board tells two entries apart with half "
         "of it on either side, which takes --level 0.025 here"
@@ -297,10 +304,10 @@ def _remarks(pilot: Pilot) -> Iterator[str]:
         )
 
 
-def _cells(design: dict[str, Any]) -> dict[str, str]:
+def _cells(design: dict[str, Any], unit: str) -> dict[str, str]:
     cells = {
         "runs": str(design["n_runs"]),
-        "items needed": f"{design['n_items']:,}",
+        f"{unit}s needed": f"{design['n_items']:,}",
         "answers of both": f"{design['n_answers']:,}",
     }
     return cells | ({"cost": f"{design['cost']:,.6g}"} if "cost" in design else {})

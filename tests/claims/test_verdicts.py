@@ -104,5 +104,5 @@ def test_a_gate_from_the_shell(capsys: Any) -> None:
         "--margin", "0.01",
     )  # fmt: skip
     assert code == 3
-    assert "Verdict at 95%: tree is worse than forest." in out
+    assert "Verdict at 95%, for a pair named beforehand: tree is worse than forest." in out
     assert "not met: not-worse is required, and the verdict is worse" in err

@@ -128,7 +128,7 @@ def test_a_result_that_cannot_be_trusted_says_so_above_everything() -> None:
     page = Page(page_of(doubtful))
     assert ("section", "warning") in [(tag, a.get("class")) for tag, a in page.tags]
     assert "too few <points>" in page.words
-    assert "No check of this result failed." not in "".join(page.words)
+    assert "No check of the computation failed." not in "".join(page.words)
 
 
 @pytest.mark.slow
