@@ -1,6 +1,7 @@
 """The group of all commands; each is imported when it is asked for, and the others are not."""
 
 from collections import UserDict
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, cast
 
@@ -47,3 +48,18 @@ cli = click.version_option(__version__, prog_name="bayes-sota")(
         help="Say what the data support about the state of the art behind the best score.",
     )
 )
+
+
+def with_option(option: str, group: click.Group = cli) -> Iterator[str]:
+    """Names of the commands that have an option.
+
+    Examples
+    --------
+    >>> list(with_option("--more")), list(with_option("--nothing"))
+    (['epp'], [])
+    """
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from (f"{name} {below}" for below in with_option(option, command))
+        elif any(option in param.opts for param in command.params):
+            yield name

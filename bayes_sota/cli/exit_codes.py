@@ -3,9 +3,13 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from bayes_sota.cli.interrupts import ENDINGS
 from bayes_sota.core.errors import BayesSotaError, advice_on
+
+if TYPE_CHECKING:
+    import click
 
 _BAD_INPUT, _BUG, _CLOSED = 2, 70, 141
 _ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
@@ -37,6 +41,8 @@ def _unexpected(error: Exception) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message())
         return 0
+    if isinstance(error, click.NoSuchOption):
+        return _complain(_not_here(error), _BAD_INPUT)
     if isinstance(error, click.ClickException):
         return _complain(error.format_message(), _BAD_INPUT)
     if isinstance(error, click.Abort):
@@ -52,6 +58,18 @@ def _unexpected(error: Exception) -> int:
     for advice in _to_install(error):
         return _complain(advice, _BAD_INPUT)
     return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
+
+
+def _not_here(error: "click.NoSuchOption") -> str:
+    """The message of an option that a command has not, with the commands that have it."""
+    from bayes_sota.cli.commands import with_option
+    from bayes_sota.core.text import listed
+
+    others = [f"bayes-sota {name}" for name in with_option(error.option_name)]
+    if not others:
+        return error.format_message()
+    take = "takes" if len(others) == 1 else "take"
+    return f"No such option {error.option_name!r} here; {listed(others, 4)} {take} it"
 
 
 def _to_install(error: Exception) -> Iterator[str]:

@@ -299,3 +299,13 @@ def test_doctor_says_what_is_broken(
     assert parts["not-there (extra cv)"]["advice"] == 'python -m pip install "bayes-sota[cv]"'
     assert parts["files and figures"]["found"] == "OSError: no space left on device"
     assert "not-there" not in error
+
+
+def test_an_option_of_other_commands_is_answered_with_these(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _, error = run(capsys, "board", "x.csv", "--pair", "a", "b")
+    assert code == 2
+    assert "'--pair' here; bayes-sota claim responses and bayes-sota claim plan take it" in error
+    assert "'--more' here; bayes-sota epp takes it" in run(capsys, "score", "--more", "3")[2]
+    assert "Did you mean '--prob'?" in run(capsys, "board", "x.csv", "--frob", "0.9")[2]
