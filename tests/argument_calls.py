@@ -322,7 +322,7 @@ def calls(folder: Path) -> dict[str, Call]:
             {"entries": board(), "random_seed": 1},
             {"entries": answers(), "priors": known, "model": one, "domain": "tabular",
              "field": "ensembles", **seeds},
-            {"given": ({"entries": answers()}, compared(0.5))},
+            {"comparison": ({"entries": answers()}, compared(0.5))},
         ),
         "repeated_cross_validation": Call(
             {"estimators": LEARNERS, "X": X, "y": Y, "folds": 2, "iterations": 2, **seeds},

@@ -247,8 +247,7 @@ def _apart(needed: dict[str, Any] | None, metric: Metric, about: New, prob: floa
     size = f"{times:.2g}" if times < 100 else f"{_two_digits(times):,}"
     size += f" times as many {about}"
     if needed["n_test"] is not None:
-        more = _two_digits(needed["n_test"] - needed["n_test_now"])
-        size = f"about {needed['n_test']:,} items in all, {more:,} more"
+        size = f"about {needed['n_test']:,} items in all, {needed['n_more']:,} more"
     first, second = (plain_text(name, 60) for name in needed["names"])
     return [
         f"To tell {first} from {second} at {prob:.0%}, two-sided, with a power of {_POWER:.0%}, if "
@@ -443,14 +442,16 @@ def _separating(
     times = separating_times(data, gap, rho, ci_prob, _POWER)
     if times is None or times <= 1:
         return None
-    n_test = items_of(data)["n_test"]
+    now = items_of(data)["n_test"]
+    n_test = None if now is None else _two_digits(times * now)
     return {
         "names": frame["name"].tolist()[:2],
         "difference": gap,
         "power": _POWER,
         "times": times,
-        "n_test": None if n_test is None else _two_digits(times * n_test),
-        "n_test_now": n_test,
+        "n_test": n_test,
+        "n_test_now": now,
+        "n_more": n_test and _two_digits(n_test - now),
     }
 
 
