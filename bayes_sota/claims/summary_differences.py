@@ -55,8 +55,8 @@ _ONE_PAIR = (
     "the scores were seen; --pairs allows for having looked at all."
 )
 _PAIR_OF_TASKS = (
-    "of a pair by itself the tasks' own variance is taken, which few tasks hardly tell and which "
-    "may be smaller than that of new items; without --pair it is drawn towards that of all pairs"
+    "of a pair by itself the tasks' own variance is taken, and at least that of new items; without "
+    "--pair it is drawn towards that of all pairs"
 )
 _TASKS = (
     "difference, interval and P: drawn towards what all tasks say, the more the fewer items a task "

@@ -482,6 +482,7 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         covariance = of.influence.T @ of.influence
         if kept.new == "tasks":
             covariance = with_typical_pairs(covariance, of.freedom)
+            covariance = _at_least_of_items(covariance, kept)
         known = covariance, of.freedom
         bounds, every = (0.0, 1.0), values - scores
         return ItemData(
@@ -493,6 +494,19 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         influence, kish = weighted_means(values, *tasks)[1], kept.average.kish
     data = ItemData(values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish, tasks)
     return data, notes
+
+
+def _at_least_of_items(covariance: FloatArray, kept: Responses) -> FloatArray:
+    """Covariance of two methods on new tasks, whose difference varies as on new items, or more.
+
+    New tasks have new items; the variance between a few tasks may be smaller by chance.
+    """
+    if len(covariance) != 2:
+        return covariance
+    of_items = kept.about("items").average.influence
+    difference = np.array([1.0, -1.0])
+    lacking = np.sum((of_items @ difference) ** 2) - difference @ covariance @ difference
+    return covariance + np.eye(2) * max(float(lacking), 0.0) / 2
 
 
 def notes_on_average(data: Responses | ItemScores) -> Iterator[str]:

@@ -274,3 +274,20 @@ def test_very_many_items_have_the_moments_of_the_dirichlet(monkeypatch: pytest.M
     gap = (np.cov(normal.draws.T) - np.cov(exact.draws.T)) / np.outer(sd, sd)
     np.testing.assert_array_less(abs(gap), error * 2**0.5)
     np.testing.assert_allclose(normal.p_best, exact.p_best, atol=0.02)
+
+
+def test_a_pair_is_no_surer_on_new_tasks_than_on_new_items() -> None:
+    """Tasks whose differences are the same by chance: their items vary all the same."""
+    rng = np.random.default_rng(0)
+    right = rng.random((3, 40, 2)) < [0.8, 0.7]
+    for task in right:  # 32 and 28 of 40 in every task
+        for column, count in enumerate((32, 28)):
+            task[:, column] = rng.permutation(np.arange(40) < count)
+    answers = Responses(right.reshape(-1, 2), names=["a", "b"], tasks=np.repeat(list("xyz"), 40))
+    items, tasks = (
+        compare_methods(answers.about(new), draws=20_000, random_seed=0)
+        for new in ("items", "tasks")
+    )
+    sds = [np.std(of.draws[:, 0] - of.draws[:, 1]) for of in (items, tasks)]
+    assert sds[1] > sds[0]
+    assert tasks.p_false > items.p_false > 0.01
