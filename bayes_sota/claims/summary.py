@@ -369,14 +369,13 @@ def _as_printed(
             raise ImpossibleAccuracyError(f"{error}; {averages}") from None
         return None, [str(error)], sizes[0]
     n = int(printed.n_test[(printed.probability.cumsum() >= 0.5).argmax()])
+    one_digit = any(len(x.partition(".")[2]) == 1 for x in accuracy)
+    alike = float(accuracy[0]) == float(accuracy[1])
     remarks = {
-        "one digit after the point is taken as printed: write 0.90 if that was printed": rounding
-        != "exact"
-        and any(len(x.partition(".")[2]) == 1 for x in accuracy),
-        "both print alike: with rounding A is taken to have at least as many right": float(
-            accuracy[0]
-        )
-        == float(accuracy[1]),
+        "one digit after the point is taken as printed: write 0.90 if that was printed": (
+            rounding != "exact" and one_digit
+        ),
+        "both print alike: with rounding A is taken to have at least as many right": alike,
         f"{printed.n_impossible:,} of {sizes[1] - sizes[0] + 1:,} sizes cannot give these "
         "accuracies and were left out": printed.n_impossible,
         f"the sensitivity is that of {counted(n, 'item')}, the middle of what is probable": not one,

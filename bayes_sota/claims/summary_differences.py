@@ -168,17 +168,17 @@ def _verdict_at_end(row: Row, sign: int, margin: float) -> Row:
     return {"verdict": verdict_at_end(lower, upper, margin)}
 
 
-def _verdict_said(test: Row, row: Row, ci_prob: float) -> str:
+def _verdict_said(verdict: Row, row: Row, ci_prob: float) -> str:
     """The verdict in a sentence."""
     told = {
         "better": f"{row['a']} is better than {row['b']}",
-        "not-worse": f"{row['a']} is not worse than {row['b']} by more than {test['margin']:g}",
+        "not-worse": f"{row['a']} is not worse than {row['b']} by more than {verdict['margin']:g}",
         "worse": f"{row['a']} is worse than {row['b']}",
         "undecided": "undecided",
-    }[test["verdict"]]
-    looked = ", at any look" * test["anytime"]
-    after = test.get("decided_after")
-    since = "" if after is None else f", since {after:,} of {test['n_compared']:,} items"
+    }[verdict["verdict"]]
+    looked = ", at any look" * verdict["anytime"]
+    after = verdict.get("decided_after")
+    since = "" if after is None else f", since {after:,} of {verdict['n_compared']:,} items"
     return f"Verdict at {ci_prob:.0%}{looked}, for a pair named beforehand: {told}{since}."
 
 

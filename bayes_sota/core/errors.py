@@ -42,7 +42,7 @@ class AmbiguousMetricError(InputError):
         What can be chosen.
     """
 
-    def __init__(self, message: str, metrics: Sequence[str]) -> None:
+    def __init__(self, message: str, metrics: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.metrics = metrics
 

@@ -204,9 +204,9 @@ def _find_modes(
         trial_damping = damping[going, None] * np.array([0.0, 0.1, 1.0, 10.0, 100.0])
         steps = rotated / (1 + trial_damping[:, :, None]) @ vectors.transpose(0, 2, 1)
         trials = np.clip(best[going, None] + steps, -_LARGEST, _LARGEST)
-        modes = _of_targets(log_posterior, trials, targets[going])
-        pick, each = np.argmax(modes, axis=1), np.arange(going.size)
-        gain = modes[each, pick] - value[going]
+        values = _of_targets(log_posterior, trials, targets[going])
+        pick, each = np.argmax(values, axis=1), np.arange(going.size)
+        gain = values[each, pick] - value[going]
         better = gain > 0
         best[going[better]] = trials[each, pick][better]
         value[going] += np.maximum(gain, 0.0)

@@ -481,13 +481,13 @@ def moderate_precision(values: "xr.DataArray") -> "xr.DataArray":
 
 def _moderate(model: "pm.Model", draws: int) -> list[str]:
     """Observed variables of whose log likelihood so many draws do not pass ``LARGEST_GROUP``."""
-    reasons = []
+    names = []
     for variable in model.observed_RVs:
         shape = model.rvs_to_values[variable].shape.eval()
         own = getattr(variable.owner.op, "ndim_supp", 0)  # dimensions of one observation
         if 4 * draws * np.prod(shape[: shape.size - own]) <= LARGEST_GROUP:
-            reasons.append(str(variable.name))
-    return reasons
+            names.append(str(variable.name))
+    return names
 
 
 @contextmanager

@@ -99,14 +99,14 @@ def _only_sheet(sheets: Sequence[Any], where: str) -> Any:
     """The only visible sheet with data; of several with data, the only one with a table."""
     filled = [sheet for sheet in sheets if next(_rows(sheet, where), None)]
     visible = [sheet for sheet in filled if sheet.sheet_state == "visible"]
-    tables_in = [sheet for sheet in visible if any(len(row) > 1 for _, row in _rows(sheet, where))]
-    for few in (visible, tables_in):
-        if len(few) == 1:
-            return few[0]
+    if len(visible) > 1:  # notes stand in sheets of their own
+        tabular = [one for one in visible if any(len(row) > 1 for _, row in _rows(one, where))]
+        visible = tabular or visible
+    if len(visible) == 1:
+        return visible[0]
     if visible:
-        several = tables_in or visible
         raise InputError(
-            f"{where}: {len(several)} sheets have data ({_names(several)}); hide or delete all "
+            f"{where}: {len(visible)} sheets have data ({_names(visible)}); hide or delete all "
             "but one, or save one as CSV; in Python pandas.read_excel takes sheet_name and gives "
             "a frame"
         )

@@ -28,7 +28,7 @@ from bayes_sota.data.readers.columns import (
     several,
 )
 from bayes_sota.data.readers.counters import find_counters
-from bayes_sota.data.readers.metric_names import asides, refuse_metrics, summary_rows
+from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_metrics
 from bayes_sota.data.score_table import ScoreTable
 
 
@@ -64,9 +64,8 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
         refuse_metrics(table.where, titles.values(), "players")
     check_names(table.where, titles, f", and is no {in_columns}")
     names = list(titles.values())
-    summaries = summary_rows(table, label)
-    left_out += [str(table.columns[label or 0][row]) for row in summaries]
-    table = table.at([row for row in range(len(table.places)) if row not in summaries])
+    table, summaries = _without_summaries(table, label)
+    left_out += summaries
     rows, groups = _row_names(table, label, group, in_rows)
     values = np.column_stack(
         [read_numbers(table, j) for j in columns] or [np.empty((len(table.places), 0))]
@@ -169,6 +168,16 @@ def _columns_of_rounds(table: Table, columns: list[int]) -> list[int]:
         for j in columns
         if not holds_no_number(table, j) and is_round(normalize_name(table.header[j]))
     ]
+
+
+def _without_summaries(table: Table, label: int | None) -> tuple[Table, list[str]]:
+    """Rows that are no average or spread of others, and the names of those that are."""
+    names = [] if label is None else [str(cell) for cell in table.columns[label]]
+    summaries = [name for name in names if is_summary(name)]
+    if not summaries:
+        return table, []
+    kept = [row for row, name in enumerate(names) if not is_summary(name)]
+    return table.at(kept), summaries
 
 
 def _row_names(

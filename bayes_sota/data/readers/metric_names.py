@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.files.tables import normalize_name
 from bayes_sota.data.readers.columns import ACCURACIES, WORDS, name_words, several
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
@@ -94,13 +94,6 @@ def is_summary(name: str) -> bool:
         or bool(spread and spread.end() == len(name))
         or bool(_QUESTION.match(name) and key not in WORDS["nameless"])
     )
-
-
-def summary_rows(table: Table, label: int | None) -> list[int]:
-    """Rows that are averages or spreads of others, by their names in a column."""
-    if label is None:
-        return []
-    return [row for row, cell in enumerate(table.columns[label]) if is_summary(str(cell))]
 
 
 def asides(header: Sequence[str]) -> list[int]:

@@ -42,7 +42,7 @@ from bayes_sota.data.readers.long_answers import (
     outcome_of,
     widen,
 )
-from bayes_sota.data.readers.metric_names import asides, refuse_metrics, summary_rows
+from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_metrics
 from bayes_sota.data.readers.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.responses import MISSING, Runs
 
@@ -201,9 +201,8 @@ def find_roles(
 def _without_last_summaries(table: Table, label: int | None) -> tuple[Table, list[str]]:
     """Table without averages below it, which are no items; an item may be called so elsewhere."""
     last = len(table.places)
-    for row in reversed(summary_rows(table, label)):
-        if row == last - 1:
-            last = row
+    while label is not None and last and is_summary(str(table.columns[label][last - 1])):
+        last -= 1
     if label is None or last == len(table.places):
         return table, []
     names = several(str(cell) for cell in table.columns[label][last:])
@@ -447,18 +446,16 @@ class _Truth:
         whole = all(isinstance(c, Decimal) and c == int(c) for c in classes)
         predicted = [_class_of(cell) for cell in listed_cells(table, column)]
         kept: dict[str, float] = {}
-        for row, (item, predictions) in enumerate(zip(roles.items, predicted, strict=True)):
+        for row, (item, guess) in enumerate(zip(roles.items, predicted, strict=True)):
             if item not in self.classes:
                 continue
-            if whole and isinstance(predictions, Decimal) and predictions != int(predictions):
+            if whole and isinstance(guess, Decimal) and guess != int(guess):
                 raise InputError(
                     f"{table.place(row, column)}: {shown(table.columns[column][row])} is no class "
                     f"of {shown(self.column)}; predictions are classes here, not scores"
                 )
-            missing = (
-                predictions not in classes and answer_of(table.columns[column][row]) == MISSING
-            )
-            kept[item] = math.nan if missing else float(predictions == self.classes[item])
+            missing = guess not in classes and answer_of(table.columns[column][row]) == MISSING
+            kept[item] = math.nan if missing else float(guess == self.classes[item])
         if kept and not classes.intersection(predicted):
             raise InputError(
                 f"{table.where}: column {shown(table.header[column])} never names a class of "
