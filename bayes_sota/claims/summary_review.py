@@ -22,8 +22,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.core.tables import Table as ShownTable
 from bayes_sota.core.text import chance, counted, shown
-from bayes_sota.data.files.opening import is_frame, open_table, table_of_frame
+from bayes_sota.data.files.opening import open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
+from bayes_sota.data.frames import is_frame
 from bayes_sota.data.readers.columns import find_column
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
@@ -150,7 +151,7 @@ def read_claims(path: str | os.PathLike[str] | Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    path : path, pandas or polars DataFrame
+    path : path or data frame
         CSV (commas, semicolons or tabs), Excel, Parquet or JSON (a list of records), with the
         columns of ``claims_table``.
 

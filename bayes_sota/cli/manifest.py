@@ -16,8 +16,9 @@ import numpy as np
 from bayes_sota.core.command import OutputFile
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
-from bayes_sota.data.files.opening import is_frame, open_table
+from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Table
+from bayes_sota.data.frames import is_frame
 from bayes_sota.leaderboard.command import sota
 
 _OF_THE_RUN = {"text", "json", "quiet", "cores", "no_sensitivity"}  # and all files that are written

@@ -19,6 +19,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, digest_of, listed, nearest, plain_text, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.data.frames import is_frame, opened_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _RESPONSES = ("predict_proba", "decision_function")
@@ -81,7 +82,7 @@ class Study:
     Attributes
     ----------
     learners : dict of str to estimator
-    rows : array, sparse matrix or data frame, shape (n_items, n_attributes)
+    rows : array, sparse matrix, pandas or polars frame, shape (n_items, n_attributes)
     truth : ndarray of bool or int, shape (n_items,)
         Where the item is of the positive class; of several classes the place of its class.
     labels : ndarray, shape (n_items,)
@@ -123,36 +124,43 @@ class Study:
         probabilities = np.full((len(self.learners), self.truth.size), np.nan)
         messages: list[Message] = []
         for fold, places in enumerate(self.partition(iteration)):
-            train, test = ((_chosen(self.rows, at), self.labels[at]) for at in places)
             for j, name in enumerate(self.learners):
                 own = int(digest_of(name), 16)  # whoever else takes part
                 draw = np.random.SeedSequence([self.seed, iteration, fold, own])
                 scores[j, fold], probabilities[j, places[1]], said = self._fitted(
-                    name, draw, train, test
+                    name, draw, places
                 )
                 messages += [Message(kind, name, iteration, fold, text) for kind, text in said]
         return Iteration(iteration, scores, probabilities, tuple(messages))
 
     def _fitted(
-        self, name: str, draw: np.random.SeedSequence, train: tuple[Any, Any], test: tuple[Any, Any]
+        self, name: str, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
     ) -> tuple[float, FloatArray | float, list[tuple[str, str]]]:
         """Score and probabilities of one fit, NaN where it failed, and what it said."""
-        score, said = np.nan, list[tuple[str, str]]()
-        values: FloatArray | float = np.nan
+        from sklearn.model_selection import cross_validate
+
+        said = list[tuple[str, str]]()
+        tested: dict[str, Any] = {"score": np.nan, "values": np.nan}
+
+        def measure(fitted: Any, rows: Any, labels: Any) -> float:
+            tested.update(self._scored(fitted, rows, labels))
+            if not hasattr(fitted, "predict_proba"):
+                said.append(("decision function", ""))
+            return float(tested["score"])
+
+        once: Any = {"cv": [places], "scoring": measure, "error_score": "raise"}
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
-                fitted = seeded(self.learners[name], self.without_state[name], draw)
-                fitted.fit(*train)
-                score, values = self._scored(fitted, *test)
-                if not hasattr(fitted, "predict_proba"):
-                    said.append(("decision function", ""))
+                learner = seeded(self.learners[name], self.without_state[name], draw)
+                cross_validate(learner, self.rows, self.labels, **once)
             except Exception as error:  # an estimator may raise anything; the others go on
                 said.append(("error", _first_line(type(error).__name__, error)))
         texts = (_first_line(w.category.__name__, w.message) for w in warned)
-        return score, values, said + [("warning", text) for text in dict.fromkeys(texts)]
+        said += [("warning", text) for text in dict.fromkeys(texts)]
+        return tested["score"], tested["values"], said
 
-    def _scored(self, fitted: Any, rows: Any, labels: Any) -> tuple[float, FloatArray]:
+    def _scored(self, fitted: Any, rows: Any, labels: Any) -> dict[str, Any]:
         """Score and probabilities of test items, for which an estimator is asked once."""
         from sklearn.metrics import check_scoring, make_scorer
 
@@ -161,10 +169,10 @@ class Study:
             raise TypeError("it has neither predict_proba nor decision_function")
         values = make_scorer(_finite, response_method=response, response=response)
         measure = check_scoring(fitted, {"values": values, "score": self.score})
-        score = measure(fitted, rows, labels)
-        if not np.isfinite(score["score"]):
-            raise ValueError(f"the score is {score['score']}")
-        return score["score"], score["values"]
+        tested: dict[str, Any] = measure(fitted, rows, labels)
+        if not np.isfinite(tested["score"]):
+            raise ValueError(f"the score is {tested['score']}")
+        return tested
 
     @property
     def scorer(self) -> str:
@@ -212,7 +220,7 @@ def checked_study(
 ) -> Study:
     """The study, if it can be run; errors as ``Study`` says."""
     classes = np.asarray(labels)
-    table = rows if hasattr(rows, "iloc") or hasattr(rows, "tocsr") else np.asarray(rows)
+    table = rows if is_frame(rows) or hasattr(rows, "tocsr") else np.asarray(rows)
     table = table.tocsr() if hasattr(table, "tocsr") else table
     if len(table.shape) != 2 or classes.ndim != 1:
         raise InputError(
@@ -336,10 +344,6 @@ def _finite(labels: Any, values: FloatArray, response: str) -> FloatArray:
     return chosen
 
 
-def _chosen(rows: Any, places: IntArray) -> Any:
-    return rows.iloc[places] if hasattr(rows, "iloc") else rows[places]
-
-
 def _first_line(kind: str, message: object) -> str:
     lines = [line.strip() for line in str(message).splitlines() if line.strip()]
     return plain_text(f"{kind}: {_ADDRESS.sub('', lines[0])}" if lines else kind, _LONGEST)
@@ -375,9 +379,10 @@ def _plain(value: Any) -> str:
 
 def _parts_of(rows: Any) -> tuple[Any, ...]:
     """Everything in a table, as what ``repr`` shows in full."""
-    if hasattr(rows, "iloc"):
-        cells = (_listed(rows.iloc[:, j].to_numpy()) for j in range(rows.shape[1]))
-        return rows.shape, list(map(str, rows.columns)), *cells
+    if is_frame(rows):
+        frame = opened_frame(rows)
+        cells = (_listed(column.to_numpy()) for column in frame.iter_columns())
+        return frame.shape, list(map(str, frame.columns)), *cells
     if hasattr(rows, "indptr"):
         return rows.shape, *(_listed(part) for part in (rows.indptr, rows.indices, rows.data))
     return rows.shape, _listed(rows)

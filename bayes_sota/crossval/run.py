@@ -266,7 +266,7 @@ def repeated_cross_validation(
         Classifiers of scikit-learn, or of its interface; cloned for every fit. Every
         ``random_state`` that is None gets a number that depends on the seed, the learner, the
         iteration and the fold.
-    X : array, sparse matrix or pandas DataFrame, shape (n_items, n_attributes)
+    X : array, sparse matrix, pandas or polars frame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
         Labels of classes; of two the larger label is the positive class.
     folds : int

@@ -26,6 +26,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, codes_of, digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import Averaging, weighted_means
+from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
 from bayes_sota.data.responses import ItemMatrix, New, check_enough_tasks
@@ -43,7 +44,7 @@ class ItemScores(ItemMatrix):
     ----------
     values : array-like, shape (n_items, n_classifiers)
         What each classifier got for each item: its score for AUC, the metric of that case for a
-        mean, the error for a root mean square. A pandas or polars frame brings column names.
+        mean, the error for a root mean square. A data frame brings column names.
     labels : array-like, shape (n_items,), optional
         1 for positive and 0 for negative items, for AUC.
     metric : {"auc", "mean", "rmse"}, optional
@@ -101,9 +102,10 @@ class ItemScores(ItemMatrix):
         name: str = "item scores",
     ) -> None:
         """Check everything once."""
-        numbers = plain_matrix(values, _MEANING)
-        columns = getattr(values, "columns", None) if names is None else names
-        super().__init__(numbers.shape, columns, items, clusters, name, tasks, average)
+        cells, columns, _ = labelled_values(values)
+        numbers = plain_matrix(cells, _MEANING)
+        named = columns if names is None else names
+        super().__init__(numbers.shape, named, items, clusters, name, tasks, average)
         if self.n_items < 2 or not self.n_classifiers:
             raise InputError(
                 f"item scores need at least 2 items and a classifier, got {self.n_items} and "

@@ -263,7 +263,7 @@ class Leaderboard(BestScore):
 
     Parameters
     ----------
-    scores : (m,) sequence of float, str or Decimal, array, pandas or polars Series
+    scores : (m,) sequence of float, str or Decimal, array or Series
         Observed scores. Strings keep their digits: "0.9110" has four.
     n_test : int, "infer" or (m,) sequence of int
         Number of test items; "infer" takes the one that the scores identify (``infer_n_test``).

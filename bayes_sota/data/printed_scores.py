@@ -101,7 +101,7 @@ def digits_of(number: Decimal) -> int:
 
 
 def plain_list(values: Any, what: str) -> list[Any]:
-    """Elements of a sequence, a one-dimensional array, or a pandas or polars Series."""
+    """Elements of a sequence, a one-dimensional array or a Series."""
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise InputError(f"{what} must be a sequence, got {values!r:.80}")
     if hasattr(values, "to_numpy"):
@@ -114,7 +114,7 @@ def plain_list(values: Any, what: str) -> list[Any]:
 
 
 def plain_matrix(values: Any, meaning: str) -> FloatArray:
-    """Numbers of nested sequences, a two-dimensional array, or a pandas or polars frame."""
+    """Numbers of nested sequences, a two-dimensional array, or a data frame."""
     raw = values.to_numpy() if hasattr(values, "to_numpy") else values
     try:
         numbers = np.array(raw, dtype=np.float64)

@@ -37,6 +37,7 @@ from bayes_sota.data.averages import (
     task_weights,
     variance_of_runs,
 )
+from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 
@@ -172,7 +173,7 @@ class Responses(ItemMatrix):
     ----------
     correct : array-like, shape (n_items, n_classifiers) or (n_items, n_classifiers, n_runs)
         1 or True for a right answer, 0 or False for a wrong one; NaN, None or -1 where there is
-        none. A pandas or polars frame brings the names of its columns. Several runs of the same
+        none. A data frame brings the names of its columns. Several runs of the same
         classifiers become shares of right answers.
     names : sequence of str, optional
         Name of each classifier, each once. Default: the columns of a frame, or "1", "2", ...
@@ -264,10 +265,11 @@ class Responses(ItemMatrix):
     ) -> None:
         """Check everything once."""
         self._set(notes=tuple(str(note) for note in notes))
-        values, runs = _mean_of_runs(correct, n_runs)
+        cells, columns, _ = labelled_values(correct)
+        values, runs = _mean_of_runs(cells, n_runs)
         n_items, n_classifiers = values.shape
-        columns = getattr(correct, "columns", None) if names is None else names
-        super().__init__(values.shape, columns, items, clusters, name, tasks, average, new)
+        named = columns if names is None else names
+        super().__init__(values.shape, named, items, clusters, name, tasks, average, new)
         if n_classifiers < 1:
             raise InputError("responses need a classifier")
         if n_items < 2:
@@ -646,8 +648,6 @@ def _as_matrix(correct: Any) -> NDArray[Any]:
         values = np.where(np.ma.getmaskarray(correct), np.nan, correct.data.astype(float))
     elif isinstance(correct, np.ndarray):
         values = correct
-    elif hasattr(correct, "to_numpy"):
-        values = correct.to_numpy()
     else:
         try:
             listed = list(correct)

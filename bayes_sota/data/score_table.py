@@ -18,6 +18,7 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, codes_of, digest_of, nearest
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
 
@@ -32,7 +33,7 @@ class ScoreTable(Observed):
     Parameters
     ----------
     scores : array-like, shape (n_rounds, n_players)
-        NaN where a player has no score in a round. A pandas or polars frame brings the players'
+        NaN where a player has no score in a round. A data frame brings the players'
         names, a pandas index the rounds'.
     players, rounds : sequence of str, optional
     lower_is_better : bool, sequence of bool, or names of rounds
@@ -91,12 +92,8 @@ class ScoreTable(Observed):
         tournament: str = "tournament",
     ) -> None:
         """Check everything once."""
-        columns, index = getattr(scores, "columns", None), getattr(scores, "index", None)
-        if players is None and columns is not None:
-            players = [str(column) for column in columns]
-        if rounds is None and index is not None and hasattr(index, "to_list"):
-            rounds = [str(label) for label in index]
-        numbers = plain_matrix(scores, _MEANING)
+        cells, columns, rows = labelled_values(scores)
+        numbers = plain_matrix(cells, _MEANING)
         n_rounds, n_players = numbers.shape
         if n_players < 2:
             raise InputError(f"a tournament needs at least 2 players, got {n_players}")
@@ -106,8 +103,8 @@ class ScoreTable(Observed):
                 "and nothing about how it would come out in another"
             )
         check_choice("scheme", scheme, Scheme)
-        names = checked_labels(players, n_players, "player")
-        labels = checked_labels(rounds, n_rounds, "round")
+        names = checked_labels(columns if players is None else players, n_players, "player")
+        labels = checked_labels(rows if rounds is None else rounds, n_rounds, "round")
         _check_scores(numbers, names, labels)
         self._set(
             scores=numbers,

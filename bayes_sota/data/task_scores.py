@@ -28,6 +28,7 @@ from bayes_sota.data.averages import (
     of_new_tasks,
     task_weights,
 )
+from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
@@ -120,12 +121,11 @@ class TaskScores(Observed):
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything once."""
-        columns, index = getattr(scores, "columns", None), getattr(scores, "index", None)
-        numbers = plain_matrix(scores, _MEANING)
+        cells, columns, rows = labelled_values(scores)
+        numbers = plain_matrix(cells, _MEANING)
         m, count = numbers.shape
-        listed = None if index is None or callable(index) else index.to_list()
         labels = checked_labels(columns if tasks is None else tasks, count, "task")
-        entries = checked_labels(listed if names is None else names, m, "entry")
+        entries = checked_labels(rows if names is None else names, m, "entry")
         if metric not in ("accuracy", "score"):
             raise InputError(f"averages over tasks are of accuracies or scores, got {metric!r}")
         check_finite(numbers, (("entry", entries), ("task", labels)), may_miss=False)

@@ -221,7 +221,7 @@ def read_means(
 
     Parameters
     ----------
-    mean_source, deviation_source : path, pandas or polars DataFrame
+    mean_source, deviation_source : path or data frame
         Tables that ``read_scores`` reads, the second of standard deviations over folds.
     **options
         As in ``read_scores``, for both.

@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from crossval_runs import LEARNERS, Countdown, Odd, X, Y, run, same
 from scipy import sparse
@@ -19,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.fits import scorer_of
 from bayes_sota.crossval.rules import VarianceRule, named_rule
+from bayes_sota.crossval.run import repeated_cross_validation
 from bayes_sota.crossval.summary_runs import describe_runs
 
 
@@ -59,12 +62,11 @@ def test_a_random_state_of_the_user_stays() -> None:
 
 
 def test_tables_of_every_kind_give_the_same() -> None:
-    import pandas as pd
-
     plain = run({"nb": KNeighborsClassifier()})
     frame = pd.DataFrame(X, columns=[f"a{j}" for j in range(X.shape[1])])
     words = np.where(Y == 1, "yes", "no")
     assert same(run({"nb": KNeighborsClassifier()}, X=frame, y=words), plain)
+    assert same(run({"nb": KNeighborsClassifier()}, X=pl.DataFrame(frame), y=words), plain)
     assert same(run({"nb": KNeighborsClassifier()}, X=X.tolist(), y=Y.tolist()), plain)
     dense = run({"nb": KNeighborsClassifier()}, X=sparse.coo_array(X))
     assert np.allclose(dense.probabilities, plain.probabilities)
@@ -236,3 +238,12 @@ def test_a_run_stops_by_each_rule_from_python() -> None:
     assert 10 <= crossing.n_iterations < 30
     with pytest.raises(InputError, match="needs at least 2 learners"):
         run({"nb": GaussianNB()}, rule="crossing")
+
+
+def test_of_a_precomputed_kernel_rows_and_columns_are_chosen() -> None:
+    features = StandardScaler().fit_transform(X)
+    learner = {"svc": SVC(kernel="precomputed")}
+    runs = repeated_cross_validation(learner, features @ features.T, Y, folds=3, iterations=1)
+    linear = {"svc": SVC(kernel="linear")}
+    plain = repeated_cross_validation(linear, features, Y, folds=3, iterations=1)
+    np.testing.assert_allclose(runs.probabilities, plain.probabilities, atol=1e-6)

@@ -1,12 +1,14 @@
-"""Frames of pandas and polars, in every public reader of tables, say what the same file says."""
+"""Frames of pandas, polars and PyArrow, in every public reader, say what the same file says."""
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import bayes_sota
@@ -25,6 +27,7 @@ from bayes_sota.data import (
     read_task_scores,
     read_test_scores,
 )
+from bayes_sota.data.files.opening import table_of_frame
 from bayes_sota.epp import read_means, read_tournaments
 
 ROOMS = [getattr(bayes_sota, room) for room in bayes_sota.__all__ if room.islower()]
@@ -94,7 +97,7 @@ def test_no_public_reader_is_forgotten() -> None:
     assert found - {"read_result"} == set(READERS)  # which reads no table
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 @pytest.mark.parametrize("reader", READERS)
 def test_frames_say_what_files_say(tmp_path: Path, reader: str, kind: Any) -> None:
     columns, read = READERS[reader]
@@ -136,3 +139,35 @@ def test_several_frames_are_joined_on_their_items() -> None:
     assert found.outcomes.correct.tolist() == [[1, 0], [0, 0], [1, 1]]
     with pytest.raises(InputError, match=r"data frame 2: row 2, column 'y'"):
         read_evaluations(frames[0], frames[1].assign(y=[1, "right?", 0]))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_numbers_of_a_frame_stay_what_they_are(kind: Any) -> None:
+    days = [datetime(2026, 1, day) for day in (1, 2, 3)]
+    frame = kind(
+        {"whole": [1, 2, 3], "real": [0.5, 0.25, 1.0], "day": days, "word": ["a", "b", "c"]}
+    )
+    table = table_of_frame(frame)
+    assert table.header == ("whole", "real", "day", "word")
+    assert [getattr(cells, "dtype", None) for cells in table.columns] == [int, float, None, None]
+    assert (list(table.columns[2]), table.columns[3]) == (days, ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"n": pd.array([2**60 + 1, None], dtype="Int64")}),
+        pl.DataFrame({"n": [2**60 + 1, None]}),
+        pa.table({"n": [2**60 + 1, None]}),
+    ],
+    ids=["pandas", "polars", "pyarrow"],
+)
+def test_whole_numbers_with_gaps_do_not_become_floats(frame: Any) -> None:
+    assert table_of_frame(frame).columns == ([2**60 + 1, None],)
+
+
+def test_columns_of_one_name_are_refused() -> None:
+    frame = pd.DataFrame([[1, 0, 1], [0, 1, 1]], columns=["a", "b", "a"])
+    for read in (table_of_frame, bayes_sota.Responses):
+        with pytest.raises(InputError, match="columns of the data frame have the same name: 'a'"):
+            read(frame)

@@ -430,7 +430,7 @@ def test_tables_that_are_refused(tmp_path, content, message, options):
 
 
 def test_frames_that_are_refused(tmp_path):
-    refused(3, "scores are read from a path, a pandas or polars frame")
+    refused(3, "scores are read from a path, a data frame")
     for nothing in (None, pd.NA, pd.NaT, " "):
         frame = pd.DataFrame({"model": ["a", nothing], "fold": [1, 1], "auc": [1, 2]}, dtype=object)
         refused(frame, "the data frame: row 2, column 'model': the player has no name")

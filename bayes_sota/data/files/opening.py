@@ -18,42 +18,29 @@ from bayes_sota.data.files.delimited import parse_delimited
 from bayes_sota.data.files.json import parse_json_table
 from bayes_sota.data.files.tables import Nested, Table, plain_cell
 from bayes_sota.data.files.workbooks import parse_workbook
+from bayes_sota.data.frames import is_frame, opened_frame
 
 _HALF = re.compile("[\ud800-\udfff]")
-_WHOLE = re.compile("u?int", re.IGNORECASE)  # types of pandas and polars
-
-
-def is_frame(source: object) -> bool:
-    """Whether something looks like a pandas or polars frame, without importing either."""
-    return (hasattr(source, "iloc") or hasattr(source, "get_column")) and hasattr(source, "columns")
 
 
 def table_of_frame(frame: Any) -> Table:
-    """Table of a pandas or polars frame; a named index of pandas is a column."""
+    """Table of a data frame; a named index of pandas is a column."""
     if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
         frame = frame.reset_index()
-    header = tuple(_plain(str(name)) for name in frame.columns)
-    tables.check_shape(frame.shape[0], len(header), "the data frame")
-    by_position = hasattr(frame, "iloc")  # names of pandas columns need not differ
-    columns = tuple(
-        _frame_cells(frame.iloc[:, i] if by_position else frame.get_column(name))
-        for i, name in enumerate(frame.columns)
-    )
-    places = [f"row {index + 1}" for index in range(frame.shape[0])]
+    opened = opened_frame(frame)
+    header = tuple(_plain(str(name)) for name in opened.columns)
+    tables.check_shape(opened.shape[0], len(header), "the data frame")
+    columns = tuple(map(_frame_cells, opened.iter_columns()))
+    places = [f"row {index + 1}" for index in range(opened.shape[0])]
     return Table(header, columns, places, "the data frame")
 
 
 def _frame_cells(series: Any) -> Sequence[Any]:
-    """Cells of a column; dates and durations stay what they are, which NumPy counts as numbers.
-
-    So do whole numbers of a column with gaps, of which NumPy makes floats.
-    """
-    values = series.to_numpy()
-    if values.dtype.kind in "mM":
-        return list(series)
-    if values.dtype.kind == "f" and _WHOLE.match(str(series.dtype)):
-        return [cell if (cell := _plain(x)) is None else int(cell) for x in series]
-    return values if values.dtype.kind != "O" else [_plain(cell) for cell in values]
+    """Cells of a column: an array of numbers, of which NumPy makes no others, or a list."""
+    if series.dtype.is_float() or (series.dtype.is_integer() and not series.null_count()):
+        numbers: Sequence[Any] = series.to_numpy()
+        return numbers
+    return [_plain(cell) for cell in series.to_list()]
 
 
 def _plain(cell: Any) -> Any:
@@ -151,7 +138,7 @@ def open_source(source: Any, file_format: str = "auto") -> Table | Content:
         return table_of_frame(source)
     if not isinstance(source, str | os.PathLike):
         raise InputError(
-            "data are read from a path, or from a pandas or polars data frame, got "
+            "data are read from a path, or from a data frame of pandas, polars or PyArrow, got "
             f"{type(source).__name__}; numbers go to the class itself, such as "
             "Leaderboard(scores, ...)"
         )

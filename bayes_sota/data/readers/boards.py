@@ -188,7 +188,7 @@ def read_leaderboard(
 
     Parameters
     ----------
-    path_or_frame : path, pandas or polars DataFrame
+    path_or_frame : path or data frame
         CSV or TSV (comma, semicolon or tab), Excel, a Kaggle download (also zipped), JSON (a list
         of records, or an object of names and scores) or Parquet.
     n_test : int or "infer"

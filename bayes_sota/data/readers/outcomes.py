@@ -93,7 +93,7 @@ def read_responses(
 
     Parameters
     ----------
-    path : path, pandas or polars DataFrame
+    path : path or data frame
         A table with one row per item and one column per classifier, headed by its name, or with a
         row for each model, item and run (columns model, item, correct, and maybe task, cluster,
         seed), as CSV, TSV, Excel or Parquet; or JSON
@@ -277,7 +277,7 @@ def read_item_scores(
 
     Parameters
     ----------
-    path_or_frame : path, pandas or polars DataFrame
+    path_or_frame : path or data frame
         One row per item, one column of numbers per classifier, headed by its name; CSV, TSV, Excel,
         JSON records or Parquet, also zipped.
     metric : {"auc", "mean", "rmse"}, optional
@@ -428,7 +428,7 @@ def read_evaluations(
 
     Parameters
     ----------
-    *paths : paths, pandas or polars DataFrames
+    *paths : paths or data frames
         Of one format, recognised by the content: tables (CSV, TSV, Excel, Parquet) with a column
         per method of 0 and 1, of numbers, or of predicted classes beside one called ground_truth;
         samples of Every Eval Ever and of lm-evaluation-harness; logs of inspect_ai; per-instance

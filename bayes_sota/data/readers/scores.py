@@ -19,7 +19,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.content import Content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import (
-    is_frame,
     json_table,
     open_source,
     open_table,
@@ -43,6 +42,7 @@ from bayes_sota.data.formats.score_columns import (
     ScoreOptions,
 )
 from bayes_sota.data.formats.wide_tables import read_wide
+from bayes_sota.data.frames import is_frame
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
@@ -73,7 +73,7 @@ def read_scores(
 
     Parameters
     ----------
-    source : path, list of paths, pandas or polars DataFrame, or mapping
+    source : path, list of paths, data frame, or mapping
         A table (CSV, TSV, Excel, Parquet, JSON records; zipped), ``cv_results_`` of a scikit-learn
         search as it is or saved, or a list of results of lm-evaluation-harness, one JSON file per
         model. An empty cell, NaN, NA and "-" are a missing score.
@@ -191,7 +191,7 @@ def read_test_scores(
 
     Parameters
     ----------
-    source : path, or pandas or polars DataFrame
+    source : path or data frame
         A long table (learner, data set, score), or a wide one with the learners in its columns;
         without a column of data sets where there is one. Columns are found as in
         ``read_fold_scores``.
@@ -261,7 +261,7 @@ def read_fold_scores(
 
     Parameters
     ----------
-    source : path, pandas or polars DataFrame, mapping or ScoreTable
+    source : path, data frame, mapping or ScoreTable
         A long table (learner, task, iteration, fold, score: one row per fit), a wide one (the
         learners in its columns, one row per fold or iteration), ``cv_results_`` of a scikit-learn
         search as it is or saved, or a score table whose groups are the iterations. A score is
@@ -337,7 +337,7 @@ def _opened(source: Any) -> Table | list[Path]:
     if isinstance(source, str | os.PathLike):
         return _opened_file(Path(source))
     raise InputError(
-        "scores are read from a path, a pandas or polars frame, cv_results_ of scikit-learn or a "
+        "scores are read from a path, a data frame, cv_results_ of scikit-learn or a "
         f"list of paths, got {type(source).__name__}"
     )
 

@@ -52,7 +52,7 @@ def read_task_scores(
 
     Parameters
     ----------
-    path_or_frame : path, pandas or polars DataFrame
+    path_or_frame : path or data frame
         As of ``read_leaderboard``.
     task_columns : sequence of str
         Columns of the tasks.
