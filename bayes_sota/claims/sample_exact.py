@@ -30,9 +30,8 @@ from bayes_sota.core.sample import (
     result_tree,
 )
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.readers.outcomes import Evaluations
-from bayes_sota.data.responses import Responses
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison
 
@@ -182,7 +181,7 @@ def claim_tree_of_means(
 
 def comparison_tree(
     comparison: MethodComparison,
-    outcomes: Responses | ItemScores | Evaluations,
+    outcomes: Outcomes | Evaluations,
     *,
     selected: SelectedClaim | None = None,
     seed: str = "unknown",
@@ -247,7 +246,7 @@ def comparison_tree(
 
 def tasks_tree(
     comparison: TaskComparison,
-    outcomes: Responses | ItemScores,
+    outcomes: Outcomes,
     first: str,
     *,
     seed: str = "unknown",

@@ -51,9 +51,8 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import MethodComparison, compare_methods, left_out
 from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.leaderboard.fit import ScoreKernel, assumed_nodes
@@ -249,7 +248,7 @@ class SelectedClaim:
 
 
 def claim_of_best_entry(
-    entries: Leaderboard | Responses | ItemScores,
+    entries: Leaderboard | Outcomes,
     priors: Priors | BoardPriors | None = None,
     *,
     model: Model = None,
@@ -341,17 +340,15 @@ def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator
 
 
 def _of_items(
-    items: Responses | ItemScores,
+    items: Outcomes,
     priors: BoardPriors,
     comparison: MethodComparison | None,
     rng: np.random.Generator,
 ) -> SelectedClaim:
     from bayes_sota.leaderboard.from_items import items_posterior
 
-    kept, notes = items, list[str]()
-    if isinstance(items, Responses):
-        kept = items.complete()  # one set of items for both probabilities
-        notes = left_out(items, kept)
+    kept = items.complete()  # one set of items for both probabilities
+    notes = left_out(items, kept)
     posterior = items_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
     if comparison is not None and comparison.methods != items.names:
         raise InputError("given is a comparison of other methods, or of several runs of these")

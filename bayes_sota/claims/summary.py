@@ -28,9 +28,8 @@ from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
 from bayes_sota.core.text import as_sentences, chance, counted
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.printed_scores import Rounding
-from bayes_sota.data.responses import Responses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +120,7 @@ class ReportedClaim:
         return claim_tree(**vars(self.claim), random_seed=random_seed)
 
 
-def measured_of(outcomes: Responses | ItemScores) -> str:
+def measured_of(outcomes: Outcomes) -> str:
     """What was measured of comparisons of methods: on items, or on data sets as the sample."""
     return "claims" if outcomes.unit == "item" else "data_sets"
 

@@ -20,7 +20,7 @@ probability of the intervals: nobody is misled by having looked at every task.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +36,7 @@ from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import Report, Table
 from bayes_sota.core.text import chance, counted, decimals_for, nearest
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods
 from bayes_sota.leaderboard.summary_tasks import best_said, stand_by_method
@@ -65,7 +64,7 @@ _TASKS = (
 
 
 def report_pairs(
-    outcomes: Responses | ItemScores,
+    outcomes: Outcomes,
     methods: Sequence[str] | None = None,
     *,
     pair: tuple[str, str] | None = None,
@@ -106,6 +105,7 @@ def report_pairs(
 
     Examples
     --------
+    >>> from bayes_sota import Responses
     >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> pair = report_pairs(answers, pair=("1", "3")).content["pairs"][0]
     >>> round(pair["difference"]["mean"], 2)
@@ -207,7 +207,7 @@ def adjusted_chances(differences: FloatArray) -> FloatArray:
     return 1 - reached / len(largest)
 
 
-def chosen_pair[T: Responses | ItemScores](
+def chosen_pair[T: Outcomes](
     outcomes: T, methods: Sequence[str] | None, pair: tuple[str, str]
 ) -> tuple[T, tuple[str, ...]]:
     """The columns of two methods, and the method of each."""
@@ -218,7 +218,7 @@ def chosen_pair[T: Responses | ItemScores](
     if pair[0] == pair[1]:
         raise InputError(f"a pair is two methods, got {pair[0]!r} twice")
     kept = [j for j, label in enumerate(labels) if label in pair]
-    return cast("T", outcomes.subset(kept)), tuple(labels[j] for j in kept)
+    return outcomes.subset(kept), tuple(labels[j] for j in kept)
 
 
 def _pairs(compared: MethodComparison, pair: tuple[str, str] | None) -> list[tuple[int, int]]:
@@ -337,7 +337,7 @@ def _cells_of_pair(row: Row, compared: MethodComparison, ci_prob: float) -> dict
 
 
 def report_tasks(
-    outcomes: Responses | ItemScores,
+    outcomes: Outcomes,
     methods: Sequence[str] | None = None,
     *,
     pair: tuple[str, str] | None = None,
@@ -368,6 +368,7 @@ def report_tasks(
 
     Examples
     --------
+    >>> from bayes_sota import Responses
     >>> rng = np.random.default_rng(0)
     >>> exam = Responses(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
     >>> report_tasks(exam, pair=("1", "2")).content["n_stand"]

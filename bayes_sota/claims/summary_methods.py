@@ -20,8 +20,7 @@ from bayes_sota.core.summary import numbers_report
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
 from bayes_sota.core.types import Seed
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import MethodComparison, compare_methods
 from bayes_sota.leaderboard.summary_entries import CITED
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def report_methods(
-    outcomes: Responses | ItemScores,
+    outcomes: Outcomes,
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
@@ -63,6 +62,7 @@ def report_methods(
 
     Examples
     --------
+    >>> from bayes_sota import Responses
     >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> report_methods(answers, selection=False, random_seed=0).content["tied_with_best"]
     ['1', '2']
@@ -118,7 +118,7 @@ def report_methods(
 
 
 def _corrected(
-    of: MethodComparison, outcomes: Responses | ItemScores, seed: int | np.random.Generator
+    of: MethodComparison, outcomes: Outcomes, seed: int | np.random.Generator
 ) -> tuple[SelectedClaim | None, list[str]]:
     """The winner's claim, corrected for its having been picked, and what is to be said of that."""
     if max(of.n_runs) > 1:
@@ -182,12 +182,12 @@ def _methods(
     ]
 
 
-def _reported_alone(of: MethodComparison, outcomes: Responses | ItemScores) -> dict[str, Any]:
+def _reported_alone(of: MethodComparison, outcomes: Outcomes) -> dict[str, Any]:
     """What a paper that reports the two best accuracies only would leave open."""
-    if not isinstance(outcomes, Responses) or not outcomes.is_plain or max(of.n_runs) > 1:
+    if not outcomes.is_plain or max(of.n_runs) > 1:
         return {"congruence": None, "sensitivity": []}
     pair = float(of.scores[of.winner]), float(of.scores[of.runner_up])
-    alone, kept = ReportedAccuracies(*pair, of.n_items), outcomes.complete().correct
+    alone, kept = ReportedAccuracies(*pair, of.n_items), outcomes.complete().values
     both = float((kept[:, of.winner] * kept[:, of.runner_up]).mean())
     return {
         "congruence": {"value": both, "assumption": "counted"},

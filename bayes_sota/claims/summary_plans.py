@@ -28,7 +28,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, Table
 from bayes_sota.core.text import counted
-from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import columns_of_methods, item_data, student_law
 
@@ -74,7 +74,7 @@ class Pilot:
     is_share: bool = True
 
     @classmethod
-    def of(cls, outcomes: Responses | ItemScores, pair: tuple[str, str] | None = None) -> "Pilot":
+    def of(cls, outcomes: Outcomes, pair: tuple[str, str] | None = None) -> "Pilot":
         """Variances of a pair; default the two methods with the best scores.
 
         Raises
@@ -90,8 +90,7 @@ class Pilot:
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)
         """
-        is_share = isinstance(outcomes, Responses)
-        if isinstance(outcomes, Responses):
+        if outcomes.is_answers:
             outcomes.check_several()
             if outcomes.new != "items" or outcomes.passes is not None:
                 raise InputError("a plan is for accuracies on new items: no --new, no pass@K")
@@ -110,7 +109,7 @@ class Pilot:
             variance -= min(noise, variance)
         freedom, difference = law.parts[0].freedom, float(signs @ law.scores)
         variances = (n * variance, of_runs, freedom)
-        return cls(pair, difference, n, runs, *variances, outcomes.unit, is_share)
+        return cls(pair, difference, n, runs, *variances, outcomes.unit, outcomes.is_answers)
 
     def shown(self, difference: float, form: str) -> str:
         """A difference for people: in points of right answers, or as the scores are."""
@@ -156,7 +155,7 @@ class Pilot:
 
 
 def plan_from_pilot(
-    outcomes: Responses | ItemScores,
+    outcomes: Outcomes,
     gap: float,
     *,
     pair: tuple[str, str] | None = None,
@@ -197,7 +196,7 @@ def plan_from_pilot(
     >>> plan_from_pilot(answers, 0.05).content["designs"][0]["n_items"]
     1045
     """
-    (OPEN_SHARE if isinstance(outcomes, Responses) else POSITIVE).check(gap, "gap")
+    (OPEN_SHARE if outcomes.is_answers else POSITIVE).check(gap, "gap")
     for name, cost in (("cost_per_item", cost_per_item), ("cost_per_run", cost_per_run)):
         if cost is not None:
             NOT_NEGATIVE.check(cost, name)

@@ -14,8 +14,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.anytime import anytime_evidence
 
 Verdict = Literal["better", "not-worse", "worse", "undecided"]
@@ -39,7 +38,7 @@ def verdict_at_end(lower: float, upper: float, margin: float) -> Verdict:
 
 
 def verdict_at_any_time(
-    outcomes: Responses | ItemScores, pair: tuple[str, str], margin: float, ci_prob: float
+    outcomes: Outcomes, pair: tuple[str, str], margin: float, ci_prob: float
 ) -> dict[str, Any]:
     """Verdict, and after how many items it was reached, by evidence in the order of the items.
 
@@ -66,14 +65,12 @@ def verdict_at_any_time(
     return decided | {"n_compared": differences.size}
 
 
-def _differences(
-    outcomes: Responses | ItemScores, pair: tuple[str, str]
-) -> tuple[FloatArray, IntArray | None]:
+def _differences(outcomes: Outcomes, pair: tuple[str, str]) -> tuple[FloatArray, IntArray | None]:
     """What the first got more than the second, item by item, and clusters."""
     why = None
     if outcomes.n_classifiers != 2:
         why = "one column for each of the two: join their runs"
-    elif isinstance(outcomes, ItemScores):
+    elif not outcomes.is_answers:
         plain = outcomes.metric == "mean" and outcomes.tasks is None
         inside = bool(np.all((outcomes.values >= 0) & (outcomes.values <= 1)))
         why = None if plain and inside else "right and wrong, or a mean of numbers between 0 and 1"
@@ -84,9 +81,7 @@ def _differences(
     if why is not None:
         raise InputError(f"a verdict at any time needs {why}")
     first, second = (list(outcomes.names).index(name) for name in pair)
-    values = (
-        outcomes.sign * outcomes.values if isinstance(outcomes, ItemScores) else outcomes.values
-    )
+    values = outcomes.sign * outcomes.values
     differences = values[:, first] - values[:, second]
     both = np.isfinite(differences)
     clusters = None

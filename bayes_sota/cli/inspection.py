@@ -24,7 +24,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import AmbiguousMetricError, InfiniteEstimateError, InputError
 from bayes_sota.core.text import counted
-from bayes_sota.data.responses import FEWEST_TASKS
+from bayes_sota.data.outcomes import FEWEST_TASKS
 
 _CROWD = 100  # entries, as competitions have them
 _PLACE = re.compile(r"line (?P<line>\d+)(?:, column '(?P<column>[^']*)')?(?:: '(?P<value>[^']*)')?")
@@ -211,12 +211,11 @@ def _answers(file: Path) -> Finding:
         return _of_numbers(data, list(evaluations.notes))
     methods = list(dict.fromkeys(evaluations.methods))
     runs, tasks = data.n_runs * len(data.names) // len(methods), len(data.task_weights)
-    n_clusters = None if data.clusters is None else len(set(data.clusters))
     facts = {
         "n_classifiers": len(methods),
         "n_items": data.n_items,
         "n_tasks": tasks or None,
-        "n_clusters": n_clusters,
+        "n_clusters": data.n_clusters,
         "n_runs": runs,
         "metric": "accuracy",
     }
@@ -273,7 +272,7 @@ def _of_numbers(data: Any, notes: list[str]) -> Finding:
         "n_classifiers": data.n_classifiers,
         "n_items": data.n_items,
         "metric": data.metric,
-        "n_clusters": None if data.clusters is None else len(set(data.clusters)),
+        "n_clusters": data.n_clusters,
     }
     auc = data.metric == "auc"
     compared = "claim responses {}" + " --item-metric auc" * auc

@@ -28,8 +28,8 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import Averaging, weighted_means
 from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.outcomes import New, Outcomes, check_enough_tasks
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
-from bayes_sota.data.responses import ItemMatrix, New, check_enough_tasks
 
 ItemMetric = Literal["auc", "mean", "rmse"]
 _ROUND_OFF = 1e-9
@@ -37,7 +37,7 @@ _MEANING = "item scores are a matrix of numbers, items x classifiers, without ga
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ItemScores(ItemMatrix):
+class ItemScores(Outcomes):
     """Numbers of several classifiers for the same test items.
 
     Parameters
@@ -82,10 +82,8 @@ class ItemScores(ItemMatrix):
     [0.71, 0.79, 0.87]
     """
 
-    values: FloatArray
-    labels: NDArray[np.bool_] | None
     metric: ItemMetric
-    lower_is_better: bool
+    _numbers: FloatArray
 
     def __init__(
         self,
@@ -130,14 +128,14 @@ class ItemScores(ItemMatrix):
                     f"task {task!r} has one item, which does not say how its numbers vary; leave "
                     "it out, or leave tasks out if all items count the same"
                 )
-        if self.clusters is not None and len(set(self.clusters)) < 2:
+        if self.clusters is not None and self.n_clusters == 1:
             raise InputError(
                 f"all items are in the one cluster {self.clusters[0]!r}; leave clusters out"
             )
         axes = (("item", self.items), ("classifier", self.names))
         check_finite(numbers, axes, may_miss=False)
         self._set(
-            values=numbers,
+            _numbers=numbers,
             labels=_checked_classes(labels, self.n_items, chosen),
             metric=chosen,
             lower_is_better=chosen == "rmse" if lower_is_better is None else bool(lower_is_better),
@@ -153,14 +151,14 @@ class ItemScores(ItemMatrix):
         return f"<ItemScores {self.name!r}: {size}, metric {self.metric}>"
 
     @property
+    def values(self) -> FloatArray:
+        """What each classifier got for each item, (n, m)."""
+        return self._numbers
+
+    @property
     def n_positive(self) -> int | None:
         """Number of positive items, for AUC."""
         return None if self.labels is None else int(self.labels.sum())
-
-    @property
-    def sign(self) -> int:
-        """What scores are multiplied by to be as they were given: -1 if lower is better."""
-        return -1 if self.lower_is_better else 1
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -171,6 +169,11 @@ class ItemScores(ItemMatrix):
     def influence(self) -> FloatArray:
         """Influence values of the items on each of ``scores``, mean 0, (n, m)."""
         return self.sign * self._estimates[1]
+
+    @property
+    def row_influence(self) -> FloatArray:
+        """What each item, or cluster, adds to the errors of the scores, (C, m)."""
+        return summed_by_cluster(self.influence / self.n_items, self.clusters)
 
     @cached_property
     def _estimates(self) -> tuple[FloatArray, FloatArray]:
@@ -208,23 +211,16 @@ class ItemScores(ItemMatrix):
     @property
     def freedom(self) -> float:
         """Degrees of freedom of the errors: items, or clusters, but one for each task."""
-        groups = self.n_items if self.clusters is None else len(set(self.clusters))
+        groups = self.n_clusters or self.n_items
         return float(max(groups - max(len(self.task_weights), 1), 1))
 
-    def subset(self, classifiers: Sequence[int]) -> "ItemScores":
-        """The same items for some classifiers, by their places.
-
-        Examples
-        --------
-        >>> ItemScores([[0.9, 0.8, 0.7], [0.7, 0.6, 0.8]], names=list("abc")).subset([2, 0]).names
-        ('c', 'a')
-        """
+    def _at(self, rows: IntArray, columns: IntArray) -> "ItemScores":
         return ItemScores(
-            self.values[:, list(classifiers)],
-            labels=self.labels,
+            self.values[np.ix_(rows, columns)],
+            labels=None if self.labels is None else self.labels[rows],
             metric=self.metric,
             lower_is_better=self.lower_is_better if self.metric != "auc" else None,
-            **self._labels(range(self.n_items), classifiers),
+            **self._labels(rows, columns),
         )._copy(new=self.new, unit=self.unit)
 
     def about(self, new: New) -> "ItemScores":

@@ -5,25 +5,20 @@ are hard. Everything is checked here, at construction, and never again
 (``tests/data/test_responses.py``).
 """
 
-import operator
-from collections import Counter
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import COUNT, check_choice
+from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import (
-    checked_clusters,
-    checked_labels,
-    codes_of,
     digest_of,
-    nearest,
     shown,
+    summed_by_cluster,
 )
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import (
@@ -34,139 +29,18 @@ from bayes_sota.data.averages import (
     averaged_over_tasks,
     name_of_passes,
     pass_rates,
-    task_weights,
     variance_of_runs,
 )
 from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.observed import Observed
-
-New = Literal["items", "runs", "tasks"]
-"""What a skill is about: new items of these tasks, new runs on these items, or new tasks."""
-ABOUT: dict[New, str] = {
-    "items": "new items",
-    "runs": "new runs of these items",
-    "tasks": "new tasks like these",
-}
-"""The same in words."""
-type Runs = int | IntArray | None
-"""Runs behind the outcomes, or behind each, (n_items, n_classifiers); None for single answers."""
+from bayes_sota.data.outcomes import New, Outcomes, runs_at
 
 MISSING = -1
-FEWEST_TASKS = 3
 _BLOCK = 8192  # items at a time: counts in a block are exact in float32, and fit the cache
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ItemMatrix(Observed):
-    """What several classifiers got for the same test items; equal where all of it is equal."""
-
-    names: tuple[str, ...]
-    items: tuple[str, ...]
-    clusters: tuple[str, ...] | None
-    tasks: tuple[str, ...] | None
-    task_weights: dict[str, float]
-    new: New
-    unit: str
-    name: str
-
-    def __init__(
-        self,
-        shape: tuple[int, int],
-        names: Iterable[Any] | None,
-        items: Iterable[Any] | None,
-        clusters: Iterable[Any] | None,
-        name: str,
-        tasks: Iterable[Any] | None = None,
-        average: Averaging | None = None,
-        new: New = "items",
-    ) -> None:
-        """Check the names of the rows and columns of a matrix of this shape."""
-        of_items = checked_clusters(tasks, shape[0], "task")
-        weights = _task_weights(of_items, average)
-        check_choice("new", new, New)
-        if new == "tasks":
-            check_enough_tasks(weights)
-        self._set(
-            names=checked_labels(names, shape[1], "classifier"),
-            items=checked_labels(items, shape[0], "item"),
-            clusters=checked_clusters(clusters, shape[0]),
-            tasks=of_items,
-            task_weights=weights,
-            new=new,
-            unit="item",
-            name=str(name),
-        )
-
-    @property
-    def items_count_equally(self) -> bool:
-        """Whether a score is the plain mean over items."""
-        sizes = Counter(self.tasks or ())
-        return all(
-            np.isclose(weight, sizes[task] / self.n_items)
-            for task, weight in self.task_weights.items()
-        )
-
-    @property
-    def averaging(self) -> Literal["items", "tasks", "weights"]:
-        """What counts equally in a score: items, tasks, or tasks by other weights."""
-        weights = np.array(list(self.task_weights.values()))
-        if weights.size and np.allclose(weights, 1 / weights.size):
-            return "tasks"
-        return "items" if self.items_count_equally else "weights"
-
-    @cached_property
-    def task_codes(self) -> tuple[IntArray, FloatArray]:
-        """Number of the task of each item, (n,), and weights of the tasks, (T,); one if none."""
-        if self.tasks is None:
-            return np.zeros(self.n_items, np.intp), np.ones(1)
-        names, codes = codes_of(self.tasks)
-        return codes, np.array([self.task_weights[name] for name in names])
-
-    @property
-    def cluster_codes(self) -> IntArray | None:
-        """Number of the cluster of each item, (n,)."""
-        return None if self.clusters is None else codes_of(self.clusters)[1]
-
-    @property
-    def n_items(self) -> int:
-        """Number of test items."""
-        return len(self.items)
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-        return len(self.names)
-
-    def _labels(self, rows: Iterable[int], columns: Iterable[int]) -> dict[str, Any]:
-        """What some items and classifiers are, as the constructor takes it."""
-        at = list(rows)
-
-        def of(labels: tuple[str, ...] | None) -> list[str] | None:
-            return None if labels is None else [labels[i] for i in at]
-
-        tasks = of(self.tasks)
-        weights = {task: self.task_weights[task] for task in dict.fromkeys(tasks or ())}
-        return {
-            "names": [self.names[j] for j in columns],
-            "items": of(self.items),
-            "clusters": of(self.clusters),
-            "tasks": tasks,
-            "average": weights or None,
-            "name": self.name,
-        }
-
-    def check_several(self) -> None:
-        """Raise ``InputError`` where there is nobody to compare with."""
-        if self.n_classifiers < 2:
-            raise InputError(
-                f"of one classifier, {self.names[0]!r}, there is no best: bayes-sota score says "
-                "how good it is"
-            )
-
-
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class Responses(ItemMatrix):
+class Responses(Outcomes):
     """Right and wrong answers of several classifiers to the same test items.
 
     Parameters
@@ -241,9 +115,7 @@ class Responses(ItemMatrix):
     [0.5, 0.75]
     """
 
-    run_numbers: IntArray
-    passes: tuple[int, bool] | None
-    notes: tuple[str, ...]
+    is_answers = True
     _given: NDArray[Any]  # answers as int8, or shares
     _measured: FloatArray | None  # shares, or passes
     _noise: FloatArray | None
@@ -264,12 +136,11 @@ class Responses(ItemMatrix):
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything once."""
-        self._set(notes=tuple(str(note) for note in notes))
         cells, columns, _ = labelled_values(correct)
         values, runs = _mean_of_runs(cells, n_runs)
         n_items, n_classifiers = values.shape
         named = columns if names is None else names
-        super().__init__(values.shape, named, items, clusters, name, tasks, average, new)
+        super().__init__(values.shape, named, items, clusters, name, tasks, average, new, notes)
         if n_classifiers < 1:
             raise InputError("responses need a classifier")
         if n_items < 2:
@@ -341,24 +212,6 @@ class Responses(ItemMatrix):
         return np.where(self._given == MISSING, np.nan, self._given)
 
     @property
-    def n_runs(self) -> int:
-        """Least number of runs behind a share."""
-        return int(self.run_numbers.min())
-
-    @property
-    def runs_in_words(self) -> str:
-        """How many runs are behind the shares; nothing for single answers."""
-        least, most = self.n_runs, int(self.run_numbers.max())
-        if most == 1:
-            return ""
-        return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
-
-    @property
-    def measured(self) -> str:
-        """What the scores are, in words."""
-        return "shares of right answers" if self.passes is None else name_of_passes(self.passes)
-
-    @property
     def is_plain(self) -> bool:
         """Whether scores are accuracies of single answers, without tasks."""
         return self.tasks is None and self._measured is None
@@ -411,6 +264,15 @@ class Responses(ItemMatrix):
         """Observed score of each classifier: right answers / answers, or the average of tasks."""
         return self.counts / self.totals if self.is_plain else self.average.scores
 
+    @property
+    def row_influence(self) -> FloatArray:
+        """What each item, cluster, task or run adds to the errors of the scores, (C, m)."""
+        if self.is_average:
+            return self.average.influence
+        answers = self.correct
+        influence = np.where(answers == MISSING, 0.0, (answers - self.scores) / self.totals)
+        return summed_by_cluster(influence, self.clusters)
+
     def joint_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each pair of classifiers: items that both got right, and items that both answered.
 
@@ -431,32 +293,7 @@ class Responses(ItemMatrix):
             return both_right, np.full_like(both_right, self.n_items)
         return both_right, _self_product(self.correct != MISSING)
 
-    def subset(
-        self,
-        classifiers: Iterable[int | str] | None = None,
-        items: Iterable[int | str] | None = None,
-    ) -> "Responses":
-        """The same answers for some classifiers and items, in the order asked for.
-
-        Parameters
-        ----------
-        classifiers, items : iterable of int or str, optional
-            Numbers (from 0; negative ones count from the end), names, or a mask of booleans.
-            Default: all.
-
-        Raises
-        ------
-        InputError
-            Unknown or repeated ones, or too few to be a response matrix.
-
-        Examples
-        --------
-        >>> answers = Responses([[1, 0, 1], [1, 1, 0]], names=["a", "b", "c"])
-        >>> answers.subset(["c", "a"]).correct.tolist()
-        [[1, 1], [0, 1]]
-        """
-        columns = _positions(classifiers, self.names, "classifier")
-        rows = _positions(items, self.items, "item")
+    def _at(self, rows: IntArray, columns: IntArray) -> "Responses":
         n_runs = runs_at(self.run_numbers, rows, columns)
         return Responses(
             self._given[np.ix_(rows, columns)],
@@ -584,22 +421,6 @@ class Responses(ItemMatrix):
         return digest_of(self._given.shape, self._given, rest)
 
 
-def runs_at(n_runs: Runs, rows: Any, columns: Any) -> Runs:
-    """Runs behind the outcomes of some items and classifiers."""
-    if isinstance(n_runs, np.ndarray) and n_runs.ndim:
-        return n_runs[np.ix_(rows, columns)]
-    return n_runs
-
-
-def check_enough_tasks(tasks: Sized) -> None:
-    """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
-    if len(tasks) < FEWEST_TASKS:
-        raise InputError(
-            f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got "
-            f"{max(len(tasks), 1)}; new items of these tasks need none"
-        )
-
-
 def _mean_of_runs(correct: Any, n_runs: ArrayLike | None) -> tuple[NDArray[Any], IntArray | None]:
     """Matrix of the answers, or of shares and how many runs are behind each."""
     if not (isinstance(correct, np.ndarray) and correct.ndim == 3):
@@ -626,19 +447,6 @@ def _run_numbers(n_runs: ArrayLike, shape: tuple[int, ...]) -> IntArray:
             f"{shape[0]} x {shape[1]}"
         )
     return numbers.astype(np.int64)
-
-
-def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> dict[str, float]:
-    """Weights that sum to 1."""
-    if tasks is None:
-        if average is not None:
-            raise InputError("average is for items with tasks: give tasks, one per item")
-        return {}
-    counts = Counter(tasks)
-    weights = task_weights(average, list(counts), np.array(list(counts.values()), np.float64))
-    if not weights.all():
-        raise InputError("the weights of tasks are positive numbers")
-    return dict(zip(counts, weights.tolist(), strict=True))
 
 
 def _as_matrix(correct: Any) -> NDArray[Any]:
@@ -693,37 +501,6 @@ def _number(value: Any) -> float:
         return np.nan
     known = isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating))
     return float(value) if known and (abs(value) <= 1 or value != value) else np.inf
-
-
-def _positions(
-    wanted: Iterable[int | str] | None, labels: tuple[str, ...], kind: str
-) -> NDArray[np.intp]:
-    """Row or column numbers of what was asked for, by number, name or mask."""
-    if wanted is None:
-        return np.arange(len(labels))
-    if isinstance(wanted, str):
-        raise InputError(f"name {kind}s in a list: [{wanted!r}]")
-    chosen = list(wanted)
-    if chosen and all(isinstance(which, (bool, np.bool_)) for which in chosen):
-        if len(chosen) != len(labels):
-            raise InputError(f"a mask of {kind}s needs {len(labels)} entries, got {len(chosen)}")
-        return np.flatnonzero(chosen)
-    numbers = {label: number for number, label in enumerate(labels)}
-    return np.array([_position(which, numbers, kind) for which in chosen], np.intp)
-
-
-def _position(which: int | str, numbers: dict[str, int], kind: str) -> int:
-    if isinstance(which, str):
-        if which not in numbers:
-            raise InputError(f"there is no {kind} named {which!r}{nearest(which, numbers)}")
-        return numbers[which]
-    try:
-        number = operator.index(which)
-    except TypeError:
-        raise InputError(f"a {kind} is chosen by number or name, got {which!r}") from None
-    if not -len(numbers) <= number < len(numbers):
-        raise InputError(f"{kind}s are numbered 0 to {len(numbers) - 1}, got {number}")
-    return number % len(numbers)
 
 
 def _self_product(flags: NDArray[np.bool_]) -> NDArray[np.int64]:

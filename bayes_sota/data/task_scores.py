@@ -32,9 +32,9 @@ from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
+from bayes_sota.data.outcomes import check_enough_tasks
 from bayes_sota.data.own_errors import errors_of_scores, sizes_of_accuracies
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
-from bayes_sota.data.responses import check_enough_tasks
 
 COUNTS = {
     "items": "whose items count the same",

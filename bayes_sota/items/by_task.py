@@ -43,8 +43,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, listed, shown
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import korn_graubard
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import ABOUT, Responses
+from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.items.comparison import (
     ItemData,
     columns_of_methods,
@@ -205,7 +204,7 @@ def verdicts_that_stand(leads: FloatArray, prob: float) -> tuple[NDArray[np.bool
 
 
 def compare_by_task(
-    outcomes: Responses | ItemScores,
+    outcomes: Outcomes,
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
@@ -227,6 +226,7 @@ def compare_by_task(
 
     Examples
     --------
+    >>> from bayes_sota import Responses
     >>> rng = np.random.default_rng(0)
     >>> exam = Responses(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
     >>> comparison = compare_by_task(exam)
@@ -258,7 +258,7 @@ def compare_by_task(
             f"{counted(len(alone), 'task has', 'tasks have')} one {one} only, and an error that is "
             f"taken from the other tasks: {listed(alone)}"
         )
-    if isinstance(outcomes, Responses) and outcomes.runs_in_words:
+    if outcomes.runs_in_words:
         notes.append(f"scores are {outcomes.measured} in {outcomes.runs_in_words}")
     rng = generator_of(random_seed)
     h, scale = _contrasts(len(names)), errors.scale[:, None]
@@ -272,7 +272,7 @@ def compare_by_task(
         spread,
         average @ h,
         data.bounds,
-        1 if isinstance(outcomes, Responses) else outcomes.sign,
+        outcomes.sign,
         tuple(notes),
         seeds,
     )

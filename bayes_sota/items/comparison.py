@@ -47,8 +47,9 @@ from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import smoothed_covariance, weighted_means, with_typical_pairs
 from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.data.readers.outcomes import Evaluations
-from bayes_sota.data.responses import ABOUT, Responses
+from bayes_sota.data.responses import Responses
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
 TIE = 1e-12  # of the largest score
@@ -353,7 +354,7 @@ class MethodComparison:
 
 
 def compare_methods(
-    outcomes: Responses | ItemScores | Evaluations,
+    outcomes: Outcomes | Evaluations,
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
@@ -400,8 +401,7 @@ def compare_methods(
     data, notes = item_data(outcomes)
     order = np.argsort(names)  # draws and ties follow the names, whatever the order of the columns
     sorted_columns = [columns[method] for method in order]
-    single = isinstance(outcomes, Responses) and outcomes.is_plain
-    if single and data.clusters is None and len(names) == len(outcomes.names):
+    if outcomes.is_plain and data.clusters is None and len(names) == len(outcomes.names):
         values = data.values[:, np.concatenate(sorted_columns)]
         scores, n_clusters = values.mean(axis=0), len(values)
         first = int(np.argmax(scores))
@@ -424,7 +424,7 @@ def compare_methods(
         bounds=data.bounds,
         n_runs=tuple(len(of) for of in columns),
         notes=tuple(notes),
-        sign=1 if isinstance(outcomes, Responses) else outcomes.sign,
+        sign=outcomes.sign,
         replicated=None if again is None else np.clip(again[:, place], *data.bounds),
     )
 
@@ -447,7 +447,7 @@ def columns_of_methods(
     return names, [np.flatnonzero([run == name for run in runs]) for name in names]
 
 
-def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
+def item_data(outcomes: Outcomes) -> tuple[ItemData, list[str]]:
     """What is compared, the items that all have answered, and notes."""
     if isinstance(outcomes, ItemScores):
         ends = outcomes.values.min(), outcomes.values.max()
@@ -475,6 +475,7 @@ def item_data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         )
         return data, list(notes_on_average(outcomes))
     kept = outcomes.complete()
+    assert isinstance(kept, Responses)
     values, scores, n = kept.values, kept.scores, kept.n_items
     notes = [*left_out(outcomes, kept), *notes_on_average(kept)]
     if kept.new != "items":
@@ -509,14 +510,13 @@ def _at_least_of_items(covariance: FloatArray, kept: Responses) -> FloatArray:
     return covariance + np.eye(2) * max(float(lacking), 0.0) / 2
 
 
-def notes_on_average(data: Responses | ItemScores) -> Iterator[str]:
+def notes_on_average(data: Outcomes) -> Iterator[str]:
     """What a score is the average of, and what its errors are about."""
     worth, about = "", ABOUT[data.new] + " of these tasks" * (data.new == "items")
-    if isinstance(data, Responses):
-        if data.runs_in_words:
-            yield f"scores are {data.measured} in {data.runs_in_words}"
-        if data.new == "items":
-            worth = f", as of {data.average.kish:,.0f} items with equal weights"
+    if data.runs_in_words:
+        yield f"scores are {data.measured} in {data.runs_in_words}"
+    if isinstance(data, Responses) and data.new == "items":
+        worth = f", as of {data.average.kish:,.0f} items with equal weights"
     if data.tasks is not None:
         how = {
             "items": "each by its number of items",
@@ -527,7 +527,7 @@ def notes_on_average(data: Responses | ItemScores) -> Iterator[str]:
             f"scores are averages over {len(data.task_weights):,} tasks, {how}; errors are those "
             f"of {about}{worth}"
         )
-    elif isinstance(data, ItemScores) and data.new == "tasks":
+    elif data.new == "tasks":
         yield (
             f"the {counted(data.n_items, data.unit)} are the sample: skills are those on new ones "
             "like them"
@@ -536,7 +536,7 @@ def notes_on_average(data: Responses | ItemScores) -> Iterator[str]:
         yield f"errors are those of {about}"
 
 
-def left_out(outcomes: Responses, kept: Responses) -> list[str]:
+def left_out(outcomes: Outcomes, kept: Outcomes) -> list[str]:
     """A note on the items that were left out, if any were."""
     lost = outcomes.n_items - kept.n_items
     return [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []

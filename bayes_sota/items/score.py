@@ -20,7 +20,8 @@ from scipy.special import betaincinv, stdtrit
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import New, Responses
+from bayes_sota.data.outcomes import New, Outcomes
+from bayes_sota.data.responses import Responses
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
 
 
 def skills_alone(
-    outcomes: Responses | ItemScores,
+    outcomes: Outcomes,
     methods: Sequence[str] | None = None,
     *,
     new: New | None = None,
@@ -148,6 +149,7 @@ def skills_alone(
     columns = {name: [j for j, of in enumerate(labels) if of == name] for name in labels}
     if isinstance(outcomes, ItemScores):
         return list(_means(outcomes, columns, new or outcomes.new, passes))
+    assert isinstance(outcomes, Responses)
     passes = passes or outcomes.passes
     return list(_shares(outcomes, labels, columns, new or outcomes.new, passes))
 

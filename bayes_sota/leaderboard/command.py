@@ -66,8 +66,7 @@ if TYPE_CHECKING:
 
     from bayes_sota.core.tables import Report
     from bayes_sota.core.types import Groups
-    from bayes_sota.data.item_scores import ItemScores
-    from bayes_sota.data.responses import Responses
+    from bayes_sota.data.outcomes import Outcomes
     from bayes_sota.leaderboard.specification import ModelSpecification
 
 _COLUMNS = (
@@ -312,7 +311,7 @@ def _reading(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in names}
 
 
-def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | ItemScores":
+def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Outcomes":
     sizes, tries, drop_above = options["n_test"], options["classifiers"], options["drop_above"]
     if len(sizes) > 1 or len(tries) > 1:
         raise InputError("one FILE takes one --n-test and one --classifiers")
@@ -330,7 +329,7 @@ def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | Ite
     return data.without(above)
 
 
-def _maximum_of(data: "Leaderboard | Responses | ItemScores") -> str:
+def _maximum_of(data: "Leaderboard | Outcomes") -> str:
     """Why ABC takes no FILE, and the options that give it the best score of this one."""
     why = "--method abc reads the best score alone and would drop all others in FILE"
     if not isinstance(data, Leaderboard) or data.has_own_errors:

@@ -38,8 +38,8 @@ from bayes_sota.data.printed_scores import parse_number
 if TYPE_CHECKING:
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.data.outcomes import Outcomes
     from bayes_sota.data.readers.outcomes import Evaluations
-    from bayes_sota.data.responses import Responses
 
 _METRICS = ["accuracy", "auc", "score"]
 _FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
@@ -150,7 +150,7 @@ def read_file(
     item_metric: Any = None,
     label_column: str | None = None,
     **options: Any,
-) -> "Leaderboard | Responses | ItemScores":
+) -> "Leaderboard | Outcomes":
     """Leaderboard, answers or item scores of a file or a folder of logs, by the content.
 
     ``options`` are those of ``field_options``, as typed on the command line.
@@ -245,9 +245,7 @@ def _read_numbers(
     return scores.about(groups["new"] or "items")
 
 
-def _read_logs(
-    file: Path, options: dict[str, Any], groups: dict[str, Any]
-) -> "Responses | ItemScores":
+def _read_logs(file: Path, options: dict[str, Any], groups: dict[str, Any]) -> "Outcomes":
     """Answers of a log, or of all logs in a folder."""
     metric, lower = options.pop("metric"), options.pop("lower_is_better") or None
     _refuse_for_matrix(options, "an evaluation log")

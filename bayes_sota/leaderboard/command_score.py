@@ -72,7 +72,6 @@ def score(
         return shown.deliver(report, top, partial(_draw, report))
     refuse_unused("FILES", {"--right": right, "--n-test": n_test})
     from bayes_sota.data.readers.outcomes import read_evaluations
-    from bayes_sota.data.responses import Responses
 
     passes = parse_passes(metric)
     evaluations = read_evaluations(
@@ -80,14 +79,13 @@ def score(
     )
     outcomes = evaluations.outcomes
     skills = skills_alone(outcomes, evaluations.methods, new=chosen, passes=passes)
-    answers = isinstance(outcomes, Responses)
     report = describe_skills(
         skills,
-        new=chosen if answers or new else outcomes.new,
+        new=chosen if outcomes.is_answers or new else outcomes.new,
         ci_prob=ci_prob,
         notes=evaluations.notes,
-        average=outcomes.averaging if isinstance(outcomes, Responses) else "items",
-        metric=metric or "" if passes or answers else "mean",
+        average=outcomes.averaging if outcomes.is_answers else "items",
+        metric=metric or "" if passes or outcomes.is_answers else "mean",
     )
     return shown.deliver(report, top, partial(_draw, report))
 

@@ -43,7 +43,8 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import ABOUT, MISSING, Responses
+from bayes_sota.data.outcomes import ABOUT, Outcomes
+from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
     ResponseCorrelation,
@@ -158,7 +159,7 @@ class JointPosterior(LeaderboardPosterior):
 
 
 def items_posterior(
-    data: Responses | ItemScores,
+    data: Outcomes,
     priors: Priors | BoardPriors | None = None,
     *,
     draws: int = 4000,
@@ -224,6 +225,7 @@ def items_posterior(
         if data.new == "runs":
             priors = replace(priors, correlation=FixedCorrelation(0.0))
     else:
+        assert isinstance(data, ItemScores)
         correlation = influence_correlation(data.influence, data.scores, data.clusters)
         kernel = JointKernel.of_items(data, correlation)
     learnt = replace(priors, correlation=learn_correlation(correlation, priors.correlation))
@@ -532,7 +534,7 @@ class JointSampler:
         return self.kernel.new_scores(skill, error, self.kernel.entries, n_test).max(axis=1)
 
 
-def _reasons(data: Responses | ItemScores, correlation: ResponseCorrelation) -> Iterator[str]:
+def _reasons(data: Outcomes, correlation: ResponseCorrelation) -> Iterator[str]:
     if isinstance(data, Responses):
         few = data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1
         if few and data.new == "items":
@@ -549,9 +551,9 @@ def _reasons(data: Responses | ItemScores, correlation: ResponseCorrelation) -> 
                 "tell how much the classifiers' mistakes coincide"
             )
         return
-    clusters = None if data.clusters is None else len(set(data.clusters))
-    if clusters is not None and clusters < _LEAST_CLUSTERS:
-        yield f"items come in only {clusters} clusters: too few for standard errors"
+    assert isinstance(data, ItemScores)
+    if data.n_clusters is not None and data.n_clusters < _LEAST_CLUSTERS:
+        yield f"items come in only {data.n_clusters} clusters: too few for standard errors"
     carrying = float(np.median(_carrying(data)[correlation.leaders]))
     if carrying < _LEAST_CARRYING:
         yield (
@@ -560,22 +562,20 @@ def _reasons(data: Responses | ItemScores, correlation: ResponseCorrelation) -> 
         )
 
 
-def _notes(
-    data: Responses | ItemScores, kernel: JointKernel, correlation: ResponseCorrelation
-) -> Iterator[str]:
+def _notes(data: Outcomes, kernel: JointKernel, correlation: ResponseCorrelation) -> Iterator[str]:
     """What was left out of the fit, clusters, and near-clones."""
-    if isinstance(data, Responses) and data.has_missing:
+    if data.has_missing:
         yield "answers are missing; taken to be missing at random"
     effect = float(np.mean(kernel.new_ratio[correlation.leaders] ** 2))
-    if isinstance(data, Responses):
-        yield from data.notes
-    if isinstance(data, ItemScores) or not data.is_plain:
+    yield from data.notes
+    if not data.is_plain:
         yield from notes_on_average(data)
     elif data.clusters is not None:
         yield f"items come in clusters; every variance is {effect:.2f} times that of single items"
-    if isinstance(data, ItemScores) and data.clusters is not None:
-        count = len(set(data.clusters))
-        yield f"items come in {count} clusters; standard errors are those of whole clusters"
+    if data.clusters is not None and not data.is_answers:
+        yield (
+            f"items come in {data.n_clusters} clusters; standard errors are those of whole clusters"
+        )
     if kernel.entries.size < kernel.modelled.size:
         yield (
             f"P(theta) is fitted to the best {kernel.entries.size} of {kernel.modelled.size} "

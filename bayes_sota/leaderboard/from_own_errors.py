@@ -19,10 +19,9 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.priors import BoardPriors, CorrelationPrior, Priors, board_priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.own_errors import leaders
-from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field, modelled_entries
 from bayes_sota.leaderboard.from_items import (
     JointKernel,
@@ -80,7 +79,7 @@ class AssumedCorrelation:
 
 
 def board_posterior(
-    data: Leaderboard | Responses | ItemScores,
+    data: Leaderboard | Outcomes,
     priors: Priors | BoardPriors | None = None,
     *,
     learn_rho: bool = False,

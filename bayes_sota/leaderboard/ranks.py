@@ -6,7 +6,6 @@ one size; from answers and item scores they come from the items or clusters, eac
 standard normal number of times more (a multiplier bootstrap).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -23,11 +22,10 @@ from bayes_sota.core.ranks import (
     stepwise_rank_sets_of_equal_errors,
     tiers,
 )
-from bayes_sota.core.text import summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.maximum.score_laws import score_law
 
@@ -66,7 +64,7 @@ class RankSets:
 
 
 def rank_sets(
-    data: Leaderboard | Responses | ItemScores,
+    data: Leaderboard | Outcomes,
     entries: EntryDraws,
     rho: FloatArray,
     ci_prob: float,
@@ -114,7 +112,7 @@ def rank_sets(
 
 
 def separating_times(
-    data: Leaderboard | Responses | ItemScores,
+    data: Leaderboard | Outcomes,
     gap: float,
     rho: FloatArray,
     ci_prob: float,
@@ -139,34 +137,32 @@ def separating_times(
         ratios = np.ones(data.n_entries) if data.error_ratios is None else data.error_ratios
         own = score_law(data).errors_at(data.scores) * ratios
         error = np.hypot(own[first], own[second]) * np.sqrt(1 - np.mean(rho**2))
-    elif isinstance(data, Responses) and data.new != "items":
+    elif data.is_answers and data.new != "items":
         return None
     else:
-        influence = _influence(data, [first, second])
-        error = np.linalg.norm(influence[:, 0] - influence[:, 1])
+        influence = data.row_influence
+        error = np.linalg.norm(influence[:, first] - influence[:, second])
     if error == 0:
         return None
     return float(((ndtri((1 + ci_prob) / 2) + ndtri(power)) * error / gap) ** 2)
 
 
-def _no_errors(data: Leaderboard | Responses | ItemScores) -> str:
+def _no_errors(data: Leaderboard | Outcomes) -> str:
     """What is missing for the errors of scores to be simulated, if anything."""
     if isinstance(data, Leaderboard):
         return "scores that were not chosen among submissions" * data.has_submissions
-    rows = data.n_items if data.clusters is None else len(set(data.clusters))
-    if isinstance(data, Responses) and data.is_average:
-        rows = len(data.average.influence)
+    rows = len(data.row_influence)
     return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * (rows < _LEAST_ROWS)
 
 
 def _stepwise(
-    data: Leaderboard | Responses | ItemScores,
+    data: Leaderboard | Outcomes,
     rho: FloatArray,
     ci_prob: float,
     rng: np.random.Generator,
 ) -> IntArray:
     if not isinstance(data, Leaderboard):
-        influence = _influence(data)
+        influence = data.row_influence
         noise = np.zeros((_SIMULATED, influence.shape[1]))
         for start in range(0, len(influence), _AT_ONCE):
             rows = influence[start : start + _AT_ONCE]
@@ -194,18 +190,3 @@ def _stabilised(board: Leaderboard) -> FloatArray:
     if board.metric == "accuracy":
         return 2 * np.sqrt(board.n_test) * np.arcsin(np.sqrt(board.scores))
     return score_law(board).normal_scores.stabilized(board.scores)
-
-
-def _influence(
-    data: Responses | ItemScores, columns: Sequence[int] | slice = slice(None)
-) -> FloatArray:
-    """Of each item, cluster, task or run on the scores: their covariance is its square."""
-    if isinstance(data, ItemScores):
-        influence = data.influence[:, columns] / data.n_items
-        return summed_by_cluster(influence, data.clusters)
-    if data.is_average:
-        return data.average.influence[:, columns]
-    answers = data.correct[:, columns]
-    influence = (answers - data.scores[columns]) / data.totals[columns]
-    influence[answers == MISSING] = 0.0
-    return summed_by_cluster(influence, data.clusters)

@@ -16,9 +16,8 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.types import FloatArray, Groups, Seed
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.from_items import JointPosterior, JointSampler
 from bayes_sota.leaderboard.from_own_errors import board_posterior
@@ -39,7 +38,7 @@ _NEW_SCORES = ("winner_new_score", "best_new_score")
 
 
 def sample_with_fit(
-    data: Leaderboard | Responses | ItemScores,
+    data: Leaderboard | Outcomes,
     priors: BoardPriors,
     *,
     draws: int = 1000,

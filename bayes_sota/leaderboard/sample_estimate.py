@@ -40,8 +40,8 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.types import FloatArray, Groups, Seed
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, refit
@@ -63,7 +63,7 @@ from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import estimate_point, sample_abc, sample_exact, sample_nuts
 from bayes_sota.maximum.shrinkage import Criterion
 
-type Whole = Leaderboard | Responses | ItemScores
+type Whole = Leaderboard | Outcomes
 type Data = Whole | BestScore
 
 Route = Literal["scores", "responses"]
@@ -301,7 +301,7 @@ def _route_of(kind: str, method: str) -> _Route:
 def _boards(
     board: Data | Sequence[BestScore],
 ) -> tuple[Data, ...]:
-    if isinstance(board, BestScore | Responses | ItemScores):
+    if isinstance(board, BestScore | Outcomes):
         return (board,)
     if isinstance(board, PairedBoards):
         raise InputError("two boards of the same teams are taken by bayes_sota.estimate_sota")
@@ -324,7 +324,7 @@ def _boards(
 
 def is_whole(board: Data) -> TypeGuard[Whole]:
     """Whether more than the maximum is known."""
-    return isinstance(board, Leaderboard | Responses | ItemScores)
+    return isinstance(board, Leaderboard | Outcomes)
 
 
 def sota_sensitivity(
@@ -357,7 +357,7 @@ def sota_sensitivity(
         result itself, as of ``estimate_sota`` with as many draws and the same seed. With several
         boards, theta_sota is the first board's.
     """
-    if isinstance(board, Responses | ItemScores):
+    if isinstance(board, Outcomes):
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, BestScore) else tuple(board)

@@ -36,7 +36,8 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.responses import ABOUT, New, Responses
+from bayes_sota.data.outcomes import ABOUT, New, Outcomes
+from bayes_sota.data.responses import Responses
 from bayes_sota.data.task_scores import COUNTS
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import JointPosterior
@@ -113,7 +114,7 @@ _POWER = 0.8  # to tell the first two apart
 
 
 def _report(
-    data: Leaderboard | Responses | ItemScores,
+    data: Leaderboard | Outcomes,
     content: dict[str, Any],
     frame: pd.DataFrame,
     d: int,
@@ -382,7 +383,7 @@ def board_table(
 
 
 def _posterior_of(
-    data: Leaderboard | Responses | ItemScores,
+    data: Leaderboard | Outcomes,
     priors: BoardPriors,
     draws: int,
     rng: np.random.Generator,
@@ -404,9 +405,9 @@ def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> d
     return summarize_draws(values, ci_prob, posterior.parameters.behind)
 
 
-def _read(data: Any, n_test: Any) -> Leaderboard | Responses | ItemScores:
+def _read(data: Any, n_test: Any) -> Leaderboard | Outcomes:
     """Data with entries, read where they are in a file or a frame."""
-    if not isinstance(data, BestScore | Responses | ItemScores):
+    if not isinstance(data, BestScore | Outcomes):
         from bayes_sota.data.readers.boards import read_leaderboard
 
         return read_leaderboard(data, n_test=n_test)
@@ -414,16 +415,16 @@ def _read(data: Any, n_test: Any) -> Leaderboard | Responses | ItemScores:
         raise InputError("n_test is for files and data frames; this has its own number")
     if type(data) is BestScore:
         raise InputError("of this board only the best score is known, not its entries")
-    return cast("Leaderboard | Responses | ItemScores", data)
+    return cast("Leaderboard | Outcomes", data)
 
 
-def board_of(data: Leaderboard | Responses | ItemScores) -> Leaderboard:
+def board_of(data: Leaderboard | Outcomes) -> Leaderboard:
     """All scores."""
     return data if isinstance(data, Leaderboard) else data.leaderboard()
 
 
 def _separating(
-    data: Leaderboard | Responses | ItemScores,
+    data: Leaderboard | Outcomes,
     frame: pd.DataFrame,
     entries: EntryDraws,
     rho: FloatArray,
@@ -455,9 +456,7 @@ def _separating(
     }
 
 
-def _on_rho(
-    data: Leaderboard | Responses | ItemScores, rho: dict[str, Any], spec: ModelSpecification
-) -> str:
+def _on_rho(data: Leaderboard | Outcomes, rho: dict[str, Any], spec: ModelSpecification) -> str:
     """How far classifiers share the luck of the items, a note."""
     if isinstance(data, Leaderboard):
         known = spec.priors.correlation.is_fixed
@@ -468,7 +467,7 @@ def _on_rho(
         )
     if not rho["learnt"]:
         return "classifiers do not share the luck of runs: rho is 0"
-    source = "answers" if isinstance(data, Responses) else "items"
+    source = "answers" if data.is_answers else "items"
     return (
         f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
         f"{rho_in_words(rho)}"
@@ -581,7 +580,7 @@ def _hidden(board: Leaderboard) -> list[str]:
     ]
 
 
-def measured_of(data: BestScore | Responses | ItemScores) -> str:
+def measured_of(data: BestScore | Outcomes) -> str:
     """What was measured of results from such data, a key of the words of a page."""
     if isinstance(data, Responses):
         return "answers"
@@ -594,7 +593,7 @@ def measured_of(data: BestScore | Responses | ItemScores) -> str:
     return "leaderboard" if data.submissions is None else "submissions"
 
 
-def score_decimals(data: Leaderboard | Responses | ItemScores) -> int:
+def score_decimals(data: Leaderboard | Outcomes) -> int:
     """Digits of the scores as printed; of exact ones as many as tell counts apart."""
     if isinstance(data, Responses):
         return int(np.ceil(np.log10(data.n_items * data.n_runs)))
@@ -672,14 +671,14 @@ def on_items(n_test: int | None, source: str) -> str:
     return f" on {counted(n_test, 'test item')} ({how})"
 
 
-def metric_of(data: BestScore | Responses | ItemScores) -> Metric:
+def metric_of(data: BestScore | Outcomes) -> Metric:
     """What scores are: averages of answers are accuracies as well."""
     if isinstance(data, Responses):
         return "accuracy"
     return data.metric if isinstance(data, BestScore) else data.leaderboard().metric
 
 
-def items_of(data: Leaderboard | Responses | ItemScores) -> dict[str, Any]:
+def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
     """What JSON says of the items behind scores: how many, where from, and in which groups.
 
     Examples
@@ -695,19 +694,18 @@ def items_of(data: Leaderboard | Responses | ItemScores) -> dict[str, Any]:
             return items
         known = {"average": tasks.averaging, "n_tasks": len(tasks.tasks), "n_items": tasks.n_items}
         return items | {"n_test": tasks.n_items} | known | {"new": data.new}
-    n_clusters = None if data.clusters is None else len(set(data.clusters))
     n_tasks, average = len(data.task_weights), data.averaging
     words = [f"{n_tasks:,} tasks {COUNTS[average]}"] * (n_tasks > 0)
-    words += [] if n_clusters is None else [f"{n_clusters:,} clusters"]
+    words += [] if data.n_clusters is None else [f"{data.n_clusters:,} clusters"]
     facts: dict[str, Any] = {
         "n_items": data.n_items,
-        "n_clusters": n_clusters,
+        "n_clusters": data.n_clusters,
         "new": data.new,
         "average": average,
         "n_tasks": n_tasks or None,
     }
-    if isinstance(data, Responses):
-        words += [data.runs_in_words] * bool(data.runs_in_words)
+    words += [data.runs_in_words] * bool(data.runs_in_words)
+    if data.is_answers:
         metric = "accuracy" if data.passes is None else data.measured
         facts |= {"n_runs": data.n_runs, "metric": metric}
     rows = "rows of the matrix" if data.unit == "item" else f"each is a {data.unit}"

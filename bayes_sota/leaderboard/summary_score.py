@@ -16,7 +16,7 @@ from bayes_sota.core.text import (
     decimals_for,
     shown_name,
 )
-from bayes_sota.data.responses import ABOUT, New
+from bayes_sota.data.outcomes import ABOUT, New
 from bayes_sota.items.score import Skill
 
 _WORTH = "worth: so many single answers, right or wrong, would leave the same error."

@@ -32,9 +32,8 @@ from bayes_sota.core.text import (
     span,
     steady_decimals,
 )
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
     Whole,
@@ -204,7 +203,7 @@ def describe_sota(
     subjects = [_subject(board, one, alone) for board, one in pairs]
     asked = [line for one in each for line in sentences_of(one)]
     legend = _above_sota(content)
-    learnt = isinstance(boards[0], Responses | ItemScores)
+    learnt = isinstance(boards[0], Outcomes)
     notes = [*content.get("notes", ()), *remarks, *note_on_newcomer(each[0], learnt)]
     content |= {"notes": notes} if notes else {}
     return Report(
@@ -397,7 +396,7 @@ def _subject(data: Data, content: dict[str, Any], alone: bool) -> str:
     unnamed = alone and data.name in ("board", "board 1")
     where = "" if unnamed else f'On "{data.name}" '
     tries = _competitors(data, content)
-    if isinstance(data, Leaderboard | Responses | ItemScores):
+    if isinstance(data, Leaderboard | Outcomes):
         leaders = len(_leaders(data))
         shared = f", shared by {leaders:,}" if leaders > 1 else ""
         items = on_items(content["n_test"], content["n_test_source"]) + shared

@@ -27,8 +27,7 @@ from bayes_sota.core.text import (
     shown_name,
 )
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 
 _SIDE_BY_SIDE = 5  # tasks in a table of 120 characters
@@ -41,7 +40,7 @@ _LEGEND = (
 
 
 def board_by_task(
-    outcomes: Responses | ItemScores,
+    outcomes: Outcomes,
     *,
     ci_prob: float = 0.95,
     draws: int = 10_000,
@@ -70,6 +69,7 @@ def board_by_task(
 
     Examples
     --------
+    >>> from bayes_sota import Responses
     >>> rng = np.random.default_rng(0)
     >>> exam = Responses(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
     >>> table = board_by_task(exam)
@@ -85,9 +85,8 @@ def board_by_task(
         row for t in range(len(comparison.tasks)) for row in _entries(comparison, t, ci_prob)
     ]
     count = stand_by_method(tasks, comparison.methods)
-    metric, notes = "score", list(comparison.notes)
-    if isinstance(outcomes, Responses):
-        metric, notes = "accuracy", [*outcomes.notes, *notes]
+    metric = "accuracy" if outcomes.is_answers else "score"
+    notes = [*outcomes.notes, *comparison.notes]
     said = [
         _ranging(comparison, entries, ci_prob, metric),
         *best_said(comparison.errors.scores, count, ci_prob),

@@ -35,9 +35,8 @@ from bayes_sota.core.sample import (
     without_checks,
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.maximum.likelihood import (
     BOARD_VARIABLES,
     board_names,
@@ -261,7 +260,7 @@ class Request:
 
 
 def estimate_point(
-    board: BestScore | Responses | ItemScores,
+    board: BestScore | Outcomes,
     method: str,
     *,
     n_classes: int | None = None,

@@ -223,10 +223,7 @@ def test_bad_archives_are_told_what_is_wrong(tmp_path, monkeypatch):
 
 def test_paths_that_are_no_files(tmp_path):
     refused("a\0b", "no such file|cannot be read")
-    refused(
-        [0.9, 0.8],
-        "from a path, or polars or PyArrow, got list; numbers go",
-    )
+    refused([0.9, 0.8], "from a data frame of pandas, polars or PyArrow, got list; numbers go")
 
 
 def test_options_that_cannot_be(tmp_path):

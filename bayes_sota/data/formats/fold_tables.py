@@ -22,7 +22,7 @@ from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.score_columns import read_numbers
 from bayes_sota.data.grids import Axis, named_place, occurrences, place_rows
-from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.readers.columns import (
     WORDS,
     check_names,
@@ -31,7 +31,6 @@ from bayes_sota.data.readers.columns import (
 )
 from bayes_sota.data.readers.counters import find_counters, refuse_counters
 from bayes_sota.data.readers.metric_names import asides, refuse_loss
-from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.data.score_table import ScoreTable
 
 _WORDS = {
@@ -219,7 +218,7 @@ def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
     _write_csv(path, [*header, runs.scorer], rows)
 
 
-def write_items(data: Responses | ItemScores, path: str | Path) -> None:
+def write_items(data: Outcomes, path: str | Path) -> None:
     """Write answers or numbers as CSV: item, label where there are classes, and each classifier.
 
     ``read_responses`` and ``read_item_scores`` read it. Clusters are not written.
@@ -229,14 +228,14 @@ def write_items(data: Responses | ItemScores, path: str | Path) -> None:
     InputError
         The file cannot be written; averages over tasks or runs, which a wide table cannot hold.
     """
-    if isinstance(data, Responses) and not data.is_plain:
+    if data.is_answers and not data.is_plain:
         raise InputError("a table of answers has no place for tasks or runs of its items")
-    labels = data.labels if isinstance(data, ItemScores) else None
-    values = data.values if isinstance(data, ItemScores) else data.correct
+    labels = data.labels
     classes = [[] for _ in data.items] if labels is None else [[int(label)] for label in labels]
+    written = "{:.0f}".format if data.is_answers else repr
     rows = (
-        [item, *label, *("" if labels is None and cell == MISSING else repr(cell) for cell in row)]
-        for item, label, row in zip(data.items, classes, values.tolist(), strict=True)
+        [item, *label, *("" if cell != cell else written(cell) for cell in row)]
+        for item, label, row in zip(data.items, classes, data.values.tolist(), strict=True)
     )
     _write_csv(path, ["item", *([] if labels is None else ["label"]), *data.names], rows)
 

@@ -18,6 +18,7 @@ from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
+from bayes_sota.data.outcomes import Runs
 from bayes_sota.data.readers.columns import (
     WORDS,
     answer_of,
@@ -29,7 +30,7 @@ from bayes_sota.data.readers.columns import (
     role_columns,
 )
 from bayes_sota.data.readers.parts import Choices
-from bayes_sota.data.responses import MISSING, Runs
+from bayes_sota.data.responses import MISSING
 
 MOST_SLIPS = 0.1  # of the cells of answers
 ARE_NUMBERS = "or say with item_metric that these are numbers (in Python read_item_scores)"

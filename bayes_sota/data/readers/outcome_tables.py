@@ -18,6 +18,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.outcomes import Runs
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.readers.columns import (
     WORDS,
@@ -44,7 +45,7 @@ from bayes_sota.data.readers.long_answers import (
 )
 from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_metrics
 from bayes_sota.data.readers.parts import Choices, Joined, Part, file_names, join_parts
-from bayes_sota.data.responses import MISSING, Runs
+from bayes_sota.data.responses import MISSING
 
 _MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
 

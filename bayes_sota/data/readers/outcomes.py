@@ -27,6 +27,7 @@ from bayes_sota.data.files.opening import FileFormat, open_source, open_table
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats.lm_evaluation import notes_on_metrics
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
+from bayes_sota.data.outcomes import New, Outcomes
 from bayes_sota.data.readers import columns
 from bayes_sota.data.readers.columns import (
     WORDS,
@@ -69,7 +70,7 @@ from bayes_sota.data.readers.parts import (
     file_names,
     join_parts,
 )
-from bayes_sota.data.responses import New, Responses
+from bayes_sota.data.responses import Responses
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
@@ -393,7 +394,7 @@ class Evaluations:
         What was left out or chosen, for people.
     """
 
-    outcomes: Responses | ItemScores
+    outcomes: Outcomes
     methods: tuple[str, ...]
     source: str
     notes: tuple[str, ...]
@@ -408,6 +409,7 @@ class Evaluations:
             return replace(self, outcomes=outcomes, methods=outcomes.names)
         if passes is not None:
             raise InputError("pass@K is for right and wrong answers; these are numbers")
+        assert isinstance(self.outcomes, ItemScores)
         return replace(self, outcomes=self.outcomes.about(new))
 
 
@@ -571,7 +573,7 @@ def _notes_on_logs(kind: str, joined: Joined, choices: Choices) -> Iterator[str]
 
 def _outcomes(
     joined: Joined, name: str, lower_is_better: bool, average: Averaging | None
-) -> Responses | ItemScores:
+) -> Outcomes:
     """Right and wrong answers where there is nothing else, else numbers."""
     if joined.are_answers:
         if lower_is_better:
