@@ -49,6 +49,7 @@ _ITEMS = 2000  # at a time
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
 _GROUPS = 20  # of clusters, in the jackknife
+_LEAST_ROWS = 10  # that tell near-clones from others
 _CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
 
 
@@ -510,7 +511,9 @@ def influence_correlation(
     if not carrying.any():
         raise InputError("every classifier has the same number for every item: nothing to compare")
     both = np.full((m, m), float(n))
-    cut = _family_cut(whole.sums.phi(), float(np.median(carrying)))
+    cut = np.inf  # correlations of few rows come near 1 by chance
+    if n >= _LEAST_ROWS:
+        cut = _family_cut(whole.sums.phi(), float(np.median(carrying)))
     return structure(scores, whole, both, carrying, cut)
 
 

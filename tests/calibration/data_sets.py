@@ -4,7 +4,7 @@
 these with replacement, so that they are exchangeable: 16 representations on 19 tasks (VTAB), and 8
 networks on the time series of UCR. The truth is the mean over all data sets of the table. Boards
 (``board --new tasks``) give skills, pairs, the best and the winner, comparisons
-(``claim responses``) give pairs.
+(``claim responses``) give pairs. Errors of the best are over those of the raw maximum.
 """
 
 import os
@@ -19,7 +19,7 @@ from bayes_sota.items.comparison import compare_methods
 from bayes_sota.leaderboard.from_items import items_posterior
 
 SMALLEST = 5
-SEEN = (8, 20)
+SEEN = (4, 8, 20)
 
 
 def tables() -> dict[str, np.ndarray]:
@@ -50,6 +50,9 @@ def judged(table: np.ndarray, seen: int, number: int) -> dict[str, float]:
     ):
         low, high = np.quantile(draws, [0.025, 0.975], axis=0)
         found[name] = float(np.mean((low <= true) & (true <= high)))
+        if name in board.draws:
+            found[f"square {name}"] = float((draws.mean() - true) ** 2)
+            found[f"raw square {name}"] = float((data.scores.max() - true) ** 2)
     return found
 
 
@@ -59,7 +62,13 @@ def main() -> None:
     for name, table in tables().items():
         for seen in SEEN:
             rows = pd.DataFrame([judged(table, seen, i) for i in range(boards)])
-            cells = " | ".join(f"{column} {rows[column].mean():.3f}" for column in rows)
+            mean = rows.mean()
+            shown = {column: mean[column] for column in rows if "square" not in column}
+            for best in ("theta_sota", "winner_skill"):
+                shown[f"error of {best}"] = np.sqrt(
+                    mean[f"square {best}"] / mean[f"raw square {best}"]
+                )
+            cells = " | ".join(f"{name} {value:.3f}" for name, value in shown.items())
             print(f"{name}, {seen} of {table.shape[1]} | {cells}", flush=True)
 
 

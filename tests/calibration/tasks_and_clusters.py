@@ -6,7 +6,8 @@ item counted by itself. Language models answered 479 questions that come in 92 c
 problems in nine tasks, ten times each (LiveCodeBench): the truth is the average over all runs.
 A board has one run or several, random models, and clusters (or items of each task) drawn with
 replacement.
-``... new [BOARDS]`` does so for boards about new runs and about new tasks (``--new``), and
+``... new [BOARDS]`` does so for boards about new runs and about new tasks (``--new``), ``... tasks
+[BOARDS]`` about new tasks only, and
 ``... alone [BOARDS]`` prints how often intervals of every classifier by itself
 (``bayes-sota score``) hold its skill, on new runs and new tasks too, and of all pairs.
 """
@@ -121,7 +122,8 @@ def judged(place: tuple[str, int]) -> list[dict]:
     ways = {"as they are": data, "every item by itself": by_itself(rng, data)}
     found = []
     for how, answers in ways.items():
-        draws = items_posterior(answers, draws=2000, random_seed=index).draws
+        posterior = items_posterior(answers, draws=2000, random_seed=index)
+        draws = posterior.draws
         winner = float(truth[answers.scores == answers.scores.max()].mean())
         for name, true in (("theta_sota", truth.max()), ("winner_skill", winner)):
             low, high = np.quantile(draws[name], [0.025, 0.975])
@@ -133,7 +135,18 @@ def judged(place: tuple[str, int]) -> list[dict]:
                     "score": float(interval_score(low, high, true)),
                 }
             )  # fmt: skip
+        low, high = np.quantile(differences(posterior.skill), [0.025, 0.975], axis=0)
+        gap = differences(truth)
+        held, score = np.mean((low <= gap) & (gap <= high)), interval_score(low, high, gap)
+        place = {"boards": kind, "taken": how, "estimand": "pairs"}
+        found.append(place | {"covered": held, "score": float(np.mean(score))})
     return found
+
+
+def differences(skill: np.ndarray) -> np.ndarray:
+    """Of all pairs, (..., pairs)."""
+    first, second = np.triu_indices(skill.shape[-1], 1)
+    return skill[..., first] - skill[..., second]
 
 
 def new_runs(rng: np.random.Generator, runs: int) -> tuple[bs.Responses, np.ndarray]:
@@ -199,10 +212,8 @@ def judged_alone(place: tuple[str, int]) -> list[dict]:
         found[how] = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
     for how, answers in (("pairs", data.about(new)), ("pairs, every item", plain)):
         draws = compare_methods(answers, draws=2000, random_seed=index).draws
-        first, second = np.triu_indices(truth.size, 1)
-        gaps = draws[:, first] - draws[:, second]
-        low, high = np.quantile(gaps, [0.025, 0.975], axis=0)
-        gap = truth[first] - truth[second]
+        low, high = np.quantile(differences(draws), [0.025, 0.975], axis=0)
+        gap = differences(truth)
         found[how] = np.mean((low <= gap) & (gap <= high))
     return [found]
 
@@ -220,6 +231,8 @@ if __name__ == "__main__":
         print(frame.groupby("boards", sort=False).mean().round(3).to_string())
         sys.exit()
     kinds = NEW if sys.argv[1:2] == ["new"] else KINDS
+    if sys.argv[1:2] == ["tasks"]:
+        kinds = {kind: draw for kind, draw in NEW.items() if "tasks" in kind}
     boards = int(sys.argv[-1]) if len(sys.argv) > 1 else 120
     frame = pd.DataFrame(rows_of(boards, kinds, judged))
     cells = frame.groupby(["boards", "taken", "estimand"], sort=False)
