@@ -194,14 +194,10 @@ def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
         return 1 / fit.overlap
     if field.ranked:
         return likelihoods.group_weight(ranks_of_rounds(table.oriented), table.clusters, fit.epp)
-    if isinstance(table, ScoreTable):
-        rows = likelihoods.rows_of_rounds(ranks_of_rounds(table.oriented))
-        clusters = fit.data.clusters[rows.unit]
-    elif table.clustered:
-        rows = likelihoods.rows_of_matches([table], table.players)
-        clusters = table.clusters
-    else:
+    if isinstance(table, Matches) and not table.clustered:
         return 1.0
+    rows = likelihoods.rows_of(table)  # each of a cluster, or of a round that is in one
+    clusters = rows.unit if isinstance(table, Matches) else fit.data.clusters[rows.unit]
     return likelihoods.cluster_weight(rows, clusters, field.ties) / fit.overlap
 
 
