@@ -40,26 +40,9 @@ if TYPE_CHECKING:
     from bayes_sota.epp.reading import Tournament
 
 
-_ONLY_SAMPLED = {
-    "--ties": "half",
-    "--rope": None,
-    "--model": None,
-    "--draws": None,
-    "--player-covariates": None,
-    "--round-covariates": None,
-}
 _FIT = ("matches", "penalty", "test_fraction")
-_ONLY_FITTED = {
-    "--plan": None,
-    "--family-separator": None,
-    "--more": None,
-    "--penalty": 0.0,
-    "--best-of": (),
-    "--matches": "same-round",
-    "--repetitions": None,
-}
-
-
+_ONLY_FITTED = ("plan", "family_separator", "more", "penalty", "best_of", "matches", "repetitions")
+_ONLY_SAMPLED = ("ties", "rope", "model", "draws", "player_covariates", "round_covariates")
 _OPTIONS: tuple[Callable[..., Any], ...] = (
     choice_option(
         "--matches",
@@ -219,7 +202,7 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     else:
         _refuse(asked, _ONLY_SAMPLED, "is for the Bayesian model: add --bayes")
         if asked["family_separator"] is None:
-            _refuse(asked, {"--more": None}, "is for families: add --family-separator")
+            _refuse(asked, ["more"], "is for families: add --family-separator")
             if kind == "families":
                 raise InputError("--figure-kind families needs --family-separator")
     tables, reading = _read(files, asked)
@@ -241,15 +224,16 @@ type Asked = dict[str, Any]
 type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
 
 
-def _values_of(asked: Asked, options: Iterable[str]) -> Asked:
-    """What options were given, by their names."""
-    return {option: asked[option.lstrip("-").replace("-", "_")] for option in options}
+def _values_of(asked: Asked, names: Iterable[str]) -> Asked:
+    """What was asked, by the options that users know."""
+    return {f"--{name.replace('_', '-')}": asked[name] for name in names}
 
 
-def _refuse(asked: Asked, others: Asked, why: str) -> None:
-    """Refuse options that only the other of the two estimates has."""
-    for option, value in _values_of(asked, others).items():
-        if value != others[option]:
+def _refuse(asked: Asked, names: Iterable[str], why: str) -> None:
+    """Refuse what is not at its default, though only the other of the two estimates has it."""
+    defaults = {param.opts[0]: param.default for param in epp.params}
+    for option, value in _values_of(asked, names).items():
+        if value is not None and value not in ((), defaults[option]):
             raise InputError(f"{option} {why}")
 
 
@@ -294,7 +278,7 @@ def _with_families(report: "Report", boards: Sequence[Any], asked: Asked) -> "Re
 
 
 def _plan(fit: "BradleyTerryFit", asked: Asked, about: Asked) -> "Report":
-    unused = _values_of(asked, ("--test", "--best-of", "--family-separator", "--output"))
+    unused = _values_of(asked, ("test", "best_of", "family_separator", "output"))
     kind = None if asked["figure_kind"] == "forest" else asked["figure_kind"]
     refuse_unused("--plan", unused | {"--figure-kind": kind})
     repetitions = 20 if asked["repetitions"] is None else asked["repetitions"]
@@ -308,7 +292,7 @@ def _fit_several(
 ) -> _Found:
     from bayes_sota.epp.further_fits import tournaments_tree
 
-    unused = _values_of(asked, ("--test", "--best-of", "--repetitions", "--seed", "--plan"))
+    unused = _values_of(asked, ("test", "best_of", "repetitions", "seed", "plan"))
     figure = None if asked["figure_kind"] == "families" else figure
     refuse_unused("several tournaments", unused | {"--figure": figure})
     leaderboards = room.fit_tournaments(tables, **{name: asked[name] for name in _FIT})

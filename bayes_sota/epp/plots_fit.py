@@ -1,10 +1,10 @@
-"""How well skills explain the wins, where they differ from mean scores, and families of players.
+"""What fits say beside skills: wins, mean scores, families of players, errors by rounds.
 
 Figures 4 to 6 of Gosiewska et al. (2022), whose boards are others.
 ``tests/epp/test_plots_fit.py`` and ``tests/epp/test_plots_families.py`` read the artists back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -173,6 +173,69 @@ def _same_order(fit: BradleyTerryFit, means: Any) -> tuple[int, int]:
     one = np.sign((fit.epp[first] - fit.epp[second]).round(9))
     other = np.sign(np.round(means[first] - means[second], 12))
     return int(np.sum(one == other)), first.size
+
+
+def plot_learning_curve(
+    points: Sequence[Mapping[str, Any]],
+    *,
+    backend: str | None = None,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
+) -> PlotCollection:
+    """Draw how standard errors of skills fall with the number of rounds.
+
+    Parameters
+    ----------
+    points : sequence of mapping
+        ``rounds``, ``se`` (None for more rounds than there are) and ``predicted_se``: the key
+        ``learning_curve`` of ``bayes_sota.epp.report_plan``.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``, each with the variable ``se``: the line ``expected`` and the dots
+        ``seen``.
+
+    Raises
+    ------
+    InputError
+        Fewer than two points.
+
+    Examples
+    --------
+    >>> points = [{"rounds": n, "se": n**-0.5, "predicted_se": n**-0.5} for n in (5, 10, 20)]
+    >>> figure = plot_learning_curve(points, backend="none")
+    >>> figure.viz["figure_title"].item()["string"]
+    'With 20 rounds the median standard error is 0.22'
+    """
+    if len(points) < 2:
+        raise InputError("a learning curve has at least two points")
+    rounds, expected = (
+        np.array([one[name] for one in points], np.float64) for name in ("rounds", "predicted_se")
+    )
+    seen = np.array([np.nan if one["se"] is None else one["se"] for one in points], np.float64)
+    top = 1.12 * float(np.nanmax([seen, expected]))
+    limits = make_bounds(0.0, 1.05 * float(rounds.max()))
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"se": limits}, figsize=(6.4, 3.8), **where), "se")
+    fine = np.linspace(rounds.min(), rounds.max(), 200)
+    logarithms = np.interp(np.log(fine), np.log(rounds), np.log(expected))
+    panel.line("expected", fine, np.exp(logarithms), COLORS["theta_sota"])
+    known = np.isfinite(seen)
+    panel.dots("seen", rounds[known], seen[known], "black")
+    label = "rounds\n(line: expected from all rounds; dots: of random parts of them)"
+    numbers = [int(n) for n in rounds]
+    x = Axis(label, 0.0, float(limits[1]), numbers, [f"{n:,}" for n in numbers])
+    y = Axis("standard error of a skill (logits)", 0.0, top, *make_ticks(0.0, top))
+    last = int(np.flatnonzero(known)[-1])
+    said = f"With {int(rounds[last])} rounds the median standard error is {seen[last]:.2f}"
+    return finished(panel, x, y, said)
 
 
 def plot_families(

@@ -57,10 +57,6 @@ class Form:
     explained: str = ""
 
 
-_READING = {
-    "name_column": ("Names",),
-    "score_column": ("Scores",),
-}
 _BOARD = {
     "file": ("File of the leaderboard or of the answers",),
     "n_test": ("Test items of a leaderboard",),
@@ -70,7 +66,8 @@ _BOARD = {
     "n_positive": ("Positive test items",),
     "standard_error": ("Standard error",),
     "lower_is_better": ("Lower is better",),
-    **_READING,
+    "name_column": ("Names",),
+    "score_column": ("Scores",),
 }
 
 FORMS = (
