@@ -6,7 +6,7 @@ skills those of a fit fall from the upper right to the lower left. ``tests/epp/t
 the artists back and measures that texts do not collide.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -183,8 +183,9 @@ def plot_rank_distribution(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     COUNT.check(most, "most")
+    shares: FloatArray | None = None
     if isinstance(result, BradleyTerryFit):
-        board, shares = _ranks_of_fit(result, ci_prob)
+        board = _leaderboard(result, ci_prob).assign(middle=lambda frame: frame["rank"] * 1.0)
     else:
         board, shares = _ranks_of_draws(result, ci_prob)
     of_fit = shares is None
@@ -325,15 +326,8 @@ def _share(p: float) -> str:
     return _whole_percent(p).replace(">", "more than ").replace("<", "less than ") + "%"
 
 
-def _ranks_of_fit(fit: BradleyTerryFit, ci_prob: float) -> tuple[pd.DataFrame, None]:
-    """Players with their ranks and rank intervals."""
-    columns = {"player": fit.players, "rank": fit.rank, "middle": fit.rank.astype(np.float64)}
-    ends = dict(zip(("rank_lower", "rank_upper"), fit.rank_interval(ci_prob).T, strict=True))
-    return pd.DataFrame(columns | ends), None
-
-
 def _ranks_of_draws(tree: xr.DataTree, ci_prob: float) -> tuple[pd.DataFrame, FloatArray]:
-    """The same, equal-tailed, and the probability of each rank from 1, shape (m, m)."""
+    """Players with equal-tailed intervals of their ranks; probabilities of all ranks, (m, m)."""
     held = "posterior" in tree.children and "rank" in tree["posterior"]
     players, draws = draws_of_players(tree, "rank" if held else "epp")
     m = len(players)
@@ -402,13 +396,6 @@ def by_standing(tied: BoolArray) -> Iterator[tuple[str, NDArray[np.intp], FloatA
         yield kind, places, -places.astype(np.float64), COLORS[name]
 
 
-def name_axis(ranks: Iterable[int], names: Iterable[str], margin: float = 0.6) -> Axis:
-    """Ranks and shortened names, one below the other from height 0."""
-    texts = [f"{rank:.0f}  {shown_name(name)}" for rank, name in zip(ranks, names, strict=True)]
-    heights = [-float(row) for row in range(len(texts))]
-    return Axis("", heights[-1] - margin, margin, heights, texts, boxed=False)
-
-
 def odds_axis(label: str, values: ArrayLike) -> Axis:
     """Range of the finite log odds, with the probability against an average player below each.
 
@@ -443,11 +430,18 @@ def named_rows(
     margin: float = 0.6,
     **figure: Any,
 ) -> tuple[Panel, Axis]:
-    """Panel with a row per player, less high for each where there are many, and its axis."""
+    """Panel with a row per player, less high for each where there are many.
+
+    Its axis has ranks and shortened names, one below the other from height 0.
+    """
     size = (7.4, above + len(drawn) * (0.27 if len(drawn) <= 30 else 0.2))
     bounds = {variable: make_bounds(x.low, x.high)}
     collection = make_collection(bounds, figsize=size, **figure)
-    return Panel(collection, variable), name_axis(drawn["rank"], drawn["player"], margin)
+    named = zip(drawn["rank"], drawn["player"], strict=True)
+    texts = [f"{rank:.0f}  {shown_name(name)}" for rank, name in named]
+    heights = [-float(row) for row in range(len(texts))]
+    y = Axis("", heights[-1] - margin, margin, heights, texts, boxed=False)
+    return Panel(collection, variable), y
 
 
 def _inside(ends: pd.DataFrame, axis: Axis) -> FloatArray:
