@@ -402,14 +402,11 @@ def _scores_of(file: Path) -> tuple[Any, str]:
     try:
         return read_scores(file), ""
     except InputError:
-        columns = runs_of_rounds(open_table(file))
+        columns: dict[str, Any] = runs_of_rounds(open_table(file))
         if not columns:
             raise
         words = (f"--{name.replace('_', '-')} {shlex.quote(of)}" for name, of in columns.items())
-        scores = read_scores(
-            file, round_column=columns["round_column"], group_column=columns["group_column"]
-        )
-        return scores, " " + " ".join(words)
+        return read_scores(file, **columns), " " + " ".join(words)
 
 
 def _rounds(file: Path) -> Finding:

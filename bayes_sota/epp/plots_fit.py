@@ -287,11 +287,18 @@ def plot_families(
     boards: Sequence[Any] = [result] if isinstance(result, BradleyTerryFit) else result
     drawn = [(board.tournament, _by_family(board, separator)) for board in boards[:most]]
     names = list(dict.fromkeys(name for _, families in drawn for name in families))
-    heights, texts, at = _rows(drawn, names)
+    rows = [(place, name) for place, (_, of) in enumerate(drawn) for name in names if name in of]
+    at = {row: -(number + _GAP * row[0]) for number, row in enumerate(rows)}
+    heights = list(at.values())
     x = odds_axis(
         "EPP, and the probability of beating an average player",
         np.concatenate([x for _, families in drawn for x in families.values()]),
     )
+    texts: list[str] = []
+    for tournament, families in drawn:
+        title = f"{shown_name(tournament, 20)}   " if len(drawn) > 1 else ""
+        first, *others = [shown_name(name, 24) for name in names if name in families]
+        texts += [f"{title}{first}", *others]
     y = Axis("", min(heights) - 0.7, 0.7, heights, texts, boxed=False)
     size = (7.4, 1.6 + 0.27 * (0.7 - y.low))
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
@@ -308,25 +315,6 @@ def _by_family(board: Any, separator: str) -> dict[str, FloatArray]:
     """Skills of each family."""
     of = np.array(families_of(board.players, separator))
     return {name: board.epp[of == name] for name in dict.fromkeys(of.tolist())}
-
-
-def _rows(
-    drawn: Sequence[tuple[str, dict[str, FloatArray]]], names: Sequence[str]
-) -> tuple[list[float], list[str], dict[tuple[int, str], float]]:
-    """Heights and labels of the rows, and where the row of a family in a tournament is."""
-    heights: list[float] = []
-    texts: list[str] = []
-    at: dict[tuple[int, str], float] = {}
-    height = 0.0
-    for place, (tournament, families) in enumerate(drawn):
-        for n, name in enumerate(name for name in names if name in families):
-            title = f"{shown_name(tournament, 20)}   " if n == 0 and len(drawn) > 1 else ""
-            texts.append(f"{title}{shown_name(name, 24)}")
-            heights.append(height)
-            at[place, name] = height
-            height -= 1.0
-        height -= _GAP
-    return heights, texts, at
 
 
 def _draw_boxes(panel: Panel, k: int, heights: FloatArray, skills: Sequence[FloatArray]) -> None:
