@@ -14,6 +14,8 @@ from typing import Any
 
 import click
 
+from bayes_sota.claims.command import responses
+from bayes_sota.cli.manifest import read_manifest
 from bayes_sota.core.command import (
     INSPECT,
     InputFile,
@@ -23,8 +25,29 @@ from bayes_sota.core.command import (
     report_options,
 )
 from bayes_sota.core.errors import AmbiguousMetricError, InfiniteEstimateError, InputError
+from bayes_sota.core.summary import list_report
+from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
+from bayes_sota.data.files.content import Content
+from bayes_sota.data.files.opening import open_source, open_table
+from bayes_sota.data.formats.item_logs import is_log_archive
+from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks, result_files
+from bayes_sota.data.formats.long_tables import runs_of_rounds
+from bayes_sota.data.lattice import infer_n_test
+from bayes_sota.data.matches import Matches
 from bayes_sota.data.outcomes import FEWEST_TASKS
+from bayes_sota.data.readers.boards import read_entries, read_paired_boards
+from bayes_sota.data.readers.columns import WORDS, named_in
+from bayes_sota.data.readers.outcomes import (
+    looks_like_item_scores,
+    looks_like_responses,
+    read_evaluations,
+    read_item_scores,
+)
+from bayes_sota.data.readers.scores import read_fold_scores, read_scores
+from bayes_sota.data.responses import Responses
+from bayes_sota.epp.command import epp
+from bayes_sota.leaderboard.command import sota
 
 _CROWD = 100  # entries, as competitions have them
 _PLACE = re.compile(r"line (?P<line>\d+)(?:, column '(?P<column>[^']*)')?(?:: '(?P<value>[^']*)')?")
@@ -64,9 +87,6 @@ def inspect_file(file: Path, shown: Shown) -> int:
 
     It also says what is doubtful in it, and what it lacks for other questions.
     """
-    from bayes_sota.core.summary import list_report
-    from bayes_sota.core.tables import SOFTWARE
-
     finding, problems = inspected(file)
     name = shlex.quote(str(file))
     commands = [
@@ -107,11 +127,6 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
     The first kind whose reader takes it counts; files that look like answers, but are broken, are
     not tried as anything else.
     """
-    from bayes_sota.claims.command import responses
-    from bayes_sota.data.formats.lm_evaluation import result_files
-    from bayes_sota.epp.command import epp
-    from bayes_sota.leaderboard.command import sota
-
     results = result_files(file)
     if results is not None:
         return _results(results), []
@@ -141,16 +156,11 @@ def inspected(file: Path) -> tuple[Finding, list[dict[str, Any]]]:
 
 def _kinds_of(file: Path) -> list[Callable[[Path], Finding]]:
     """What a file may be, in the order in which that is tried."""
-    from bayes_sota.data.files.content import Content
-    from bayes_sota.data.files.opening import open_source
-    from bayes_sota.data.formats.item_logs import is_log_archive
-    from bayes_sota.data.readers import outcomes
-
-    if file.is_dir() or outcomes.looks_like_responses(file):
+    if file.is_dir() or looks_like_responses(file):
         return [_answers]
     if is_log_archive(file) or isinstance(open_source(file), Content):
         return [_answers, _rounds]
-    if outcomes.looks_like_item_scores(file):
+    if looks_like_item_scores(file):
         return [_numbers]
     return [
         _manifest,
@@ -189,9 +199,6 @@ def _of_board(options: str = "") -> list[tuple[str, str]]:
 
 def _evaluations_of(file: Path) -> tuple[Any, str]:
     """Answers, and the option for a metric where that has to be chosen."""
-    from bayes_sota.claims.command import responses
-    from bayes_sota.data.readers.outcomes import read_evaluations
-
     try:
         return read_evaluations(file), ""
     except AmbiguousMetricError as error:
@@ -202,9 +209,6 @@ def _evaluations_of(file: Path) -> tuple[Any, str]:
 
 
 def _answers(file: Path) -> Finding:
-    from bayes_sota.data.readers.outcomes import looks_like_responses
-    from bayes_sota.data.responses import Responses
-
     evaluations, chosen = _evaluations_of(file)
     data = evaluations.outcomes
     if not isinstance(data, Responses):
@@ -262,8 +266,6 @@ def _said_of_answers(file: Path, facts: dict[str, Any]) -> str:
 
 
 def _numbers(file: Path) -> Finding:
-    from bayes_sota.data.readers.outcomes import read_item_scores
-
     return _of_numbers(read_item_scores(file), [])
 
 
@@ -287,9 +289,6 @@ def _of_numbers(data: Any, notes: list[str]) -> Finding:
 
 
 def _leaderboard(file: Path) -> Finding:
-    from bayes_sota.data.lattice import infer_n_test
-    from bayes_sota.data.readers.boards import read_entries
-
     drop = ""
     try:
         entries = read_entries(file)
@@ -331,8 +330,6 @@ def _leaderboard(file: Path) -> Finding:
 
 def _results(files: list[Path]) -> Finding:
     """Results of lm-evaluation-harness, a file for each model."""
-    from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks
-
     board = read_lm_eval_tasks(files)
     facts: dict[str, Any] = {"n_classifiers": len(board.names), "n_tasks": len(board.tasks)}
     facts |= {"n_items": board.n_items, "metric": board.metric}
@@ -348,8 +345,6 @@ def _results(files: list[Path]) -> Finding:
 
 
 def _paired(file: Path) -> Finding:
-    from bayes_sota.data.readers.boards import read_paired_boards
-
     boards = read_paired_boards(file, n_test=(10**6, 10**6), standard_errors=None)
     said = f"{file.name} has a public and a private score of {len(boards.names):,} teams."
     commands = [
@@ -361,7 +356,6 @@ def _paired(file: Path) -> Finding:
 
 def _claims(file: Path) -> Finding:
     from bayes_sota.claims.review import check_columns
-    from bayes_sota.data.files.opening import open_table
 
     claims = open_table(file)
     check_columns(claims)
@@ -372,8 +366,6 @@ def _claims(file: Path) -> Finding:
 
 
 def _manifest(file: Path) -> Finding:
-    from bayes_sota.cli.manifest import read_manifest
-
     rows = read_manifest(file)
     said = f"{file.name} is a manifest of {counted(len(rows), 'board')}."
     commands = [("How good is the best of each?", "batch {} --output-dir results")]
@@ -381,9 +373,6 @@ def _manifest(file: Path) -> Finding:
 
 
 def _data(file: Path) -> Finding:
-    from bayes_sota.data.files.opening import open_table
-    from bayes_sota.data.readers.columns import WORDS, named_in
-
     table = open_table(file)
     targets = named_in(table, WORDS["labels"])
     if len(targets) != 1:
@@ -398,8 +387,6 @@ def _data(file: Path) -> Finding:
 
 
 def _fold_scores(file: Path) -> Finding:
-    from bayes_sota.data.readers.scores import read_fold_scores
-
     runs = read_fold_scores(file)
     said = (
         f"{file.name} has scores of repeated cross-validation: {len(runs.learners):,} learners on "
@@ -412,26 +399,17 @@ def _fold_scores(file: Path) -> Finding:
 
 def _scores_of(file: Path) -> tuple[Any, str]:
     """Scores over rounds, and the options for players who have several runs in a round."""
-    from bayes_sota.data.files.opening import open_table
-    from bayes_sota.data.formats.long_tables import runs_of_rounds
-    from bayes_sota.data.readers.scores import read_scores
-
     try:
         return read_scores(file), ""
     except InputError:
-        columns = runs_of_rounds(open_table(file))
+        columns: dict[str, Any] = runs_of_rounds(open_table(file))
         if not columns:
             raise
         words = (f"--{name.replace('_', '-')} {shlex.quote(of)}" for name, of in columns.items())
-        scores = read_scores(
-            file, round_column=columns["round_column"], group_column=columns["group_column"]
-        )
-        return scores, " " + " ".join(words)
+        return read_scores(file, **columns), " " + " ".join(words)
 
 
 def _rounds(file: Path) -> Finding:
-    from bayes_sota.data.matches import Matches
-    from bayes_sota.data.readers.outcomes import read_evaluations
     from bayes_sota.epp.fit import fit_epp
 
     scores, options = _scores_of(file)

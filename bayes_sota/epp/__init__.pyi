@@ -12,12 +12,12 @@ from .multiscale import multiscale_test as multiscale_test
 from .planning import learning_curve as learning_curve
 from .planning import plan_rounds as plan_rounds
 from .plots import plot_epp as plot_epp
-from .plots import plot_learning_curve as plot_learning_curve
-from .plots_families import plot_families as plot_families
+from .plots import plot_rank_distribution as plot_rank_distribution
+from .plots import plot_win_matrix as plot_win_matrix
+from .plots_fit import plot_families as plot_families
+from .plots_fit import plot_learning_curve as plot_learning_curve
 from .plots_fit import plot_mean_scores as plot_mean_scores
 from .plots_fit import plot_reliability as plot_reliability
-from .plots_ranks import plot_rank_distribution as plot_rank_distribution
-from .plots_ranks import plot_win_matrix as plot_win_matrix
 from .reading import local_rope_matches as local_rope_matches
 from .reading import local_rope_matches_of_means as local_rope_matches_of_means
 from .reading import read_means as read_means
@@ -34,7 +34,7 @@ from .summary import epp_table as epp_table
 from .summary import epp_win_probability as epp_win_probability
 from .summary import summarize_epp as summarize_epp
 from .summary import tournaments_table as tournaments_table
-from .summary_plan import report_plan as report_plan
+from .summary_promises import report_plan as report_plan
 from .summary_report import report_draws as report_draws
 from .summary_report import report_fit as report_fit
 from .summary_report import report_tournaments as report_tournaments

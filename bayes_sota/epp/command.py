@@ -1,13 +1,13 @@
 """``bayes-sota epp``: skills of players over rounds, by maximum likelihood or with ``--bayes``."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota import epp as room
 from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, OPEN_SHARE, Range, refuse_unused
 from bayes_sota.core.command import (
     ESTIMATE_OPTIONS,
@@ -15,6 +15,7 @@ from bayes_sota.core.command import (
     OutputFile,
     Reported,
     choice_option,
+    chosen_figure,
     chosen_seed,
     command,
     interval_option,
@@ -39,26 +40,9 @@ if TYPE_CHECKING:
     from bayes_sota.epp.reading import Tournament
 
 
-_ONLY_SAMPLED = {
-    "--ties": "half",
-    "--rope": None,
-    "--model": None,
-    "--draws": None,
-    "--player-covariates": None,
-    "--round-covariates": None,
-}
 _FIT = ("matches", "penalty", "test_fraction")
-_ONLY_FITTED = {
-    "--plan": None,
-    "--family-separator": None,
-    "--more": None,
-    "--penalty": 0.0,
-    "--best-of": (),
-    "--matches": "same-round",
-    "--repetitions": None,
-}
-
-
+_ONLY_FITTED = ("plan", "family_separator", "more", "penalty", "best_of", "matches", "repetitions")
+_ONLY_SAMPLED = ("ties", "rope", "model", "draws", "player_covariates", "round_covariates")
 _OPTIONS: tuple[Callable[..., Any], ...] = (
     choice_option(
         "--matches",
@@ -194,27 +178,12 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class EppOutput(Reported):
-    """Where results go; checked before anything is computed."""
-
-    top: int
-    figure_kind: str
-    output: Path | None
-    seed: int | None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (self.figure or self.report) and self.figure_kind != "forest":
-            raise InputError("--figure-kind needs --figure FILE or --report FILE")
-
-
 @command(
     epilog="Example: bayes-sota epp scores.csv --players rows --test resnet vit --figure epp.png"
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile())
-@partial(packed_options, kind=EppOutput, options=_OPTIONS[::-1])
-def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
+@partial(packed_options, kind=Reported, options=_OPTIONS[::-1])
+def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
 
     FILES is a table of scores, wide (rounds x players, or with --players rows) or long (player,
@@ -222,76 +191,77 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model. Standard
     errors are clustered by round: matches of one round share its scores.
     """
+    kind = asked["figure_kind"]
+    chosen_figure(shown, None if kind == "forest" else kind, kind)
     if asked["bayes"]:
         _refuse(asked, _ONLY_FITTED, "is for maximum likelihood: leave out --bayes")
-        if shown.figure_kind in ("reliability", "scores", "families"):
-            raise InputError(f"--figure-kind {shown.figure_kind} is of a fit: leave out --bayes")
+        if kind in ("reliability", "scores", "families"):
+            raise InputError(f"--figure-kind {kind} is of a fit: leave out --bayes")
         if asked["rope"] is not None and not asked["test"]:
             raise InputError("--rope is for a pair of players: --test names it")
     else:
         _refuse(asked, _ONLY_SAMPLED, "is for the Bayesian model: add --bayes")
         if asked["family_separator"] is None:
-            _refuse(asked, {"--more": None}, "is for families: add --family-separator")
-            if shown.figure_kind == "families":
+            _refuse(asked, ["more"], "is for families: add --family-separator")
+            if kind == "families":
                 raise InputError("--figure-kind families needs --family-separator")
     tables, reading = _read(files, asked)
-    estimate = _sample if asked["bayes"] else _fit if len(tables) == 1 else _fit_several
     about = {"ci_prob": asked["ci_prob"], "reading": reading}
-    report, result, tree = estimate(tables, shown, asked, about)
-    write_result(shown.output, tree)
-    draw: Callable[[], PlotCollection] | None
-    draw = partial(_figure, result, shown.figure_kind, asked["ci_prob"])
-    if asked["plan"] is not None:
-        draw = partial(_curve_figure, report.content["learning_curve"])
-    elif shown.figure_kind == "families":
-        draw = partial(_boxes, result, asked["family_separator"])
-    elif len(tables) > 1 and not asked["bayes"]:
-        draw = None
-    return shown.deliver(report, shown.top, draw)
+    if asked["bayes"]:
+        progressbar = show_progress(shown.quiet, shown.as_json)
+        report, result, tree = _sample(tables, asked, about, progressbar=progressbar)
+    elif len(tables) == 1:
+        report, result, tree = _fit(tables[0], asked, about)
+    else:
+        report, result, tree = _fit_several(tables, shown.figure, asked, about)
+    write_result(asked["output"], tree)
+    drawn = asked["bayes"] or len(tables) == 1 or kind == "families"
+    draw = partial(_figure, kind, result, asked) if drawn else None
+    return shown.deliver(report, asked["top"], draw)
 
 
 type Asked = dict[str, Any]
 type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
 
 
-def _refuse(asked: dict[str, Any], others: dict[str, Any], why: str) -> None:
-    """Refuse options that only the other of the two estimates has."""
-    for option, default in others.items():
-        if asked[option.lstrip("-").replace("-", "_")] != default:
+def _values_of(asked: Asked, names: Iterable[str]) -> Asked:
+    """What was asked, by the options that users know."""
+    return {f"--{name.replace('_', '-')}": asked[name] for name in names}
+
+
+def _refuse(asked: Asked, names: Iterable[str], why: str) -> None:
+    """Refuse what is not at its default, though only the other of the two estimates has it."""
+    defaults = {param.opts[0]: param.default for param in epp.params}
+    for option, value in _values_of(asked, names).items():
+        if value is not None and value not in ((), defaults[option]):
             raise InputError(f"{option} {why}")
 
 
-def _read(files: Sequence[Path], asked: dict[str, Any]) -> "tuple[list[Tournament], list[str]]":
-    from bayes_sota.epp.reading import read_tournaments
-
+def _read(files: Sequence[Path], asked: Asked) -> "tuple[list[Tournament], list[str]]":
     if asked["lower_is_better"] and asked["lower_is_better_in"]:
         raise InputError("--lower-is-better is for all rounds: leave out --lower-is-better-in")
     names = ("format", "players", "local_rope", "sds", "unpaired_folds")
     options = {name: asked[name] for name in asked if name in names or name.endswith("_column")}
     lower = asked["lower_is_better"] or asked["lower_is_better_in"]
     source = files[0] if len(files) == 1 else list(files)
-    return read_tournaments(source, lower_is_better=lower, **options)
+    return room.read_tournaments(source, lower_is_better=lower, **options)
 
 
-def _fit(
-    tables: "list[Tournament]", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
-) -> _Found:
-    from bayes_sota.epp.fit import fit_epp
-    from bayes_sota.epp.summary_report import report_fit
-
+def _fit(table: "Tournament", asked: Asked, about: Asked) -> _Found:
     best_of = [(one, parse_tries(number, "N of --best-of")) for one, number in asked["best_of"]]
     try:
-        fit = fit_epp(tables[0], **{name: asked[name] for name in _FIT})
+        fit = room.fit_epp(table, **{name: asked[name] for name in _FIT})
     except InfiniteEstimateError as error:
         raise InputError("; ".join([str(error), *about["reading"]])) from None
     if asked["plan"] is not None:
-        return _plan(fit, shown, asked, about), fit, fit.to_datatree
-    report = report_fit(
+        report = _plan(fit, asked, about)
+        return report, report.content["learning_curve"], fit.to_datatree
+    report = room.report_fit(
         fit,
         pairs=asked["test"],
         best_of=best_of,
         repetitions=asked["repetitions"],
-        random_seed=shown.seed,
+        random_seed=asked["seed"],
         **about,
     )
     return _with_families(report, [fit], asked), fit, fit.to_datatree
@@ -301,61 +271,44 @@ def _with_families(report: "Report", boards: Sequence[Any], asked: Asked) -> "Re
     """The report with what further tuning of each family promises, where families are named."""
     if asked["family_separator"] is None:
         return report
-    from bayes_sota.epp.summary_families import add_families
+    from bayes_sota.epp.summary_promises import add_families
 
     more = 20 if asked["more"] is None else asked["more"]
     return add_families(report, boards, asked["family_separator"], more)
 
 
-def _plan(
-    fit: "BradleyTerryFit", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
-) -> "Report":
-    from bayes_sota.epp.summary_plan import report_plan
-
-    names = ("test", "best_of", "family_separator")
-    unused = {f"--{name.replace('_', '-')}": asked[name] for name in names}
-    kind = None if shown.figure_kind == "forest" else shown.figure_kind
-    refuse_unused("--plan", unused | {"--output": shown.output, "--figure-kind": kind})
-    repetitions = asked["repetitions"]
-    return report_plan(
-        fit,
-        asked["plan"],
-        repetitions=20 if repetitions is None else repetitions,
-        random_seed=shown.seed,
-        **about,
+def _plan(fit: "BradleyTerryFit", asked: Asked, about: Asked) -> "Report":
+    unused = _values_of(asked, ("test", "best_of", "family_separator", "output"))
+    kind = None if asked["figure_kind"] == "forest" else asked["figure_kind"]
+    refuse_unused("--plan", unused | {"--figure-kind": kind})
+    repetitions = 20 if asked["repetitions"] is None else asked["repetitions"]
+    return room.report_plan(
+        fit, asked["plan"], repetitions=repetitions, random_seed=asked["seed"], **about
     )
 
 
 def _fit_several(
-    tables: "list[Tournament]", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
+    tables: "list[Tournament]", figure: Path | None, asked: Asked, about: Asked
 ) -> _Found:
-    from bayes_sota.epp.further_fits import fit_tournaments, tournaments_tree
-    from bayes_sota.epp.summary_report import report_tournaments
+    from bayes_sota.epp.further_fits import tournaments_tree
 
-    unused = {"--test": asked["test"], "--best-of": asked["best_of"]}
-    unused |= {"--repetitions": asked["repetitions"], "--seed": shown.seed, "--plan": asked["plan"]}
-    if shown.figure_kind != "families":
-        refuse_unused("several tournaments", unused | {"--figure": shown.figure})
-    refuse_unused("several tournaments", unused)
-    leaderboards = fit_tournaments(tables, **{name: asked[name] for name in _FIT})
-    report = _with_families(report_tournaments(leaderboards, **about), leaderboards, asked)
+    unused = _values_of(asked, ("test", "best_of", "repetitions", "seed", "plan"))
+    figure = None if asked["figure_kind"] == "families" else figure
+    refuse_unused("several tournaments", unused | {"--figure": figure})
+    leaderboards = room.fit_tournaments(tables, **{name: asked[name] for name in _FIT})
+    report = _with_families(room.report_tournaments(leaderboards, **about), leaderboards, asked)
     return report, leaderboards, lambda: tournaments_tree(leaderboards)
 
 
-def _sample(
-    tables: "list[Tournament]", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
-) -> _Found:
+def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressbar: bool) -> _Found:
     from bayes_sota.data.score_table import nearest_player
-    from bayes_sota.epp.models import build_model
-    from bayes_sota.epp.sample import sample_epp
-    from bayes_sota.epp.summary_report import report_draws
     from bayes_sota.leaderboard.specification import chosen_model
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))
     for name in (name for pair in asked["test"] for name in pair):
         nearest_player(players, name)
     spec = chosen_model(asked["model"], "epp")
-    model = build_model(
+    model = room.build_model(
         tables,  # type: ignore[arg-type]
         spec.priors,
         ties=asked["ties"],
@@ -363,14 +316,14 @@ def _sample(
         player_covariates=_covariates(asked["player_covariates"]),
         round_covariates=_covariates(asked["round_covariates"]),
     )
-    tree = sample_epp(
+    tree = room.sample_epp(
         model,
         specification=spec,
         draws=asked["draws"],
-        random_seed=chosen_seed(shown.seed),
-        progressbar=show_progress(shown.quiet, shown.as_json),
+        random_seed=chosen_seed(asked["seed"]),
+        progressbar=progressbar,
     )
-    report = report_draws(
+    report = room.report_draws(
         tree,
         tables,
         pairs=asked["test"],
@@ -401,28 +354,20 @@ def _covariates(file: Path | None) -> "pd.DataFrame | None":
     return frame
 
 
-def _curve_figure(points: list[dict[str, Any]]) -> "PlotCollection":
-    from bayes_sota.epp.plots import plot_learning_curve
-
-    return plot_learning_curve(points)
-
-
-def _boxes(result: Any, separator: str) -> "PlotCollection":
-    from bayes_sota.epp.plots_families import plot_families
-
-    return plot_families(result, separator)
-
-
-def _figure(result: Any, kind: str, ci_prob: float) -> "PlotCollection":
-    from bayes_sota.epp.plots import plot_epp
-    from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
-
-    if kind in ("reliability", "scores"):
-        from bayes_sota.epp.plots_fit import plot_mean_scores, plot_reliability
-
-        if kind == "reliability":
-            return plot_reliability(result)
-        return plot_mean_scores(result, ci_prob=ci_prob)
-    if kind == "matrix":
-        return plot_win_matrix(result)
-    return (plot_epp if kind == "forest" else plot_rank_distribution)(result, ci_prob=ci_prob)
+def _figure(kind: str, result: Any, asked: Asked) -> "PlotCollection":
+    """A figure of a fit, a posterior or several leaderboards; of a plan its learning curve."""
+    if asked["plan"] is not None:
+        return room.plot_learning_curve(result)
+    with_intervals: dict[str, Callable[..., PlotCollection]] = {
+        "forest": room.plot_epp,
+        "ranks": room.plot_rank_distribution,
+        "scores": room.plot_mean_scores,
+    }
+    without: dict[str, Callable[..., PlotCollection]] = {
+        "matrix": room.plot_win_matrix,
+        "reliability": room.plot_reliability,
+        "families": partial(room.plot_families, separator=asked["family_separator"]),
+    }
+    if kind in with_intervals:
+        return with_intervals[kind](result, ci_prob=asked["ci_prob"])
+    return without[kind](result)

@@ -12,7 +12,6 @@ K is. ``tests/epp/test_elo.py`` compares with updates by hand and with EPP.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
@@ -20,6 +19,7 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import AVERAGE_ELO
+from bayes_sota.epp.likelihoods import rows_of
 
 K_FACTOR = Range(0, 400, open_low=True)
 _ORDERS = Range(2, 10_000, whole=True)
@@ -90,31 +90,19 @@ def elo_ratings(
     """
     K_FACTOR.check(k_factor, "k_factor")
     _ORDERS.check(orders, "orders")
-    first, second, outcomes = _matches(data)
-    if outcomes.size > _MOST_MATCHES:
+    rows = rows_of(data)
+    if rows.unit.size > _MOST_MATCHES:
         raise InputError(
-            f"Elo updates of {outcomes.size:,} matches: at most {_MOST_MATCHES:,} are played one "
+            f"Elo updates of {rows.unit.size:,} matches: at most {_MOST_MATCHES:,} are played one "
             "after the other"
         )
-    rng, number = generator_of(random_seed), np.arange(outcomes.size)
+    rng, number = generator_of(random_seed), np.arange(rows.unit.size)
     order = np.stack([number, *(rng.permutation(number) for _ in range(orders - 1))], axis=1)
-    ratings, rows = np.full((orders, data.n_players), AVERAGE_ELO), np.arange(orders)
+    ratings, each = np.full((orders, data.n_players), AVERAGE_ELO), np.arange(orders)
     for match in order:
-        a, b = (rows, first[match]), (rows, second[match])
+        a, b = (each, rows.first[match]), (each, rows.second[match])
         expected = 1 / (1 + 10 ** ((ratings[b] - ratings[a]) / 400))
-        gain = k_factor * (outcomes[match] - expected)
+        gain = k_factor * (1 - rows.outcome[match] / 2 - expected)
         ratings[a] += gain
         ratings[b] -= gain
     return EloRatings(data.players, ratings, k_factor)
-
-
-def _matches(
-    data: ScoreTable | Matches,
-) -> tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], FloatArray]:
-    """Players and outcome of every match, round by round."""
-    if isinstance(data, Matches):
-        return data.first, data.second, data.outcomes
-    i, j = np.triu_indices(data.n_players, 1)
-    gaps = data.oriented[:, i] - data.oriented[:, j]
-    played, pair = np.nonzero(~np.isnan(gaps))
-    return i[pair], j[pair], (np.sign(gaps[played, pair]) + 1) / 2

@@ -15,7 +15,6 @@ those that are expected, the skills that were seen being drawn towards their mea
 size, and with the standard errors of pilots of real data.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -250,7 +249,7 @@ def learning_curve(
     _check_rounds(fit)
     Range(1, 10_000, whole=True).check(repetitions, "repetitions")
     rng, total = generator_of(random_seed), fit.data.n_clusters
-    sizes = sorted({max(round(share * total), _LEAST) for share in _SHARES} - {total})
+    sizes = sorted({max(round(share * total), _LEAST) for share in _SHARES})
     sizes = [size for size in sizes if size < total]
     points = []
     with followed(len(sizes) * repetitions, "parts of the rounds") as advance:
@@ -262,7 +261,7 @@ def learning_curve(
             points.append(_point(fit, size, np.array([row for row in curve if row])))
     whole = np.array([[float(np.median(fit.se)), 0.0, 0.0, 0.0]])
     points.append(_point(fit, total, whole))
-    return [*points, *_further(fit, total)]
+    return [*points, *(_point(fit, multiple * total, None) for multiple in _MULTIPLES)]
 
 
 def _of_part(fit: BradleyTerryFit, chosen: NDArray[np.intp]) -> list[float]:
@@ -277,14 +276,11 @@ def _of_part(fit: BradleyTerryFit, chosen: NDArray[np.intp]) -> list[float]:
     return [float(np.median(part.se)), distance, reordered, float(infinite)]
 
 
-def _point(fit: BradleyTerryFit, size: int, estimates: FloatArray) -> LearningPoint:
-    se, square, reordered, infinite = estimates.mean(axis=0).tolist()
+def _point(fit: BradleyTerryFit, size: int, estimates: FloatArray | None) -> LearningPoint:
+    """What so many rounds tell, by the means of their parts; of more than there are, nothing."""
     predicted = float(np.median(expected_error(fit, size)))
+    if estimates is None:
+        return LearningPoint(size, None, predicted, None, None, 0)
+    se, square, reordered, infinite = estimates.mean(axis=0).tolist()
     number = round(infinite * len(estimates))
     return LearningPoint(size, se, predicted, float(np.sqrt(square)), reordered, number)
-
-
-def _further(fit: BradleyTerryFit, total: int) -> Iterator[LearningPoint]:
-    for multiple in _MULTIPLES:
-        predicted = float(np.median(expected_error(fit, multiple * total)))
-        yield LearningPoint(multiple * total, None, predicted, None, None, 0)

@@ -1,10 +1,12 @@
-"""Skills of players, one row each, the best first, and what figures of players share.
+"""Skills of players, ranks that they may have, the probability that each beats each other.
 
-Draws a fit or a posterior and computes nothing but intervals and shares of draws;
-``tests/epp/test_plots.py`` reads the artists back and measures that texts do not collide.
+A fit or a posterior is drawn, the best first, and nothing computed but intervals and shares of
+draws. Each class of win probabilities is one area of steps: with players in the order of their
+skills those of a fit fall from the upper right to the lower left. ``tests/epp/test_plots.py`` reads
+the artists back and measures that texts do not collide.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -12,9 +14,9 @@ import pandas as pd
 import xarray as xr
 from arviz_plots import PlotCollection
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, check_choice
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
@@ -23,11 +25,11 @@ from bayes_sota.core.plots import (
     make_ticks,
     title_figure,
 )
-from bayes_sota.core.plots_matrix import Axis, draw_bars, set_axes
+from bayes_sota.core.plots_matrix import Axis, draw_area, draw_bars, draw_matrix, set_axes
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
-from bayes_sota.epp.summary import epp_table, summarize_epp
+from bayes_sota.epp.summary import draws_of_players, epp_table, summarize_epp
 
 Contrast = Literal["simultaneous", "model"]
 _CONTRASTS = {
@@ -35,6 +37,7 @@ _CONTRASTS = {
     "model": "marks: if matches were independent",
 }
 _MARK = 0.3  # half the height of an upright mark, in rows
+_TALLEST = 0.82  # of the bars of ranks, in rows
 
 
 def plot_epp(
@@ -125,6 +128,149 @@ def plot_epp(
     return finished(panel, x, y, _finding_of_skills(board, len(drawn)))
 
 
+def plot_rank_distribution(
+    result: BradleyTerryFit | xr.DataTree,
+    *,
+    ci_prob: float = 0.95,
+    most: int = 40,
+    backend: str | None = None,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
+) -> PlotCollection:
+    """Draw which ranks each player may have, rank 1 on the left.
+
+    Of a posterior the bars are the probabilities of the ranks, all on one scale, with the
+    equal-tailed interval below; of a fit there is the interval (of all pairs of players at once)
+    and the rank by EPP as a dot. Players that may be the best are blue, of a fit with filled dots.
+
+    Parameters
+    ----------
+    result : BradleyTerryFit or DataTree
+        A fit, or a result with ``rank`` or ``epp`` in the group ``posterior``.
+    ci_prob : float
+        Probability of the intervals.
+    most : int
+        Best players drawn; the title says if that leaves some out.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``, each with the variable ``rank``: ``interval_tied``,
+        ``interval_behind``, and ``ranks_0``, ... (areas) of a posterior or ``rank_tied``,
+        ``rank_behind`` (dots) of a fit.
+
+    Raises
+    ------
+    InputError
+        No draws of players, or an impossible ``ci_prob`` or ``most``.
+
+    Examples
+    --------
+    >>> import arviz as az
+    >>> epp = np.random.default_rng(0).normal([1.0, 0.0, -3.0], 1.0, (2, 500, 3))
+    >>> tree = az.from_dict(
+    ...     {"posterior": {"epp": epp}}, coords={"player": list("abc")}, dims={"epp": ["player"]}
+    ... )
+    >>> figure = plot_rank_distribution(tree, backend="none")
+    >>> figure.viz["figure_title"].item()["string"]
+    'a is the best with a probability of 72%'
+    """
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    COUNT.check(most, "most")
+    shares: FloatArray | None = None
+    if isinstance(result, BradleyTerryFit):
+        board = _leaderboard(result, ci_prob).assign(middle=lambda frame: frame["rank"] * 1.0)
+    else:
+        board, shares = _ranks_of_draws(result, ci_prob)
+    of_fit = shares is None
+    drawn = board.sort_values("middle", kind="stable").head(most)
+    ends = drawn[["rank_lower", "rank_upper"]].to_numpy()
+    x = _rank_axis(int(ends.max()), _meaning(ci_prob, of_fit=of_fit))
+    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel, y = named_rows("rank", x, drawn, above=1.6, margin=0.6 if of_fit else 0.95, **where)
+    tied = drawn["rank_lower"].to_numpy() == 1
+    if shares is not None:
+        _draw_shares(panel, shares[drawn.index], tied)
+    low, wider = (0.0, 0.0) if of_fit else (0.12, 0.45)  # below, and as wide as steps
+    for kind, here, heights, color in by_standing(tied):
+        bars = ends[here] + np.array([-wider, wider])
+        draw_bars(panel, f"interval_{kind}", bars, heights[:, None] - low, color, 1.6)
+        if of_fit:
+            draw_dots(panel, f"rank_{kind}", drawn["middle"].to_numpy()[here], heights, color)
+    return finished(panel, x, y, _finding_of_ranks(board, shares, len(drawn)))
+
+
+def plot_win_matrix(
+    result: BradleyTerryFit | xr.DataTree,
+    *,
+    most: int = 40,
+    backend: str | None = None,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
+) -> PlotCollection:
+    """Draw how probably each row beats each column, players ordered by skill (Property 3.1).
+
+    Columns are in the order of the rows, with their names for up to 50 players. Up to 20 players
+    the cells hold the probabilities in percent; colours are of classes, with the key below.
+
+    Parameters
+    ----------
+    result : BradleyTerryFit or DataTree
+        A fit; a result with ``win_probability`` and ``epp`` in the group ``posterior`` or
+        ``point_estimate``; or one with ``epp`` in ``posterior`` alone, whose logistic win
+        probabilities are averaged over the draws.
+    most : int
+        Best players drawn; the title says if that leaves some out.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``: areas ``class_0``, ``class_0_1``, ... to ``class_6`` and texts
+        ``cell_ROW_COLUMN`` of the variable ``win_probability``; the same classes of ``key``.
+
+    Raises
+    ------
+    InputError
+        A result without probabilities and skills, or an impossible ``most``.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([1, 0, -1], 40, players=["a", "b", "c"], random_seed=0))
+    >>> figure = plot_win_matrix(fit, backend="none")
+    >>> figure.viz["cell_0_2"]["win_probability"].item()["string"]
+    '88'
+    """
+    COUNT.check(most, "most")
+    players, wins, total = _best_players(result, most)
+    panel = draw_matrix(
+        "win_probability",
+        wins,
+        [f"{rank}  {shown_name(name)}" for rank, name in enumerate(players, 1)],
+        players,
+        lambda row, column: _whole_percent(float(wins[row, column])),
+        "probability that the row beats the column",
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
+    title_figure(panel.collection, _finding_of_wins(players, wins, total))
+    return panel.collection
+
+
 def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float) -> pd.DataFrame:
     """What is drawn of the players, the best first."""
     if isinstance(result, BradleyTerryFit):
@@ -133,73 +279,103 @@ def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float) -> pd.Da
     return frame.assign(rank=1 + np.arange(len(frame)), tied=frame["p_best"] >= (1 - ci_prob) / 2)
 
 
-def plot_learning_curve(
-    points: Sequence[Mapping[str, Any]],
-    *,
-    backend: str | None = None,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw how standard errors of skills fall with the number of rounds.
+def _best_players(
+    result: BradleyTerryFit | xr.DataTree, most: int
+) -> tuple[list[str], FloatArray, int]:
+    """Names of the best players, their probabilities, and how many players there are."""
+    if isinstance(result, BradleyTerryFit):
+        names, epp, wins = list(result.players), result.epp, result.win_probabilities()
+    elif (held := _held(result)) is not None:
+        names, epp = [str(name) for name in held["player"].values], held["epp"].values
+        wins = held["win_probability"].transpose("player", "player_other").values
+    else:
+        names, draws = draws_of_players(result, "epp")
+        order = best_first(draws.mean(axis=0))[:most]
+        rows = [np.mean(expit(draws[:, [i]] - draws[:, order]), axis=0) for i in order]
+        return [names[i] for i in order], np.stack(rows), len(names)
+    order = best_first(epp)[:most]
+    return [names[i] for i in order], wins[np.ix_(order, order)], len(names)
 
-    Parameters
-    ----------
-    points : sequence of mapping
-        ``rounds``, ``se`` (None for more rounds than there are) and ``predicted_se``: the key
-        ``learning_curve`` of ``bayes_sota.epp.report_plan``.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
-    **pc_kwargs
-        Passed to ``PlotCollection.grid``.
 
-    Returns
-    -------
-    PlotCollection
-        Artists in ``viz``, each with the variable ``se``: the line ``expected`` and the dots
-        ``seen``.
+def _held(tree: xr.DataTree) -> xr.Dataset | None:
+    """Skills and win probabilities that a result holds, their means over draws."""
+    for group in ("posterior", "point_estimate"):
+        if group in tree.children and "win_probability" in tree[group]:
+            dataset = tree[group].to_dataset()[["epp", "win_probability"]]
+            return dataset.mean([dim for dim in ("chain", "draw") if dim in dataset.dims])
+    return None
 
-    Raises
-    ------
-    InputError
-        Fewer than two points.
 
-    Examples
-    --------
-    >>> points = [{"rounds": n, "se": n**-0.5, "predicted_se": n**-0.5} for n in (5, 10, 20)]
-    >>> figure = plot_learning_curve(points, backend="none")
-    >>> figure.viz["figure_title"].item()["string"]
-    'With 20 rounds the median standard error is 0.22'
-    """
-    if len(points) < 2:
-        raise InputError("a learning curve has at least two points")
-    rounds, expected = (
-        np.array([one[name] for one in points], np.float64) for name in ("rounds", "predicted_se")
-    )
-    seen = np.array([np.nan if one["se"] is None else one["se"] for one in points], np.float64)
-    top = 1.12 * float(np.nanmax([seen, expected]))
-    limits = make_bounds(0.0, 1.05 * float(rounds.max()))
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = Panel(make_collection({"se": limits}, figsize=(6.4, 3.8), **where), "se")
-    fine = np.linspace(rounds.min(), rounds.max(), 200)
-    logarithms = np.interp(np.log(fine), np.log(rounds), np.log(expected))
-    panel.line("expected", fine, np.exp(logarithms), COLORS["theta_sota"])
-    known = np.isfinite(seen)
-    panel.dots("seen", rounds[known], seen[known], "black")
-    label = "rounds\n(line: expected from all rounds; dots: of random parts of them)"
-    numbers = [int(n) for n in rounds]
-    set_axes(
-        panel,
-        Axis(label, 0.0, float(limits[1]), numbers, [f"{n:,}" for n in numbers]),
-        Axis("standard error of a skill (logits)", 0.0, top, *make_ticks(0.0, top)),
-    )
-    last = int(np.flatnonzero(known)[-1])
-    title_figure(
-        panel.collection,
-        f"With {int(rounds[last])} rounds the median standard error is {seen[last]:.2f}",
-    )
-    return panel.collection
+def _whole_percent(p: float) -> str:
+    if p < 0.005:
+        return "<1"
+    return ">99" if p > 0.995 else f"{100 * p:.0f}"
+
+
+def _finding_of_wins(players: list[str], wins: FloatArray, count: int) -> str:
+    names = [shown_name(name, 18) for name in players]
+    if len(names) == 1:
+        return f"{names[0]}, the best of {count:,}"
+    text = f"{names[0]} beats {names[1]} with probability {_share(wins[0, 1])}"
+    if len(names) > 2:
+        text += f",\n{names[-1]} with {_share(wins[0, -1])}"
+    return text if len(names) == count else f"{text} (the best {len(names)} of {count:,} are drawn)"
+
+
+def _share(p: float) -> str:
+    return _whole_percent(p).replace(">", "more than ").replace("<", "less than ") + "%"
+
+
+def _ranks_of_draws(tree: xr.DataTree, ci_prob: float) -> tuple[pd.DataFrame, FloatArray]:
+    """Players with equal-tailed intervals of their ranks; probabilities of all ranks, (m, m)."""
+    held = "posterior" in tree.children and "rank" in tree["posterior"]
+    players, draws = draws_of_players(tree, "rank" if held else "epp")
+    m = len(players)
+    ranks = draws if held else np.argsort(np.argsort(-draws, axis=1), axis=1) + 1
+    places = np.clip(np.rint(ranks).astype(np.intp) - 1, 0, m - 1) + m * np.arange(m)
+    shares = np.bincount(places.ravel(), minlength=m * m).reshape(m, m) / len(draws)
+    middle = shares @ np.arange(1, m + 1)
+    below, tails = np.cumsum(shares, axis=1), ((1 - ci_prob) / 2, (1 + ci_prob) / 2)
+    lower, upper = ((below < level - 1e-12).sum(axis=1) + 1 for level in tails)
+    columns = {"player": players, "rank": np.argsort(np.argsort(middle, kind="stable")) + 1}
+    columns |= {"middle": middle, "rank_lower": lower, "rank_upper": upper}
+    return pd.DataFrame(columns), shares
+
+
+def _meaning(ci_prob: float, *, of_fit: bool) -> str:
+    percent = f"{100 * ci_prob:.3g}%"
+    if of_fit:
+        return f"rank, 1 is best\n(bars: {percent} of all players at once; filled: may be the best)"
+    return f"rank, 1 is best\n(areas: probability; bars: {percent} interval; blue: may be rank 1)"
+
+
+def _rank_axis(last: int, label: str) -> Axis:
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 10**9) if last / step <= 20)
+    ticks = [1, *range(step if step > 1 else 2, last + 1, step)]
+    return Axis(label, 0.3, last + 0.7, ticks, [f"{tick:,}" for tick in ticks])
+
+
+def _draw_shares(panel: Panel, shares: FloatArray, tied: BoolArray) -> None:
+    """Probabilities of ranks as steps above each player's line."""
+    scale = _TALLEST / float(shares.max())
+    for row, (heights, best) in enumerate(zip(shares, tied, strict=True)):
+        seen = np.flatnonzero(heights > 0)
+        first, last = int(seen[0]), int(seen[-1]) + 1
+        bottom = np.full(last - first, -float(row))
+        ends = np.stack([bottom, bottom + scale * heights[first:last]])
+        color = COLORS["theta_sota" if best else "prior"]
+        draw_area(panel, f"ranks_{row}", np.arange(first, last + 1) + 0.5, ends, color, 0.55)
+
+
+def _finding_of_ranks(board: pd.DataFrame, shares: FloatArray | None, drawn: int) -> str:
+    count = len(board)
+    if shares is None:
+        text = f"{int((board['rank_lower'] == 1).sum()):,} of {count:,} players may hold rank 1"
+    else:
+        best = int(np.argmax(shares[:, 0]))
+        name = shown_name(board["player"][best], 30)
+        text = f"{name} is the best with a probability of {shares[best, 0]:.0%}"
+    return text if drawn == count else f"{text}\nthe first {drawn:,} of {count:,} are drawn"
 
 
 def best_first(epp: FloatArray) -> NDArray[np.intp]:
@@ -218,13 +394,6 @@ def by_standing(tied: BoolArray) -> Iterator[tuple[str, NDArray[np.intp], FloatA
     for kind, here, name in (("tied", tied, "theta_sota"), ("behind", ~tied, "dark")):
         places = np.flatnonzero(here)
         yield kind, places, -places.astype(np.float64), COLORS[name]
-
-
-def name_axis(ranks: Iterable[int], names: Iterable[str], margin: float = 0.6) -> Axis:
-    """Ranks and shortened names, one below the other from height 0."""
-    texts = [f"{rank:.0f}  {shown_name(name)}" for rank, name in zip(ranks, names, strict=True)]
-    heights = [-float(row) for row in range(len(texts))]
-    return Axis("", heights[-1] - margin, margin, heights, texts, boxed=False)
 
 
 def odds_axis(label: str, values: ArrayLike) -> Axis:
@@ -261,11 +430,18 @@ def named_rows(
     margin: float = 0.6,
     **figure: Any,
 ) -> tuple[Panel, Axis]:
-    """Panel with a row per player, less high for each where there are many, and its axis."""
+    """Panel with a row per player, less high for each where there are many.
+
+    Its axis has ranks and shortened names, one below the other from height 0.
+    """
     size = (7.4, above + len(drawn) * (0.27 if len(drawn) <= 30 else 0.2))
     bounds = {variable: make_bounds(x.low, x.high)}
     collection = make_collection(bounds, figsize=size, **figure)
-    return Panel(collection, variable), name_axis(drawn["rank"], drawn["player"], margin)
+    named = zip(drawn["rank"], drawn["player"], strict=True)
+    texts = [f"{rank:.0f}  {shown_name(name)}" for rank, name in named]
+    heights = [-float(row) for row in range(len(texts))]
+    y = Axis("", heights[-1] - margin, margin, heights, texts, boxed=False)
+    return Panel(collection, variable), y
 
 
 def _inside(ends: pd.DataFrame, axis: Axis) -> FloatArray:

@@ -170,7 +170,7 @@ def local_rope_matches(
     tables = [folds.oriented[chosen] for chosen in rows]
     statistics = _paired_statistics if paired else _unpaired_statistics
     gaps, spreads = (np.array(part) for part in zip(*map(statistics, tables), strict=True))
-    return _matches(gaps, spreads, threshold, folds.players, names, folds.tournament)
+    return _matches(gaps, spreads, threshold, folds, names)
 
 
 def local_rope_matches_of_means(
@@ -209,7 +209,7 @@ def local_rope_matches_of_means(
     scores = means.oriented
     gaps = scores[:, :, None] - scores[:, None, :]
     spreads = np.sqrt((sd[:, :, None] ** 2 + sd[:, None, :] ** 2) / 2)
-    return _matches(gaps, spreads, threshold, means.players, means.rounds, means.tournament)
+    return _matches(gaps, spreads, threshold, means, means.rounds)
 
 
 def read_means(
@@ -278,11 +278,11 @@ def _matches(
     gaps: FloatArray,
     spreads: FloatArray,
     threshold: float,
-    players: Sequence[str],
+    table: ScoreTable,
     rounds: Sequence[str],
-    tournament: str,
 ) -> Matches:
     """Matches of all pairs, from their differences and standard deviations, (rounds, m, m)."""
+    players = table.players
     first, second = np.triu_indices(len(players), 1)
     gap, spread = gaps[:, first, second], spreads[:, first, second]
     played, pair = np.nonzero(~np.isnan(gap))
@@ -303,7 +303,7 @@ def _matches(
         np.where(tied, 0.5, np.where(gap > 0, 1.0, 0.0)),
         players=players,
         clusters=[rounds[place] for place in played.tolist()],
-        tournament=tournament,
+        tournament=table.tournament,
     )
 
 

@@ -441,9 +441,13 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
         return describe_skills(_rows(_estimates(result, ci_prob) | own), ci_prob, result.kind)
     summary = summarize_epp(result, ci_prob).reset_index()
     summary = summary.rename(columns={"mean": "epp", "sd": "se"})
-    best = ["p_best", "p_best_mcse"]
-    shown = ["mcse", "lower", "upper", "p_beats_average", "rank_lower", "rank_upper", *best]
-    columns = {"rank": 1 + np.arange(len(summary)), **summary[["player", "epp", "se", *shown]]}
+    columns = {
+        "rank": 1 + np.arange(len(summary)),
+        **summary[["player", "epp", "se"]],
+        **_elo(summary["epp"], summary["se"]),
+        **summary[["mcse", "lower", "upper", "p_beats_average", "rank_lower", "rank_upper"]],
+        **summary[["p_best", "p_best_mcse"]],
+    }
     kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
     return describe_skills(_rows(columns), ci_prob, kind, str(result.attrs["ties"]))
 
@@ -470,6 +474,7 @@ def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -
         "player": list(board.players),
         "epp": board.epp,
         "se": board.se,
+        **_elo(board.epp, board.se),
         "se_model": board.se_model,
         "lower": board.epp - half,
         "upper": board.epp + half,
@@ -477,16 +482,16 @@ def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -
     }
 
 
+def _elo(epp: Any, se: Any) -> dict[str, Any]:
+    """Skills and standard errors on Elo's scale."""
+    return {"elo": AVERAGE_ELO + ELO_PER_EPP * epp, "elo_se": ELO_PER_EPP * se}
+
+
 def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row per player, the best first, with Elo's scale after the standard errors."""
-    after = 1 + list(columns).index("se")
-    epp, se = (np.asarray(columns[name], np.float64) for name in ("epp", "se"))
-    parts = list(columns.items())
-    parts[after:after] = [("elo", AVERAGE_ELO + ELO_PER_EPP * epp), ("elo_se", ELO_PER_EPP * se)]
-    order = np.argsort(-epp, kind="stable")
-    names = [name for name, _ in parts]
-    cells = [np.asarray(values, object)[order].tolist() for _, values in parts]
-    return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+    """A row per player, the best first."""
+    order = np.argsort(-np.asarray(columns["epp"]), kind="stable")
+    cells = [np.asarray(values, object)[order].tolist() for values in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
 def _frame(rows: Sequence[dict[str, Any]]) -> "pd.DataFrame":

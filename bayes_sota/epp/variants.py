@@ -21,7 +21,6 @@ correction is too strong. ``tests/epp/test_variants.py`` compares with simulated
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -39,108 +38,42 @@ from bayes_sota.core.priors import CorrelationPrior, TriesPrior, wide_luck
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import submissions_of_each
 from bayes_sota.epp.fit import BradleyTerryFit
-from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
+from bayes_sota.maximum.submissions import noise_at
 
 _LUCKS, _PLACES, _REACH = 24, 401, 9.0  # nodes of lambda and w; standard deviations of w
 _SCALE_STEP = 0.5  # of the standard deviation of log s
 _CUT = 20.0  # log density below the maximum that is left out
-_ROUNDS = 60  # of bisection for the mode
+_ROUNDS, _STEP = 60, 0.05  # of bisection for the mode; of w, for slopes
 _FEWEST_PLAYERS = 4
 _FREEDOM = Range(1, 1e100)
 Submissions = int | tuple[int, int] | TriesPrior
 
 
 @dataclass(frozen=True, eq=False)
-class VariantPosterior:
+class _Nodes:
     """Masses on nodes of the standard error, lambda and w.
 
     Attributes
     ----------
-    estimate, error : float
-        b and s.
-    centre, sigma : float
-        m and sigma.
-    numbers : ndarray, shape (1, k)
-        Equally likely numbers of variants.
+    estimate : float
+        b.
+    scale : ndarray, shape (V, 1, 1)
+        s.
     luck : ndarray, shape (L,)
         Equally likely values of lambda.
-    df : float or None
-        Degrees of freedom of s; None where it is known.
+    w, mass : ndarray, shape (V, L, W)
+        Equidistant w for each s and lambda; posterior probabilities.
     """
 
     estimate: float
-    error: float
-    centre: float
-    sigma: float
-    numbers: FloatArray
+    scale: FloatArray
     luck: FloatArray
-    df: float | None
-
-    @cached_property
-    def noise(self) -> SubmissionNoise:
-        """Law of the noise at each lambda."""
-        return noise_at(tuple(self.numbers[0].tolist()), tuple(self.luck.tolist()))
-
-    @cached_property
-    def scales(self) -> tuple[FloatArray, FloatArray]:
-        """Nodes of the standard error and their log densities, (V,)."""
-        if self.df is None:
-            return np.array([self.error]), np.zeros(1)
-        distance = self.estimate - self.centre
-        far = (_CUT + distance**2 / (2 * (self.sigma**2 + self.error**2))) / self.df
-        low, high = -0.5 * np.log1p(2 * np.sqrt(far) + 2 * far), np.sqrt(far) + far
-        step = _SCALE_STEP / np.sqrt(2 * self.df)
-        a = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
-        return self.error * np.exp(a), -self.df * (a + np.expm1(-2 * a) / 2)
-
-    @cached_property
-    def w(self) -> FloatArray:
-        """Nodes of w, (V, L, W), around the mode of each row.
-
-        The log density is that of one submission, a parabola, plus a log ratio that increases.
-        """
-        middle, width = self._alone
-        low = np.repeat(middle, self.luck.size, axis=1)
-        high = np.maximum(low, _REACH)
-        for _ in range(_ROUNDS):
-            w = (low + high) / 2
-            below = w < middle + width**2 * self._slope(w)
-            low, high = np.where(below, w, low), np.where(below, high, w)
-        return low[..., None] + width[..., None] * np.linspace(-_REACH, _REACH, _PLACES)
-
-    @property
-    def _alone(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of w had it been one submission, (V, 1) each."""
-        scale = self.scales[0][:, None]
-        total = self.sigma**2 + scale**2
-        middle = scale * (self.estimate - self.centre) / total
-        return middle, np.sqrt(self.sigma**2 / total)
-
-    def _ratio(self, w: FloatArray) -> FloatArray:
-        """Log density of the noise relative to that of one submission; w is (V, L, ...)."""
-        rows = np.moveaxis(w, 1, 0)
-        ratio = self.noise.log_ratio(rows.reshape(len(rows), -1))
-        return np.moveaxis(ratio.reshape(rows.shape), 0, 1)
-
-    def _slope(self, w: FloatArray) -> FloatArray:
-        step = 0.05
-        return (self._ratio(w + step) - self._ratio(w - step)) / (2 * step)
-
-    @cached_property
-    def mass(self) -> FloatArray:
-        """Posterior probabilities of the nodes, (V, L, W)."""
-        middle, width = (part[..., None] for part in self._alone)
-        scale, log_scale = (part[:, None, None] for part in self.scales)
-        log_mass = self._ratio(self.w) - 0.5 * ((self.w - middle) / width) ** 2
-        # what is left of both normal factors is the law of an estimate of one submission
-        total = self.sigma**2 + scale**2
-        log_mass += log_scale - 0.5 * ((self.estimate - self.centre) ** 2 / total + np.log(total))
-        mass = np.exp(log_mass - log_mass.max())
-        return mass / mass.sum()
+    w: FloatArray
+    mass: FloatArray
 
     def moments(self) -> tuple[float, float]:
         """Mean and standard deviation of the shown variant's skill."""
-        skill = self.estimate - self.scales[0][:, None, None] * self.w
+        skill = self.estimate - self.scale * self.w
         mean = float(np.sum(self.mass * skill))
         return mean, float(np.sqrt(np.sum(self.mass * (skill - mean) ** 2)))
 
@@ -151,8 +84,69 @@ class VariantPosterior:
         v, k, i = np.unravel_index(np.minimum(chosen, self.mass.size - 1), self.mass.shape)
         step = self.w[v, k, 1] - self.w[v, k, 0]
         w = self.w[v, k, i] + step * (rng.random(draws) - rng.random(draws))
-        skill = self.estimate - self.scales[0][v] * w
+        skill = self.estimate - self.scale[v, 0, 0] * w
         return {"winner_skill": skill, "submission_luck": self.luck[k]}
+
+
+def _posterior(
+    estimate: float,
+    error: float,
+    centre: float,
+    sigma: float,
+    numbers: FloatArray,
+    luck: FloatArray,
+    df: float | None,
+) -> _Nodes:
+    """Nodes around the mode of w for each s and lambda, and their probabilities.
+
+    The log density of w is that of one submission, a parabola, plus a log ratio that increases.
+
+    Parameters
+    ----------
+    estimate, error, centre, sigma : float
+        b, s, m and sigma.
+    numbers : ndarray, shape (1, k)
+        Equally likely numbers of variants.
+    luck : ndarray, shape (L,)
+    df : float or None
+        Degrees of freedom of s; None where it is known.
+    """
+    noise, distance = noise_at(tuple(numbers[0].tolist()), tuple(luck.tolist())), estimate - centre
+    scale, log_scale = (part[:, None, None] for part in _scales(distance, error, sigma, df))
+
+    def log_ratio(w: FloatArray) -> FloatArray:  # (V, L, ...)
+        rows = np.moveaxis(w, 1, 0)
+        ratio = noise.log_ratio(rows.reshape(len(rows), -1))
+        return np.moveaxis(ratio.reshape(rows.shape), 0, 1)
+
+    total = sigma**2 + scale**2
+    middle, width = scale * distance / total, np.sqrt(sigma**2 / total)  # of one submission
+    low = np.repeat(middle, luck.size, axis=1)
+    high = np.maximum(low, _REACH)
+    for _ in range(_ROUNDS):
+        w = (low + high) / 2
+        slope = (log_ratio(w + _STEP) - log_ratio(w - _STEP)) / (2 * _STEP)
+        below = w < middle + width**2 * slope
+        low, high = np.where(below, w, low), np.where(below, high, w)
+    w = low + width * np.linspace(-_REACH, _REACH, _PLACES)
+    log_mass = log_ratio(w) - 0.5 * ((w - middle) / width) ** 2
+    # what is left of both normal factors is the law of an estimate of one submission
+    log_mass += log_scale - 0.5 * (distance**2 / total + np.log(total))
+    mass = np.exp(log_mass - log_mass.max())
+    return _Nodes(estimate, scale, luck, w, mass / mass.sum())
+
+
+def _scales(
+    distance: float, error: float, sigma: float, df: float | None
+) -> tuple[FloatArray, FloatArray]:
+    """Nodes of the standard error and their log densities, (V,)."""
+    if df is None:
+        return np.array([error]), np.zeros(1)
+    far = (_CUT + distance**2 / (2 * (sigma**2 + error**2))) / df
+    low, high = -0.5 * np.log1p(2 * np.sqrt(far) + 2 * far), np.sqrt(far) + far
+    step = _SCALE_STEP / np.sqrt(2 * df)
+    a = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
+    return error * np.exp(a), -df * (a + np.expm1(-2 * a) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,8 +257,8 @@ def private_variants(
     count = 1 if prior.is_fixed else _LUCKS
     estimates = float(estimate), float(standard_error), float(population_mean), float(population_sd)
     luck = prior.quantile((np.arange(count) + 0.5) / count)
-    posterior = VariantPosterior(*estimates, numbers, luck, df)
-    alone = VariantPosterior(*estimates, np.ones((1, 1)), np.zeros(1), df).moments()[0]
+    posterior = _posterior(*estimates, numbers, luck, df)
+    alone = _posterior(*estimates, np.ones((1, 1)), np.zeros(1), df).moments()[0]
     drawn = posterior.draw(generator_of(random_seed), draws)
     return PrivateVariants(estimates[0], *posterior.moments(), alone, drawn)
 

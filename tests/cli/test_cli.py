@@ -11,7 +11,7 @@ import pytest
 from data.files import run, run_json
 from scipy import stats
 
-from bayes_sota.cli.exit_codes import exit_code
+from bayes_sota.cli.main import exit_code
 
 BOARD = ("sota", "--maximum", "0.98", "--n-test", "200", "--classifiers", "50", "--seed", "1")
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}

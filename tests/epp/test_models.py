@@ -8,9 +8,8 @@ from scipy import stats
 
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.design import build_design
 from bayes_sota.epp.likelihoods import cluster_weight, log_outcomes, rows_of_matches
-from bayes_sota.epp.models import build_model
+from bayes_sota.epp.models import build_design, build_model
 from bayes_sota.epp.simulate import simulate_tournament
 
 QUICK = {"mode": "FAST_COMPILE"}

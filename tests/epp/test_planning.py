@@ -14,9 +14,9 @@ from bayes_sota.epp.planning import (
     learning_curve,
     plan_rounds,
 )
-from bayes_sota.epp.plots import plot_learning_curve
+from bayes_sota.epp.plots_fit import plot_learning_curve
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.summary_plan import report_plan
+from bayes_sota.epp.summary_promises import report_plan
 
 SKILLS = (0.8, 0.3, -0.2, -0.9)
 

@@ -9,8 +9,12 @@ import pytest
 import xarray as xr
 
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots import odds_axis, plot_epp
-from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
+from bayes_sota.epp.plots import (
+    odds_axis,
+    plot_epp,
+    plot_rank_distribution,
+    plot_win_matrix,
+)
 from bayes_sota.epp.simulate import simulate_tournament
 
 BACKENDS = ("matplotlib", "plotly", "bokeh")  # every other test draws with "none"

@@ -8,7 +8,7 @@ import pytest
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.further_fits import fit_tournaments
-from bayes_sota.epp.plots_families import plot_families
+from bayes_sota.epp.plots_fit import plot_families
 from bayes_sota.epp.simulate import simulate_tournament
 
 PLAYERS = [f"{family}_{n}" for family in ("svm", "knn") for n in range(8)]

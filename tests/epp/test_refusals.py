@@ -14,10 +14,9 @@ from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import count_matches
-from bayes_sota.epp.design import build_design
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import cluster_weight, rows_of_rounds
-from bayes_sota.epp.models import build_model
+from bayes_sota.epp.models import build_design, build_model
 from bayes_sota.epp.simulate import simulate_tournament
 
 NAN, INF = float("nan"), float("inf")

@@ -6,10 +6,9 @@ import pytest
 from bayes_sota.core.errors import InfiniteEstimateError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp import replicates
+from bayes_sota.epp import simulate
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.replicates import deviances_of_replicates
-from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.simulate import deviances_of_replicates, simulate_tournament
 
 SKILLS = np.linspace(1.5, -1.5, 6)
 
@@ -42,7 +41,7 @@ def all_of_them(fit: BradleyTerryFit, repetitions: int = 60) -> np.ndarray:
 def test_together_and_one_after_another(name, block, monkeypatch) -> None:
     fit = FITS[name]()
     together = all_of_them(fit)
-    monkeypatch.setattr(replicates, "_BLOCK", block)
+    monkeypatch.setattr(simulate, "_BLOCK", block)
     np.testing.assert_allclose(together, all_of_them(fit), rtol=1e-9, atol=1e-9)
     assert together.shape == (60,)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bayes_sota.cli.exit_codes import exit_code
+from bayes_sota.cli.main import exit_code
 from bayes_sota.core.command import Shown, command, report_options, seed_option
 
 

@@ -57,10 +57,6 @@ class Form:
     explained: str = ""
 
 
-_READING = {
-    "name_column": ("Names",),
-    "score_column": ("Scores",),
-}
 _BOARD = {
     "file": ("File of the leaderboard or of the answers",),
     "n_test": ("Test items of a leaderboard",),
@@ -70,7 +66,8 @@ _BOARD = {
     "n_positive": ("Positive test items",),
     "standard_error": ("Standard error",),
     "lower_is_better": ("Lower is better",),
-    **_READING,
+    "name_column": ("Names",),
+    "score_column": ("Scores",),
 }
 
 FORMS = (
@@ -235,14 +232,11 @@ def arguments_of(
     -------
     run, shown : list of str
     """
-    options, files = _given(form, group, values, {k: str(path) for k, (path, _) in uploads.items()})
-    names = {k: f"./{name}" if name.startswith("-") else name for k, (_, name) in uploads.items()}
-    shown_options, shown_files = _given(form, group, values, names)
     drawn = [] if form.exact else ["--seed", str(seed)]
-    return (
-        [*form.command, *options, *drawn, *files],
-        [*form.command, *shown_options, *drawn, *shown_files],
-    )
+    paths = {k: str(path) for k, (path, _) in uploads.items()}
+    names = {k: f"./{name}" if name.startswith("-") else name for k, (_, name) in uploads.items()}
+    run, shown = (_typed_with(form, group, values, files, drawn) for files in (paths, names))
+    return run, shown
 
 
 def check_size(form: Form, group: click.Group, values: Values, shown: Sequence[str]) -> None:
@@ -271,10 +265,10 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def _given(
-    form: Form, group: click.Group, values: Values, files: Mapping[str, str]
-) -> tuple[list[str], list[str]]:
-    """Options with their values, and arguments."""
+def _typed_with(
+    form: Form, group: click.Group, values: Values, files: Mapping[str, str], drawn: Sequence[str]
+) -> list[str]:
+    """The command, options with their values, the seed, and arguments."""
     options: list[str] = []
     arguments: list[str] = []
     for param in command_of(form, group).params:
@@ -288,7 +282,7 @@ def _given(
             arguments += words
         elif words:
             options += [max(param.opts, key=len), *(() if _is_flag(param) else words)]
-    return options, arguments
+    return [*form.command, *options, *drawn, *arguments]
 
 
 def _typed(param: click.Parameter, texts: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import html
 import re
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -62,6 +62,13 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
+}
+_REFUSED: dict[type[HTTPException], str] = {
+    NotFound: "there is no such page",
+    InternalServerError: "this is a bug: please report it",
+    RequestEntityTooLarge: f"a question may have {_LARGEST // 10**6} MB with its files, "
+    f"{_MOST_PARTS} values and {_MOST_TEXT:,} characters in each, this one has more; the shell has "
+    "no such limit: bayes-sota --help",
 }
 _POLICY_OF_REPORT = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
@@ -120,8 +127,12 @@ def create_app(jobs: Jobs, port: int) -> Flask:
     app.before_request(lambda: _check_sender(hosts))
     app.after_request(_protect)
     app.register_error_handler(HTTPException, pages.refuse)
-    for address, (view, *methods) in pages.views().items():
-        app.add_url_rule(address, view.__name__, view, methods=methods)
+    app.add_url_rule("/", view_func=pages.start)
+    app.add_url_rule("/style.css", view_func=pages.style)
+    app.add_url_rule("/<name>", view_func=pages.form, methods=["GET", "POST"])
+    app.add_url_rule("/result/<key>", view_func=pages.result)
+    app.add_url_rule("/result/<key>/<name>", view_func=pages.file)
+    app.add_url_rule("/result/<key>/cancel", view_func=pages.cancel, methods=["POST"])
     return app
 
 
@@ -159,17 +170,6 @@ class _Pages:
     def __init__(self, jobs: Jobs, token: str) -> None:
         self._jobs = jobs
         self._token = token
-
-    def views(self) -> Mapping[str, tuple[Any, ...]]:
-        """Functions and their methods by address."""
-        return {
-            "/": (self.start, "GET"),
-            "/style.css": (self.style, "GET"),
-            "/<name>": (self.form, "GET", "POST"),
-            "/result/<key>": (self.result, "GET"),
-            "/result/<key>/<name>": (self.file, "GET"),
-            "/result/<key>/cancel": (self.cancel, "POST"),
-        }
 
     def start(self) -> str:
         """All forms."""
@@ -286,17 +286,7 @@ class _Pages:
 
     def refuse(self, error: HTTPException) -> Any:
         """One line for anything that is wrong."""
-        said = error.description or "this cannot be done"
-        if isinstance(error, NotFound):
-            said = "there is no such page"
-        if isinstance(error, InternalServerError):
-            said = "this is a bug: please report it"
-        if isinstance(error, RequestEntityTooLarge):
-            said = (
-                f"a question may have {_LARGEST // 10**6} MB with its files, {_MOST_PARTS} values "
-                f"and {_MOST_TEXT:,} characters in each, this one has more; the shell has no such "
-                "limit: bayes-sota --help"
-            )
+        said = _REFUSED.get(type(error), error.description or "this cannot be done")
         return render_template("refused.html", said=said), error.code or 500
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.cli.exit_codes import exit_code
+from bayes_sota.cli.main import exit_code
 
 _PROGRAM = "from bayes_sota.cli import main; main()"
 

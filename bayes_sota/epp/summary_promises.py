@@ -1,0 +1,294 @@
+"""What more would bring: ``bayes-sota epp FILE`` with ``--plan`` or ``--family-separator``.
+
+More rounds, until they are enough; more configurations of each family.
+``tests/epp/test_planning.py`` and ``tests/epp/test_tuning.py`` read both.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.summary import frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.text import chance, counted, listed
+from bayes_sota.core.types import Seed
+from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.further_fits import TournamentLeaderboard
+from bayes_sota.epp.planning import RoundsPlan, learning_curve, plan_rounds
+from bayes_sota.epp.tuning import FEWEST, families_of, tuning_promise
+
+_HELD = (
+    "in as many rounds, if all configurations are random draws, those that there are too; a search "
+    "that learns is faster. Where families are about equal, that of the leading one is too high "
+    "(docs/measured/epp.md)"
+)
+
+_CURVE = {  # columns of a learning curve: what they show, and how
+    "rounds": ("rounds", ","),
+    "se": ("se", ".3f"),
+    "se expected": ("predicted_se", ".3f"),
+    "distance": ("distance", ".3f"),
+    "reordered": ("reordered", ".1%"),
+}
+
+
+def report_plan(
+    fit: BradleyTerryFit,
+    target_se: float,
+    *,
+    power: float = 0.8,
+    ci_prob: float = 0.95,
+    repetitions: int = 20,
+    reading: Sequence[str] = (),
+    random_seed: Seed = None,
+) -> Report:
+    """Report how many rounds are enough, with the learning curve of those that there are.
+
+    Parameters
+    ----------
+    fit, target_se, power, ci_prob
+        As of ``plan_rounds``.
+    repetitions : int
+        Parts of the rounds of each size, of ``learning_curve``.
+    reading : sequence of str
+        Notes of the reader.
+    random_seed : int, SeedSequence, Generator or None
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
+    >>> print(report_plan(fit, 0.2, random_seed=0).sentences[0])
+    62 rounds make every standard error 0.2 or less; there are 20.
+    """
+    rng, seed = resolve_seed(DEFAULT_SEED if random_seed is None else random_seed)
+    plan = plan_rounds(fit, target_se, power=power, ci_prob=ci_prob)
+    curve = learning_curve(fit, repetitions, random_seed=rng)
+    players = _players_of(fit, plan)
+    points = [asdict(point) for point in curve]
+    content: dict[str, Any] = {
+        "rounds": plan.rounds,
+        "target_se": target_se,
+        "power": power,
+        "ci_prob": ci_prob,
+        "rounds_for_standard_errors": _finite(plan.for_error.max()),
+        "rounds_for_best": _finite(plan.for_best),
+        "players": players,
+        "learning_curve": points,
+        "seed": int(seed) if seed.isdigit() else seed,
+    }
+    return Report(
+        content=content,
+        make_frame=partial(frame_of, players),
+        tables=[_table_of_players(players), _table_of_curve(points)],
+        sentences=_said_of_plan(fit, plan),
+        legend=[
+            "expected skill: the estimated one drawn towards the mean, as estimates scatter too "
+            "far; tell from next: rounds until a test tells the player from the next one with "
+            f"probability {power:g}, if they differ as expected",
+            "learning curve: of random parts of the rounds, the median standard error, beside what "
+            "all rounds make one expect, the distance of the skills from those of all rounds, and "
+            "the share of pairs in the other order",
+        ],
+        notes=reading,
+        basis=[
+            "rounds drawn like those that there are (clustered variances); normal and t tests; "
+            f"{SOFTWARE}"
+        ],
+        about=plan,
+    )
+
+
+def _finite(rounds: float) -> int | None:
+    """A number of rounds, None where none is enough."""
+    return int(np.ceil(rounds)) if np.isfinite(rounds) else None
+
+
+def _players_of(fit: BradleyTerryFit, plan: RoundsPlan) -> list[dict[str, Any]]:
+    told = [*plan.for_neighbours, np.nan]
+    return [
+        {
+            "player": fit.players[k],
+            "expected_epp": float(plan.expected[k]),
+            "se": float(fit.se[k]),
+            "rounds_for_se": _finite(plan.for_error[k]),
+            "rounds_to_tell_from_next": _finite(told[place]),
+        }
+        for place, k in enumerate(plan.order)
+    ]
+
+
+def _table_of_players(players: list[dict[str, Any]]) -> Table:
+    rows = [
+        {
+            "player": one["player"],
+            "expected skill": f"{one['expected_epp']:z.2f}",
+            "se now": f"{one['se']:.2f}",
+            "rounds for se": _shown(one["rounds_for_se"]),
+            "tell from next": _shown(one["rounds_to_tell_from_next"]),
+        }
+        for one in players
+    ]
+    rows[-1]["tell from next"] = ""
+    return Table.of(rows)
+
+
+def _shown(rounds: int | None) -> str:
+    return "no number" if rounds is None else f"{rounds:,}"
+
+
+def _table_of_curve(points: list[dict[str, Any]]) -> Table:
+    rows = [
+        ["" if one[name] is None else format(one[name], how) for name, how in _CURVE.values()]
+        for one in points
+    ]
+    return Table([*_CURVE], rows, "learning curve")
+
+
+def _said_of_plan(fit: BradleyTerryFit, plan: RoundsPlan) -> list[str]:
+    """What the plan answers: for the errors, the first two, and the best."""
+    first, second = (fit.players[k] for k in plan.order[:2])
+    every, there = _finite(plan.for_error.max()), counted(plan.rounds, "round")
+    enough = f"No number of rounds makes every standard error {plan.target_se:g}, as splits overlap"
+    if every is not None:
+        enough = f"{counted(every, 'round')} make every standard error {plan.target_se:g} or less"
+    told, best = _finite(plan.for_neighbours[0]), _finite(plan.for_best)
+    tests = f"No number of rounds is sure to tell {first} from {second}"
+    if told is not None:
+        tests = (
+            f"A test tells {first} from {second} with probability {plan.power:g} after "
+            f"{counted(told, 'round')}"
+        )
+    leads = f"no number makes {first} the first with probability {plan.ci_prob:g}"
+    if best is not None:
+        leads = (
+            f"{first} comes out first with probability {plan.ci_prob:g} after "
+            f"{counted(best, 'round')}"
+        )
+    return [
+        f"{enough}; there are {plan.rounds:,}." if plan.rounds != 1 else f"{enough}; there is one.",
+        f"{tests}, and {leads}, if skills are as expected.",
+        f"Expected skills are those of {there}, drawn towards their mean.",
+    ]
+
+
+def add_families(
+    report: Report,
+    boards: Sequence[BradleyTerryFit | TournamentLeaderboard],
+    separator: str,
+    more: int = 20,
+) -> Report:
+    """Add what further tuning promises to the report of one or more tournaments.
+
+    Parameters
+    ----------
+    report : Report
+        Of ``report_fit`` or ``report_tournaments``.
+    boards : sequence of BradleyTerryFit or TournamentLeaderboard
+        What it is of.
+    separator : str
+        What stands after the family in the names of players (``families_of``).
+    more : int
+        New configurations of a family (``tuning_promise``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> from bayes_sota.epp.summary_report import report_fit
+    >>> players = [f"svm_{n}" for n in range(12)]
+    >>> table = simulate_tournament(np.linspace(1, -1, 12), 30, players=players, random_seed=0)
+    >>> fit = fit_epp(table)
+    >>> report = add_families(report_fit(fit, repetitions=0), [fit], "_")
+    >>> report.tables[1].title
+    'what 20 more configurations of a family promise'
+    """
+    records: list[dict[str, Any]] = []
+    few, shared = list[str](), list[str]()
+    for board in boards:
+        families = families_of(board.players, separator)
+        promises = tuning_promise(board.epp, families, more)
+        known = {one.family for one in promises}
+        for name, size in Counter(families).items():
+            if name not in known:
+                (few if size < FEWEST else shared).append(name)
+        place = {"tournament": board.tournament} if len(boards) > 1 else {}
+        records += [{**place, **asdict(one)} for one in promises]
+    beaten = (
+        f"P(best beaten): that one of {more:,} new configurations comes out above all now there"
+    )
+    said = _said_of_families(records, more)
+    return replace(
+        report,
+        content=report.content | {"tuning": {"more": more, "families": records}},
+        tables=[*report.tables, _table_of_families(records, more)],
+        sentences=[*report.sentences, said],
+        paragraph=[*report.paragraph, said],
+        legend=[*report.legend, f"{beaten}; {_HELD}"],
+        notes=[*report.notes, *_remarks(few, shared, records, more)],
+    )
+
+
+def _remarks(
+    few: Sequence[str], shared: Sequence[str], records: Sequence[dict[str, Any]], more: int
+) -> Iterator[str]:
+    """Families of which nothing is said, and why; what is said of tails that are far out."""
+    if few:
+        names = listed(list(dict.fromkeys(few)))
+        yield f"families of fewer than {FEWEST} configurations are left out: {names}"
+    if shared:
+        names = listed(list(dict.fromkeys(shared)))
+        yield (
+            "families whose best skill several configurations share are left out, as it may be the "
+            f"highest there is: {names}"
+        )
+    if more > 5 * min(one["n"] for one in records):
+        yield (
+            f"{more:,} are more than five times as many as some family has now: tails are hardly "
+            "known so far out"
+        )
+
+
+def _table_of_families(records: Sequence[dict[str, Any]], more: int) -> Table:
+    first = ["tournament"] if "tournament" in records[0] else []
+    return Table.of(
+        [
+            {
+                **{name: one[name] for name in first},
+                "family": one["family"],
+                "configurations": f"{one['n']:,}",
+                "best EPP": f"{one['best']:.2f}",
+                "P(best beaten)": chance(one["p_beats_best"]),
+            }
+            for one in records
+        ],
+        f"what {more:,} more configurations of a family promise",
+    )
+
+
+def _said_of_families(records: Sequence[dict[str, Any]], more: int) -> str:
+    """The most promising family, of one tournament; how many are, of several."""
+    if "tournament" not in records[0]:
+        one = records[0]
+        return (
+            f"{counted(more, 'more configuration')} of {one['family']}, the most promising family, "
+            "would bring one that comes out above all there are with probability "
+            f"{chance(one['p_beats_best'])}."
+        )
+    boards: dict[str, dict[str, Any]] = {}
+    for one in records:
+        boards.setdefault(one["tournament"], one)
+    likely = sum(one["p_beats_best"] >= 0.5 for one in boards.values())
+    return (
+        f"In {likely:,} of {counted(len(boards), 'tournament')} "
+        f"{counted(more, 'more configuration')} of the most promising family would bring a new "
+        "best one with probability 1/2 or more."
+    )
