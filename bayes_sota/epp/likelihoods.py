@@ -399,20 +399,19 @@ def group_weight(
     """
     orders = order_rounds(ranks)
     m = skills.size
-    gradients, information = np.zeros(ranks.shape), np.zeros((m, m))
-    for row, (order, weight) in enumerate(zip(orders.order, orders.weight, strict=True)):
-        for places, share in zip(order, weight, strict=True):
-            here = places[share > 0]
-            if not here.size:
-                continue
-            each = float(share.max())  # of the orders of tied players
-            odds = np.exp(skills[here])
-            inverse = 1 / np.cumsum(odds)
-            stages, squares = (np.cumsum((inverse**p)[::-1])[::-1] for p in (1, 2))
-            gradients[row, here] += each * (1 - odds * stages)
-            later = np.maximum.outer(np.arange(here.size), np.arange(here.size))
-            own = np.diag(odds * stages) - np.outer(odds, odds) * squares[later]
-            information[np.ix_(here, here)] += each * own
+    odds = np.exp(skills)[orders.order]
+    sums = np.cumsum(odds, axis=-1)
+    stages, squares = (
+        np.cumsum((orders.weight / sums**power)[..., ::-1], axis=-1)[..., ::-1] for power in (1, 2)
+    )
+    gradients, information = orders.present.copy(), np.zeros((m, m))
+    rows = np.arange(len(ranks))[:, None, None]
+    np.subtract.at(gradients, (rows, orders.order), odds * stages)
+    later = np.maximum.outer(np.arange(m), np.arange(m))
+    for place in np.argwhere(orders.weight.any(axis=-1)):
+        at, own = orders.order[*place], odds[*place]
+        information[np.ix_(at, at)] += np.diag(own * stages[*place])
+        information[np.ix_(at, at)] -= np.outer(own, own) * squares[*place][later]
     summed = np.zeros((int(clusters.max()) + 1, m))
     np.add.at(summed, clusters, gradients)
     summed -= summed.mean(axis=0)

@@ -112,10 +112,14 @@ def test_first_places_of_balanced_orders_are_balanced() -> None:
         assert counts.max() <= counts[counts > 0].min()
 
 
-def test_weight_compares_the_spread_of_gradients_with_the_information() -> None:
+@pytest.mark.parametrize("decimals", [12, 0], ids=["no ties", "many ties"])
+def test_weight_compares_the_spread_of_gradients_with_the_information(decimals: int) -> None:
     """By finite differences of the likelihood."""
     skills, step = np.array([0.5, 0.0, -0.5, 0.2]), 1e-3
-    ranks = ranks_of_rounds(simulate_tournament(skills, 20, missing=0.2, random_seed=1).oriented)
+    scores = simulate_tournament(skills, 20, missing=0.2, random_seed=1).oriented
+    ranks = ranks_of_rounds(np.round(scores, decimals))
+    tied = [len(set(row)) < len(row) for row in ([r for r in row if r >= 0] for row in ranks)]
+    assert any(tied) == (decimals == 0)
     ranks = np.concatenate([ranks, ranks, ranks])  # rounds of a group are the same
 
     def value(shift: np.ndarray) -> np.ndarray:
