@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import partial
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from bayes_sota.data.printed_scores import (
     rounding_order,
     score_of_entry,
 )
+
+if TYPE_CHECKING:
+    from bayes_sota.data.task_scores import TaskScores
 
 _PERCENT = "scores in percent were divided by 100"
 
@@ -324,7 +327,7 @@ class Leaderboard(BestScore):
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own: the
         root of ``n_test`` over its number of items.
-    task_scores : TaskAverages or None
+    task_scores : TaskScores or None
         What the scores are averages of, where that is known.
     new : {"items", "tasks"}
         What errors are about: new items, or new tasks like those of an average.
@@ -366,7 +369,7 @@ class Leaderboard(BestScore):
     names: tuple[str, ...]
     count_bounds: IntArray | None
     error_ratios: FloatArray | None
-    task_scores: "TaskAverages | None"
+    task_scores: "TaskScores | None"
     new: str
 
     def __init__(
@@ -517,7 +520,7 @@ class Leaderboard(BestScore):
             rounding="exact",
         )
 
-    def of_tasks(self, scores: "TaskAverages", new: str) -> "Leaderboard":
+    def of_tasks(self, scores: "TaskScores", new: str) -> "Leaderboard":
         """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""
         return self._copy(task_scores=scores, new=new)
 
@@ -583,26 +586,6 @@ class Leaderboard(BestScore):
         if not 0 <= entry < m:
             raise InputError(f"entries are numbered from 0 to {m - 1}, got {entry}")
         return int(entry)
-
-
-class TaskAverages(Protocol):
-    """What a board of averages knows of their tasks (``TaskScores``)."""
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """Their names."""
-
-    @property
-    def averaging(self) -> Literal["items", "tasks", "weights"]:
-        """What counts the same in an average."""
-
-    @property
-    def n_items(self) -> int | None:
-        """Items of all tasks together, of the typical entry; None where they are not known."""
-
-    @property
-    def described(self) -> str:
-        """What the tasks are, in words."""
 
 
 def _the_maximum(index: int) -> str:

@@ -27,7 +27,7 @@ EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded on
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _NOT_FINITE = ("nan", "inf", "infinity", "snan")
 _NOT_ACCURACIES = '; scores that are not accuracies need metric="score"'
-_ATTAINED = 1e-9  # a full-precision score is k/n up to this much
+ATTAINED = 1e-9  # a full-precision score is k/n up to this much
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +262,7 @@ def exact_ends(values: Any, n_test: Any) -> tuple[IntArray, IntArray]:
     (array([2, 4]), array([2, 3]))
     """
     count = np.rint(np.multiply(values, n_test)).astype(np.int64)
-    missed = np.abs(count / n_test - values) >= _ATTAINED
+    missed = np.abs(count / n_test - values) >= ATTAINED
     return count + missed, count
 
 
