@@ -413,7 +413,7 @@ def _fold_scores(file: Path) -> Finding:
 def _scores_of(file: Path) -> tuple[Any, str]:
     """Scores over rounds, and the options for players who have several runs in a round."""
     from bayes_sota.data.files.opening import open_table
-    from bayes_sota.data.formats.long_tables import runs_of_rounds
+    from bayes_sota.data.formats.score_tables import runs_of_rounds
     from bayes_sota.data.readers.scores import read_scores
 
     try:

@@ -19,7 +19,7 @@ from bayes_sota.core.errors import AmbiguousMetricError, InputError, located
 from bayes_sota.core.text import nearest, shown, shown_path
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions
+from bayes_sota.data.formats.score_tables import NotedScores, ScoreOptions
 from bayes_sota.data.readers.columns import several
 from bayes_sota.data.readers.metric_names import is_other_metric
 from bayes_sota.data.readers.parts import (
@@ -104,17 +104,16 @@ def parts_of_samples(
         if mark is not None and hashes.setdefault(item, str(mark)) != str(mark):
             raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
     match = _FILE.fullmatch(path.name)
-    part = Part.of(
+    run = (match["time"],) if match else ()
+    return labels.parts(
         where,
         path.resolve().parent.name if match else name,
-        _filtered(filters, chosen_filter, metric, where),
+        {run: _filtered(filters, chosen_filter, metric, where)},
         metric=_with_filter(metric, chosen_filter if chosen_filter in filters else "none"),
         metrics=tuple(_with_filter(name, one) for name in names for one in filters),
         task=match["task"] if match else "",
-        run=(match["time"],) if match else (),
         hashes=hashes,
     )
-    return labels.split([part])
 
 
 def notes_on_metrics(parts: Sequence[Part], wanted: str | None) -> list[str]:

@@ -92,11 +92,11 @@ class Entries:
 
     table: Table
     column: int
-    name_column: int | None
-    names: tuple[str, ...] | None
-    submissions: Sequence[Any] | None
-    is_kaggle: bool
-    notes: tuple[str, ...]
+    name_column: int | None = None
+    names: tuple[str, ...] | None = None
+    submissions: Sequence[Any] | None = None
+    is_kaggle: bool = False
+    notes: tuple[str, ...] = ()
     errors: Sequence[Any] | None = None
     sizes: Sequence[Any] | None = None
     error_column: int | None = None
@@ -333,17 +333,26 @@ def read_entries(
     else:  # a team may call itself Average
         table, notes = without_averages(table, names)
     table, dropped = with_scores(table, (scores,), names, missing)
-    entries = _entries(table, scores, names, (*notes, *dropped), kaggle, submissions)
+    counts, useless = _submissions(table, scores, submissions)
     at = error_column(table, scores, stderr_column)
-    if at is not None:
-        entries = replace(entries, error_column=at, errors=error_cells(table, at, scores))
-    if n_test_column is not None:
-        entries = replace(entries, sizes=size_cells(table, n_test_column))
-    if score_column is None:
-        errors = None if at is None else table.header[at]
-        unused = [j for j, x in entries.beside.items() if np.any(x % 1) and j != errors]
-        told += [f"columns that are not used: {several(unused)}"] * bool(unused)
-    return replace(entries, notes=(*entries.notes, *told))
+    entries = Entries(
+        table,
+        scores,
+        names,
+        names=entry_names(table, names, kaggle),
+        submissions=counts,
+        is_kaggle=kaggle,
+        notes=(*notes, *dropped, *useless, *told),
+        errors=None if at is None else error_cells(table, at, scores),
+        sizes=None if n_test_column is None else size_cells(table, n_test_column),
+        error_column=at,
+    )
+    errors = None if at is None else table.header[at]
+    unused = [j for j, x in entries.beside.items() if np.any(x % 1) and j != errors]
+    if score_column is None and unused:
+        note = f"columns that are not used: {several(unused)}"
+        return replace(entries, notes=(*entries.notes, note))
+    return entries
 
 
 def _refuse_rows_of_tasks(table: Table) -> None:
@@ -469,41 +478,25 @@ def _named_by(table: Table, names: int | None, scores: int) -> list[str]:
     ]
 
 
-def _entries(
-    table: Table,
-    scores: int,
-    names: int | None,
-    notes: Sequence[str] = (),
-    kaggle: bool = False,
-    submissions: str | None = None,
-) -> Entries:
-    counts, told = _submissions(table, scores, submissions)
-    return Entries(
-        table=table,
-        column=scores,
-        name_column=names,
-        names=None if names is None else entry_names(table, names, kaggle),
-        submissions=None if counts is None else list(table.columns[counts]),
-        is_kaggle=kaggle,
-        notes=(*notes, *told),
-    )
-
-
 def _submissions(
-    table: Table, scores: int, column: str | None
-) -> tuple[int | None, tuple[str, ...]]:
-    """Column with the submissions behind each entry, and a note where it is of no use."""
-    position = find_submission_column(table, column)
+    table: Table, scores: int, wanted: str | None
+) -> tuple[list[Any] | None, list[str]]:
+    """Submissions behind each entry, of a column of that name, and a note where it is no use."""
+    position = find_submission_column(table, wanted)
+    if position is None:
+        return None, []
     texts = (text.lower() for text in (table.stem, table.header[scores]))
     private = any("private" in text and "public" not in text for text in texts)
-    if position is None or column is not None or not private:
-        return position, ()
-    name = shown(table.header[position])
-    return None, (f"{name} is not used: what a private board shows was chosen on other items",)
+    if wanted is None and private:
+        name = shown(table.header[position])
+        return None, [f"{name} is not used: what a private board shows was chosen on other items"]
+    return list(table.columns[position]), []
 
 
-def entry_names(table: Table, column: int, kaggle: bool = False) -> tuple[str, ...]:
-    """Names of entries, which all differ."""
+def entry_names(table: Table, column: int | None, kaggle: bool = False) -> tuple[str, ...] | None:
+    """Names of entries, which all differ; None without a column of them."""
+    if column is None:
+        return None
     cells = table.columns[column]
     for row, cell in enumerate(cells):
         if cell is None or cell != cell:
@@ -660,28 +653,30 @@ def _from_one(
         )
     names = find_name_column(table, name_column, public)
     table, notes = with_scores(table, (public, private), names, missing)
-    own = _entries(table, public, names, notes, submissions=submissions)
-    return [own, _entries(table, private, None)]
+    counts, useless = _submissions(table, public, submissions)
+    own = entry_names(table, names)
+    first = Entries(table, public, names, own, counts, notes=(*notes, *useless))
+    return [first, Entries(table, private)]
 
 
 def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
     """Teams that are on both boards, and notes on who was left out."""
-    for entries, which in ((public, "public"), (private, "private")):
+    both = dict(zip(BOARDS, (public, private), strict=True))
+    for which, entries in both.items():
         if entries.names is None:
             raise InputError(
                 f"{entries.table.where}: the {which} board has no names to join on; say which "
                 "column with name_column"
             )
-    first, second = (
-        {name: row for row, name in enumerate(e.names or ())} for e in (public, private)
-    )
+    rows_of = [{name: row for row, name in enumerate(of.names or ())} for of in both.values()]
+    first, second = rows_of
     teams = [team for team in first if team in second]
     where = f"{public.table.where} and {private.table.where}"
     if not teams:
         raise InputError(f"{where}: no team is on both boards, by their names")
     told = (
         f"left out {len(board) - len(teams):,} teams that are on the {which} board only"
-        for board, which in ((first, "public"), (second, "private"))
+        for board, which in zip(rows_of, BOARDS, strict=True)
         if len(board) > len(teams)
     )
     rows = [first[team] for team in teams]

@@ -17,7 +17,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import codes_of, nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.outcomes import Runs, runs_at
+from bayes_sota.data.outcomes import Runs, runs_at, runs_behind
 from bayes_sota.data.readers.columns import several
 from bayes_sota.data.responses import Responses
 
@@ -122,10 +122,6 @@ class Part:
             hashes={item: mark for item, mark in self.hashes.items() if item in items},
             left_out=tuple(item for item in self.left_out if item in items),
         )
-
-    def keys(self, prefixed: bool) -> tuple[str, ...]:
-        """Names of the items, with their task where there are several."""
-        return tuple(f"{self.task}/{item}" for item in self.items) if prefixed else self.items
 
 
 def file_names(paths: Sequence[Path]) -> dict[Path, str]:
@@ -234,14 +230,21 @@ class ItemLabels:
                     f"before; every item has one {what}"
                 )
 
-    def split(self, parts: Iterable[Part]) -> list[Part]:
-        """The parts with their clusters, one for each task."""
+    def parts(
+        self,
+        where: str,
+        method: str,
+        runs: Mapping[tuple[Any, ...], Mapping[str, float | None]],
+        **more: Any,
+    ) -> list[Part]:
+        """Parts of the outcome of each item in every run, with clusters, one for each task."""
         split: list[Part] = []
         tasks = self._found["task"]
-        for part in parts:
-            whole = replace(part, clusters=self._found["cluster"])
+        more["clusters"] = self._found["cluster"]
+        for run in sorted(runs):
+            whole = Part.of(where, method, runs[run], run=run, **more)
             of_task: dict[str, set[str]] = {}
-            for item in (*part.items, *part.left_out) if tasks else ():
+            for item in runs[run] if tasks else ():
                 of_task.setdefault(tasks[item], set()).add(item)
             split += [whole.only(items, task) for task, items in of_task.items()] or [whole]
         return split
@@ -377,22 +380,20 @@ def join_parts(parts: Sequence[Part]) -> Joined:
         refuse_lacking(of_method)
     columns = _columns(parts)
     items = places.common(list(columns.values()))
-    notes += _losses(parts, set(items), places.prefixed)
+    notes += _losses(parts, set(items), places)
     values, counts = np.empty((2, len(columns), len(items)))
     for row, number, of in zip(values, counts, columns.values(), strict=True):
         row[:], number[:] = places.mean(of, items)
-    least, most = int(counts.min()), int(counts.max())
-    if least < most:
-        notes.append(f"items have {least:,} to {most:,} runs; a score is the mean of their means")
+    n_runs, told = runs_behind(counts.T)
     tasks_of, clusters = _labels(parts, places)
     return Joined(
         names=tuple(columns),
         methods=tuple(of[0].method for of in columns.values()),
         items=items,
         values=values.T,
-        n_runs=None if most == 1 else least if least == most else counts.T.astype(np.int64),
+        n_runs=n_runs,
         are_answers=all(np.isin(part.values, (0, 1)).all() for part in parts),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys((*notes, *told))),
         tasks=tuple(tasks_of[item] for item in items) if places.prefixed else None,
         clusters=tuple(clusters[item] for item in items) if clusters else None,
     )
@@ -444,9 +445,11 @@ class _Places:
 
     def keys(self, part: Part) -> tuple[str, ...]:
         """Names of the items of a part, with their task where there are several."""
+        if not self.prefixed:
+            return part.items
         own = (id(part.items), part.task)
         if own not in self._keys:
-            self._keys[own] = part.keys(self.prefixed)
+            self._keys[own] = tuple(f"{part.task}/{item}" for item in part.items)
         return self._keys[own]
 
     def common(self, columns: Sequence[Sequence[Part]]) -> tuple[str, ...]:
@@ -555,12 +558,12 @@ def _check_comparable(parts: Sequence[Part]) -> list[str]:
     return notes
 
 
-def _losses(parts: Sequence[Part], common: set[str], prefixed: bool) -> list[str]:
+def _losses(parts: Sequence[Part], common: set[str], places: _Places) -> list[str]:
     """What is left out of each file; an error where it is most."""
     notes = []
     for part in parts:
-        whole = not prefixed and len(common) == len(part.items)
-        pairs = () if whole else zip(part.items, part.keys(prefixed), strict=True)
+        whole = not places.prefixed and len(common) == len(part.items)
+        pairs = () if whole else zip(part.items, places.keys(part), strict=True)
         lost = [item for item, key in pairs if key not in common]
         total = len(part.items) + len(part.left_out)
         if len(common) < 2 or len(lost) + len(part.left_out) > _LARGEST_LOSS * total:

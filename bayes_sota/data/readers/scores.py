@@ -34,14 +34,15 @@ from bayes_sota.data.formats.fold_tables import (
     fold_scores_of_table,
 )
 from bayes_sota.data.formats.lm_evaluation import is_lm_eval, read_lm_eval
-from bayes_sota.data.formats.long_tables import is_long, read_long
-from bayes_sota.data.formats.score_columns import (
+from bayes_sota.data.formats.score_tables import (
     NotedScores,
     Orientation,
     ScoreFormat,
     ScoreOptions,
+    is_long,
+    read_long,
+    read_wide,
 )
-from bayes_sota.data.formats.wide_tables import read_wide
 from bayes_sota.data.frames import is_frame
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import Scheme, ScoreTable
