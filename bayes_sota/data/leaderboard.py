@@ -19,13 +19,12 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.checks import Metric
 from bayes_sota.data.observed import Chosen, hash_of_json
-from bayes_sota.data.own_errors import ScoreErrors, find_errors
+from bayes_sota.data.own_errors import ScoreErrors, find_errors, find_rounding
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     LEAST_PERCENT,
     Rounding,
     RoundingChoice,
-    count_bounds,
     parse_each,
     parse_number,
     parse_scores,
@@ -135,8 +134,7 @@ class BestScore(Chosen):
         n, _ = checks.find_test_size(n_test, {how: printed}, metric != "score")
         best, counts = float(printed.values[0]), None
         if metric == "accuracy":
-            bounds = count_bounds(printed, n, how)
-            checks.check_attainable(printed, bounds, n, how, _the_maximum)
+            _, bounds, _ = find_rounding({how: printed}, np.array([n]), _the_maximum)
             counts = _pair(bounds[0])
         else:
             checks.check_alone(best, metric, standard_error)

@@ -231,8 +231,10 @@ def score_of_entry(index: int) -> str:
     return f"the score of entry {index + 1}"
 
 
-def count_bounds(printed: PrintedScores, n_test: int, rounding: Rounding) -> IntArray:
+def count_bounds(printed: PrintedScores, n_test: int | IntArray, rounding: Rounding) -> IntArray:
     """Smallest and largest number of right answers out of ``n_test`` that prints as each score.
+
+    ``n_test`` is one number, or one for each score.
 
     Returns
     -------
@@ -247,10 +249,8 @@ def count_bounds(printed: PrintedScores, n_test: int, rounding: Rounding) -> Int
     """
     if printed.scaled is None:
         return np.column_stack(exact_ends(printed.values, n_test))
-    scaled, where = np.unique(printed.scaled, return_inverse=True)
-    low, high = lattice_ends(scaled, n_test, 10**printed.decimals, rounding)
-    bounds = np.column_stack([np.maximum(low, 0), np.minimum(high, n_test)]).astype(np.int64)
-    return bounds[where]
+    low, high = lattice_ends(printed.scaled, n_test, 10**printed.decimals, rounding)
+    return np.column_stack([np.maximum(low, 0), np.minimum(high, n_test)]).astype(np.int64)
 
 
 def exact_ends(values: Any, n_test: Any) -> tuple[IntArray, IntArray]:
@@ -269,7 +269,7 @@ def exact_ends(values: Any, n_test: Any) -> tuple[IntArray, IntArray]:
 def lattice_ends(scaled: Any, n_test: Any, unit: int, rounding: Rounding) -> tuple[Any, Any]:
     """Ends of the counts k for which k / n_test, cut to multiples of 1 / unit, is scaled / unit.
 
-    Either ``scaled`` or ``n_test`` is an array. Both ends of a tie count, because printers differ.
+    ``scaled`` or ``n_test`` or both are arrays. Both ends of a tie count, because printers differ.
     """
     if 2 * unit * (int(np.max(n_test)) + 1) > 2**62:  # Python's whole numbers know no overflow
         scaled = np.asarray(scaled).astype(object)

@@ -419,31 +419,40 @@ def _model(path: Path, name: str) -> _Model:
         raise InputError(f"{where}: is not a results file of lm-evaluation-harness")
     section = value.get("results", value)
     groups = _groups(value, section)
-    higher, listed = value.get("higher_is_better"), value.get("group_subtasks")
-    of_group = listed if isinstance(listed, Mapping) else {}
+    higher, members = _object(value, "higher_is_better"), _object(value, "group_subtasks")
+    sizes = _object(value, "n-samples")
     tasks = [task for task in section if task not in groups]
     return _Model(
         name=str(value.get("model_name") or name),
         where=where,
         tasks={
             task: scores
-            for task, entry in section.items()
-            if task not in groups and (scores := _scores(entry, f"{where}, task {shown(task)}"))
+            for task in tasks
+            if (scores := _scores(section[task], f"{where}, task {shown(task)}"))
         },
         errors={task: _errors(section[task]) for task in tasks},
-        sizes=_sizes(value),
+        sizes={
+            task: size
+            for task in sizes
+            if type(size := _object(sizes, task).get("effective")) is int
+        },
         groups={
-            group: [str(member) for member in of_group.get(group, tasks) if str(member) in tasks]
+            group: [str(member) for member in members.get(group, tasks) if str(member) in tasks]
             for group in groups
         },
         lower=frozenset(
             (task, metric)
-            for task, flags in (higher.items() if isinstance(higher, Mapping) else ())
-            if isinstance(flags, Mapping)
-            for metric, flag in flags.items()
+            for task in higher
+            for metric, flag in _object(higher, task).items()
             if flag is False
         ),
     )
+
+
+def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Object under a key; empty where there is none."""
+    held = value.get(key)
+    return held if isinstance(held, Mapping) else {}
 
 
 def _groups(value: Mapping[str, Any], section: Mapping[str, Any]) -> set[str]:
@@ -479,18 +488,6 @@ def _errors(entry: Mapping[str, Any]) -> dict[str, float]:
         key.replace("_stderr", ""): float(error)
         for key, error in entry.items()
         if "_stderr" in key and isinstance(error, int | float) and not isinstance(error, bool)
-    }
-
-
-def _sizes(value: Mapping[str, Any]) -> dict[str, int]:
-    """Number of items of each task that a file tells."""
-    sizes = value.get("n-samples")
-    if not isinstance(sizes, Mapping):
-        return {}
-    return {
-        str(task): of["effective"]
-        for task, of in sizes.items()
-        if isinstance(of, Mapping) and type(of.get("effective")) is int
     }
 
 
