@@ -15,11 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import (
-    digest_of,
-    shown,
-    summed_by_cluster,
-)
+from bayes_sota.core.text import digest_of, shown, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import (
     Average,

@@ -18,11 +18,11 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
-from bayes_sota.core.text import shown, shown_path
+from bayes_sota.core.text import several, shown, shown_path
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import Content, read_bounded, readable
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.readers.columns import number_of, several
+from bayes_sota.data.readers.columns import number_of
 from bayes_sota.data.readers.parts import (
     Choices,
     ItemLabels,

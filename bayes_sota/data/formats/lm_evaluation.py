@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError, located
-from bayes_sota.core.text import nearest, shown, shown_path
+from bayes_sota.core.text import nearest, several, shown, shown_path
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.formats.score_tables import NotedScores, ScoreOptions
-from bayes_sota.data.readers.columns import several
 from bayes_sota.data.readers.metric_names import is_other_metric
 from bayes_sota.data.readers.parts import (
     Choices,

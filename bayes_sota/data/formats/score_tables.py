@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, located
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import several, shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.grids import Axis, occurrences, place_rows, renumbered
@@ -31,7 +31,6 @@ from bayes_sota.data.readers.columns import (
     number_of,
     numbers_in,
     refuse_repeats,
-    several,
 )
 from bayes_sota.data.readers.counters import find_counters
 from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_loss, refuse_metrics

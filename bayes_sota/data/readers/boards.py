@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.text import counted, shown
+from bayes_sota.core.text import counted, several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import TEST_ITEMS, Metric, SpreadRatio, check_metric, whole_number
 from bayes_sota.data.files.opening import FileFormat, open_table
@@ -26,6 +26,7 @@ from bayes_sota.data.printed_scores import (
     Rounding,
     RoundingChoice,
     has_percent_sign,
+    parse_number,
     parse_scores,
     rounding_order,
 )
@@ -38,13 +39,11 @@ from bayes_sota.data.readers.columns import (
     find_name_column,
     find_score_column,
     find_score_column_beside,
-    find_submission_column,
     is_missing,
     named_in,
     names_every_row,
     number_of,
     refuse_repeats,
-    several,
 )
 from bayes_sota.data.readers.long_answers import long_columns
 from bayes_sota.data.readers.metric_names import (
@@ -481,16 +480,21 @@ def _named_by(table: Table, names: int | None, scores: int) -> list[str]:
 def _submissions(
     table: Table, scores: int, wanted: str | None
 ) -> tuple[list[Any] | None, list[str]]:
-    """Submissions behind each entry, of a column of that name, and a note where it is no use."""
-    position = find_submission_column(table, wanted)
-    if position is None:
+    """Submissions behind each entry, of a column of that name, and a note where it is no use.
+
+    A column that is only called so, without a number in it, holds something else.
+    """
+    if wanted is not None:
+        return list(table.columns[find_column(table, wanted, "submissions")]), []
+    positions = named_in(table, WORDS["submissions"])
+    if len(positions) != 1 or not any(map(parse_number, table.columns[positions[0]])):
         return None, []
     texts = (text.lower() for text in (table.stem, table.header[scores]))
     private = any("private" in text and "public" not in text for text in texts)
-    if wanted is None and private:
-        name = shown(table.header[position])
+    if private:
+        name = shown(table.header[positions[0]])
         return None, [f"{name} is not used: what a private board shows was chosen on other items"]
-    return list(table.columns[position]), []
+    return list(table.columns[positions[0]]), []
 
 
 def entry_names(table: Table, column: int | None, kaggle: bool = False) -> tuple[str, ...] | None:

@@ -12,10 +12,10 @@ from itertools import combinations
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import normalize_name
-from bayes_sota.data.readers.columns import ACCURACIES, WORDS, name_words, several
+from bayes_sota.data.readers.columns import ACCURACIES, WORDS, name_words
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, shown
+from bayes_sota.core.text import counted, several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.outcomes import Runs
@@ -33,7 +33,6 @@ from bayes_sota.data.readers.columns import (
     numbers_of,
     only_column,
     refuse_repeats,
-    several,
 )
 from bayes_sota.data.readers.counters import find_counters, refuse_counters
 from bayes_sota.data.readers.long_answers import (

@@ -14,11 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import codes_of, nearest, shown
+from bayes_sota.core.text import codes_of, nearest, several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.outcomes import Runs, runs_at, runs_behind
-from bayes_sota.data.readers.columns import several
 from bayes_sota.data.responses import Responses
 
 _LARGEST_LOSS = 0.5  # of the items of a file; more is another test set

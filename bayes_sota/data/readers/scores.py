@@ -18,12 +18,7 @@ from bayes_sota.core.text import shown, shown_path
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.content import Content
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.files.opening import (
-    json_table,
-    open_source,
-    open_table,
-    table_of_frame,
-)
+from bayes_sota.data.files.opening import json_table, open_source, open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.battles import find_battles, read_battles
