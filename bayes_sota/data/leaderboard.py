@@ -394,7 +394,7 @@ class Leaderboard(BestScore):
             metric, standard_error, n_test, percent, lower_is_better, rounding, decimals
         )
         labels = None if names is None else checks.checked_names(names)
-        subject = partial(_subject, labels)
+        subject = partial(score_of_entry, names=labels)
         is_score = metric == "score"
         parsed = parse_each(
             scores, rounding, decimals, percent=percent, bounded=not is_score, subject=subject
@@ -588,12 +588,6 @@ class Leaderboard(BestScore):
 
 def _the_maximum(index: int) -> str:
     return "the maximum"
-
-
-def _subject(names: tuple[str, ...] | None, index: int) -> str:
-    """What a message calls the score of an entry."""
-    known = names is not None and index < len(names)
-    return score_of_entry(index) + (f" ({names[index]!r:.80})" if known and names else "")
 
 
 def _pair(bounds: IntArray) -> tuple[int, int]:

@@ -220,15 +220,16 @@ def parse_each(
     return dict(zip(order, (parsed, *others), strict=True))
 
 
-def score_of_entry(index: int) -> str:
-    """What a message calls the score of an entry without a name.
+def score_of_entry(index: int, names: Sequence[str] | None = None, which: str = "score") -> str:
+    """What a message calls the score of an entry, with its name if there are any.
 
     Examples
     --------
-    >>> score_of_entry(0)
-    'the score of entry 1'
+    >>> score_of_entry(0), score_of_entry(1, ["a", "b"], "public score")
+    ('the score of entry 1', "the public score of entry 2 ('b')")
     """
-    return f"the score of entry {index + 1}"
+    known = f" ({names[index]!r:.80})" if names is not None and index < len(names) else ""
+    return f"the {which} of entry {index + 1}{known}"
 
 
 def count_bounds(printed: PrintedScores, n_test: int | IntArray, rounding: Rounding) -> IntArray:

@@ -248,9 +248,9 @@ def read_leaderboard(
     """
     measured: Metric = metric or "accuracy"
     check_metric(measured, standard_error, n_test, percent, lower_is_better, rounding, decimals)
-    one = {"standard_error": standard_error} if stderr_column else {}
-    refuse_unused("stderr_column", one)
+    refuse_unused("stderr_column", {"standard_error": standard_error if stderr_column else None})
     refuse_unused("n_test_column", {"n_test": n_test if n_test_column else None})
+    column = submissions if isinstance(submissions, str) else None
     entries = read_entries(
         path_or_frame,
         score_column=score_column,
@@ -258,7 +258,7 @@ def read_leaderboard(
         format=format,
         lower_is_better=lower_is_better,
         missing=missing,
-        submissions=submissions if isinstance(submissions, str) else None,
+        submissions=column,
         stderr_column=stderr_column,
         n_test_column=n_test_column,
     )
@@ -278,11 +278,7 @@ def read_leaderboard(
             spread_ratio=spread_ratio,
             names=entries.names,
             n_classifiers=n_classifiers,
-            submissions=(
-                entries.submissions
-                if submissions is None or isinstance(submissions, str)
-                else submissions
-            ),
+            submissions=entries.submissions if submissions is None or column else submissions,
             metric=measured,
             standard_error=error,
             lower_is_better=lower_is_better,

@@ -117,13 +117,15 @@ def role_columns(
         free = [j for j in named_in(table, names) if j not in used]
         column = only_column(table, wanted, free, f"the {role}s", option)
         if column in used:
-            raise InputError(
-                f"{table.where}: column {shown(wanted)} cannot be the {role}s ({option}) and "
-                "something else"
-            )
+            raise _taken(table, wanted, f"the {role}s ({option})")
         if column is not None:
             roles[role] = column
     return roles
+
+
+def _taken(table: Table, wanted: str | None, what: str) -> InputError:
+    """Error on a column that was asked for as two things."""
+    return InputError(f"{table.where}: column {shown(wanted)} cannot be {what} and something else")
 
 
 def find_score_column(
@@ -193,10 +195,7 @@ def find_score_column_beside(table: Table, used: Collection[int], wanted: str | 
     if wanted is not None:
         position = find_column(table, wanted, "score_column")
         if position in used:
-            raise InputError(
-                f"{table.where}: column {shown(wanted)} cannot be the scores (score_column) and "
-                "something else"
-            )
+            raise _taken(table, wanted, "the scores (score_column)")
         return position
     rest = [j for j in range(len(table.header)) if j not in used]
     return rest[0] if len(rest) == 1 else rest[find_score_column(table.only(rest))]

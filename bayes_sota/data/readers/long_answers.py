@@ -166,7 +166,7 @@ def widen(
     grid = place_rows(
         table, [*axes, *further], np.arange(values.size), holds="an answer", hint=hint
     )
-    refuse_misspelt(table, methods, (axes[0].names, axes[0].codes), axes[1].codes)
+    refuse_misspelt(table, methods, axes[0], axes[1].codes)
     outcomes, n_runs, remarks = _outcomes(grid, values, counts)
     first = renumbered(axes[1].codes)[1].tolist()
     kept = ([group.names[code] for code in group.codes[first]] for group in groups.values())
@@ -201,8 +201,6 @@ def _axes(
 
 def _numbers_of_runs(table: Table, runs: int, outcome: int) -> FloatArray | None:
     """How many runs each row counts, where the outcome is how many of them are right."""
-    if normalize_name(table.header[runs]) not in _COUNTS:
-        return None
     cells = [as_numbers(listed_cells(table, column)) for column in (runs, outcome)]
     return cells[0] if counts_right(table.header[runs], *cells) else None
 
@@ -276,9 +274,7 @@ def _two_groups(table: Table, items: Axis, groups: Axis, row: int, other: int) -
     )
 
 
-def refuse_misspelt(
-    table: Table, column: int, coded: tuple[Sequence[str], IntArray], item: IntArray
-) -> None:
+def refuse_misspelt(table: Table, column: int, classifiers: Axis, item: IntArray) -> None:
     """Raise ``InputError`` where a name has few items, all of which one that is like it lacks.
 
     Names that differ by case and punctuation only are the same even where they have many.
@@ -287,12 +283,11 @@ def refuse_misspelt(
     ----------
     table, column
         Where the names stand.
-    coded : (sequence of str, ndarray)
-        Different names, and which one each row has.
+    classifiers : Axis
     item : ndarray, shape (n_rows,)
         Which item each row is about.
     """
-    names, codes = coded
+    names, codes = classifiers.names, classifiers.codes
     counts = np.bincount(codes, minlength=len(names))
     spelt: dict[str, list[str]] = {}
     for name in names:

@@ -110,18 +110,6 @@ class Part:
         values = np.array(list(known.values()), np.float64)
         return cls(where, method, tuple(known), values, left_out=lost, **more)
 
-    def only(self, items: Collection[str], task: str) -> "Part":
-        """Some of the items, which are those of a task."""
-        rows = [row for row, item in enumerate(self.items) if item in items]
-        return replace(
-            self,
-            items=tuple(self.items[row] for row in rows),
-            values=self.values[rows],
-            task=task,
-            hashes={item: mark for item, mark in self.hashes.items() if item in items},
-            left_out=tuple(item for item in self.left_out if item in items),
-        )
-
 
 def file_names(paths: Sequence[Path]) -> dict[Path, str]:
     """Name of each file that no other has: without its endings, else its folder.
@@ -234,19 +222,27 @@ class ItemLabels:
         where: str,
         method: str,
         runs: Mapping[tuple[Any, ...], Mapping[str, float | None]],
+        *,
+        task: str,
+        hashes: Mapping[str, str] | None = None,
         **more: Any,
     ) -> list[Part]:
-        """Parts of the outcome of each item in every run, with clusters, one for each task."""
-        split: list[Part] = []
-        tasks = self._found["task"]
+        """Parts of the outcomes of every run, one for each task of which the items say that.
+
+        ``task`` is that of items that say none; ``more`` are fields of every ``Part``.
+        """
+        parts: list[Part] = []
         more["clusters"] = self._found["cluster"]
         for run in sorted(runs):
-            whole = Part.of(where, method, runs[run], run=run, **more)
-            of_task: dict[str, set[str]] = {}
-            for item in runs[run] if tasks else ():
-                of_task.setdefault(tasks[item], set()).add(item)
-            split += [whole.only(items, task) for task, items in of_task.items()] or [whole]
-        return split
+            of_task: dict[str, dict[str, float | None]] = {}
+            for item, outcome in sorted(runs[run].items(), key=lambda pair: pair[1] is None):
+                of_task.setdefault(self._found["task"].get(item, task), {})[item] = outcome
+            for name, outcomes in of_task.items():
+                marks = {item: mark for item, mark in (hashes or {}).items() if item in outcomes}
+                parts.append(
+                    Part.of(where, method, outcomes, task=name, run=run, hashes=marks, **more)
+                )
+        return parts
 
 
 @dataclass(frozen=True, eq=False)
