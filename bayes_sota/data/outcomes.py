@@ -288,7 +288,8 @@ def runs_behind(counts: NDArray[Any]) -> tuple[Runs, list[str]]:
     >>> runs_behind(np.array([[3, 2]]))[0].tolist()
     [[3, 2]]
     """
-    least, most = int(counts[counts > 0].min(initial=counts.max())), int(counts.max())
+    most = int(counts.max())
+    least = int(counts.min(where=counts > 0, initial=most))
     if most <= 1:
         return None, []
     if least == most:
