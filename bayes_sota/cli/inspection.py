@@ -32,7 +32,7 @@ from bayes_sota.data.files.content import Content
 from bayes_sota.data.files.opening import open_source, open_table
 from bayes_sota.data.formats.item_logs import is_log_archive
 from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks, result_files
-from bayes_sota.data.formats.long_tables import runs_of_rounds
+from bayes_sota.data.formats.score_tables import runs_of_rounds
 from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.outcomes import FEWEST_TASKS

@@ -301,17 +301,15 @@ def _with_prior_of_missing(counts: IntArray) -> Submissions:
     return counts, ListedTries(tuple(int(count) for count in known)), (remark,)
 
 
-def check_attainable(
+def unattainable(
     printed: PrintedScores,
     bounds: IntArray,
     n_test: int,
     rounding: Rounding,
     subject: Callable[[int], str],
-) -> None:
-    """Raise ``ImpossibleAccuracyError`` where no number of right answers prints as a score."""
+) -> ImpossibleAccuracyError:
+    """Error on scores that no number of right answers prints as: at least one of these."""
     missed = bounds[:, 0] > bounds[:, 1]
-    if not missed.any():
-        return
     first, m = int(np.argmax(missed)), missed.size
     score = float(printed.values[first])
     full = rounding == "exact" or printed.scaled is None
@@ -320,7 +318,7 @@ def check_attainable(
     what = f"the score {score:g} ({how})"
     if m > 1:
         what = f"{int(missed.sum()):,} of {m:,} scores ({how}); {subject(first)} is {score:g}"
-    raise ImpossibleAccuracyError(
+    return ImpossibleAccuracyError(
         f"no number of right answers out of {n_test} gives {what}: the nearest attainable scores "
         f"are {below / n_test:.8g} and {above / n_test:.8g}"
         f"{_other_reading(printed, n_test, rounding)}"

@@ -17,7 +17,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.readers.columns import coded_names, first_repeat, number_of
+from bayes_sota.data.readers.columns import coded_names, number_of
 
 _LARGEST = 100_000_000  # places
 
@@ -129,7 +129,7 @@ def place_rows(
             "meant?"
         )
     place = np.ravel_multi_index([axis.codes for axis in axes], shape)
-    repeat = first_repeat(place)
+    repeat = _first_repeat(place)
     if repeat is not None:
         first, again = (table.places[rows[i]] for i in repeat)
         raise InputError(
@@ -144,3 +144,19 @@ def place_rows(
 def named_place(axes: Sequence[Axis], place: Sequence[int]) -> str:
     """Names of a place, for messages."""
     return ", ".join(f"{a.what} {shown(a.names[i])}" for a, i in zip(axes, place, strict=True))
+
+
+def _first_repeat(keys: IntArray) -> tuple[int, int] | None:
+    """First row whose key stands in an earlier one, after that earlier one; None without any.
+
+    Examples
+    --------
+    >>> _first_repeat(np.array([4, 2, 7, 2, 4]))
+    (1, 3)
+    """
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    if not same.size:
+        return None
+    at = same[np.argmin(order[same + 1])]
+    return int(order[at]), int(order[at + 1])

@@ -177,11 +177,17 @@ class ItemScores(Outcomes):
 
     @cached_property
     def _estimates(self) -> tuple[FloatArray, FloatArray]:
-        return _estimate(self.values, self.labels, self.metric, self._of_tasks)
-
-    @property
-    def _of_tasks(self) -> tuple[IntArray, FloatArray] | None:
-        return None if self.tasks is None else self.task_codes
+        """Scores as they are, (m,), and influence values of the items on them, (n, m)."""
+        if self.labels is not None:
+            return _auc_placements(self.values, self.labels)
+        if self.tasks is not None:
+            return weighted_means(self.values, *self.task_codes)
+        numbers = self.values if self.metric == "mean" else self.values**2
+        means = numbers.mean(axis=0)
+        if self.metric == "mean":
+            return means, numbers - means
+        roots = np.sqrt(means)
+        return roots, (numbers - roots**2) / (2 * np.maximum(roots, 1e-300))
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -198,7 +204,8 @@ class ItemScores(Outcomes):
         if self.metric != "auc":
             return influence.T @ influence / (n * (n - 1))
         total = np.zeros((self.n_classifiers, self.n_classifiers))
-        for part in self._strata:
+        assert self.labels is not None
+        for part in (self.labels, ~self.labels):
             size = int(part.sum())
             total += influence[part].T @ influence[part] / n**2 * (size / (size - 1))
         return total
@@ -311,45 +318,6 @@ class ItemScores(Outcomes):
             rest = (*rest, self.unit)
         return digest_of(self.values.shape, self.values, *labels, rest)
 
-    @property
-    def _strata(self) -> list[NDArray[np.bool_]]:
-        """Items that are drawn among themselves: those of each class, for AUC, or of each task."""
-        if self.labels is not None:
-            return [self.labels, ~self.labels]
-        codes, weights = self.task_codes
-        return [codes == task for task in range(weights.size)]
-
-
-def _estimate(
-    values: FloatArray,
-    labels: NDArray[np.bool_] | None,
-    metric: ItemMetric,
-    tasks: tuple[IntArray, FloatArray] | None,
-) -> tuple[FloatArray, FloatArray]:
-    """Scores as they are, (m,), and influence values of the items on them, (n, m)."""
-    if labels is not None:
-        return _auc_placements(values, labels)
-    if tasks is not None:
-        return weighted_means(values, *tasks)
-    if metric == "mean":
-        means = values.mean(axis=0)
-        return means, values - means
-    squares = values**2
-    roots = np.sqrt(squares.mean(axis=0))
-    return roots, (squares - roots**2) / (2 * np.maximum(roots, 1e-300))
-
-
-def _members(clusters: Sequence[str]) -> list[IntArray]:
-    """Items of each cluster."""
-    index = codes_of(clusters)[1]
-    return np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])
-
-
-def _drawn(members: Sequence[IntArray], rng: np.random.Generator) -> IntArray:
-    """Items of as many clusters as there are, each any of them."""
-    chosen = rng.integers(len(members), size=len(members))
-    return np.concatenate([members[which] for which in chosen])
-
 
 def _auc_placements(
     values: FloatArray, positive: NDArray[np.bool_]
@@ -449,12 +417,13 @@ def bootstrap_standard_errors(
     if repetitions < 2:
         raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
     rng = generator_of(random_seed)
-    members = _members(
-        checked_clusters(clusters, len(labels)) or list(map(str, range(len(labels))))
-    )
+    drawn = checked_clusters(clusters, len(labels)) or list(map(str, range(len(labels))))
+    index = codes_of(drawn)[1]
+    members = np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])
     values = np.empty((repetitions, columns.shape[1]))
     for row in values:
-        rows = _drawn(members, rng)
+        chosen = rng.integers(len(members), size=len(members))
+        rows = np.concatenate([members[which] for which in chosen])
         row[:] = [metric(labels[rows], columns[rows, j]) for j in range(columns.shape[1])]
     if not np.isfinite(values).all():
         raise InputError("the metric is not finite on some resampled test sets")

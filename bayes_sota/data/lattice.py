@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import (
+    ATTAINED,
     PrintedScores,
     Rounding,
     RoundingChoice,
+    exact_ends,
     lattice_ends,
     parse_each,
 )
@@ -27,7 +29,6 @@ _MOST_CANDIDATES = 20
 _MOST_NAMED = 8  # candidates in a sentence
 _BLOCK = 1 << 17
 _BELIEVABLE = 0.05  # largest probability of another size with which a size counts as identified
-_ATTAINED = 1e-9
 _LARGEST_TEST = 1e9  # items: the end of the prior
 _CUT = {"exact": "", "floor": " floored", "nearest": " rounded"}
 
@@ -190,7 +191,7 @@ def _distinct(printed: PrintedScores) -> NDArray[Any]:
 
 def _unit(printed: PrintedScores) -> float:
     """Number of printed values in [0, 1]; with full precision what the tolerance tells apart."""
-    return 0.5 / _ATTAINED if printed.scaled is None else float(10**printed.decimals)
+    return 0.5 / ATTAINED if printed.scaled is None else float(10**printed.decimals)
 
 
 def _fitting_sizes(
@@ -224,8 +225,8 @@ def _fitting_sizes(
 def _counts(score: Any, sizes: IntArray, printed: PrintedScores, rounding: Rounding) -> FloatArray:
     """Counts of right answers that print as a score, (ways in which ties may go, sizes)."""
     if printed.scaled is None:
-        missed = np.abs(np.rint(score * sizes) / sizes - score)
-        return np.asarray([missed < _ATTAINED], np.float64)
+        low, high = exact_ends(score, sizes)
+        return np.asarray([high - low + 1], np.float64)
     unit, whole = 10**printed.decimals, int(score)
     low, high = lattice_ends(whole, sizes, unit, rounding)
     counts = np.asarray(np.maximum(high - low + 1, 0), np.float64)

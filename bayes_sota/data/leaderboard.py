@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import partial
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -19,19 +19,21 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.checks import Metric
 from bayes_sota.data.observed import Chosen, hash_of_json
-from bayes_sota.data.own_errors import ScoreErrors, find_errors
+from bayes_sota.data.own_errors import ScoreErrors, find_errors, find_rounding
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     LEAST_PERCENT,
     Rounding,
     RoundingChoice,
-    count_bounds,
     parse_each,
     parse_number,
     parse_scores,
     rounding_order,
     score_of_entry,
 )
+
+if TYPE_CHECKING:
+    from bayes_sota.data.task_scores import TaskScores
 
 _PERCENT = "scores in percent were divided by 100"
 
@@ -132,8 +134,7 @@ class BestScore(Chosen):
         n, _ = checks.find_test_size(n_test, {how: printed}, metric != "score")
         best, counts = float(printed.values[0]), None
         if metric == "accuracy":
-            bounds = count_bounds(printed, n, how)
-            checks.check_attainable(printed, bounds, n, how, _the_maximum)
+            _, bounds, _ = find_rounding({how: printed}, np.array([n]), _the_maximum)
             counts = _pair(bounds[0])
         else:
             checks.check_alone(best, metric, standard_error)
@@ -324,7 +325,7 @@ class Leaderboard(BestScore):
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own: the
         root of ``n_test`` over its number of items.
-    task_scores : TaskAverages or None
+    task_scores : TaskScores or None
         What the scores are averages of, where that is known.
     new : {"items", "tasks"}
         What errors are about: new items, or new tasks like those of an average.
@@ -366,7 +367,7 @@ class Leaderboard(BestScore):
     names: tuple[str, ...]
     count_bounds: IntArray | None
     error_ratios: FloatArray | None
-    task_scores: "TaskAverages | None"
+    task_scores: "TaskScores | None"
     new: str
 
     def __init__(
@@ -393,7 +394,7 @@ class Leaderboard(BestScore):
             metric, standard_error, n_test, percent, lower_is_better, rounding, decimals
         )
         labels = None if names is None else checks.checked_names(names)
-        subject = partial(_subject, labels)
+        subject = partial(score_of_entry, names=labels)
         is_score = metric == "score"
         parsed = parse_each(
             scores, rounding, decimals, percent=percent, bounded=not is_score, subject=subject
@@ -517,7 +518,7 @@ class Leaderboard(BestScore):
             rounding="exact",
         )
 
-    def of_tasks(self, scores: "TaskAverages", new: str) -> "Leaderboard":
+    def of_tasks(self, scores: "TaskScores", new: str) -> "Leaderboard":
         """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""
         return self._copy(task_scores=scores, new=new)
 
@@ -585,34 +586,8 @@ class Leaderboard(BestScore):
         return int(entry)
 
 
-class TaskAverages(Protocol):
-    """What a board of averages knows of their tasks (``TaskScores``)."""
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """Their names."""
-
-    @property
-    def averaging(self) -> Literal["items", "tasks", "weights"]:
-        """What counts the same in an average."""
-
-    @property
-    def n_items(self) -> int | None:
-        """Items of all tasks together, of the typical entry; None where they are not known."""
-
-    @property
-    def described(self) -> str:
-        """What the tasks are, in words."""
-
-
 def _the_maximum(index: int) -> str:
     return "the maximum"
-
-
-def _subject(names: tuple[str, ...] | None, index: int) -> str:
-    """What a message calls the score of an entry."""
-    known = names is not None and index < len(names)
-    return score_of_entry(index) + (f" ({names[index]!r:.80})" if known and names else "")
 
 
 def _pair(bounds: IntArray) -> tuple[int, int]:

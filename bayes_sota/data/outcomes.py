@@ -278,6 +278,26 @@ def runs_at(n_runs: Runs, rows: Any, columns: Any) -> Runs:
     return n_runs
 
 
+def runs_behind(counts: NDArray[Any]) -> tuple[Runs, list[str]]:
+    """Runs behind outcomes of which these are counted, 0 for a missing one; a note if they differ.
+
+    Examples
+    --------
+    >>> runs_behind(np.array([[3, 3], [0, 3]])), runs_behind(np.array([[1, 1]]))
+    ((3, []), (None, []))
+    >>> runs_behind(np.array([[3, 2]]))[0].tolist()
+    [[3, 2]]
+    """
+    most = int(counts.max())
+    least = int(counts.min(where=counts > 0, initial=most))
+    if most <= 1:
+        return None, []
+    if least == most:
+        return most, []
+    told = f"items have {least:,} to {most:,} runs; a score is the mean of their means"
+    return np.maximum(counts, 1).astype(np.int64), [told]
+
+
 def check_enough_tasks(tasks: Sized) -> None:
     """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
     if len(tasks) < FEWEST_TASKS:

@@ -11,7 +11,7 @@ the posterior against that of answers.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -261,9 +261,7 @@ def find_rounding(
     fitting: dict[Rounding, IntArray] = {}
     first = next(iter(parsed))
     for how, printed in parsed.items():
-        bounds = fitting[how] = np.empty((sizes.size, 2), np.int64)
-        for n, rows in _rows_of(sizes):
-            bounds[rows] = count_bounds(_only(printed, rows), n, how)
+        bounds = fitting[how] = count_bounds(printed, sizes, how)
         if np.all(bounds[:, 0] <= bounds[:, 1]):
             words = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
             items = f"{sizes[0]:,} items" if np.all(sizes == sizes[0]) else "as many items"
@@ -272,16 +270,10 @@ def find_rounding(
                 f"could come from {items}"
             )
             return how, bounds, () if how == first else (remark,)
-    for n, rows in _rows_of(sizes):
-        printed, names = _only(parsed[first], rows), [subject(int(row)) for row in rows]
-        checks.check_attainable(printed, fitting[first][rows], n, first, names.__getitem__)
-    return first, fitting[first], ()
-
-
-def _rows_of(sizes: IntArray) -> list[tuple[int, IntArray]]:
-    return [(int(n), np.flatnonzero(sizes == n)) for n in np.unique(sizes)]
-
-
-def _only(printed: PrintedScores, rows: IntArray) -> PrintedScores:
+    printed, bounds = parsed[first], fitting[first]
+    n = int(sizes[bounds[:, 0] > bounds[:, 1]].min())
+    rows = np.flatnonzero(sizes == n)
     scaled = None if printed.scaled is None else printed.scaled[rows]
-    return PrintedScores(printed.values[rows], scaled, printed.decimals, printed.in_percent)
+    printed = replace(printed, values=printed.values[rows], scaled=scaled)
+    names = [subject(int(row)) for row in rows]
+    raise checks.unattainable(printed, bounds[rows], n, first, names.__getitem__)

@@ -24,7 +24,7 @@ from bayes_sota.data.checks import (
     whole_number,
 )
 from bayes_sota.data.observed import Chosen, hash_of_json
-from bayes_sota.data.printed_scores import parse_scores
+from bayes_sota.data.printed_scores import parse_scores, score_of_entry
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 BOARDS = ("public", "private")
@@ -124,7 +124,7 @@ class PairedBoards(Chosen):
         _check_lengths(*scores)
         every = entry_names(checked, scores[0].size)
         negated = [_NEGATED] if lower_is_better else []
-        subject = partial(_subject, "public", checked)
+        subject = partial(score_of_entry, names=checked, which="public score")
         counts, prior, told = checked_submissions(submissions, len(every), subject)
         remarks = [*map(str, notes), *negated, *told, *_tied_first(scores, every)]
         self._set(
@@ -218,13 +218,8 @@ def _checked_scores(
             rounding="exact",
             percent=False if accuracies else None,
             bounded=accuracies,
-            subject=partial(_subject, which, names),
+            subject=partial(score_of_entry, names=names, which=f"{which} score"),
         ).values
-
-
-def _subject(which: str, names: tuple[str, ...] | None, index: int) -> str:
-    known = f" ({names[index]!r:.80})" if names is not None and index < len(names) else ""
-    return f"the {which} score of entry {index + 1}{known}"
 
 
 def _tied_first(scores: Sequence[FloatArray], names: tuple[str, ...]) -> list[str]:

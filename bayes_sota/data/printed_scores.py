@@ -27,7 +27,7 @@ EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded on
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _NOT_FINITE = ("nan", "inf", "infinity", "snan")
 _NOT_ACCURACIES = '; scores that are not accuracies need metric="score"'
-_ATTAINED = 1e-9  # a full-precision score is k/n up to this much
+ATTAINED = 1e-9  # a full-precision score is k/n up to this much
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,19 +220,22 @@ def parse_each(
     return dict(zip(order, (parsed, *others), strict=True))
 
 
-def score_of_entry(index: int) -> str:
-    """What a message calls the score of an entry without a name.
+def score_of_entry(index: int, names: Sequence[str] | None = None, which: str = "score") -> str:
+    """What a message calls the score of an entry, with its name if there are any.
 
     Examples
     --------
-    >>> score_of_entry(0)
-    'the score of entry 1'
+    >>> score_of_entry(0), score_of_entry(1, ["a", "b"], "public score")
+    ('the score of entry 1', "the public score of entry 2 ('b')")
     """
-    return f"the score of entry {index + 1}"
+    known = f" ({names[index]!r:.80})" if names is not None and index < len(names) else ""
+    return f"the {which} of entry {index + 1}{known}"
 
 
-def count_bounds(printed: PrintedScores, n_test: int, rounding: Rounding) -> IntArray:
+def count_bounds(printed: PrintedScores, n_test: int | IntArray, rounding: Rounding) -> IntArray:
     """Smallest and largest number of right answers out of ``n_test`` that prints as each score.
+
+    ``n_test`` is one number, or one for each score.
 
     Returns
     -------
@@ -247,10 +250,8 @@ def count_bounds(printed: PrintedScores, n_test: int, rounding: Rounding) -> Int
     """
     if printed.scaled is None:
         return np.column_stack(exact_ends(printed.values, n_test))
-    scaled, where = np.unique(printed.scaled, return_inverse=True)
-    low, high = lattice_ends(scaled, n_test, 10**printed.decimals, rounding)
-    bounds = np.column_stack([np.maximum(low, 0), np.minimum(high, n_test)]).astype(np.int64)
-    return bounds[where]
+    low, high = lattice_ends(printed.scaled, n_test, 10**printed.decimals, rounding)
+    return np.column_stack([np.maximum(low, 0), np.minimum(high, n_test)]).astype(np.int64)
 
 
 def exact_ends(values: Any, n_test: Any) -> tuple[IntArray, IntArray]:
@@ -262,14 +263,14 @@ def exact_ends(values: Any, n_test: Any) -> tuple[IntArray, IntArray]:
     (array([2, 4]), array([2, 3]))
     """
     count = np.rint(np.multiply(values, n_test)).astype(np.int64)
-    missed = np.abs(count / n_test - values) >= _ATTAINED
+    missed = np.abs(count / n_test - values) >= ATTAINED
     return count + missed, count
 
 
 def lattice_ends(scaled: Any, n_test: Any, unit: int, rounding: Rounding) -> tuple[Any, Any]:
     """Ends of the counts k for which k / n_test, cut to multiples of 1 / unit, is scaled / unit.
 
-    Either ``scaled`` or ``n_test`` is an array. Both ends of a tie count, because printers differ.
+    ``scaled`` or ``n_test`` or both are arrays. Both ends of a tie count, because printers differ.
     """
     if 2 * unit * (int(np.max(n_test)) + 1) > 2**62:  # Python's whole numbers know no overflow
         scaled = np.asarray(scaled).astype(object)

@@ -15,11 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import (
-    digest_of,
-    shown,
-    summed_by_cluster,
-)
+from bayes_sota.core.text import digest_of, shown, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import (
     Average,
@@ -458,35 +454,26 @@ def _as_matrix(correct: Any) -> NDArray[Any]:
         values = correct
     else:
         try:
-            listed = list(correct)
+            rows = list(correct)
         except TypeError:
             raise InputError(
                 f"responses are a matrix, items x classifiers; got {correct!r}"
             ) from None
-        rows = [list(row) if isinstance(row, list) or np.ndim(row) else row for row in listed]
-        lengths = {len(row) if isinstance(row, list) else -1 for row in rows}
-        if len(lengths) > 1:
-            raise InputError(_ragged(rows))
+        lengths = [len(row) if isinstance(row, list) or np.ndim(row) else 1 for row in rows]
+        other = next((k for k, length in enumerate(lengths) if length != lengths[0]), None)
+        if other is not None:
+            raise InputError(
+                f"every item needs an entry for every classifier: row 1 has {lengths[0]}, row "
+                f"{other + 1} has {lengths[other]} (use None for a missing answer)"
+            )
         # Objects, because NumPy would turn [True, "yes"] into strings and hide where it was.
-        width = lengths.pop() if lengths else -1
-        values = np.empty((len(rows), width) if width >= 0 else len(rows), dtype=object)
-        for number, row in enumerate(rows):
-            values[number, ...] = row
+        values = np.array(rows, dtype=object)
     if values.ndim != 2:
         raise InputError(
             "responses are a matrix, items x classifiers; got an array of "
             f"{values.ndim} dimension{'s' * (values.ndim != 1)}"
         )
     return values
-
-
-def _ragged(rows: list[Any]) -> str:
-    lengths = [len(row) if isinstance(row, list) else 1 for row in rows]
-    other = next((k for k, length in enumerate(lengths) if length != lengths[0]), 0)
-    return (
-        f"every item needs an entry for every classifier: row 1 has {lengths[0]}, row {other + 1} "
-        f"has {lengths[other]} (use None for a missing answer)"
-    )
 
 
 def _as_numbers(values: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import several, shown
 
 MAX_BYTES = 200_000_000  # unpacked; a leaderboard of a million teams has a quarter of that
 MAX_ROWS = 2_000_000  # a leaderboard of a million teams has half of that
@@ -121,9 +121,7 @@ class Table:
 
     def listed_columns(self) -> str:
         """The columns, for messages."""
-        names = ", ".join(shown(name) for name in self.header[:12])
-        rest = f" and {len(self.header) - 12} more" if len(self.header) > 12 else ""
-        return f"the columns {names}{rest}"
+        return f"the columns {several(self.header, 12)}"
 
     def find_all(self, wanted: str) -> list[int]:
         """Positions of the columns of a name: as written, else whatever case and punctuation."""

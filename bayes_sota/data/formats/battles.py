@@ -11,7 +11,7 @@ from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions, tournament_name
+from bayes_sota.data.formats.score_tables import NotedScores, ScoreOptions, tournament_name
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.readers.columns import named_in, names_in, numbers_in
 

@@ -13,7 +13,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
 from bayes_sota.data.files.tables import Table, plain_cell
-from bayes_sota.data.formats.score_columns import (
+from bayes_sota.data.formats.score_tables import (
     NotedScores,
     ScoreOptions,
     read_numbers,

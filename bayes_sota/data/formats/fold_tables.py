@@ -6,7 +6,7 @@ lack is not the same for all. ``tests/data/test_read_fold_scores.py`` has them a
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from bayes_sota.core.text import shown, spreadsheet_text
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.data.formats.score_columns import read_numbers
+from bayes_sota.data.formats.score_tables import read_numbers
 from bayes_sota.data.grids import Axis, named_place, occurrences, place_rows
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.readers.columns import (
@@ -213,9 +213,15 @@ def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
         The file cannot be written.
     """
     single = runs.scores.shape[3] == 1
-    header = ["learner", "task", "iteration", *([] if single else ["fold"])]
-    rows = ([*row[: len(header)], row[-1]] for row in _long_rows(runs))
-    _write_csv(path, [*header, runs.scorer], rows)
+    tasks, learners = list(map(spreadsheet_text, runs.tasks)), runs.learners
+    last = [np.flatnonzero(~np.isnan(of).all(axis=(0, 2))).max() for of in runs.scores]
+    rows = (
+        [learners[j], tasks[t], i, *([] if single else [fold]), "" if score != score else score]
+        for (t, i, j, fold), score in np.ndenumerate(np.swapaxes(runs.scores, 1, 2))
+        if i <= last[t]
+    )
+    folds = [] if single else ["fold"]
+    _write_csv(path, ["learner", "task", "iteration", *folds, runs.scorer], rows)
 
 
 def write_items(data: Outcomes, path: str | Path) -> None:
@@ -247,13 +253,3 @@ def _write_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[
         writer.writerow(map(spreadsheet_text, header))
         for first, *cells in rows:
             writer.writerow([spreadsheet_text(first), *cells])
-
-
-def _long_rows(runs: FoldScores) -> Iterator[list[Any]]:
-    for task, scores in zip(runs.tasks, runs.scores, strict=True):
-        last = int(np.flatnonzero(~np.isnan(scores).all(axis=(0, 2))).max())
-        for i in range(last + 1):
-            for learner, folds in zip(runs.learners, scores[:, i], strict=True):
-                for fold, score in enumerate(folds.tolist()):
-                    value = "" if score != score else repr(score)
-                    yield [learner, spreadsheet_text(task), i, fold, value]

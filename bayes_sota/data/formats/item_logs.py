@@ -1,23 +1,28 @@
-"""Logs that say what a model got for every item: of inspect_ai, and of HELM.
+"""Logs that say what a model got for every item: of inspect_ai, HELM and Every Eval Ever.
 
 inspect_ai writes JSON, or the archive ``.eval`` with one JSON file per sample. "C" counts 1, "P"
 one half, "I" and "N" (no answer) 0, as its ``value_to_float`` does by default; epochs are runs.
 HELM writes ``<scenario>:...,model=<model>/per_instance_stats.json``: perturbed copies of an
 instance are left out, trials are runs (``tests/data/test_read_evaluations.py``).
+Every Eval Ever keeps a JSON object a line, of any models and tasks: an evaluation is a task, a
+sample an item. Records that repeat a sample are its metrics where ``evaluation_result_id`` tells
+them apart, else its runs; converters put the epoch into the metadata
+(``tests/data/test_read_logs.py``).
 """
 
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
-from bayes_sota.core.text import shown, shown_path
+from bayes_sota.core.text import several, shown, shown_path
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import Content, read_bounded, readable
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.readers.columns import number_of, several
+from bayes_sota.data.readers.columns import number_of
 from bayes_sota.data.readers.parts import (
     Choices,
     ItemLabels,
@@ -47,6 +52,10 @@ _BOOKKEEPING = (
     "logprob",
     "predicted_index",
 )
+_RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
+_USUAL = ("exact_match", "quasi_exact_match", "accuracy", "acc")
+_OUTCOMES = ("score", "is_correct")
+type Record = tuple[str, dict[str, Any]]  # place and content
 
 
 def is_log(value: object) -> bool:
@@ -146,30 +155,26 @@ def _parts(
     metric = _metric(
         (sample[3][scorer] for sample in samples if scorer in sample[3]), where, wanted
     )
-    epochs: dict[int, dict[str, float | None]] = {}
+    started = str(about.get("created") or about.get("run_id") or "")
+    runs: dict[tuple[str, int], dict[str, float | None]] = {}
     labels = ItemLabels(choices)
     for place, item, epoch, values, rest in samples:
-        answers = epochs.setdefault(epoch, {})
+        answers = runs.setdefault((started, epoch), {})
         value = values.get(scorer)
         outcome = None if value is None else _number(value, metric, place)
         add_once(answers, item, outcome, f"{place}: of epoch {epoch}, sample")
         labels.add(item, rest, f"{place}, metadata")
     status = log.get("status", "success")
     told = (f"{where}: the evaluation ended with status {shown(status)}",)
-    parts = (
-        Part.of(
-            where,
-            about["model"],
-            epochs[epoch],
-            metric=scorer + (f".{metric}" if metric else ""),
-            task=about["task"],
-            run=(str(about.get("created") or about.get("run_id") or ""), epoch),
-            reason=f"without a score by {shown(scorer)}",
-            notes=() if status in (None, "success") else told,
-        )
-        for epoch in sorted(epochs)
+    return labels.parts(
+        where,
+        about["model"],
+        runs,
+        metric=scorer + (f".{metric}" if metric else ""),
+        task=about["task"],
+        reason=f"without a score by {shown(scorer)}",
+        notes=() if status in (None, "success") else told,
     )
-    return labels.split(parts)
 
 
 def _scorer(scorers: set[str], where: str, choices: Choices) -> tuple[str, str | None]:
@@ -248,24 +253,19 @@ def parts_of_instances(instances: list[Any], path: Path, name: str, choices: Cho
     others = [key for key in offered if key != metric]
     if choices.metric is None and others:
         notes.append(f"the outcome is {shown(metric)}; {where} also holds {several(others)}")
-    return [
-        Part.of(
-            where,
-            method,
-            {
-                item: outcome_of(stats[metric], f"{where}, instance {shown(item)}", metric)
-                if metric in stats
-                else None
-                for item, stats in trials[trial].items()
-            },
-            metric=metric,
-            task=task,
-            run=(trial,),
-            reason=f"without {shown(metric)}",
-            notes=tuple(notes),
-        )
-        for trial in sorted(trials)
-    ]
+    runs = {
+        (trial,): {
+            item: outcome_of(stats[metric], f"{where}, instance {shown(item)}", metric)
+            if metric in stats
+            else None
+            for item, stats in of_items.items()
+        }
+        for trial, of_items in trials.items()
+    }
+    reason = f"without {shown(metric)}"
+    return ItemLabels(choices).parts(
+        where, method, runs, metric=metric, task=task, reason=reason, notes=tuple(notes)
+    )
 
 
 def _by_trial(
@@ -322,3 +322,112 @@ def _model_and_scenario(path: Path, name: str) -> tuple[str, str]:
         rest = [value for value in values if not value.startswith(("model=", "model_deployment="))]
         return models[0], scenario + (":" + ",".join(rest) if rest else "")
     return name.removesuffix("per_instance_stats").rstrip("_-.") or folder, ""
+
+
+def is_record(value: object) -> bool:
+    """Whether a JSON value is a record of one sample."""
+    return isinstance(value, dict) and set(_RECORD) <= set(value)
+
+
+def parts_of_records(records: Iterable[Record], where: str, choices: Choices) -> list[Part]:
+    """Outcomes of one file, one part for each model, evaluation and run.
+
+    Parameters
+    ----------
+    records : iterable of (str, dict)
+    where : str
+        The file.
+    choices : Choices
+        ``metric`` may be "score" (default), "is_correct", or an ``evaluation_result_id``.
+    """
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for place, record in records:
+        lacking = [key for key in _RECORD if key not in record]
+        if lacking:
+            raise InputError(
+                f"{place}: a sample of Every Eval Ever has {', '.join(_RECORD)}; {lacking[0]} is "
+                "missing"
+            )
+        names = [item_name(record[key], f"{place}, {key}") for key in _RECORD[:2]]
+        groups.setdefault((names[0], names[1]), []).append((place, record))
+    return [
+        part
+        for (model, task), of in groups.items()
+        for part in _parts_of_model(of, model, task, where, choices)
+    ]
+
+
+def _parts_of_model(
+    records: list[Record], model: str, task: str, where: str, choices: Choices
+) -> list[Part]:
+    """Parts of one model and evaluation."""
+    records, metric = _of_one_metric(records, where, choices.metric)
+    key = "is_correct" if choices.metric == "is_correct" else "score"
+    labels, hashes, by_doc = ItemLabels(choices), {}, True
+    repeats: Counter[object] = Counter()
+    runs: dict[tuple[str, int], dict[str, float | None]] = {}
+    for place, record in records:
+        item = item_name(record["sample_id"], f"{place}, sample_id")
+        about = record.get("metadata")
+        about = about if isinstance(about, Mapping) else {}
+        of = str(record.get("evaluation_id"))
+        repeats[of, item] += 1
+        epoch = number_of(about.get("epoch"))
+        answers = runs.setdefault((of, repeats[of, item] if epoch is None else int(epoch)), {})
+        add_once(
+            answers,
+            item,
+            _graded(record["evaluation"], key, place),
+            f"{place}: sample_id",
+        )
+        labels.add(item, about, f"{place}, metadata")
+        mark = about.get("doc_hash") or record.get("sample_hash")
+        by_doc &= bool(about.get("doc_hash"))
+        if mark:
+            hashes[item] = str(mark)
+    graded = {value for answers in runs.values() for value in answers.values()} - {0.0, 1.0, None}
+    told = f"the outcome is the score; is_correct (metric) says right or wrong ({shown(task)})"
+    return labels.parts(
+        where,
+        model,
+        runs,
+        metric=metric,
+        task=task,
+        hashes=hashes,
+        hashed="document" if by_doc else "prompt",
+        reason=f"without {key}",
+        notes=(told,) if graded and choices.metric is None else (),
+    )
+
+
+def _of_one_metric(
+    records: list[Record], where: str, wanted: str | None
+) -> tuple[list[Record], str]:
+    """Records of one metric, and its name; of all where no sample has several."""
+    of_sample: dict[str, set[str]] = {}
+    for _, record in records:
+        result = str(record.get("evaluation_result_id") or "")
+        of_sample.setdefault(str(record["sample_id"]), set()).add(result)
+    names = sorted(set().union(*of_sample.values()))
+    plain = wanted is None or wanted in _OUTCOMES
+    if plain and all(len(result) == 1 for result in of_sample.values()):
+        return records, ""
+    stems = {name.partition(":")[0]: name for name in sorted(names, key=len, reverse=True)}
+    chosen = None if plain else stems.get(str(wanted), wanted)
+    names = [name for name in names if name] or list(_OUTCOMES)
+    name = choose(names, chosen, [stems[s] for s in _USUAL if s in stems], where, "metric")
+    kept = [one for one in records if str(one[1].get("evaluation_result_id") or "") == name]
+    return kept, name
+
+
+def _graded(evaluation: object, key: str, place: str) -> float | None:
+    """Score of a sample, or whether it is right; written as text in older files."""
+    if not isinstance(evaluation, Mapping):
+        raise InputError(f"{place}: evaluation is an object, got {shown(evaluation)}")
+    if key not in evaluation:
+        raise InputError(f"{place}: evaluation has no {key}; it has {several(evaluation)}")
+    value = evaluation[key]
+    if isinstance(value, str):
+        number = number_of(value)
+        value = number if number is not None else {"true": 1, "false": 0}.get(value.lower(), value)
+    return None if value is None else outcome_of(value, place, key)

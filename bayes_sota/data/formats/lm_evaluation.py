@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError, located
-from bayes_sota.core.text import nearest, shown, shown_path
+from bayes_sota.core.text import nearest, several, shown, shown_path
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions
-from bayes_sota.data.readers.columns import several
+from bayes_sota.data.formats.score_tables import NotedScores, ScoreOptions
 from bayes_sota.data.readers.metric_names import is_other_metric
 from bayes_sota.data.readers.parts import (
     Choices,
@@ -104,17 +103,16 @@ def parts_of_samples(
         if mark is not None and hashes.setdefault(item, str(mark)) != str(mark):
             raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
     match = _FILE.fullmatch(path.name)
-    part = Part.of(
+    run = (match["time"],) if match else ()
+    return labels.parts(
         where,
         path.resolve().parent.name if match else name,
-        _filtered(filters, chosen_filter, metric, where),
+        {run: _filtered(filters, chosen_filter, metric, where)},
         metric=_with_filter(metric, chosen_filter if chosen_filter in filters else "none"),
         metrics=tuple(_with_filter(name, one) for name in names for one in filters),
         task=match["task"] if match else "",
-        run=(match["time"],) if match else (),
         hashes=hashes,
     )
-    return labels.split([part])
 
 
 def notes_on_metrics(parts: Sequence[Part], wanted: str | None) -> list[str]:
@@ -420,31 +418,40 @@ def _model(path: Path, name: str) -> _Model:
         raise InputError(f"{where}: is not a results file of lm-evaluation-harness")
     section = value.get("results", value)
     groups = _groups(value, section)
-    higher, listed = value.get("higher_is_better"), value.get("group_subtasks")
-    of_group = listed if isinstance(listed, Mapping) else {}
+    higher, members = _object(value, "higher_is_better"), _object(value, "group_subtasks")
+    sizes = _object(value, "n-samples")
     tasks = [task for task in section if task not in groups]
     return _Model(
         name=str(value.get("model_name") or name),
         where=where,
         tasks={
             task: scores
-            for task, entry in section.items()
-            if task not in groups and (scores := _scores(entry, f"{where}, task {shown(task)}"))
+            for task in tasks
+            if (scores := _scores(section[task], f"{where}, task {shown(task)}"))
         },
         errors={task: _errors(section[task]) for task in tasks},
-        sizes=_sizes(value),
+        sizes={
+            task: size
+            for task in sizes
+            if type(size := _object(sizes, task).get("effective")) is int
+        },
         groups={
-            group: [str(member) for member in of_group.get(group, tasks) if str(member) in tasks]
+            group: [str(member) for member in members.get(group, tasks) if str(member) in tasks]
             for group in groups
         },
         lower=frozenset(
             (task, metric)
-            for task, flags in (higher.items() if isinstance(higher, Mapping) else ())
-            if isinstance(flags, Mapping)
-            for metric, flag in flags.items()
+            for task in higher
+            for metric, flag in _object(higher, task).items()
             if flag is False
         ),
     )
+
+
+def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Object under a key; empty where there is none."""
+    held = value.get(key)
+    return held if isinstance(held, Mapping) else {}
 
 
 def _groups(value: Mapping[str, Any], section: Mapping[str, Any]) -> set[str]:
@@ -480,18 +487,6 @@ def _errors(entry: Mapping[str, Any]) -> dict[str, float]:
         key.replace("_stderr", ""): float(error)
         for key, error in entry.items()
         if "_stderr" in key and isinstance(error, int | float) and not isinstance(error, bool)
-    }
-
-
-def _sizes(value: Mapping[str, Any]) -> dict[str, int]:
-    """Number of items of each task that a file tells."""
-    sizes = value.get("n-samples")
-    if not isinstance(sizes, Mapping):
-        return {}
-    return {
-        str(task): of["effective"]
-        for task, of in sizes.items()
-        if isinstance(of, Mapping) and type(of.get("effective")) is int
     }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.text import counted, shown
+from bayes_sota.core.text import counted, several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import TEST_ITEMS, Metric, SpreadRatio, check_metric, whole_number
 from bayes_sota.data.files.opening import FileFormat, open_table
@@ -26,6 +26,7 @@ from bayes_sota.data.printed_scores import (
     Rounding,
     RoundingChoice,
     has_percent_sign,
+    parse_number,
     parse_scores,
     rounding_order,
 )
@@ -38,13 +39,11 @@ from bayes_sota.data.readers.columns import (
     find_name_column,
     find_score_column,
     find_score_column_beside,
-    find_submission_column,
     is_missing,
     named_in,
     names_every_row,
     number_of,
     refuse_repeats,
-    several,
 )
 from bayes_sota.data.readers.long_answers import long_columns
 from bayes_sota.data.readers.metric_names import (
@@ -92,11 +91,11 @@ class Entries:
 
     table: Table
     column: int
-    name_column: int | None
-    names: tuple[str, ...] | None
-    submissions: Sequence[Any] | None
-    is_kaggle: bool
-    notes: tuple[str, ...]
+    name_column: int | None = None
+    names: tuple[str, ...] | None = None
+    submissions: Sequence[Any] | None = None
+    is_kaggle: bool = False
+    notes: tuple[str, ...] = ()
     errors: Sequence[Any] | None = None
     sizes: Sequence[Any] | None = None
     error_column: int | None = None
@@ -249,9 +248,9 @@ def read_leaderboard(
     """
     measured: Metric = metric or "accuracy"
     check_metric(measured, standard_error, n_test, percent, lower_is_better, rounding, decimals)
-    one = {"standard_error": standard_error} if stderr_column else {}
-    refuse_unused("stderr_column", one)
+    refuse_unused("stderr_column", {"standard_error": standard_error if stderr_column else None})
     refuse_unused("n_test_column", {"n_test": n_test if n_test_column else None})
+    column = submissions if isinstance(submissions, str) else None
     entries = read_entries(
         path_or_frame,
         score_column=score_column,
@@ -259,7 +258,7 @@ def read_leaderboard(
         format=format,
         lower_is_better=lower_is_better,
         missing=missing,
-        submissions=submissions if isinstance(submissions, str) else None,
+        submissions=column,
         stderr_column=stderr_column,
         n_test_column=n_test_column,
     )
@@ -279,11 +278,7 @@ def read_leaderboard(
             spread_ratio=spread_ratio,
             names=entries.names,
             n_classifiers=n_classifiers,
-            submissions=(
-                entries.submissions
-                if submissions is None or isinstance(submissions, str)
-                else submissions
-            ),
+            submissions=entries.submissions if submissions is None or column else submissions,
             metric=measured,
             standard_error=error,
             lower_is_better=lower_is_better,
@@ -333,17 +328,26 @@ def read_entries(
     else:  # a team may call itself Average
         table, notes = without_averages(table, names)
     table, dropped = with_scores(table, (scores,), names, missing)
-    entries = _entries(table, scores, names, (*notes, *dropped), kaggle, submissions)
+    counts, useless = _submissions(table, scores, submissions)
     at = error_column(table, scores, stderr_column)
-    if at is not None:
-        entries = replace(entries, error_column=at, errors=error_cells(table, at, scores))
-    if n_test_column is not None:
-        entries = replace(entries, sizes=size_cells(table, n_test_column))
-    if score_column is None:
-        errors = None if at is None else table.header[at]
-        unused = [j for j, x in entries.beside.items() if np.any(x % 1) and j != errors]
-        told += [f"columns that are not used: {several(unused)}"] * bool(unused)
-    return replace(entries, notes=(*entries.notes, *told))
+    entries = Entries(
+        table,
+        scores,
+        names,
+        names=entry_names(table, names, kaggle),
+        submissions=counts,
+        is_kaggle=kaggle,
+        notes=(*notes, *dropped, *useless, *told),
+        errors=None if at is None else error_cells(table, at, scores),
+        sizes=None if n_test_column is None else size_cells(table, n_test_column),
+        error_column=at,
+    )
+    errors = None if at is None else table.header[at]
+    unused = [j for j, x in entries.beside.items() if np.any(x % 1) and j != errors]
+    if score_column is None and unused:
+        note = f"columns that are not used: {several(unused)}"
+        return replace(entries, notes=(*entries.notes, note))
+    return entries
 
 
 def _refuse_rows_of_tasks(table: Table) -> None:
@@ -469,41 +473,30 @@ def _named_by(table: Table, names: int | None, scores: int) -> list[str]:
     ]
 
 
-def _entries(
-    table: Table,
-    scores: int,
-    names: int | None,
-    notes: Sequence[str] = (),
-    kaggle: bool = False,
-    submissions: str | None = None,
-) -> Entries:
-    counts, told = _submissions(table, scores, submissions)
-    return Entries(
-        table=table,
-        column=scores,
-        name_column=names,
-        names=None if names is None else entry_names(table, names, kaggle),
-        submissions=None if counts is None else list(table.columns[counts]),
-        is_kaggle=kaggle,
-        notes=(*notes, *told),
-    )
-
-
 def _submissions(
-    table: Table, scores: int, column: str | None
-) -> tuple[int | None, tuple[str, ...]]:
-    """Column with the submissions behind each entry, and a note where it is of no use."""
-    position = find_submission_column(table, column)
+    table: Table, scores: int, wanted: str | None
+) -> tuple[list[Any] | None, list[str]]:
+    """Submissions behind each entry, of a column of that name, and a note where it is no use.
+
+    A column that is only called so, without a number in it, holds something else.
+    """
+    if wanted is not None:
+        return list(table.columns[find_column(table, wanted, "submissions")]), []
+    positions = named_in(table, WORDS["submissions"])
+    if len(positions) != 1 or not any(map(parse_number, table.columns[positions[0]])):
+        return None, []
     texts = (text.lower() for text in (table.stem, table.header[scores]))
     private = any("private" in text and "public" not in text for text in texts)
-    if position is None or column is not None or not private:
-        return position, ()
-    name = shown(table.header[position])
-    return None, (f"{name} is not used: what a private board shows was chosen on other items",)
+    if private:
+        name = shown(table.header[positions[0]])
+        return None, [f"{name} is not used: what a private board shows was chosen on other items"]
+    return list(table.columns[positions[0]]), []
 
 
-def entry_names(table: Table, column: int, kaggle: bool = False) -> tuple[str, ...]:
-    """Names of entries, which all differ."""
+def entry_names(table: Table, column: int | None, kaggle: bool = False) -> tuple[str, ...] | None:
+    """Names of entries, which all differ; None without a column of them."""
+    if column is None:
+        return None
     cells = table.columns[column]
     for row, cell in enumerate(cells):
         if cell is None or cell != cell:
@@ -660,28 +653,30 @@ def _from_one(
         )
     names = find_name_column(table, name_column, public)
     table, notes = with_scores(table, (public, private), names, missing)
-    own = _entries(table, public, names, notes, submissions=submissions)
-    return [own, _entries(table, private, None)]
+    counts, useless = _submissions(table, public, submissions)
+    own = entry_names(table, names)
+    first = Entries(table, public, names, own, counts, notes=(*notes, *useless))
+    return [first, Entries(table, private)]
 
 
 def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
     """Teams that are on both boards, and notes on who was left out."""
-    for entries, which in ((public, "public"), (private, "private")):
+    both = dict(zip(BOARDS, (public, private), strict=True))
+    for which, entries in both.items():
         if entries.names is None:
             raise InputError(
                 f"{entries.table.where}: the {which} board has no names to join on; say which "
                 "column with name_column"
             )
-    first, second = (
-        {name: row for row, name in enumerate(e.names or ())} for e in (public, private)
-    )
+    rows_of = [{name: row for row, name in enumerate(of.names or ())} for of in both.values()]
+    first, second = rows_of
     teams = [team for team in first if team in second]
     where = f"{public.table.where} and {private.table.where}"
     if not teams:
         raise InputError(f"{where}: no team is on both boards, by their names")
     told = (
         f"left out {len(board) - len(teams):,} teams that are on the {which} board only"
-        for board, which in ((first, "public"), (second, "private"))
+        for board, which in zip(rows_of, BOARDS, strict=True)
         if len(board) > len(teams)
     )
     rows = [first[team] for team in teams]

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import nearest, shown
+from bayes_sota.core.text import nearest, several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import Nested, Table, is_numeric, normalize_name
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
 from bayes_sota.data.responses import MISSING
 
-# Names of columns by their role, in the order in which they are looked for.
+# Names of columns by their role, in the order in which they are looked for, and of nothing.
 WORDS = {
     role: dict.fromkeys(words)
     for role, words in tomllib.loads(
@@ -32,33 +32,11 @@ WORDS = {
     ).items()
 }
 
-MISSING_WORDS = (  # whatever their case
-    "",
-    "-",
-    "--",
-    "\N{EN DASH}",
-    "\N{EM DASH}",
-    "na",
-    "n/a",
-    "#n/a",
-    "nan",
-    "null",
-    "none",
-    "<na>",
-)
 ACCURACIES = frozenset(("accuracy", "acc"))
 ITEM_NUMBERS = "their numbers are read with item_metric (in Python read_item_scores)"
 _ANSWERS: dict[str, float] = {
-    "1": 1,
-    "1.0": 1,
-    "true": 1,
-    "0": 0,
-    "0.0": 0,
-    "false": 0,
-    "right": 1,
-    "correct": 1,
-    "wrong": 0,
-    "incorrect": 0,
+    **dict.fromkeys(("1", "1.0", "true", "right", "correct"), 1),
+    **dict.fromkeys(("0", "0.0", "false", "wrong", "incorrect"), 0),
     **dict.fromkeys(("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING),
 }
 _WORD_ENDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")  # "MacroF1" has two words
@@ -76,19 +54,6 @@ def name_words(name: str) -> set[str]:
     (['f1', 'macro'], ['', 'accuracy', 'test'])
     """
     return {normalize_name(word) for word in _WORD_ENDS.split(name)}
-
-
-def several(names: Iterable[str]) -> str:
-    """Some names, for messages.
-
-    Examples
-    --------
-    >>> several(["a", "b"])
-    "'a', 'b'"
-    """
-    listed = list(names)
-    rest = f" and {len(listed) - 8} more" if len(listed) > 8 else ""
-    return ", ".join(shown(name) for name in listed[:8]) + rest
 
 
 def find_column(table: Table, wanted: str, option: str) -> int:
@@ -152,13 +117,15 @@ def role_columns(
         free = [j for j in named_in(table, names) if j not in used]
         column = only_column(table, wanted, free, f"the {role}s", option)
         if column in used:
-            raise InputError(
-                f"{table.where}: column {shown(wanted)} cannot be the {role}s ({option}) and "
-                "something else"
-            )
+            raise _taken(table, wanted, f"the {role}s ({option})")
         if column is not None:
             roles[role] = column
     return roles
+
+
+def _taken(table: Table, wanted: str | None, what: str) -> InputError:
+    """Error on a column that was asked for as two things."""
+    return InputError(f"{table.where}: column {shown(wanted)} cannot be {what} and something else")
 
 
 def find_score_column(
@@ -228,10 +195,7 @@ def find_score_column_beside(table: Table, used: Collection[int], wanted: str | 
     if wanted is not None:
         position = find_column(table, wanted, "score_column")
         if position in used:
-            raise InputError(
-                f"{table.where}: column {shown(wanted)} cannot be the scores (score_column) and "
-                "something else"
-            )
+            raise _taken(table, wanted, "the scores (score_column)")
         return position
     rest = [j for j in range(len(table.header)) if j not in used]
     return rest[0] if len(rest) == 1 else rest[find_score_column(table.only(rest))]
@@ -245,19 +209,6 @@ def check_names(where: str, names: Mapping[int, str], end: str = "") -> None:
     twice = [name for name, count in Counter(names.values()).items() if count > 1]
     if twice:
         raise InputError(f"{where}: two columns are called {shown(twice[0])}")
-
-
-def find_submission_column(table: Table, wanted: str | None) -> int | None:
-    """Position of the column with the number of submissions of each entry; None if there is none.
-
-    A column that is only called so, without a number in it, holds something else.
-    """
-    if wanted is not None:
-        return find_column(table, wanted, "submissions")
-    positions = named_in(table, WORDS["submissions"])
-    if len(positions) != 1 or not any(parse_number(cell) for cell in table.columns[positions[0]]):
-        return None
-    return positions[0]
 
 
 def find_name_column(
@@ -307,7 +258,7 @@ def as_numbers(cells: Sequence[Any] | NDArray[Any]) -> FloatArray:
 
 def is_missing(cell: object) -> bool:
     """Whether a cell says that there is nothing."""
-    return str(cell).strip().lower() in MISSING_WORDS
+    return str(cell).strip().lower() in WORDS["missing"]
 
 
 def answer_of(cell: object) -> float | None:
@@ -464,22 +415,6 @@ def _name(cell: object) -> str:
     if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)
     return str(cell).strip()
-
-
-def first_repeat(keys: Any) -> tuple[int, int] | None:
-    """First row whose key stands in an earlier one, after that earlier one; None without any.
-
-    Examples
-    --------
-    >>> first_repeat(np.array([4, 2, 7, 2, 4]))
-    (1, 3)
-    """
-    order = np.argsort(keys, kind="stable")
-    same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
-    if not same.size:
-        return None
-    at = same[np.argmin(order[same + 1])]
-    return int(order[at]), int(order[at + 1])
 
 
 def refuse_repeats(table: Table, column: int, names: Sequence[str], what: str, hint: str) -> None:

@@ -16,7 +16,7 @@ from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import open_source
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.formats import every_eval_ever, item_logs
+from bayes_sota.data.formats import item_logs
 from bayes_sota.data.formats.lm_evaluation import is_sample, parts_of_samples
 from bayes_sota.data.readers.parts import Choices, Part
 from bayes_sota.data.responses import MISSING, Responses
@@ -124,8 +124,8 @@ def _opened_json(content: Content, path: Path, name: str, choices: Choices) -> t
     value = try_json(first)
     if is_sample(value):
         return LM, parts_of_samples(json_lines(text, where), path, name, choices)
-    if every_eval_ever.is_record(value):
-        return EEE, every_eval_ever.parts_of_records(json_lines(text, where), where, choices)
+    if item_logs.is_record(value):
+        return EEE, item_logs.parts_of_records(json_lines(text, where), where, choices)
     if value is None:
         value = parse_json(text, where)
     elif rest.strip():

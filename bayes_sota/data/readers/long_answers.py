@@ -18,7 +18,7 @@ from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
-from bayes_sota.data.outcomes import Runs
+from bayes_sota.data.outcomes import Runs, runs_behind
 from bayes_sota.data.readers.columns import (
     WORDS,
     answer_of,
@@ -59,8 +59,8 @@ class Widened:
     Attributes
     ----------
     table : Table
-    task_column, cluster_column : str or None
-        Columns of the tasks and clusters of the items.
+    choices : Choices
+        With the columns of the tasks and clusters of the items.
     n_runs : int, ndarray of int, shape (n_items, n_classifiers), or None
         Runs behind each outcome, which is the share of right ones; of each where they differ.
         None for single answers, and for numbers, which then are means of any runs.
@@ -69,8 +69,7 @@ class Widened:
     """
 
     table: Table
-    task_column: str | None = None
-    cluster_column: str | None = None
+    choices: Choices
     n_runs: Runs = None
     notes: tuple[str, ...] = ()
 
@@ -143,7 +142,7 @@ def widen(
                 f"{table.where}: run_column is for tables with a row per classifier, item and run; "
                 f"there are {table.listed_columns()}"
             )
-        return Widened(table, choices.task_column, choices.cluster_column)
+        return Widened(table, choices)
     methods, items, outcome = columns
     roles = role_columns(table, choices, _ROLES, columns)
     notes = [
@@ -167,7 +166,7 @@ def widen(
     grid = place_rows(
         table, [*axes, *further], np.arange(values.size), holds="an answer", hint=hint
     )
-    refuse_misspelt(table, methods, (axes[0].names, axes[0].codes), axes[1].codes)
+    refuse_misspelt(table, methods, axes[0], axes[1].codes)
     outcomes, n_runs, remarks = _outcomes(grid, values, counts)
     first = renumbered(axes[1].codes)[1].tolist()
     kept = ([group.names[code] for code in group.codes[first]] for group in groups.values())
@@ -178,7 +177,8 @@ def widen(
         places=[table.places[row] for row in first],
     )
     task, cluster = (None if j is None else table.header[j] for j in (tasks, clusters))
-    return Widened(wide, task, cluster, n_runs, (*notes, *remarks))
+    found = replace(choices, task_column=task, cluster_column=cluster)
+    return Widened(wide, found, n_runs, (*notes, *remarks))
 
 
 def _axes(
@@ -201,8 +201,6 @@ def _axes(
 
 def _numbers_of_runs(table: Table, runs: int, outcome: int) -> FloatArray | None:
     """How many runs each row counts, where the outcome is how many of them are right."""
-    if normalize_name(table.header[runs]) not in _COUNTS:
-        return None
     cells = [as_numbers(listed_cells(table, column)) for column in (runs, outcome)]
     return cells[0] if counts_right(table.header[runs], *cells) else None
 
@@ -218,14 +216,9 @@ def _outcomes(
     totals = (each * ~np.isnan(every)).sum(axis=over_runs)
     with np.errstate(invalid="ignore"):
         means = np.nansum(every, axis=over_runs) / totals
-    most = int(totals.max())
-    if most <= 1:
-        return means, None, []
-    least = int(totals[totals > 0].min())
-    told = [f"items have {least:,} to {most:,} runs; a score is the mean of their means"]
+    n_runs, told = runs_behind(totals.T)
     are_answers = counts is not None or np.isin(answers[~np.isnan(answers)], (0, 1)).all()
-    n_runs = number_of_runs(totals.T) if are_answers else None
-    return means, n_runs, told if least < most else []
+    return means, n_runs if are_answers else None, told
 
 
 def counts_right(name: str, runs: FloatArray, right: FloatArray) -> bool:
@@ -281,21 +274,7 @@ def _two_groups(table: Table, items: Axis, groups: Axis, row: int, other: int) -
     )
 
 
-def number_of_runs(counts: NDArray[Any]) -> Runs:
-    """Runs behind each outcome, (n_items, n_classifiers), 0 where it is missing: or one number.
-
-    Examples
-    --------
-    >>> number_of_runs(np.array([[3, 3], [0, 3]])), number_of_runs(np.array([[3, 2]])).tolist()
-    (3, [[3, 2]])
-    """
-    least, most = int(counts[counts > 0].min(initial=counts.max())), int(counts.max())
-    return least if least == most else np.maximum(counts, 1).astype(np.int64)
-
-
-def refuse_misspelt(
-    table: Table, column: int, coded: tuple[Sequence[str], IntArray], item: IntArray
-) -> None:
+def refuse_misspelt(table: Table, column: int, classifiers: Axis, item: IntArray) -> None:
     """Raise ``InputError`` where a name has few items, all of which one that is like it lacks.
 
     Names that differ by case and punctuation only are the same even where they have many.
@@ -304,12 +283,11 @@ def refuse_misspelt(
     ----------
     table, column
         Where the names stand.
-    coded : (sequence of str, ndarray)
-        Different names, and which one each row has.
+    classifiers : Axis
     item : ndarray, shape (n_rows,)
         Which item each row is about.
     """
-    names, codes = coded
+    names, codes = classifiers.names, classifiers.codes
     counts = np.bincount(codes, minlength=len(names))
     spelt: dict[str, list[str]] = {}
     for name in names:

@@ -12,10 +12,10 @@ from itertools import combinations
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import normalize_name
-from bayes_sota.data.readers.columns import ACCURACIES, WORDS, name_words, several
+from bayes_sota.data.readers.columns import ACCURACIES, WORDS, name_words
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
@@ -25,20 +25,6 @@ _RANK = re.compile(r"(.+)[\W_]rank", re.IGNORECASE)
 _AT = re.compile(r"(?:^|[\W_])([a-z]+)@(\d+)", re.IGNORECASE)  # precision@1
 _MEANS = frozenset(("mean", "average", "averages", "averaged", "avg"))
 _AT_K = {"r": "recall", "p": "precision"}
-_RATES = frozenset(
-    (  # of some of the items each: no scores of a part of them
-        "sensitivity",
-        "sens",
-        "specificity",
-        "spec",
-        "precision",
-        "recall",
-        "ppv",
-        "npv",
-        "tpr",
-        "tnr",
-    )
-)
 _ERRORS = (
     'give metric="score" and standard_error, the standard error of one score, or stderr_column, a '
     "column of them"
@@ -253,7 +239,8 @@ def _averaged(scores: FloatArray, others: Mapping[str, FloatArray]) -> list[str]
     One or two columns beside the parts may be something else. What could agree by chance, as few
     scores of two digits do, does not count.
     """
-    others = {name: values for name, values in others.items() if not name_words(name) & _RATES}
+    rates = WORDS["rates"].keys()
+    others = {name: values for name, values in others.items() if not name_words(name) & rates}
     if len(others) < 2:
         return []
     names, every = list(others), np.array(list(others.values()))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, shown
+from bayes_sota.core.text import counted, several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.outcomes import Runs
@@ -33,7 +33,6 @@ from bayes_sota.data.readers.columns import (
     numbers_of,
     only_column,
     refuse_repeats,
-    several,
 )
 from bayes_sota.data.readers.counters import find_counters, refuse_counters
 from bayes_sota.data.readers.long_answers import (
@@ -47,6 +46,10 @@ from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_metr
 from bayes_sota.data.readers.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.responses import MISSING
 
+_GROUPS = {
+    "cluster": WORDS["clusters"],
+    "task": dict.fromkeys(WORDS["item_tasks"].keys() - WORDS["people"].keys()),
+}
 _MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
 
 
@@ -61,8 +64,10 @@ class ColumnRoles:
         Item of each row, each once; the number of the row where no column names them.
     named : bool
         Whether a column names the items.
-    truth, clusters, tasks : int or None
-        Positions of the true classes, the clusters and the tasks.
+    truth : int or None
+        Position of the true classes.
+    groups : dict of str to int
+        Positions of the clusters ("cluster") and tasks ("task"), where there are any.
     methods : tuple of int
         Positions of the methods.
     n_runs : int, ndarray of int, shape (n_items, n_methods), or None
@@ -75,8 +80,7 @@ class ColumnRoles:
     items: tuple[str, ...]
     named: bool
     truth: int | None
-    clusters: int | None
-    tasks: int | None
+    groups: Mapping[str, int]
     methods: tuple[int, ...]
     n_runs: Runs
     notes: tuple[str, ...]
@@ -90,19 +94,18 @@ class ColumnRoles:
         """Numbers of the methods as ``numbers_in`` reads them, methods x items."""
         return numbers_of(self.table, self.methods, value_of, complaint)
 
-    def groups(self, what: str) -> tuple[str, ...] | None:
-        """Cluster or task of each item; None without any."""
-        column = self.clusters if what == "cluster" else self.tasks
+    def names_of(self, what: str) -> dict[str, str]:
+        """Cluster or task of each item; empty without any."""
+        column = self.groups.get(what)
         if column is None:
-            return None
+            return {}
         for row, cell in enumerate(self.table.columns[column]):
             if is_missing(cell):
                 raise InputError(f"{self.table.place(row, column)}: the {what} is missing")
-        return tuple(names_in(self.table, column, what))
+        return dict(zip(self.items, names_in(self.table, column, what), strict=True))
 
     def joined(self, values: FloatArray) -> Joined:
         """Outcomes of these methods, (n_methods, n_items), with all that their table says."""
-        groups = {what: self.groups(what) for what in ("task", "cluster")}
         return Joined(
             names=self.method_names,
             methods=self.method_names,
@@ -111,8 +114,8 @@ class ColumnRoles:
             n_runs=self.n_runs,
             are_answers=False,
             notes=self.notes,
-            tasks=groups["task"],
-            clusters=groups["cluster"],
+            tasks=tuple(self.names_of("task").values()) or None,
+            clusters=tuple(self.names_of("cluster").values()) or None,
         )
 
 
@@ -154,12 +157,10 @@ def find_roles(
     check_names(table.where, {j: name for j, name in enumerate(table.header) if name or j})
     asked = table.find_all(choices.item_column) if choices.item_column else []
     free = [j for j in range(len(table.header)) if j not in asked]
-    clusters = _group_position(table, wide.cluster_column, WORDS["clusters"], "cluster", free)
-    words = dict.fromkeys(WORDS["item_tasks"].keys() - WORDS["people"].keys())
-    tasks = _group_position(table, wide.task_column, words, "task", free)
-    items = _item_position(table, choices.item_column, (clusters, tasks), truth, only_answers)
-    table, notes = _without_last_summaries(table, tasks if items is None else items)
-    taken = (clusters, tasks, items)
+    groups = _group_positions(table, wide.choices, free)
+    items = _item_position(table, choices.item_column, groups, truth, only_answers)
+    table, notes = _without_last_summaries(table, groups.get("task") if items is None else items)
+    taken = (*groups.values(), items)
     positions = [j for j in named_in(table, truth) if j not in taken]
     labels = only_column(table, label_column, positions, "the truth", "keep one, or label_column")
     methods = [j for j in range(len(table.header)) if j not in (*taken, labels)]
@@ -180,19 +181,17 @@ def find_roles(
     are_classes = labels is not None and truth is not WORDS["labels"]  # whole numbers as well
     if not are_classes:
         items, methods = _without_counter(table, items, methods)
-    groups = (("cluster", wide.cluster_column, clusters), ("task", wide.task_column, tasks))
     told = [
         f"{what}s are taken from column {shown(table.header[column])}"
-        for what, wanted, column in groups
-        if column is not None and wanted is None
+        for what, column in groups.items()
+        if getattr(wide.choices, f"{what}_column") is None
     ]
     return ColumnRoles(
         table,
         _item_names(table, items),
         items is not None,
         labels,
-        clusters,
-        tasks,
+        groups,
         tuple(methods),
         wide.n_runs,
         (*wide.notes, *notes, *told),
@@ -210,14 +209,19 @@ def _without_last_summaries(table: Table, label: int | None) -> tuple[Table, lis
     return table.at(range(last)), [f"left out the last rows, which are no items: {names}"]
 
 
-def _group_position(
-    table: Table, wanted: str | None, words: Collection[str], what: str, free: Collection[int]
-) -> int | None:
-    """Column of the clusters or tasks, which may be in another table; else recognised if free."""
-    if wanted is not None and not table.find_all(wanted):
-        return None
-    positions = [j for j in named_in(table, words) if j in free and not _are_outcomes(table, j)]
-    return only_column(table, wanted, positions, f"the {what}s", f"{what}_column")
+def _group_positions(table: Table, choices: Choices, free: Collection[int]) -> dict[str, int]:
+    """Columns of clusters and tasks, which may be in another table; else recognised if free."""
+    groups = {}
+    for what, words in _GROUPS.items():
+        option = f"{what}_column"
+        wanted = getattr(choices, option)
+        if wanted is not None and not table.find_all(wanted):
+            continue
+        positions = [j for j in named_in(table, words) if j in free and not _are_outcomes(table, j)]
+        column = only_column(table, wanted, positions, f"the {what}s", option)
+        if column is not None:
+            groups[what] = column
+    return groups
 
 
 def _are_outcomes(table: Table, column: int) -> bool:
@@ -240,20 +244,20 @@ def _without_counter(
 def _item_position(
     table: Table,
     wanted: str | None,
-    groups: tuple[int | None, int | None],
+    groups: Mapping[str, int],
     truth: Collection[str],
     only_answers: bool,
 ) -> int | None:
     """Column of the items: as asked for, by its name, or the first one if it is a list of names."""
     if wanted is not None:
         chosen = find_column(table, wanted, "item_column")
-        if chosen in groups:
-            what = "clusters" if chosen == groups[0] else "tasks"
-            raise InputError(
-                f"{table.where}: column {shown(wanted)} cannot be items and {what} both"
-            )
+        for what, column in groups.items():
+            if chosen == column:
+                raise InputError(
+                    f"{table.where}: column {shown(wanted)} cannot be items and {what}s both"
+                )
         return chosen
-    first = next(j for j in range(3) if j not in groups)
+    first = next(j for j in range(3) if j not in groups.values())
     named = named_in(table, WORDS["items"])
     if first in named:
         return first
@@ -347,14 +351,14 @@ def join_tables(tables: Mapping[Path, Table], choices: Choices) -> tuple[Joined,
         raise InputError(f"{files}: there is no column of a method")
     notes = [] if truth is None else truth.notes(parts, every)
     notes += [note for roles in every for note in roles.notes]
-    clusters, tasks = (_groups(every, what) for what in ("cluster", "task"))
+    clusters, tasks = (_group_of_items(every, what) for what in ("cluster", "task"))
     joined = join_parts(parts)
     joined = replace(
         joined,
         n_runs=n_runs,
         notes=tuple(dict.fromkeys((*notes, *joined.notes))),
-        tasks=_groups_of(tasks, joined.items, "task"),
-        clusters=_groups_of(clusters, joined.items, "cluster"),
+        tasks=_of_items(tasks, joined.items, "task"),
+        clusters=_of_items(clusters, joined.items, "cluster"),
     ).without(choices.leave_out)
     values = joined.values
     if np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all():
@@ -375,23 +379,12 @@ def _parts(
         outcomes = [(roles.items, values) for values in numbers]
     else:
         outcomes = [truth.compare(roles, column) for column in roles.methods]
+    left_out = () if truth is None else tuple(i for i in roles.items if i not in truth.classes)
     parts = []
     for number, (name, (items, values)) in enumerate(zip(names, outcomes, strict=True), before):
         method, label = _split(name, separator)
-        left_out = () if truth is None else tuple(i for i in roles.items if i not in truth.classes)
-        run = (number,) if label else ()
-        parts.append(
-            Part(
-                roles.table.where,
-                method,
-                items,
-                values,
-                run=run,
-                label=label,
-                left_out=left_out,
-                reason="without a truth",
-            )
-        )
+        part = Part(roles.table.where, method, items, values, reason="without a truth")
+        parts.append(replace(part, run=(number,) if label else (), label=label, left_out=left_out))
     return parts
 
 
@@ -517,27 +510,22 @@ def _truth(tables: Sequence[ColumnRoles]) -> _Truth | None:
     return _Truth(column, classes) if column else None
 
 
-def _groups(tables: Iterable[ColumnRoles], what: str) -> dict[str, str] | None:
-    """Cluster or task of each item; None where no table has any."""
+def _group_of_items(tables: Iterable[ColumnRoles], what: str) -> dict[str, str]:
+    """Cluster or task of each item; empty where no table has any."""
     groups: dict[str, str] = {}
     for roles in tables:
-        names = roles.groups(what)
-        pairs = () if names is None else zip(roles.items, names, strict=True)
-        for row, (item, name) in enumerate(pairs):
+        for row, (item, name) in enumerate(roles.names_of(what).items()):
             if groups.setdefault(item, name) != name:
-                column = (roles.clusters if what == "cluster" else roles.tasks) or 0
+                place = roles.table.place(row, roles.groups[what])
                 raise InputError(
-                    f"{roles.table.place(row, column)}: item {shown(item)} is in {what} "
-                    f"{shown(groups[item])} elsewhere"
+                    f"{place}: item {shown(item)} is in {what} {shown(groups[item])} elsewhere"
                 )
-    return groups or None
+    return groups
 
 
-def _groups_of(
-    groups: Mapping[str, str] | None, items: Sequence[str], what: str
-) -> tuple[str, ...] | None:
-    """Cluster or task of each item."""
-    if groups is None:
+def _of_items(groups: Mapping[str, str], items: Sequence[str], what: str) -> tuple[str, ...] | None:
+    """Cluster or task of each of the joined items."""
+    if not groups:
         return None
     lacking = [item for item in items if item not in groups]
     if lacking:

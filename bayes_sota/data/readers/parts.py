@@ -8,17 +8,18 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import codes_of, nearest, shown
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.text import codes_of, nearest, several, shown
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.outcomes import Runs, runs_at
-from bayes_sota.data.readers.columns import several
+from bayes_sota.data.outcomes import Runs, runs_at, runs_behind
 from bayes_sota.data.responses import Responses
 
 _LARGEST_LOSS = 0.5  # of the items of a file; more is another test set
@@ -110,22 +111,6 @@ class Part:
         lost = tuple(item for item in outcomes if item not in known)
         values = np.array(list(known.values()), np.float64)
         return cls(where, method, tuple(known), values, left_out=lost, **more)
-
-    def only(self, items: Collection[str], task: str) -> "Part":
-        """Some of the items, which are those of a task."""
-        rows = [row for row, item in enumerate(self.items) if item in items]
-        return replace(
-            self,
-            items=tuple(self.items[row] for row in rows),
-            values=self.values[rows],
-            task=task,
-            hashes={item: mark for item, mark in self.hashes.items() if item in items},
-            left_out=tuple(item for item in self.left_out if item in items),
-        )
-
-    def keys(self, prefixed: bool) -> tuple[str, ...]:
-        """Names of the items, with their task where there are several."""
-        return tuple(f"{self.task}/{item}" for item in self.items) if prefixed else self.items
 
 
 def file_names(paths: Sequence[Path]) -> dict[Path, str]:
@@ -234,17 +219,32 @@ class ItemLabels:
                     f"before; every item has one {what}"
                 )
 
-    def split(self, parts: Iterable[Part]) -> list[Part]:
-        """The parts with their clusters, one for each task."""
-        split: list[Part] = []
-        tasks = self._found["task"]
-        for part in parts:
-            whole = replace(part, clusters=self._found["cluster"])
-            of_task: dict[str, set[str]] = {}
-            for item in (*part.items, *part.left_out) if tasks else ():
-                of_task.setdefault(tasks[item], set()).add(item)
-            split += [whole.only(items, task) for task, items in of_task.items()] or [whole]
-        return split
+    def parts(
+        self,
+        where: str,
+        method: str,
+        runs: Mapping[tuple[Any, ...], Mapping[str, float | None]],
+        *,
+        task: str,
+        hashes: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> list[Part]:
+        """Parts of the outcomes of every run, one for each task of which the items say that.
+
+        ``task`` is that of items that say none; ``more`` are fields of every ``Part``.
+        """
+        parts: list[Part] = []
+        more["clusters"] = self._found["cluster"]
+        for run in sorted(runs):
+            of_task: dict[str, dict[str, float | None]] = {}
+            for item, outcome in sorted(runs[run].items(), key=lambda pair: pair[1] is None):
+                of_task.setdefault(self._found["task"].get(item, task), {})[item] = outcome
+            for name, outcomes in of_task.items():
+                marks = {item: mark for item, mark in (hashes or {}).items() if item in outcomes}
+                parts.append(
+                    Part.of(where, method, outcomes, task=name, run=run, hashes=marks, **more)
+                )
+        return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,32 +369,35 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     notes = [note for part in parts for note in part.notes]
     notes += _check_comparable(parts)
     _check_given_once(parts)
-    places = _Places(prefixed=len({part.task for part in parts}) > 1)
-    if places.prefixed:
+    several_tasks = len({part.task for part in parts}) > 1
+    if several_tasks:
         of_method: dict[str, list[str]] = {}
         for part in parts:
             of_method.setdefault(part.method, []).append(part.task)
         refuse_lacking(of_method)
     columns = _columns(parts)
-    items = places.common(list(columns.values()))
-    notes += _losses(parts, set(items), places.prefixed)
-    values, counts = np.empty((2, len(columns), len(items)))
-    for row, number, of in zip(values, counts, columns.values(), strict=True):
-        row[:], number[:] = places.mean(of, items)
-    least, most = int(counts.min()), int(counts.max())
-    if least < most:
-        notes.append(f"items have {least:,} to {most:,} runs; a score is the mean of their means")
-    tasks_of, clusters = _labels(parts, places)
+    places = _Places(chain(*columns.values()), several_tasks)
+    values = np.zeros((len(columns), len(places.names)))
+    counts = np.zeros(values.shape, np.int32)
+    for total, count, of in zip(values, counts, columns.values(), strict=True):
+        for part in of:
+            total[places.of(part)] += part.values
+            count[places.of(part)] += 1
+    common = counts.all(axis=0)
+    notes += _losses(parts, common, places)
+    values, counts = (numbers.compress(common, axis=1) for numbers in (values, counts))
+    n_runs, told = runs_behind(counts.T)
+    clusters = _clusters(parts, places)
     return Joined(
         names=tuple(columns),
         methods=tuple(of[0].method for of in columns.values()),
-        items=items,
-        values=values.T,
-        n_runs=None if most == 1 else least if least == most else counts.T.astype(np.int64),
+        items=tuple(compress(places.names, common)),
+        values=(values / counts).T,
+        n_runs=n_runs,
         are_answers=all(np.isin(part.values, (0, 1)).all() for part in parts),
-        notes=tuple(dict.fromkeys(notes)),
-        tasks=tuple(tasks_of[item] for item in items) if places.prefixed else None,
-        clusters=tuple(clusters[item] for item in items) if clusters else None,
+        notes=tuple(dict.fromkeys((*notes, *told))),
+        tasks=tuple(compress(places.tasks, common)) if several_tasks else None,
+        clusters=tuple(clusters[i] for i in np.flatnonzero(common).tolist()) if clusters else None,
     )
 
 
@@ -435,40 +438,23 @@ def check_left_out(names: Collection[str], methods: Iterable[str], tasks: Iterab
 
 
 class _Places:
-    """Rows of items, looked up once for all parts that have the same items."""
+    """Every item of some parts with its place and task; those of a table are looked up once."""
 
-    def __init__(self, prefixed: bool) -> None:
-        self.prefixed = prefixed
-        self._keys: dict[tuple[int, str], tuple[str, ...]] = {}
-        self._rows: dict[tuple[int, str], Any] = {}
-
-    def keys(self, part: Part) -> tuple[str, ...]:
-        """Names of the items of a part, with their task where there are several."""
-        own = (id(part.items), part.task)
-        if own not in self._keys:
-            self._keys[own] = part.keys(self.prefixed)
-        return self._keys[own]
-
-    def common(self, columns: Sequence[Sequence[Part]]) -> tuple[str, ...]:
-        """Items of all columns, in the order of the first one."""
-        kinds = {tuple((id(part.items), part.task) for part in of): of for of in columns}
-        known = [dict.fromkeys(k for part in of for k in self.keys(part)) for of in kinds.values()]
-        return tuple(key for key in known[0] if all(key in other for other in known[1:]))
-
-    def mean(self, column: Sequence[Part], items: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
-        """Mean over the runs of a column, and how many there are, of each item."""
-        total, counts = np.zeros((2, len(items)))
-        for part in column:
+    def __init__(self, parts: Iterable[Part], prefixed: bool) -> None:
+        self.names: dict[str, int] = {}
+        self.tasks: list[str] = []
+        self._rows: dict[tuple[int, str], IntArray] = {}
+        for part in parts:
             own = (id(part.items), part.task)
             if own not in self._rows:
-                rows = {key: row for row, key in enumerate(items)}
-                places = [rows.get(key, -1) for key in self.keys(part)]
+                start = f"{part.task}/" if prefixed else ""
+                places = [self.names.setdefault(start + i, len(self.names)) for i in part.items]
                 self._rows[own] = np.array(places, np.intp)
-            at = self._rows[own]
-            kept = at >= 0
-            total[at[kept]] += part.values[kept]
-            counts[at[kept]] += 1
-        return total / counts, counts
+                self.tasks += [part.task] * (len(self.names) - len(self.tasks))
+
+    def of(self, part: Part) -> IntArray:
+        """Places of the items of a part."""
+        return self._rows[id(part.items), part.task]
 
 
 def _columns(parts: Sequence[Part]) -> dict[str, list[Part]]:
@@ -481,21 +467,19 @@ def _columns(parts: Sequence[Part]) -> dict[str, list[Part]]:
     return {name: of for runs in columns.values() for name, of in runs.items()}
 
 
-def _labels(parts: Sequence[Part], places: _Places) -> tuple[dict[str, str], dict[str, str]]:
-    """Task and cluster of each item, as far as there are any."""
-    tasks: dict[str, str] = {}
-    clusters: dict[str, str] = {}
-    for part in parts:
-        keys = places.keys(part) if places.prefixed or part.clusters else ()
-        for key, item in zip(keys, part.items if keys else (), strict=True):
-            tasks[key] = part.task
+def _clusters(parts: Sequence[Part], places: _Places) -> dict[int, str]:
+    """Cluster of each item, by its place, as far as there are any."""
+    clusters: dict[int, str] = {}
+    for part in filter(lambda part: part.clusters, parts):
+        for place, item in zip(places.of(part).tolist(), part.items, strict=True):
             name = part.clusters.get(item)
-            if name is not None and clusters.setdefault(key, name) != name:
+            if name is not None and clusters.setdefault(place, name) != name:
                 raise InputError(
-                    f"{part.where}: item {shown(key)} is in cluster {shown(name)}, elsewhere in "
-                    f"{shown(clusters[key])}; every item has one cluster"
+                    f"{part.where}: item {shown(list(places.names)[place])} is in cluster "
+                    f"{shown(name)}, elsewhere in {shown(clusters[place])}; every item has one "
+                    "cluster"
                 )
-    return tasks, clusters
+    return clusters
 
 
 def _check_given_once(parts: Sequence[Part]) -> None:
@@ -555,16 +539,14 @@ def _check_comparable(parts: Sequence[Part]) -> list[str]:
     return notes
 
 
-def _losses(parts: Sequence[Part], common: set[str], prefixed: bool) -> list[str]:
+def _losses(parts: Sequence[Part], common: NDArray[np.bool_], places: _Places) -> list[str]:
     """What is left out of each file; an error where it is most."""
     notes = []
     for part in parts:
-        whole = not prefixed and len(common) == len(part.items)
-        pairs = () if whole else zip(part.items, part.keys(prefixed), strict=True)
-        lost = [item for item, key in pairs if key not in common]
+        lost = [part.items[row] for row in np.flatnonzero(~common[places.of(part)])]
         total = len(part.items) + len(part.left_out)
-        if len(common) < 2 or len(lost) + len(part.left_out) > _LARGEST_LOSS * total:
-            raise InputError(_mismatch(parts, common, (*part.left_out, *lost)))
+        if common.sum() < 2 or len(lost) + len(part.left_out) > _LARGEST_LOSS * total:
+            raise InputError(_mismatch(parts, int(common.sum()), (*part.left_out, *lost)))
         for items, reason in ((part.left_out, part.reason), (lost, "not in every file")):
             if items:
                 notes.append(
@@ -574,7 +556,7 @@ def _losses(parts: Sequence[Part], common: set[str], prefixed: bool) -> list[str
     return notes
 
 
-def _mismatch(parts: Sequence[Part], common: set[str], lost: Sequence[str]) -> str:
+def _mismatch(parts: Sequence[Part], n_common: int, lost: Sequence[str]) -> str:
     sizes: dict[str, int] = {}
     for part in parts:
         size = len(part.items) + len(part.left_out)
@@ -583,6 +565,6 @@ def _mismatch(parts: Sequence[Part], common: set[str], lost: Sequence[str]) -> s
     rest = f" and {len(listed) - 4} more files" if len(listed) > 4 else ""
     first = f"; the first without a match is {shown(lost[0])}" if lost else ""
     return (
-        f"the items do not match: {', '.join(listed[:4])}{rest}, and {len(common)} "
-        f"{'is' if len(common) == 1 else 'are'} in all{first}"
+        f"the items do not match: {', '.join(listed[:4])}{rest}, and {n_common} "
+        f"{'is' if n_common == 1 else 'are'} in all{first}"
     )

@@ -18,12 +18,7 @@ from bayes_sota.core.text import shown, shown_path
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.content import Content
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.files.opening import (
-    json_table,
-    open_source,
-    open_table,
-    table_of_frame,
-)
+from bayes_sota.data.files.opening import json_table, open_source, open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.battles import find_battles, read_battles
@@ -34,14 +29,15 @@ from bayes_sota.data.formats.fold_tables import (
     fold_scores_of_table,
 )
 from bayes_sota.data.formats.lm_evaluation import is_lm_eval, read_lm_eval
-from bayes_sota.data.formats.long_tables import is_long, read_long
-from bayes_sota.data.formats.score_columns import (
+from bayes_sota.data.formats.score_tables import (
     NotedScores,
     Orientation,
     ScoreFormat,
     ScoreOptions,
+    is_long,
+    read_long,
+    read_wide,
 )
-from bayes_sota.data.formats.wide_tables import read_wide
 from bayes_sota.data.frames import is_frame
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import Scheme, ScoreTable

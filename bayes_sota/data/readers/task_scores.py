@@ -117,7 +117,7 @@ def read_task_scores(
             n_test=sizes,
             standard_errors=errors,
             tasks=[table.header[j] for j in at],
-            names=None if named is None else entry_names(table, named),
+            names=entry_names(table, named),
             average=average,
             metric=measured,
             lower_is_better=lower_is_better,
