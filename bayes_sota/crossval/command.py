@@ -16,8 +16,10 @@ from bayes_sota.core.command import (
     OutputDirectory,
     OutputFile,
     Reported,
+    chosen_figure,
     chosen_seed,
     command,
+    figure_option,
     interval_option,
     model_option,
     number_option,
@@ -221,16 +223,14 @@ class _JudgeOutput(Reported):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        drawn = self.figure or self.report
-        if not drawn and self.figure_kind is not None:
-            raise InputError("--figure-kind needs --figure FILE or --report FILE")
-        if self.task is not None and (not drawn or self.kind not in _OF_ONE_TASK):
+        of_one_task = self.kind in _OF_ONE_TASK and (self.figure or self.report)
+        if self.task is not None and not of_one_task:
             raise InputError("--task is for a --figure of --figure-kind means or scores")
 
     @property
     def kind(self) -> str:
         """Kind of the figure."""
-        return self.figure_kind or "means"
+        return chosen_figure(self, self.figure_kind, "means")
 
 
 _JUDGE_OUTPUT = (
@@ -238,11 +238,7 @@ _JUDGE_OUTPUT = (
     seed_option,
     click.option("--task", help="Data set of a figure of means or scores."),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
-    click.option(
-        "--figure-kind",
-        type=click.Choice(_KINDS),
-        help="What the figure shows. Default: means, after each iteration.",
-    ),
+    figure_option(_KINDS, "What the figure shows. Default: means, after each iteration."),
     top_option(20, "Rows shown of a table."),
 )
 
