@@ -256,7 +256,6 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
 @_number_options
 def segmentation(
     mean: tuple[float, float],
-    n_test: int,
     sd: Any,
     sd_coefficients: tuple[float, float, float] | None,
     unbounded: bool,
@@ -278,7 +277,7 @@ def segmentation(
         )
     of = sd if sd_coefficients is None else (sd_coefficients, sd_coefficients)
     bounds = None if unbounded else (0.0, 1.0)
-    means = claims.ReportedMeans(*mean, n_test, sd=of, bounds=bounds, **options)
+    means = claims.ReportedMeans(*mean, sd=of, bounds=bounds, **options)
     return shown.deliver_claim(claims.report_means(means, best_of=best_of, level=shown.level))
 
 
@@ -371,8 +370,8 @@ def responses(
     asked = {name: options.pop(name) for name in _ASKED}
     if asked["level"] == _LEVEL:
         asked["level"] = None
-    pair, by, require = (asked[name] for name in ("pair", "by", "require"))
-    ways = {"--bayes": bayes, "--by task": by, "--pair": pair, "--pairs": asked["pairs"]}
+    pair, require = asked["pair"], asked["require"]
+    ways = {"--bayes": bayes, "--by task": asked["by"], "--pair": pair, "--pairs": asked["pairs"]}
     way = next((name for name, chosen in ways.items() if chosen), "")
     settings = _settings(way, asked, options) | {"draws": draws, "ci_prob": ci_prob}
     settings["random_seed"] = chosen_seed(shown.seed)
@@ -386,7 +385,7 @@ def responses(
         _check_single_runs(read.pop("methods", None))
     report = getattr(claims, _WAYS[way][0])(**read, **settings)
     write_result(shown.output, lambda: report.about if bayes else report.about.to_datatree())
-    draw = None if bayes else partial(_draw_methods, report, pair, by, ci_prob)
+    draw = None if bayes else partial(_draw_methods, report, way, pair, ci_prob)
     code = shown.deliver(report, top, draw)
     if require is None or report.content["verdict"] in ("better", require):
         return code
@@ -419,11 +418,11 @@ def _check_single_runs(methods: Sequence[str] | None) -> None:
 
 
 def _draw_methods(
-    report: "Report", pair: tuple[str, str] | None, by: str | None, ci_prob: float
+    report: "Report", way: str, pair: tuple[str, str] | None, ci_prob: float
 ) -> "PlotCollection":
-    if "n_told_apart" in report.content and pair is None:
+    if way == "--pairs":
         return claims.plot_pairs(report.frame, points=report.about.comparison.bounds == (0.0, 1.0))
-    if by is None:
+    if way != "--by task":
         return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
     of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
     return claims.plot_tasks(
@@ -625,26 +624,18 @@ def _gap(
 @field_options
 @seed_option
 @estimate_options
-def selection(
-    file: Path,
-    file_format: str,
-    correlation: float | None,
-    pairwise_correlation: float | None,
-    class_correlation: tuple[float, float] | None,
-    seed: int | None,
-    shown: Reported,
-    **options: Any,
-) -> int:
+def selection(file: Path, seed: int | None, shown: Reported, **options: Any) -> int:
     """The claim "best of all entries", with and without the luck of having been picked.
 
     FILE is a leaderboard, or a response matrix, as for bayes-sota board.
     """
     from bayes_sota.leaderboard.specification import chosen_model
 
-    rho = chosen_correlation(correlation, pairwise_correlation, class_correlation)
+    known = ("correlation", "pairwise_correlation", "class_correlation")
+    rho = chosen_correlation(*(options.pop(name) for name in known))
     of_rho = {name: options.pop(name) for name in OF_RHO}
     used_seed = chosen_seed(seed)
-    entries = read_file(file, file_format, **options)
+    entries = read_file(file, **options)
     rho = known_rho(rho, entries)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
