@@ -83,11 +83,6 @@ class _RunOutput(Reported):
                 option = f"--{name.replace('_', '-')}"
                 raise InputError(f"{option} is written as .csv, got {str(path)!r}")
 
-    def check(self, learners: Sequence[str]) -> None:
-        """Refuse tables of items that compare nothing, before anything is computed."""
-        if (self.responses or self.item_scores) and len(learners) < 2:
-            raise InputError("--responses and --item-scores compare at least 2 learners, got 1")
-
     def write(self, result: crossval.CrossValidation) -> None:
         """Write the files that were asked for."""
         if self.scores is not None:
@@ -193,9 +188,11 @@ def run(
         settings["rule"] = named_rule(settings["rule"], threshold)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
-    shown.check(names)
+    of_items = shown.responses or shown.item_scores
+    if of_items and len(names) < 2:
+        raise InputError("--responses and --item-scores compare at least 2 learners, got 1")
     attributes, labels, categories = crossval.read_task(file, target)
-    if (shown.responses or shown.item_scores) and len(set(labels.tolist())) > 2:
+    if of_items and len(set(labels.tolist())) > 2:
         raise InputError("--responses and --item-scores are of two classes, and labels of more")
     result = crossval.repeated_cross_validation(
         crossval.named_learners(names, categories),
@@ -324,13 +321,9 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
     scores, probabilities = _read(file, asked)
     seed = chosen_seed(shown.seed)
     if bayes:
-        tree = crossval.sample_comparison(
-            scores,
-            model=own["model"],
-            draws=own["draws"],
-            random_seed=seed,
-            progressbar=show_progress(shown.quiet, shown.as_json),
-        )
+        sampled = {name: own[name] for name in _ONLY_SAMPLED}
+        sampled["progressbar"] = show_progress(shown.quiet, shown.as_json)
+        tree = crossval.sample_comparison(scores, **sampled, random_seed=seed)
         write_result(shown.output, lambda: tree)
         compared = crossval.report_comparison(tree, **said)
         return shown.deliver(compared, shown.top, partial(crossval.plot_comparison, compared))
