@@ -22,11 +22,11 @@ from .planning import plan_claim as plan_claim
 from .planning import powered_size as powered_size
 from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
+from .plots import plot_pairs as plot_pairs
 from .plots import plot_tasks as plot_tasks
 from .plots_curves import plot_claim_sensitivity as plot_claim_sensitivity
 from .plots_curves import plot_claim_sizes as plot_claim_sizes
 from .plots_curves import plot_required_size as plot_required_size
-from .plots_pairs import plot_pairs as plot_pairs
 from .printed_accuracies import reported_claim as reported_claim
 from .sample import complete as complete
 from .sample import sample_claim as sample_claim

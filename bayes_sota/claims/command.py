@@ -1,6 +1,6 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,6 @@ from bayes_sota.core.command import (
     parse_tries,
     seed_option,
     show_progress,
-    together,
     top_option,
     write_result,
 )
@@ -74,36 +73,17 @@ def claim() -> None:
 
 @dataclass(frozen=True)
 class _Output(Reported):
-    """What a command shows and writes; checked before anything is computed."""
-
-    level: float
-    output: Path | None
-    seed: int | None
-
-
-@dataclass(frozen=True)
-class _Sampled(Reported):
-    """What a command shows and writes that may sample a model."""
+    """What a command shows and writes that may draw; checked before anything is computed."""
 
     output: Path | None
     seed: int | None
-
-    def of(self, sampled: dict[str, Any]) -> dict[str, Any]:
-        """Arguments of a sampler."""
-        progressbar = show_progress(self.quiet, self.as_json)
-        return {**sampled, "random_seed": chosen_seed(self.seed), "progressbar": progressbar}
-
-    def refuse(self, sampled: dict[str, Any]) -> None:
-        """Refuse what is for draws, where there are none."""
-        options = {f"--{name}": value for name, value in sampled.items()}
-        options |= {"--seed": self.seed, "--output": self.output}
-        refuse_unused("closed forms: it is for --bayes", options)
 
 
 @dataclass(frozen=True)
 class _OfNumbers(_Output):
     """The same of a claim from two reported numbers."""
 
+    level: float
     by_size: bool
 
     def __post_init__(self) -> None:
@@ -155,35 +135,33 @@ def _draw_sizes(report: "Report") -> "PlotCollection":
 _LEVEL = 0.05
 _level = number_option(LEVEL, "--level", default=_LEVEL, help="Of an accepted false claim.")
 _tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
-
-
 _any_accuracy = click.option(
     "--any-accuracy",
     is_flag=True,
     help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
 )
-
-
-_ONLY_SAMPLED = ("model", "draws")
-_bayes_draws = number_option(
-    _SAMPLED_DRAWS, "--draws", help="Draws of each chain (with --bayes); default 1000."
-)
 _bayes = click.option(
     "--bayes", is_flag=True, help="One Bayesian model of all, sampled with NUTS (PyMC)."
 )
-_bayes_options = together(_bayes, model_option, _bayes_draws)
-_output = click.option(
-    "--output", type=OutputFile("result"), help="Posterior draws as a DataTree: FILE.nc."
+_OUTPUT = (
+    *ESTIMATE_OPTIONS,
+    seed_option,
+    click.option(
+        "--output", type=OutputFile("result"), help="Posterior draws as a DataTree: FILE.nc."
+    ),
 )
-_by_size = click.option(
-    "--by-size", is_flag=True, help="The figure is about the number of test items."
+_output_options = partial(packed_options, kind=_Output, options=_OUTPUT)
+_number_options = partial(
+    packed_options,
+    kind=_OfNumbers,
+    options=(
+        *_OUTPUT,
+        _level,
+        click.option(
+            "--by-size", is_flag=True, help="The figure is about the number of test items."
+        ),
+    ),
 )
-_sampled_options = partial(
-    packed_options, kind=_Sampled, options=(*ESTIMATE_OPTIONS, seed_option, _output)
-)
-_CLAIM_OPTIONS = (*ESTIMATE_OPTIONS, seed_option, _output, _level)
-_claim_options = partial(packed_options, kind=_Output, options=_CLAIM_OPTIONS)
-_number_options = partial(packed_options, kind=_OfNumbers, options=(*_CLAIM_OPTIONS, _by_size))
 
 
 @command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
@@ -278,7 +256,6 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
 @_number_options
 def segmentation(
     mean: tuple[float, float],
-    n_test: int,
     sd: Any,
     sd_coefficients: tuple[float, float, float] | None,
     unbounded: bool,
@@ -300,26 +277,19 @@ def segmentation(
         )
     of = sd if sd_coefficients is None else (sd_coefficients, sd_coefficients)
     bounds = None if unbounded else (0.0, 1.0)
-    means = claims.ReportedMeans(*mean, n_test, sd=of, bounds=bounds, **options)
+    means = claims.ReportedMeans(*mean, sd=of, bounds=bounds, **options)
     return shown.deliver_claim(claims.report_means(means, best_of=best_of, level=shown.level))
 
 
-_WITHOUT_EFFECT = {
-    "--by task": ("no_selection", "level", "pairs", "rope", "average"),
-    "--pair": ("no_selection", "level", "pairs"),
-    "--pairs": ("no_selection", "level"),
-    "--bayes": (
-        "no_selection",
-        "level",
-        "pairs",
-        "rope",
-        "pair",
-        "margin",
-        "require",
-        "anytime",
-        "by",
-    ),
+_WAYS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "--bayes": ("sample_methods", (), ()),
+    "--by task": ("report_tasks", ("pair",), ("by",)),
+    "--pair": ("report_pairs", ("pair", "rope", "margin", "anytime"), ("require",)),
+    "--pairs": ("report_pairs", ("rope",), ("pairs",)),
+    "": ("report_methods", ("rope", "level"), ("no_selection",)),
 }
+"""What makes each report, its arguments of those asked, and what else has an effect on it."""
+_ASKED = ("no_selection", "level", "pairs", "rope", "pair", "margin", "require", "anytime", "by")
 
 
 @command(
@@ -378,16 +348,16 @@ _WITHOUT_EFFECT = {
     "--by", type=click.Choice(["task"]), help="The same in every task, drawn towards all of them."
 )
 @interval_option
-@_claim_options
+@_level
+@_output_options
 def responses(
     files: tuple[Path, ...],
     top: int,
-    no_selection: bool,
-    pairs: bool,
-    by: str | None,
-    require: str | None,
-    shown: _Output,
     bayes: bool,
+    model: str | None,
+    draws: int | None,
+    ci_prob: float,
+    shown: _Output,
     **options: Any,
 ) -> int:
     """From per-item outcomes of two or more methods.
@@ -397,38 +367,25 @@ def responses(
     logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
     statistics of HELM. They are joined on the item.
     """
-    pair, level = options["pair"], None if shown.level == _LEVEL else shown.level
-    model = options.pop("model")
+    asked = {name: options.pop(name) for name in _ASKED}
+    if asked["level"] == _LEVEL:
+        asked["level"] = None
+    pair, require = asked["pair"], asked["require"]
+    ways = {"--bayes": bayes, "--by task": asked["by"], "--pair": pair, "--pairs": asked["pairs"]}
+    way = next((name for name, chosen in ways.items() if chosen), "")
+    settings = _settings(way, asked, options) | {"draws": draws, "ci_prob": ci_prob}
+    settings["random_seed"] = chosen_seed(shown.seed)
     if bayes:
-        of = {"no_selection": no_selection, "level": level, "pairs": pairs, "require": require}
-        refuse("--bayes", options | of | {"by": by}, _WITHOUT_EFFECT["--bayes"])
-        return _sample_responses(files, top, shown, model, **options)
-    refuse_unused("the exact route: it is for --bayes", {"--model": model})
-    options["draws"] = options["draws"] or 10_000
-    what = "--by task" if by else "--pair" if pair else "--pairs" if pairs else ""
-    whole = {"no_selection": no_selection, "level": level, "pairs": pairs and what != "--pairs"}
-    refuse(what, options | whole, _WITHOUT_EFFECT.get(what, ()))
-    asked = {name: options.pop(name) for name in ("pair", "rope", "draws", "ci_prob")}
-    asked["random_seed"] = chosen_seed(shown.seed)
-    of_pair = {name: options.pop(name) for name in ("margin", "anytime")}
-    report_of: Callable[..., Report] = claims.report_pairs
-    if what == "--pair":
-        asked |= of_pair | {"margin": of_pair["margin"] or 0.0}
-        if require == "not-worse" and not of_pair["margin"]:
-            raise InputError("--require not-worse needs --margin: how much worse is not worse")
-    for flag, value in ({} if pair and not by else of_pair | {"require": require}).items():
-        if value:
-            raise InputError(f"--{flag} is for two methods: name them with --pair A B")
-    if by:
-        del asked["rope"]
-        report_of = claims.report_tasks
-    elif not what:
-        del asked["pair"]
-        asked |= {"level": shown.level, "selection": not no_selection}
-        report_of = claims.report_methods
-    report = report_of(**_read_outcomes(files, **options), **asked)
-    write_result(shown.output, report.about.to_datatree)
-    draw = partial(_draw_methods, report, pair, by, asked["ci_prob"])
+        settings |= {"model": model, "progressbar": show_progress(shown.quiet, shown.as_json)}
+    else:
+        refuse_unused("the exact route: it is for --bayes", {"--model": model})
+        settings["draws"] = draws or 10_000
+    read = _read_outcomes(files, **options)
+    if bayes:
+        _check_single_runs(read.pop("methods", None))
+    report = getattr(claims, _WAYS[way][0])(**read, **settings)
+    write_result(shown.output, lambda: report.about if bayes else report.about.to_datatree())
+    draw = None if bayes else partial(_draw_methods, report, way, pair, ci_prob)
     code = shown.deliver(report, top, draw)
     if require is None or report.content["verdict"] in ("better", require):
         return code
@@ -437,35 +394,35 @@ def responses(
     return 3
 
 
-def _sample_responses(
-    files: tuple[Path, ...], top: int, shown: _Output, model: Any, **options: Any
-) -> int:
-    """Methods by the model of all answers."""
-    for name in ("pair", "rope", "margin", "anytime"):
-        options.pop(name)
-    draws, ci_prob = options.pop("draws"), options.pop("ci_prob")
-    read = _read_outcomes(files, **options)
-    names = read.pop("methods", None)
-    if names is not None and len(set(names)) < len(names):
+def _settings(way: str, asked: dict[str, Any], reading: dict[str, Any]) -> dict[str, Any]:
+    """What was asked of a report, as its arguments; what has no effect on it is refused."""
+    _, arguments, others = _WAYS[way]
+    unused = [name for name in asked if name not in (*arguments, *others)]
+    of_pairs = () if way == "--bayes" else ("margin", "anytime", "require")
+    refuse(way, asked, [name for name in unused if name not in of_pairs])
+    if way == "--by task":
+        refuse(way, reading, ["average"])
+    if way == "--pair" and asked["require"] == "not-worse" and not asked["margin"]:
+        raise InputError("--require not-worse needs --margin: how much worse is not worse")
+    for name in of_pairs:
+        if name in unused and asked[name]:
+            raise InputError(f"--{name} is for two methods: name them with --pair A B")
+    chosen = {name: asked[name] for name in arguments}
+    settings = {name: x for name, x in chosen.items() if x is not None and x is not False}
+    return settings | ({"selection": False} if asked["no_selection"] else {})
+
+
+def _check_single_runs(methods: Sequence[str] | None) -> None:
+    if methods is not None and len(set(methods)) < len(methods):
         raise InputError("--bayes takes one run of each method: leave out --run-separator")
-    report = claims.sample_methods(
-        **read,
-        model=model,
-        draws=draws,
-        ci_prob=ci_prob,
-        random_seed=chosen_seed(shown.seed),
-        progressbar=show_progress(shown.quiet, shown.as_json),
-    )
-    write_result(shown.output, lambda: report.about)
-    return shown.deliver(report, top)
 
 
 def _draw_methods(
-    report: "Report", pair: tuple[str, str] | None, by: str | None, ci_prob: float
+    report: "Report", way: str, pair: tuple[str, str] | None, ci_prob: float
 ) -> "PlotCollection":
-    if "n_told_apart" in report.content and pair is None:
+    if way == "--pairs":
         return claims.plot_pairs(report.frame, points=report.about.comparison.bounds == (0.0, 1.0))
-    if by is None:
+    if way != "--by task":
         return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
     of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
     return claims.plot_tasks(
@@ -667,26 +624,18 @@ def _gap(
 @field_options
 @seed_option
 @estimate_options
-def selection(
-    file: Path,
-    file_format: str,
-    correlation: float | None,
-    pairwise_correlation: float | None,
-    class_correlation: tuple[float, float] | None,
-    seed: int | None,
-    shown: Reported,
-    **options: Any,
-) -> int:
+def selection(file: Path, seed: int | None, shown: Reported, **options: Any) -> int:
     """The claim "best of all entries", with and without the luck of having been picked.
 
     FILE is a leaderboard, or a response matrix, as for bayes-sota board.
     """
     from bayes_sota.leaderboard.specification import chosen_model
 
-    rho = chosen_correlation(correlation, pairwise_correlation, class_correlation)
+    known = ("correlation", "pairwise_correlation", "class_correlation")
+    rho = chosen_correlation(*(options.pop(name) for name in known))
     of_rho = {name: options.pop(name) for name in OF_RHO}
     used_seed = chosen_seed(seed)
-    entries = read_file(file, file_format, **options)
+    entries = read_file(file, **options)
     rho = known_rho(rho, entries)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
@@ -714,10 +663,12 @@ def selection(
 @_any_accuracy
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
-@_bayes_options
-@_sampled_options
+@number_option(_SAMPLED_DRAWS, "--draws", help="Draws of each chain (with --bayes); default 1000.")
+@model_option
+@_bayes
+@_output_options
 def batch(
-    file: Path, any_accuracy: bool, top: int, shown: _Sampled, bayes: bool, **options: Any
+    file: Path, any_accuracy: bool, top: int, shown: _Output, bayes: bool, **options: Any
 ) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
 
@@ -728,15 +679,19 @@ def batch(
     leaves them out, with the reason beside them. With --bayes the claims share what is known of
     their congruence, of accuracies only.
     """
-    sampled = {name: options.pop(name) for name in _ONLY_SAMPLED}
-    checked = not any_accuracy
+    options["check_counts"] = not any_accuracy
+    sampled = {name: options.pop(name) for name in ("model", "draws")}
     if bayes:
         refuse_unused("--bayes", {"--sd": options.pop("sd")})
-        review = claims.sample_review(file, check_counts=checked, **options, **shown.of(sampled))
+        sampled["progressbar"] = show_progress(shown.quiet, shown.as_json)
+        seed = chosen_seed(shown.seed)
+        review = claims.sample_review(file, **options, **sampled, random_seed=seed)
         write_result(shown.output, lambda: review.about)
     else:
-        shown.refuse(sampled)
-        review = claims.claims_table(file, check_counts=checked, **options)
+        unused = {f"--{name}": value for name, value in sampled.items()}
+        unused |= {"--seed": shown.seed, "--output": shown.output}
+        refuse_unused("closed forms: it is for --bayes", unused)
+        review = claims.claims_table(file, **options)
     shown.show(review, top, partial(_draw_claims, review))
     for reason in review.reasons:
         echo_problem("warning", reason if bayes else f"left out: {reason}")

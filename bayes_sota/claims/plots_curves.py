@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from arviz_plots import PlotCollection, visuals
 
 from bayes_sota.claims.means import crossing_of
@@ -111,10 +112,8 @@ def plot_claim_sensitivity(
     if unknown not in _XLABELS:
         raise InputError(f"unknown must be congruence or correlation, got {unknown!r}")
     x, p = _checked_curve(curve, unknown)
-    margin = 0.03 * float(x[-1] - x[0]) or 0.01
-    limits = make_bounds(float(x[0]) - margin, float(x[-1]) + margin)
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = Panel(make_collection({"p_false": limits}, figsize=(7.4, 4.2), **where), "p_false")
+    panel = _panel("p_false", _limits(x), **where)
     main, accent = COLORS["theta_sota"], COLORS["winner_skill"]
     lines = {"level": (level, f"level {level:.3g}", "black")}
     if assumed is None and p_false is not None:
@@ -129,15 +128,7 @@ def plot_claim_sensitivity(
     top = 1.04 * max(float(p.max()), level, p_false or 0.0)
     texts = {name: (text, color) for name, (_, text, color) in lines.items()}
     texts |= {name: (text, colors[name]) for name, (*_, text) in reversed(marks.items())}
-    _draw_texts(panel, dict(reversed(texts.items())), float(x[-1]), top)
-    _label_height(panel, "probability that the claim is false", level)
-    panel.set_axes(
-        limits,
-        xlabel=_XLABELS[unknown],
-        xlim=limits,
-        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)),
-        yticks=lambda _: make_ticks(0.0, top),
-    )
+    _finish_curve(panel, dict(reversed(texts.items())), x, top, xlabel=_XLABELS[unknown])
     crossing = crossing_of(np.column_stack([x, p]), level) if needed is None else needed
     finding = _needed_sentence(x, crossing, level, unknown)
     title_figure(panel.collection, finding if title is None else f"{title}\n{finding}")
@@ -272,7 +263,7 @@ def plot_required_size(
     left = max(0.0, float(gaps.min()) - 0.06 * reach)
     limits = make_bounds(left, float(gaps.max()) + _ROOM * reach)
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = Panel(make_collection({"n_needed": limits}, figsize=(7.4, 4.2), **where), "n_needed")
+    panel = _panel("n_needed", limits, **where)
     for index, (x, y) in enumerate(lines.values()):
         panel.line(f"line_{index}", x, y, COLORS[_PALETTE[index]])
     if n_test is not None:
@@ -422,10 +413,8 @@ def plot_claim_sizes(
     """
     x, lines = _checked_probabilities(table)
     top = 1.04 * max(0.05, *(float(y.max()) for y in lines.values()))
-    margin = 0.03 * float(x[-1] - x[0])
-    limits = make_bounds(float(x[0]) - margin, float(x[-1]) + margin)
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = Panel(make_collection({"p_false": limits}, figsize=(7.4, 4.2), **where), "p_false")
+    panel = _panel("p_false", _limits(x), **where)
     main, side = COLORS["theta_sota"], COLORS["prior"]
     for index, (level, _) in enumerate(needed):
         panel.draw(visuals.hline, f"level_{index}", level, color="black", width=0.8)
@@ -438,16 +427,8 @@ def plot_claim_sizes(
     for name, (place, height, text, color) in _size_marks(x, lines["curve"], needed, n_test, item):
         panel.dots(name, place, height, color)
         texts[name] = (text, color)
-    _draw_texts(panel, texts, float(x[-1]), top)
-    _label_height(panel, "probability that the claim is false", 0.05)
-    panel.set_axes(
-        limits,
-        xlabel=f"test {item}s",
-        xlim=limits,
-        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)),
-        yticks=lambda _: make_ticks(0.0, top),
-        xticks=log_ticks(float(x[0]), float(x[-1])),
-    )
+    ticks = log_ticks(float(x[0]), float(x[-1]))
+    _finish_curve(panel, texts, x, top, xlabel=f"test {item}s", xticks=ticks)
     level, size = needed[0]
     finding = f"The same difference holds at {100 * level:.3g}% on no number of {item}s drawn"
     if size is not None:
@@ -490,8 +471,29 @@ def _size_marks(
             yield f"needed_{index}", (float(np.log10(size)), level, text, "black")
 
 
-def _draw_texts(panel: Panel, texts: dict[str, tuple[str, str]], x: float, top: float) -> None:
-    """What is drawn, in its colours, above the curve, the first on top."""
+def _panel(name: str, limits: xr.DataArray, **where: Any) -> Panel:
+    return Panel(make_collection({name: limits}, figsize=(7.4, 4.2), **where), name)
+
+
+def _limits(x: FloatArray) -> xr.DataArray:
+    """Ends of the places, with some room on both sides."""
+    margin = 0.03 * float(x[-1] - x[0]) or 0.01
+    return make_bounds(float(x[0]) - margin, float(x[-1]) + margin)
+
+
+def _finish_curve(
+    panel: Panel, texts: dict[str, tuple[str, str]], x: FloatArray, top: float, **axis: Any
+) -> None:
+    """Axes, and above the curve what is drawn, in its colours, the first on top."""
+    _label_height(panel, "probability that the claim is false", 0.0)
     for row, (name, (text, color)) in enumerate(reversed(texts.items())):
         height = top * (1 + (row + 0.5) * _LINE)
-        panel.text(f"{name}_label", x, height, text, side="right", color=color)
+        panel.text(f"{name}_label", float(x[-1]), height, text, side="right", color=color)
+    limits = _limits(x)
+    panel.set_axes(
+        limits,
+        xlim=limits,
+        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)),
+        yticks=lambda _: make_ticks(0.0, top),
+        **axis,
+    )

@@ -126,7 +126,8 @@ def report_pairs(
     remarks, items = [*notes, *compared.notes], counted(compared.n_items, outcomes.unit)
     verdict, apart = dict[str, Any](), None
     if pair is not None:
-        verdict = _verdict_at_end(rows[0], compared.sign, margin)
+        lower, upper = sorted(compared.sign * x for x in rows[0]["difference"]["interval"])
+        verdict = {"verdict": verdict_at_end(lower, upper, margin)}
         if anytime:
             verdict = verdict_at_any_time(outcomes, pair, margin, ci_prob)
         verdict |= {"margin": margin, "anytime": anytime}
@@ -163,11 +164,6 @@ def report_pairs(
     )
 
 
-def _verdict_at_end(row: Row, sign: int, margin: float) -> Row:
-    lower, upper = sorted(sign * x for x in row["difference"]["interval"])
-    return {"verdict": verdict_at_end(lower, upper, margin)}
-
-
 def _verdict_said(verdict: Row, row: Row, ci_prob: float) -> str:
     """The verdict in a sentence."""
     told = {
@@ -197,12 +193,8 @@ def adjusted_chances(differences: FloatArray) -> FloatArray:
     """
     means, sds = differences.mean(axis=0), differences.std(axis=0)
     sds = np.where(sds > 0, sds, np.inf)
-    largest = np.concatenate(
-        [
-            np.max(np.abs(differences[start : start + _BLOCK] - means) / sds, axis=1)
-            for start in range(0, len(differences), _BLOCK)
-        ]
-    )
+    blocks = (differences[at : at + _BLOCK] for at in range(0, len(differences), _BLOCK))
+    largest = np.concatenate([np.max(np.abs(d - means) / sds, axis=1) for d in blocks])
     reached = np.searchsorted(np.sort(largest), np.abs(means) / sds)
     return 1 - reached / len(largest)
 
@@ -384,12 +376,12 @@ def report_tasks(
     rows.sort(key=lambda row: -compared.sign * row["difference"]["mean"] if pair else -row["p"])
     count = stand_by_method(rows, pair or compared.methods)
     remarks = [*notes, *compared.notes]
-    said = (
-        _pair_in_tasks(rows, count, ci_prob)
-        if pair
-        else best_said(compared.errors.scores, count, ci_prob)
-    )
-    first = pair[0] if pair else compared.methods[int(compared.average.mean(axis=0).argmax())]
+    if pair:
+        first, said = pair[0], _pair_in_tasks(rows, count, ci_prob)
+    else:
+        first = compared.methods[int(compared.average.mean(axis=0).argmax())]
+        said = best_said(compared.errors.scores, count, ci_prob)
+    cells = [_cells_of_task(row, bool(pair), ci_prob, draws, compared) for row in rows]
     return claim_report(
         {
             "tasks": rows,
@@ -404,9 +396,7 @@ def report_tasks(
         list(said),
         f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}",
         make_frame=lambda: frame_of([_flat(row) | _of_methods(row) for row in rows]),
-        tables=[
-            Table.of([_cells_of_task(row, bool(pair), ci_prob, draws, compared) for row in rows])
-        ],
+        tables=[Table.of(cells)],
         legend=[f"{_TASKS} {ci_prob:g}"],
         about=MethodsClaim(None, None, partial(tasks_tree, compared, outcomes, first, seed=seed)),
     )

@@ -74,18 +74,10 @@ def report_methods(
         selected, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
     rows = _methods(of, selected, ci_prob, rope)
     remarks = [*notes, *of.notes, *told]
-    tied = [row["name"] for row in rows if row["tied_with_best"]]
     alone, in_clusters = _reported_alone(of, outcomes), of.n_clusters != of.n_items
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
-    answer = _answer(of, selected, tied, size, outcomes.unit)
     content: dict[str, Any] = {
-        "p_false": of.p_false,
-        "winner": of.methods[of.winner],
-        "runner_up": of.methods[of.runner_up],
-        "p_beaten": of.p_beaten,
-        "tied_with_best": tied,
-        "methods": rows,
-        "n_items": of.n_items,
+        **about_methods(of, rows),
         "n_clusters": of.n_clusters,
         "prob": ci_prob,
         "p_best": selected and dict(zip(of.methods, selected.p_best, strict=True)),
@@ -96,6 +88,7 @@ def report_methods(
         "seed": int(seed) if seed.isdigit() else seed,
         **alone,
     }
+    answer = _answer(of, selected, content["tied_with_best"], size, outcomes.unit)
     if rope is not None:
         words, chances = ("a_better", "equivalent", "b_better"), of.rope(rope)
         regions = dict(zip(words, chances[of.runner_up].tolist(), strict=True))
@@ -107,7 +100,7 @@ def report_methods(
         content,
         [*answer, *_without_items(of, alone)],
         f"Paired posterior, {kind}, {counted(len(of.draws), 'draw')}, seed {seed}",
-        make_frame=partial(_frame, rows),
+        make_frame=partial(methods_frame, rows),
         tables=[Table.of([_cells(of, row, ci_prob) for row in rows], f"{title} methods")],
         paragraph=[*answer, *as_sentences(remarks)],
         legend=[_legend(ci_prob, selected)],
@@ -115,6 +108,19 @@ def report_methods(
         measured=measured_of(outcomes),
         about=MethodsClaim(of, selected, tree),
     )
+
+
+def about_methods(of: MethodComparison, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Who leads, whether that is so, and who may be as good, given numbers of every method."""
+    return {
+        "p_false": of.p_false,
+        "winner": of.methods[of.winner],
+        "runner_up": of.methods[of.runner_up],
+        "p_beaten": of.p_beaten,
+        "tied_with_best": [row["name"] for row in rows if row["tied_with_best"]],
+        "methods": rows,
+        "n_items": of.n_items,
+    }
 
 
 def _corrected(
@@ -249,7 +255,7 @@ def _without_items(of: MethodComparison, alone: dict[str, Any]) -> Iterator[str]
         )
 
 
-def _frame(methods: list[dict[str, Any]]) -> "pd.DataFrame":
+def methods_frame(methods: list[dict[str, Any]]) -> "pd.DataFrame":
     """One row per method, the best score first."""
     import pandas as pd
 

@@ -244,13 +244,8 @@ def _numbers_of_runs(pilot: Pilot, costs: tuple[float, float] | None) -> list[in
         return [1]
     runs = {*_RUNS, pilot.n_runs}
     if costs and costs[1] > 0 and pilot.of_items > 0:
-        runs.add(
-            int(
-                np.clip(
-                    round((costs[0] * pilot.of_runs / costs[1] / pilot.of_items) ** 0.5), 1, 1000
-                )
-            )
-        )
+        cheapest = (costs[0] * pilot.of_runs / costs[1] / pilot.of_items) ** 0.5
+        runs.add(min(max(round(cheapest), 1), 1000))
     return sorted(runs)
 
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from bayes_sota.claims.review import ClaimRow
 from bayes_sota.claims.summary import claim_report
-from bayes_sota.claims.summary_methods import said_of_tied
+from bayes_sota.claims.summary_methods import about_methods, methods_frame, said_of_tied
 from bayes_sota.claims.summary_review import Review, read_review, review_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose
 from bayes_sota.core.tables import Report, Table
-from bayes_sota.core.text import as_sentences, chance, counted
+from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison
@@ -203,36 +203,29 @@ def sample_methods(
     )
     of = _compared(outcomes, tree)
     rows, seed = _rows(of, ci_prob), str(tree.attrs["random_seed"])
-    tied = [row["name"] for row in rows if row["tied_with_best"]]
-    others = [name for name in tied if name != of.methods[of.winner]]
-    said = [
-        f"On the same {counted(of.n_items, 'item')} {of.methods[of.winner]} has the best score of "
-        f"{len(rows)} methods; that it is better than {of.methods[of.runner_up]} is false with "
-        f"probability {chance(of.p_false)}.",
-        said_of_tied(others, len(rows)),
-        f"Another method is the best with probability {chance(of.p_beaten)}.",
-    ]
     content = {
-        "p_false": of.p_false,
-        "winner": of.methods[of.winner],
-        "runner_up": of.methods[of.runner_up],
-        "p_beaten": of.p_beaten,
-        "tied_with_best": tied,
-        "methods": rows,
-        "n_items": of.n_items,
+        **about_methods(of, rows),
         "prob": ci_prob,
         "source": source,
         "notes": list(notes),
         "seed": int(seed) if seed.isdigit() else seed,
         "model": tree.attrs["model_name"],
     }
+    winner = content["winner"]
+    others = [name for name in content["tied_with_best"] if name != winner]
+    said = [
+        f"On the same {counted(of.n_items, 'item')} {winner} has the best score of "
+        f"{len(rows)} methods; that it is better than {content['runner_up']} is false with "
+        f"probability {chance(of.p_false)}.",
+        said_of_tied(others, len(rows)),
+        f"Another method is the best with probability {chance(of.p_beaten)}.",
+    ]
     return claim_report(
         content,
         said,
         f"NUTS, model {content['model']}, {_size(tree)}, seed {seed}",
-        make_frame=lambda: _frame(rows),
+        make_frame=lambda: methods_frame(rows),
         tables=[Table.of([_cells(row, ci_prob) for row in rows], f"{source}: {len(rows)} methods")],
-        paragraph=[*said, *as_sentences(notes)],
         reasons=diagnose(tree)["reasons"],
         about=tree,
     )
@@ -276,14 +269,6 @@ def _rows(of: MethodComparison, ci_prob: float) -> list[dict[str, Any]]:
         }
         for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])
     ]
-
-
-def _frame(rows: list[dict[str, Any]]) -> Any:
-    import pandas as pd
-
-    frame = pd.DataFrame(rows)
-    lower, upper = zip(*frame.pop("interval"), strict=True)
-    return frame.assign(lower=lower, upper=upper)
 
 
 def _cells(row: dict[str, Any], ci_prob: float) -> dict[str, str]:

@@ -112,18 +112,12 @@ def average_ranks(
     ranks = rankdata(-np.round(numbers, 12), axis=1)
     mean, centred = ranks.mean(axis=0), ranks - (k + 1) / 2
     spread = float((centred**2).sum()) / (n * (k - 1))
-    chi_squared, p_value, f_statistic, f_p_value = (
-        _friedman(mean, spread, n) if spread else (None, None, None, None)
-    )
     unit = float(np.sqrt(k * (k + 1) / (6 * n)))
     return AverageRanks(
         checked_labels(names, k, "alternative"),
         mean,
         n,
-        chi_squared,
-        p_value,
-        f_statistic,
-        f_p_value,
+        *_friedman(mean, spread, n),
         _studentized(level, k) * unit,
         float(norm.isf(level / (2 * (k - 1)))) * unit,
         level,
@@ -131,8 +125,12 @@ def average_ranks(
     )
 
 
-def _friedman(ranks: FloatArray, spread: float, n: int) -> tuple[float, float, float, float]:
+def _friedman(
+    ranks: FloatArray, spread: float, n: int
+) -> tuple[float | None, float | None, float | None, float | None]:
     """Friedman's statistic and p, and Iman and Davenport's, of mean ranks on n data sets."""
+    if not spread:
+        return None, None, None, None
     k = ranks.size
     # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
     chi_squared = n * float(((ranks - (k + 1) / 2) ** 2).sum()) / spread

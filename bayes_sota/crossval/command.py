@@ -16,8 +16,10 @@ from bayes_sota.core.command import (
     OutputDirectory,
     OutputFile,
     Reported,
+    chosen_figure,
     chosen_seed,
     command,
+    figure_option,
     interval_option,
     model_option,
     number_option,
@@ -80,11 +82,6 @@ class _RunOutput(Reported):
             if path is not None and path.suffix.lower() != ".csv":
                 option = f"--{name.replace('_', '-')}"
                 raise InputError(f"{option} is written as .csv, got {str(path)!r}")
-
-    def check(self, learners: Sequence[str]) -> None:
-        """Refuse tables of items that compare nothing, before anything is computed."""
-        if (self.responses or self.item_scores) and len(learners) < 2:
-            raise InputError("--responses and --item-scores compare at least 2 learners, got 1")
 
     def write(self, result: crossval.CrossValidation) -> None:
         """Write the files that were asked for."""
@@ -191,9 +188,11 @@ def run(
         settings["rule"] = named_rule(settings["rule"], threshold)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
-    shown.check(names)
+    of_items = shown.responses or shown.item_scores
+    if of_items and len(names) < 2:
+        raise InputError("--responses and --item-scores compare at least 2 learners, got 1")
     attributes, labels, categories = crossval.read_task(file, target)
-    if (shown.responses or shown.item_scores) and len(set(labels.tolist())) > 2:
+    if of_items and len(set(labels.tolist())) > 2:
         raise InputError("--responses and --item-scores are of two classes, and labels of more")
     result = crossval.repeated_cross_validation(
         crossval.named_learners(names, categories),
@@ -221,16 +220,14 @@ class _JudgeOutput(Reported):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        drawn = self.figure or self.report
-        if not drawn and self.figure_kind is not None:
-            raise InputError("--figure-kind needs --figure FILE or --report FILE")
-        if self.task is not None and (not drawn or self.kind not in _OF_ONE_TASK):
+        of_one_task = self.kind in _OF_ONE_TASK and (self.figure or self.report)
+        if self.task is not None and not of_one_task:
             raise InputError("--task is for a --figure of --figure-kind means or scores")
 
     @property
     def kind(self) -> str:
         """Kind of the figure."""
-        return self.figure_kind or "means"
+        return chosen_figure(self, self.figure_kind, "means")
 
 
 _JUDGE_OUTPUT = (
@@ -238,11 +235,7 @@ _JUDGE_OUTPUT = (
     seed_option,
     click.option("--task", help="Data set of a figure of means or scores."),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
-    click.option(
-        "--figure-kind",
-        type=click.Choice(_KINDS),
-        help="What the figure shows. Default: means, after each iteration.",
-    ),
+    figure_option(_KINDS, "What the figure shows. Default: means, after each iteration."),
     top_option(20, "Rows shown of a table."),
 )
 
@@ -328,13 +321,9 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
     scores, probabilities = _read(file, asked)
     seed = chosen_seed(shown.seed)
     if bayes:
-        tree = crossval.sample_comparison(
-            scores,
-            model=own["model"],
-            draws=own["draws"],
-            random_seed=seed,
-            progressbar=show_progress(shown.quiet, shown.as_json),
-        )
+        sampled = {name: own[name] for name in _ONLY_SAMPLED}
+        sampled["progressbar"] = show_progress(shown.quiet, shown.as_json)
+        tree = crossval.sample_comparison(scores, **sampled, random_seed=seed)
         write_result(shown.output, lambda: tree)
         compared = crossval.report_comparison(tree, **said)
         return shown.deliver(compared, shown.top, partial(crossval.plot_comparison, compared))

@@ -4,7 +4,7 @@ Each draws a result or a summary; ``tests/crossval/test_plots.py`` reads the art
 measures that texts do not collide.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -101,7 +101,7 @@ def plot_running_means(
         parts = [x.astype(np.float64), *np.clip(one.interval.T, low, high)]
         band = xr.DataArray(np.stack(parts), _BAND, ("kwarg", "point"))
         panel.draw(visuals.fill_between_y, f"band_{j}", band, color=_PALETTE[j], alpha=0.16)
-        _line(panel, f"mean_{j}", x, one.mean, _PALETTE[j])
+        panel.line(f"mean_{j}", x, one.mean, _PALETTE[j])
     last = [one.mean[-1] for one in means]
     limits = _name_lines(panel, scores.learners, last, count, (low, high))
     _set_axes(panel, "iterations", (1, 1 + 1.36 * (count - 1)), limits, until=count)
@@ -157,10 +157,9 @@ def plot_iteration_scores(
             top = float(curve.sel(plot_axis="y").max())
             panel.area(f"density_{row}", curve, floor, 0.62 / top, COLORS["theta_sota"])
         marks = np.full(one.size, floor - 0.06)
-        panel.dots(f"iterations_{row}", _points(one), marks, COLORS["dark"], marker="|", size=30)
-        _line(panel, f"mean_{row}", [one.mean()] * 2, [floor, floor + 0.66], "#000000")
-        at = np.array([floor + 0.14])
-        panel.dots(f"median_{row}", _points([np.median(one)]), at, COLORS["winner_skill"])
+        panel.dots(f"iterations_{row}", one, marks, COLORS["dark"], marker="|", size=30)
+        panel.line(f"mean_{row}", [one.mean()] * 2, [floor, floor + 0.66], "#000000")
+        panel.dots(f"median_{row}", np.median(one), floor + 0.14, COLORS["winner_skill"])
     heights = [-float(row) + 0.2 for row in range(len(order))]
     _set_axes(
         panel,
@@ -224,8 +223,7 @@ def plot_rules(
             ends = make_bounds(*np.quantile(used, [0.05, 0.95]))
             panel.bar(f"bar_{row}_{j}", ends, height, _PALETTE[j], 1.8)
             hollow = {"facecolor": "white"} if ran_out > 0.05 else {}
-            mean = _points([used.mean()])
-            panel.dots(f"mean_{row}_{j}", mean, np.array([height]), _PALETTE[j], **hollow)
+            panel.dots(f"mean_{row}_{j}", used.mean(), np.array([height]), _PALETTE[j], **hollow)
     most = float(max(one.pool.max() for one in rules))
     heights = [-row * step for row in range(len(rules))]
     edge = 1 + 1.36 * (most - 1)
@@ -295,10 +293,10 @@ def plot_reproducibility(
     pairs = list(combinations(range(len(scores.learners)), 2))
     chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
     panel = _panel("reproducibility", (8.4, 4.6), backend, plot_collection, pc_kwargs)
-    _line(panel, "chance", numbers, chance, COLORS["prior"])
+    panel.line("chance", numbers, chance, COLORS["prior"])
     colors = [_PALETTE[k % _MOST] for k in range(len(pairs))]
     for k, (i, j) in enumerate(pairs):
-        _line(panel, f"pair_{k}", numbers, shares[:, i, j], colors[k])
+        panel.line(f"pair_{k}", numbers, shares[:, i, j], colors[k])
     short = [shown_name(name, 14) for name in scores.learners]
     names = [*(f"{short[i]}, {short[j]}" for i, j in pairs), "equal learners"]
     last = [*(shares[-1, i, j] for i, j in pairs), chance[-1]]
@@ -407,15 +405,15 @@ def plot_critical_differences(
     size = (7.6, 1.9 + 0.26 * (left + len(groups) + 1))
     panel = _panel("rank", size, backend, plot_collection, pc_kwargs)
     edges = (1 - 0.06 * (k - 1), k + 0.06 * (k - 1))
-    _line(panel, "axis", [1, k], [0, 0], "#000000")
+    panel.line("axis", [1, k], [0, 0], "#000000")
     for tick in range(1, k + 1):
-        _line(panel, f"tick_{tick}", [tick, tick], [0, 0.09], "#000000")
+        panel.line(f"tick_{tick}", [tick, tick], [0, 0.09], "#000000")
         panel.text(f"number_{tick}", float(tick), 0.25, str(tick))
     for place, at in enumerate(order):
         on_left = place < left
         edge, row = edges[0 if on_left else 1], place if on_left else k - 1 - place
         height, rank = first - 0.36 * row, float(ranks.ranks[at])
-        _line(panel, f"leader_{at}", [rank, rank, edge], [0, height, height], COLORS["dark"])
+        panel.line(f"leader_{at}", [rank, rank, edge], [0, height, height], COLORS["dark"])
         name, mean = shown_name(ranks.names[at], 22), f"{rank:.2f}"
         text = f" {name}  {mean} " if on_left else f" {mean}  {name} "
         panel.text(f"name_{at}", edge, height, text, side="right" if on_left else "left")
@@ -434,7 +432,7 @@ def plot_critical_differences(
         ylim=(first - 0.36 * (left - 1) - 0.3, top + 0.55),
         xlim=make_bounds(1 - wide, max(k + wide, 1 + ranks.nemenyi)),
     )
-    _style(panel, "no_axis", lambda library, target: library.remove_axis(target, axis="both"))
+    panel.draw(_hide_axes, "no_axis", 0.0, store_artist=False)
     best, over = shown_name(ranks.names[order[0]]), f"{ranks.n_tasks} data sets"
     title_figure(panel.collection, f"{best} has the best average rank of {k} over {over}")
     return panel.collection
@@ -462,14 +460,6 @@ def _with_room(values: ArrayLike) -> tuple[float, float]:
     low, high = float(numbers.min()), float(numbers.max())
     room = 0.06 * (high - low) or 0.01
     return low - room, high + room
-
-
-def _points(values: ArrayLike) -> xr.DataArray:
-    return xr.DataArray(np.asarray(values, np.float64), dims="point")
-
-
-def _line(panel: Panel, label: str, x: ArrayLike, y: ArrayLike, color: str) -> None:
-    panel.line(label, _points(x), _points(y), color)
 
 
 def _name_lines(
@@ -507,14 +497,9 @@ def _set_axes(
         xlim=make_bounds(*xlim),
         ylim=ylim,
         yticks=lambda _: shown,
+        xticks=None if until is None else make_ticks(1, until),
     )
-    if until is not None:
-        at, texts = make_ticks(1, until)
-        _style(panel, "ticks", lambda library, target: library.xticks(at, texts, target, size=9))
 
 
-def _style(panel: Panel, label: str, change: Callable[[Any, Any], None]) -> None:
-    def style(_: Any, target: Any, **__: Any) -> None:
-        change(backend_from_object(target), target)
-
-    panel.draw(style, label, 0.0, store_artist=False)
+def _hide_axes(_: Any, target: Any, **__: Any) -> None:
+    backend_from_object(target).remove_axis(target, axis="both")

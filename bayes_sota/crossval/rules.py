@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,11 +30,8 @@ from bayes_sota.data.fold_scores import FoldScores
 if TYPE_CHECKING:
     from bayes_sota.crossval.run import CrossValidation
 
-_CORRELATION = Range(0.9, 1.0)
-_DISTANCE = Range(1e-6, 1.0)
 _ITERATIONS = Range(1, 10**6, whole=True)
 _SEVERAL = Range(2, 10**6, whole=True)
-_ERROR = Range(1e-12, 1e6)
 ALL, NEWEST = slice(None), slice(-1, None)
 _FIRST_LOOK = 16  # iterations; rules of one learner stop before, mostly
 type Probabilities = FloatArray | Sequence[FloatArray] | None
@@ -133,6 +130,21 @@ class Rule(ABC):
         )
 
 
+class _ThresholdRule(Rule):
+    """A rule whose threshold lies in a range, and stands in its name."""
+
+    threshold: float
+    thresholds: ClassVar[Range]
+    words: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        self.thresholds.check(self.threshold, "threshold")
+
+    @property
+    def name(self) -> str:
+        return self.words.format(self.threshold)
+
+
 @dataclass(frozen=True)
 class FixedNumber(Rule):
     """Stop after a fixed number of iterations, whatever they give.
@@ -171,7 +183,7 @@ class FixedNumber(Rule):
 
 
 @dataclass(frozen=True)
-class SpearmanRule(Rule):
+class SpearmanRule(_ThresholdRule):
     r"""Stop when one more iteration hardly changes the order of the items.
 
     Spearman's rank correlation of the items' running mean probabilities after :math:`n - 1` and
@@ -195,22 +207,16 @@ class SpearmanRule(Rule):
     """
 
     threshold: float = 1 - 1e-4
+    thresholds = Range(0.9, 1.0)
+    words = "Spearman {:.8g}"
     needs_probabilities = True
-
-    def __post_init__(self) -> None:
-        """Check the threshold, a correlation."""
-        _CORRELATION.check(self.threshold, "threshold")
-
-    @property
-    def name(self) -> str:
-        return f"Spearman {self.threshold:.8g}"
 
     def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
         return progress.correlations(span) >= self.threshold - 1e-14
 
 
 @dataclass(frozen=True)
-class KolmogorovSmirnovRule(Rule):
+class KolmogorovSmirnovRule(_ThresholdRule):
     r"""Stop when the scores of even and of odd iterations are distributed alike.
 
     .. math:: D = \sup_x |F_{odd}(x) - F_{even}(x)| < t
@@ -231,14 +237,8 @@ class KolmogorovSmirnovRule(Rule):
     """
 
     threshold: float = 0.2
-
-    def __post_init__(self) -> None:
-        """Check the threshold, a distance."""
-        _DISTANCE.check(self.threshold, "threshold")
-
-    @property
-    def name(self) -> str:
-        return f"Kolmogorov-Smirnov {self.threshold:g}"
+    thresholds = Range(1e-6, 1.0)
+    words = "Kolmogorov-Smirnov {:g}"
 
     @property
     def least(self) -> int:
@@ -252,7 +252,7 @@ class KolmogorovSmirnovRule(Rule):
 
 
 @dataclass(frozen=True)
-class VarianceRule(Rule):
+class VarianceRule(_ThresholdRule):
     r"""Stop when the mean of the iterations varies little from one set of partitions to another.
 
     .. math:: s_n / \sqrt{n} \le t
@@ -274,14 +274,8 @@ class VarianceRule(Rule):
     """
 
     threshold: float = 0.001
-
-    def __post_init__(self) -> None:
-        """Check the threshold, a standard error."""
-        _ERROR.check(self.threshold, "threshold")
-
-    @property
-    def name(self) -> str:
-        return f"standard error {self.threshold:g}"
+    thresholds = Range(1e-12, 1e6)
+    words = "standard error {:g}"
 
     def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
         gaps, counts = progress.scores - progress.scores[:1], np.arange(1, len(progress.scores) + 1)
@@ -291,7 +285,7 @@ class VarianceRule(Rule):
         return held[span]
 
 
-class OrderRule(Rule):
+class OrderRule(_ThresholdRule):
     """A rule about the order of the learners of a data set, which stop together.
 
     Iterations count that all learners completed.
@@ -340,14 +334,8 @@ class CrossingRule(OrderRule):
     """
 
     threshold: int = 10
-
-    def __post_init__(self) -> None:
-        """Check the number of iterations."""
-        _SEVERAL.check(self.threshold, "threshold")
-
-    @property
-    def name(self) -> str:
-        return f"no crossing in {self.threshold}"
+    thresholds = _SEVERAL
+    words = "no crossing in {}"
 
     @property
     def least(self) -> int:
@@ -398,18 +386,15 @@ class PosteriorRule(OrderRule):
     threshold: float = 0.95
     partition_part: float = 0.2
     least_iterations: int = 2
-
-    @property
-    def name(self) -> str:
-        return f"posterior {self.threshold:g}"
+    thresholds = ASSURANCE
+    words = "posterior {:g}"
 
     @property
     def least(self) -> int:
         return self.least_iterations
 
     def __post_init__(self) -> None:
-        """Check ranges once."""
-        ASSURANCE.check(self.threshold, "threshold")
+        super().__post_init__()
         OPEN_SHARE.check(self.partition_part, "partition_part")
         _SEVERAL.check(self.least_iterations, "least_iterations")
 

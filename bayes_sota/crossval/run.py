@@ -190,11 +190,9 @@ class CrossValidation:
             "pooled_score": (each, self.pooled_scores),
             "probability": ((*each, "item"), self.probabilities),
         }
+        truth = "is_positive" if self.n_classes == 2 else "item_class"
         constant = {
-            "is_positive" if self.n_classes == 2 else "item_class": (
-                "item",
-                self.truth.astype(int),
-            ),
+            truth: ("item", self.truth.astype(int)),
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
         groups = {

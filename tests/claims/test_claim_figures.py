@@ -11,9 +11,8 @@ from scipy.optimize import brentq
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.claims.planning import claim_test_size
-from bayes_sota.claims.plots import plot_claims, plot_methods
+from bayes_sota.claims.plots import plot_claims, plot_methods, plot_pairs
 from bayes_sota.claims.plots_curves import plot_claim_sensitivity, plot_required_size
-from bayes_sota.claims.plots_pairs import plot_pairs
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary_differences import report_pairs
 from bayes_sota.core.errors import InputError
