@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import ReportedAccuracies
-from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.planning import smallest_size
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-type Claim = ReportedAccuracies | ReportedMeans
-"""That A outperforms B, from two reported numbers; what is hardly ever reported is ``unknown``."""
+    from bayes_sota.claims.summary import Claim
 
 USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
 _MOST = 10**6  # items that are looked at; more where more were used
@@ -24,7 +21,7 @@ _AROUND = 4  # times the sizes that matter
 _FINE = 121  # points of a figure
 
 
-def sizes_needed(claim: Claim, level: float) -> list[tuple[float, int | None]]:
+def sizes_needed(claim: "Claim", level: float) -> list[tuple[float, int | None]]:
     """Levels, the usual ones and ``level``, and the items from which the claim holds at each.
 
     The difference, and what is assumed of the congruence or correlation, are those of the claim.
@@ -45,20 +42,20 @@ def sizes_needed(claim: Claim, level: float) -> list[tuple[float, int | None]]:
     ]
 
 
-def sizes_about(claim: Claim, needed: list[tuple[float, int | None]]) -> tuple[float, float]:
+def sizes_about(claim: "Claim", needed: list[tuple[float, int | None]]) -> tuple[float, float]:
     """Least and largest size worth a look: about what was used, and what is needed."""
     known = [claim.n_test, *(size for _, size in needed if size is not None)]
     return max(2.0, min(known) / _AROUND), float(_AROUND * max(known))
 
 
-def round_sizes(claim: Claim, ends: tuple[float, float]) -> list[int]:
+def round_sizes(claim: "Claim", ends: tuple[float, float]) -> list[int]:
     """1, 2 and 5 times the powers of ten between two ends, and the size that was used."""
     decades = range(int(np.log10(ends[1])) + 1)
     steps = [factor * 10**decade for decade in decades for factor in (1, 2, 5)]
     return sorted({claim.n_test, *(size for size in steps if ends[0] <= size <= ends[1])})
 
 
-def size_frame(claim: Claim, ends: tuple[float, float]) -> "pd.DataFrame":
+def size_frame(claim: "Claim", ends: tuple[float, float]) -> "pd.DataFrame":
     """Sizes, equally spaced in logarithms, and probabilities at each.
 
     Columns n_test and p_false; and p_false_lowest and p_false_highest, at both ends of what is
@@ -74,6 +71,6 @@ def size_frame(claim: Claim, ends: tuple[float, float]) -> "pd.DataFrame":
     return pd.DataFrame(columns)
 
 
-def probabilities_at(claim: Claim, sizes: list[int]) -> FloatArray:
+def probabilities_at(claim: "Claim", sizes: list[int]) -> FloatArray:
     """Sizes and probabilities, (k, 2)."""
     return np.column_stack([sizes, claim.by_size(np.array(sizes, np.float64))])
