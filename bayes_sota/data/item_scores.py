@@ -172,8 +172,17 @@ class ItemScores(Outcomes):
 
     @property
     def row_influence(self) -> FloatArray:
-        """What each item, or cluster, adds to the errors of the scores, (C, m)."""
-        return summed_by_cluster(self.influence / self.n_items, self.clusters)
+        """What each item, or cluster, adds to the errors of the scores, (C, m).
+
+        Widened for the mean of its class or task, as in an unbiased variance.
+        """
+        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
+        kinds = np.zeros(len(rows), np.intp)
+        if self.clusters is None:
+            kinds = self.task_codes[0] if self.labels is None else self.labels.astype(np.intp)
+        sizes = np.bincount(kinds)
+        widened: FloatArray = rows * np.sqrt(sizes / (sizes - 1))[kinds, None]
+        return widened
 
     @cached_property
     def _estimates(self) -> tuple[FloatArray, FloatArray]:
@@ -194,21 +203,11 @@ class ItemScores(Outcomes):
         r"""Covariance of the scores, (m, m).
 
         For AUC DeLong's, :math:`S_{10}/n_+ + S_{01}/n_-` with unbiased covariances of the
-        placement values within each class; items of one cluster are added up first.
+        placement values within each class, for tasks :math:`\sum_t w_t^2 S_t / n_t`; items of one
+        cluster are added up first.
         """
-        influence, n = self.influence, self.n_items
-        if self.clusters is not None:
-            summed = summed_by_cluster(influence, self.clusters)
-            count = len(summed)
-            return summed.T @ summed / n**2 * (count / (count - 1))
-        if self.metric != "auc":
-            return influence.T @ influence / (n * (n - 1))
-        total = np.zeros((self.n_classifiers, self.n_classifiers))
-        assert self.labels is not None
-        for part in (self.labels, ~self.labels):
-            size = int(part.sum())
-            total += influence[part].T @ influence[part] / n**2 * (size / (size - 1))
-        return total
+        influence = self.row_influence
+        return influence.T @ influence
 
     @property
     def standard_errors(self) -> FloatArray:
