@@ -358,6 +358,12 @@ class JointKernel(ScoreKernel):
             answers=None if answers is None else answers[entries],
         )
 
+    def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray | float:
+        """Factors that make Student's t of normal numbers, with the freedom of the errors."""
+        if not np.isfinite(self.freedom):
+            return 1.0
+        return np.sqrt(self.freedom / rng.chisquare(self.freedom, shape))
+
     def own_variance(self, rho: float) -> FloatArray:
         """Variance of each score's error that the leaders do not share, in units of its own."""
         return 1 - np.clip(self.relative * rho, 0, 0.99) ** 2
@@ -477,9 +483,8 @@ class JointSampler:
                 expected.append(np.repeat(best, _REPEATS))
                 rho.append(self.fit.nodes.draw_rho(np.full(len(psi[-1]), r), rng))
         order = rng.permutation(sets * _REPEATS)[:draws]
-        rhos, shift = np.concatenate(rho)[order], rng.standard_normal(draws)
-        if np.isfinite(kernel.freedom):
-            shift *= np.sqrt(kernel.freedom / rng.chisquare(kernel.freedom, draws))
+        rhos = np.concatenate(rho)[order]
+        shift = rng.standard_normal(draws) * kernel.wider((draws,), rng)
         best = kernel.law.remove_shift(np.concatenate(expected)[order], rhos * shift)
         conditional = np.concatenate(psi)[order]
         skill = self._all_skills(conditional, rhos, shift, rng)
@@ -493,6 +498,7 @@ class JointSampler:
         """Board-conditional skills, four per row of densities, (4 N, U)."""
         (sets, nodes), classifiers = density.shape, len(table)
         normal = rng.standard_normal((sets, _REPEATS, classifiers)) @ self.factor.T
+        normal *= self.kernel.wider((sets, _REPEATS, 1), rng)
         level = ndtr(normal).transpose(0, 2, 1).reshape(-1, _REPEATS)
         cdf = np.cumsum(density[:, None, :] * table, axis=2).reshape(-1, nodes)
         y = invert_rows(cdf, level, self.kernel.y).reshape(sets, classifiers, _REPEATS)
