@@ -9,10 +9,10 @@ saved goes into more mutation steps: until the average particle has moved often 
 
 import json
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
@@ -328,9 +328,9 @@ def _draw_winners(
 def _padded_stats(sampled: xr.DataTree) -> xr.Dataset:
     """Statistics per chain and stage as floats: PyMC's ragged objects cannot be saved."""
     stats = sampled["sample_stats"].to_dataset()
-    padded = {
-        name: (("chain", "stage"), pd.DataFrame(map(np.atleast_1d, v.values)).to_numpy(float))
-        for name, v in stats.data_vars.items()
-    }
+    padded = {}
+    for name, values in stats.data_vars.items():
+        stages = zip_longest(*map(np.atleast_1d, values.values), fillvalue=np.nan)
+        padded[name] = (("chain", "stage"), np.array(list(stages), np.float64).T)
     dataset = xr.Dataset(padded, coords={"chain": stats["chain"].values})
     return dataset.assign_coords(stage=np.arange(dataset.sizes["stage"]))
