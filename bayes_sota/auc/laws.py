@@ -301,6 +301,11 @@ class AucMaximumLaw(_Tabulated):
     auc_sota: float
     n_classifiers: int
 
+    @property
+    def theta_sota(self) -> float:
+        """``auc_sota``, by the name that laws of accuracies have for it."""
+        return self.auc_sota
+
     def bias(self) -> float:
         """Expected best estimate minus the AUC of the best classifier."""
         return self.mean() - self.auc_sota
@@ -434,17 +439,13 @@ def auc_maximum_law(
     skills, copies = np.unique(np.atleast_1d(values), return_counts=True)
     m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
     counts = copies * (m / copies.sum())
-    independent = correlation in (0, (0, 0))
-    if m > 1 and not independent and (several or rough):
+    near = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
+    if m == 1 or correlation in (0, (0, 0)):
+        levels, below = _independent(*near, *sizes, ratio)
+    elif several or rough:
         levels, below = AucField.of(best, *sizes, correlation, ratio).fixed(skills, counts)
-        return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
-    skills, counts = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
-    if not (independent or several) and m > 1:
-        levels, below = _correlated(
-            skills, counts, *sizes, cast(float, ratio), cast(float, correlation)
-        )
     else:
-        levels, below = _independent(skills, counts, *sizes, ratio)
+        levels, below = _correlated(*near, *sizes, cast(float, ratio), cast(float, correlation))
     return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
 
 

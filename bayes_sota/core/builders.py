@@ -103,7 +103,7 @@ class ItemPriors(FieldPriors):
         """Check ranges once."""
         super().__post_init__()
         _check_normal("loading", self.loading)
-        POSITIVE.check(self.loading_spread, "loading_spread")
+        _check_positive(self, "loading_spread")
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,7 @@ class EvaluationPriors(FieldPriors):
     def __post_init__(self) -> None:
         """Check ranges once."""
         super().__post_init__()
-        for name in ("task_scale", "cluster_scale", "interaction_scale"):
-            POSITIVE.check(getattr(self, name), name)
-        for end in self.item_sd:
-            POSITIVE.check(end, "item_sd")
+        _check_positive(self, "task_scale", "cluster_scale", "interaction_scale", "item_sd")
         if not self.item_sd[0] < self.item_sd[1]:
             raise InputError(f"item_sd must be an increasing pair, got {self.item_sd}")
         _check_normal("log_concentration", self.log_concentration)
@@ -210,7 +207,7 @@ class ClaimPriors:
     def __post_init__(self) -> None:
         """Check that widths are positive."""
         _check_normal("typical_log_odds_ratio", self.typical_log_odds_ratio)
-        POSITIVE.check(self.log_odds_ratio_sd, "log_odds_ratio_sd")
+        _check_positive(self, "log_odds_ratio_sd")
 
 
 @dataclass(frozen=True)
@@ -245,10 +242,9 @@ class EppPriors:
 
     def __post_init__(self) -> None:
         """Check that all are positive."""
-        for name in ("skill_scale", "tournament_scale", "effect_scale", "slope_scale"):
-            POSITIVE.check(getattr(self, name), name)
-        for value in self.tie:
-            POSITIVE.check(value, "tie")
+        _check_positive(
+            self, "skill_scale", "tournament_scale", "effect_scale", "slope_scale", "tie"
+        )
 
 
 @dataclass(frozen=True)
@@ -305,22 +301,20 @@ class CrossValidationPriors:
 
     def __post_init__(self) -> None:
         """Check that widths are positive."""
-        for name in (
-            "learner_scale",
-            "interaction_scale",
-            "interaction_tails",
-            "spread_scale",
-            "task_spread",
-            "ratio_sd",
-        ):
-            POSITIVE.check(getattr(self, name), name)
-        for name in ("partition_ratio", "tails"):
-            for value in getattr(self, name):
-                POSITIVE.check(value, name)
+        _check_positive(self, "learner_scale", "interaction_scale", "interaction_tails")
+        _check_positive(self, "spread_scale", "task_spread", "ratio_sd", "partition_ratio", "tails")
         NOT_NEGATIVE.check(self.overlap, "overlap")
         NOT_NEGATIVE.check(self.overlap_log_sd, "overlap_log_sd")
         if self.overlap_log_sd and not self.overlap:
             raise InputError("overlap_log_sd has no effect on an overlap of 0: leave it out")
+
+
+def _check_positive(priors: object, *names: str) -> None:
+    """Raise ``InputError`` unless these fields are positive numbers, or tuples of them."""
+    for name in names:
+        value = getattr(priors, name)
+        for number in value if isinstance(value, tuple | list) else (value,):
+            POSITIVE.check(number, name)
 
 
 def _check_normal(name: str, value: tuple[float, float]) -> None:
@@ -344,8 +338,7 @@ def _with_field[T: FieldPriors](own: Priors | T | None, kind: type[T], what: str
     if isinstance(own, kind):
         return own
     priors = checked_priors(own)
-    unused = {"correlation": priors.correlation, "families": priors.families}
-    refuse_unused(what, unused)
+    refuse_unused(what, priors.given("correlation", "families"))
     return kind(**priors.of_field())
 
 
@@ -354,10 +347,8 @@ def paired_priors(own: Priors | PairedPriors | None) -> PairedPriors:
     if isinstance(own, PairedPriors):
         return own
     priors = checked_priors(own)
-    of_fields = {"skill": priors.skill, "families": priors.families}
-    refuse_unused("two boards, whose teams have any skills", of_fields)
-    given_ones = {"correlation": priors.correlation, "submission_luck": priors.submission_luck}
-    return PairedPriors(**{k: v for k, v in given_ones.items() if v is not None})  # type: ignore[arg-type]
+    refuse_unused("two boards, whose teams have any skills", priors.given("skill", "families"))
+    return PairedPriors(**priors.given("correlation", "submission_luck"))
 
 
 def own_priors[T](kind: type[T], priors: T | None) -> T:

@@ -128,67 +128,62 @@ class OutputFile(click.Path):
 _Written = OutputFile | OutputDirectory
 _Read = InputFile | NameOrFile
 
-_ABOUT_INPUT = frozenset(
-    (
-        "accuracy",
-        "any_accuracy",
-        "classifiers",
-        "data",
-        "decimals",
-        "drop_above",
-        "file_format",
-        "folds",
-        "format",
-        "group_by",
-        "item_metric",
-        "learners",
-        "lower_is_better",
-        "lower_is_better_in",
-        "maximum",
-        "mean",
-        "metric",
-        "missing",
-        "n_classes",
-        "n_positive",
-        "n_test",
-        "n_test_private",
-        "n_test_public",
-        "percent",
-        "players",
-        "rounding",
-        "right",
-        "run_separator",
-        "scorer",
-        "scoring",
-        "sd",
-        "sd_coefficients",
-        "sd_difference",
-        "skip_problems",
-        "spread_ratio",
-        "standard_error",
-        "standard_error_private",
-        "standard_error_public",
-        "submissions",
-        "target",
-        "theta",
-        "uniform",
-        "unpaired_folds",
-        "winner",
-    )
-)
-_ABOUT_OUTPUT = frozenset(
-    (
-        "as_json",
-        "ci_prob",
-        "figure_kind",
-        "groups",
-        "p_rank",
-        "quiet",
-        "task",
-        "text",
-        "top",
-    )
-)
+_ABOUT_INPUT = {
+    "accuracy",
+    "any_accuracy",
+    "classifiers",
+    "decimals",
+    "drop_above",
+    "file_format",
+    "folds",
+    "format",
+    "group_by",
+    "item_metric",
+    "learners",
+    "lower_is_better",
+    "lower_is_better_in",
+    "maximum",
+    "mean",
+    "metric",
+    "missing",
+    "n_classes",
+    "n_positive",
+    "n_test",
+    "n_test_private",
+    "n_test_public",
+    "percent",
+    "players",
+    "rounding",
+    "right",
+    "run_separator",
+    "scorer",
+    "scoring",
+    "sd",
+    "sd_coefficients",
+    "sd_difference",
+    "skip_problems",
+    "spread_ratio",
+    "standard_error",
+    "standard_error_private",
+    "standard_error_public",
+    "submissions",
+    "target",
+    "theta",
+    "uniform",
+    "unpaired_folds",
+    "winner",
+}
+_ABOUT_OUTPUT = {
+    "as_json",
+    "ci_prob",
+    "figure_kind",
+    "groups",
+    "p_rank",
+    "quiet",
+    "task",
+    "text",
+    "top",
+}
 _GROUPS = ("Input", "Model and computation", "Output")
 
 
@@ -275,11 +270,9 @@ def _check_read(written: Sequence[tuple[str, Path]], read: Iterable[Path]) -> No
     for other in read:
         for option, path in written:
             if _same(path, other):
-                raise _overwriting(option, path)
-
-
-def _overwriting(option: str, path: Path) -> InputError:
-    return InputError(f"{option} would overwrite the input {shown_path(path)}: name another file")
+                raise InputError(
+                    f"{option} would overwrite the input {shown_path(path)}: name another file"
+                )
 
 
 def _named(
@@ -610,16 +603,11 @@ def parse_tries(text: str, option: str = "--classifiers") -> int | tuple[int, in
     >>> parse_tries("3558"), parse_tries("1000:4000")
     (3558, (1000, 4000))
     """
-    parts = text.split(":")
-    try:
-        numbers = [int(part.replace(",", "").replace("_", "")) for part in parts]
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 2):
-        raise InputError(
-            f"{option} takes a whole number or a range A:B, got {plain_text(text, 40)!r}"
-        )
-    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+    return _one_or_range(text, _typed_count, f"{option} takes a whole number")
+
+
+def _typed_count(text: str) -> int:
+    return int(text.replace(",", "").replace("_", ""))
 
 
 def parse_ratio(text: str | None) -> float | tuple[float, float] | None:
@@ -630,16 +618,17 @@ def parse_ratio(text: str | None) -> float | tuple[float, float] | None:
     >>> parse_ratio("2"), parse_ratio("0.5:2")
     (2.0, (0.5, 2.0))
     """
-    if text is None:
-        return None
+    return None if text is None else _one_or_range(text, float, "--spread-ratio takes a number")
+
+
+def _one_or_range[N](text: str, number: Callable[[str], N], takes: str) -> N | tuple[N, N]:
+    """A number, or two of them with a colon between, or ``InputError``."""
     try:
-        numbers = [float(part) for part in text.split(":")]
+        numbers = [number(part) for part in text.split(":")]
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 2):
-        raise InputError(
-            f"--spread-ratio takes a number or a range A:B, got {plain_text(text, 40)!r}"
-        )
+        raise InputError(f"{takes} or a range A:B, got {plain_text(text, 40)!r}")
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 
 

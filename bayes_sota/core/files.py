@@ -231,7 +231,7 @@ def check_ending(path: Path, kind: str) -> Path:
     return path
 
 
-def write_text(text: str, path: str | Path | None) -> str:
+def write_text(text: str, path: str | os.PathLike[str] | None) -> str:
     """The text, written to a file where there is a path, whole or not at all."""
     if path is not None:
         with whole_file(Path(path)) as draft:

@@ -77,11 +77,12 @@ def run_each[T, R](
         return
     refuse_unused("a Dask cluster, whose workers it does not choose", {"cores": cores > 1})
     with _client_of(dask) as client:
+        from joblib._dask import DaskDistributedBackend
+
         where = str(client.scheduler.address)
         submitted = partial(_run_on_worker, work)
-        pool = Parallel(
-            n_jobs=-1, backend=_backend(client), batch_size=1, return_as="generator_unordered"
-        )
+        backend = DaskDistributedBackend(client=client, wait_for_workers_timeout=_PATIENCE)
+        pool = Parallel(n_jobs=-1, backend=backend, batch_size=1, return_as="generator_unordered")
         try:
             results = pool(delayed(submitted)(i, x) for i, x in enumerate(items))
         except TimeoutError:
@@ -127,12 +128,6 @@ def _run_on_worker[T, R](work: Callable[[T], R], place: int, item: T) -> tuple[i
 
     with parallel_config(backend="sequential"), config.set(scheduler="synchronous"):
         return _run_numbered(work, place, item)
-
-
-def _backend(client: "Client") -> Any:
-    from joblib._dask import DaskDistributedBackend
-
-    return DaskDistributedBackend(client=client, wait_for_workers_timeout=_PATIENCE)
 
 
 def _client_of(dask: "str | Client") -> Any:

@@ -74,28 +74,22 @@ class SkillPrior(ABC):
     @property
     def location_mean(self) -> float:
         """Prior mean of the location, a log odds."""
-        if isinstance(self.typical, tuple):
-            return float(np.mean(logit(self.typical)))
-        return float(logit(self.typical))
+        return _normal_between(logit(self.typical))[0]
 
     @property
     def location_sd(self) -> float:
         """Prior standard deviation of the location; zero where it is known."""
-        if isinstance(self.typical, tuple):
-            return float(np.diff(logit(self.typical))[0] / (2 * NORMAL_975))
-        return 0.0
+        return _normal_between(logit(self.typical))[1]
 
     @property
     def log_spread_mean(self) -> float:
         """Prior mean of the logarithm of the spread."""
-        return float(np.mean(np.log(self.spread)))
+        return _normal_between(np.log(self.spread))[0]
 
     @property
     def log_spread_sd(self) -> float:
         """Prior standard deviation of the logarithm of the spread; zero where it is known."""
-        if isinstance(self.spread, tuple):
-            return float(np.diff(np.log(self.spread))[0] / (2 * NORMAL_975))
-        return 0.0
+        return _normal_between(np.log(self.spread))[1]
 
     @property
     def location_is_fixed(self) -> bool:
@@ -403,14 +397,12 @@ class FieldPriors:
     @property
     def location(self) -> tuple[float, float]:
         """Prior mean and standard deviation of the place of the field, in log odds."""
-        low, high = logit(self.typical)
-        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+        return _normal_between(logit(self.typical))
 
     @property
     def log_spread(self) -> tuple[float, float]:
         """Prior mean and standard deviation of the logarithm of the width."""
-        low, high = np.log(self.spread)
-        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+        return _normal_between(np.log(self.spread))
 
 
 @dataclass(frozen=True)
@@ -487,21 +479,17 @@ class Priors:
     def of_maximum(self) -> MaximumPriors:
         """Priors of an observed maximum; ``InputError`` for families, which have no effect."""
         refuse_unused("a maximum alone", {"families": self.families})
-        shared = {
-            "skill": self.skill,
-            "correlation": self.correlation,
-            "submission_luck": self.submission_luck,
-        }
-        return MaximumPriors(**{k: v for k, v in shared.items() if v is not None})  # type: ignore[arg-type]
+        return MaximumPriors(**self.given("skill", "correlation", "submission_luck"))
 
     def of_board(self) -> BoardPriors:
         """Priors of a whole board; ``InputError`` for a skill prior that it does not take."""
-        shared = {
-            "correlation": self.correlation,
-            "families": self.families,
-            "submission_luck": self.submission_luck,
-        }
-        return BoardPriors(**self.of_field(), **{k: v for k, v in shared.items() if v is not None})  # type: ignore[arg-type]
+        own = self.given("correlation", "families", "submission_luck")
+        return BoardPriors(**self.of_field(), **own)
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """Those of these priors that were not left out."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
     def of_field(self) -> dict[str, Any]:
         """Ranges of place and width; ``InputError`` for a skill prior of another family."""
@@ -532,6 +520,12 @@ def checked_priors(priors: object) -> Priors:
     if priors is not None and not isinstance(priors, Priors):
         raise InputError(f"priors must be Priors, got {type(priors).__name__}")
     return priors or Priors()
+
+
+def _normal_between(ends: ArrayLike) -> tuple[float, float]:
+    """Mean and sd of the normal law with 95 % between two ends; of one number, which is known."""
+    low, high = np.broadcast_to(ends, 2)
+    return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
 
 
 def _check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -88,7 +88,7 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     check_file(target)
     try:
         with h5py.File(target, "r") as file:
-            check_stored(file, target.stat().st_size)
+            _Walk(file, target.stat().st_size).check_group(file, 0)
         with xr.open_datatree(target, engine="h5netcdf") as stored:
             tree = stored.load()
         stored_version = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
@@ -130,6 +130,7 @@ class Numbers:
 
 
 _PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
+_version = cache(version)
 
 
 def resolve_seed(
@@ -175,7 +176,7 @@ def describe_provenance(
         "skill_family": _family(priors),
         "data_hash": data[:16],
         "random_seed": seed,
-        "versions": ", ".join(f"{name} {_installed(name)}" for name in _PACKAGES),
+        "versions": ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "inference_library": "bayes_sota",
         "inference_library_version": __version__,
@@ -204,7 +205,7 @@ def describe_sampled(
             model_hash=of_model["model_hash"],
         ),
         "inference_library": "nutpie",
-        "inference_library_version": version("nutpie"),
+        "inference_library_version": _version("nutpie"),
     }
 
 
@@ -633,21 +634,8 @@ def _family(priors: MaximumPriors | BoardPriors | str) -> str:
     return "+".join(priors.families) if isinstance(priors, BoardPriors) else priors.skill.family
 
 
-@cache
-def _installed(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "absent"
-
-
-def check_stored(file: "h5py.File", size: int) -> None:
-    """Raise ``InputError`` unless a file of so many bytes holds plain data of its own."""
-    _Walk(file, size).check_group(file, 0)
-
-
 class _Walk:
-    """Count of what a file declares."""
+    """Count of what a file declares: ``InputError`` unless it holds plain data of its own."""
 
     def __init__(self, file: "h5py.File", size: int) -> None:
         self.size = size

@@ -140,7 +140,7 @@ class SkillDistribution(ABC):
 
     def expanded(self) -> Self:
         """The same distributions with a trailing axis of length one in every parameter."""
-        return self._changed(_column)
+        return self._changed(lambda values: np.asarray(values, np.float64)[..., None])
 
     def take(self, index: ArrayLike) -> Self:
         """The distributions at ``index`` of the (one-dimensional) parameters."""
@@ -169,10 +169,6 @@ def _maximum_rule() -> tuple[FloatArray, FloatArray]:
     t = step * np.arange(-reach, reach + 1)
     w = expit(t) * expit(-t)
     return -np.logaddexp(0, -t), np.asarray(w / w.sum())
-
-
-def _column(value: ArrayLike) -> FloatArray:
-    return np.asarray(value, dtype=np.float64)[..., None]
 
 
 @dataclass(frozen=True, eq=False)

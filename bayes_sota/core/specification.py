@@ -19,7 +19,7 @@ from typing import Any, cast, get_type_hints
 from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_unused
 from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings, check_known
 from bayes_sota.core.errors import InputError, SpecificationError
-from bayes_sota.core.files import whole_file
+from bayes_sota.core.files import write_text
 from bayes_sota.core.priors import PRIOR_FAMILIES
 from bayes_sota.core.toml import from_dict, parse_toml, read_value, require_known
 
@@ -165,10 +165,8 @@ class ModelSpecification:
 
     def write_toml(self, path: str | os.PathLike[str]) -> Path:
         """Save the specification; the file appears whole or not at all."""
-        path = Path(path)
-        with whole_file(path) as draft:
-            draft.write_text(self.to_toml(), encoding="utf-8")
-        return path
+        write_text(self.to_toml(), path)
+        return Path(path)
 
 
 def parse_specification(text: str, where: str, data: type) -> ModelSpecification:

@@ -8,7 +8,7 @@ so are chances: the walk's bounds hold times T, and what it lands on is kept wit
 densities over T. ``tests/maximum/test_chosen.py`` compares with whole fields.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,13 +35,10 @@ class ChosenScores(NormalTestSet):
         Kind of the noise of each draw.
     """
 
+    by_draw = (*NormalTestSet.by_draw, "kind")
+
     noise: SubmissionNoise
     kind: IntArray
-
-    def take(self, rows: IntArray) -> "ChosenScores":
-        """Some of the draws."""
-        rows_of = {name: getattr(self, name)[rows] for name in ("shared", "correlation", "kind")}
-        return replace(self, **rows_of)
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """As of one submission, and the kind."""
@@ -86,13 +83,10 @@ class ChosenCounts(TestSet):
         Kind of the noise of each draw.
     """
 
+    by_draw = (*TestSet.by_draw, "kind")
+
     noise: SubmissionNoise
     kind: IntArray
-
-    def take(self, rows: IntArray) -> "ChosenCounts":
-        """Some of the draws."""
-        rows_of = {name: getattr(self, name)[rows] for name in ("counts", "correlation", "kind")}
-        return replace(self, **rows_of)
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """As of one submission, and the kind."""

@@ -227,15 +227,13 @@ def maximum_law(
     n_test = whole_number(n_test, "n_test", TEST_ITEMS)
     skills: FloatArray | SkillDistribution
     if isinstance(skill, SkillDistribution):
-        skills, n_skills = skill, None
+        skills, drawn_from = skill, skill
+        m = _number_of_classifiers(n_classifiers, None)
+        theta_sota = float(np.squeeze(skill.expected_maximum(m)))
     else:
-        skills = _checked_skills(skill)
-        n_skills = skills.size if np.ndim(skill) else None
-    m = _number_of_classifiers(n_classifiers, n_skills)
-    if isinstance(skills, SkillDistribution):
-        drawn_from, theta_sota = skills, float(np.squeeze(skills.expected_maximum(m)))
-    else:
-        drawn_from, theta_sota = None, float(skills.max())
+        skills, drawn_from = _checked_skills(skill), None
+        m = _number_of_classifiers(n_classifiers, skills.size if np.ndim(skill) else None)
+        theta_sota = float(skills.max())
     reference = theta_sota if reference_skill is None else float(reference_skill)
     _check_dependence(skills, correlation, reference, cap_correlation)
     known = reference_count

@@ -12,13 +12,14 @@ winner's skill and of the best skill, without simulation of scores and without a
 with simulated fields.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import ndtr
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
@@ -44,6 +45,7 @@ from bayes_sota.maximum.walk import (
     TestSet,
 )
 
+Values = Mapping[str, FloatArray]
 _AT_ONCE = 256  # draws whose arrays fit in the cache
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
@@ -67,11 +69,12 @@ def default_reference_skill(board: BestScore, skill: float | None = None) -> flo
     return float(np.clip(board.maximum, half, 1 - half))
 
 
-def score_errors(boards: Sequence[BestScore], reference_skill: float | None = None) -> FloatArray:
-    """Standard error of each board's best score at theta0, (boards,)."""
-    references = np.array([default_reference_skill(board, reference_skill) for board in boards])
-    scoring = [maximum_scoring(b, float(x)) for b, x in zip(boards, references, strict=True)]
-    return np.array([x.log_odds_error for x in scoring]) * references * (1 - references)
+def several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:
+    """One board or more, or ``InputError``."""
+    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
+    if not boards:
+        raise InputError("at least one leaderboard is needed")
+    return boards
 
 
 def board_names(boards: Sequence[BestScore]) -> list[str]:
@@ -452,103 +455,142 @@ def _top_skill(law: CellLaw, rows: IntArray, level: FloatArray) -> FloatArray:
     return skill
 
 
-def board_values(
-    fields: Sequence[FieldDraws], boards: Sequence[BestScore], distribution: SkillDistribution
-) -> dict[str, FloatArray]:
-    """Draws of what belongs to boards under the names of the schema, shape (D, B)."""
-    values = {
-        name: np.stack([getattr(f, name) for f in fields], axis=1) for name in BOARD_VARIABLES
-    }
-    observed = np.array([board.maximum for board in boards])
-    values["multiplicity_bias"] = observed - values["theta_sota"]
-    expected = [distribution.expected_maximum(f.n_classifiers) for f in fields]
-    return values | {"expected_sota": np.stack(expected, axis=1)}
+@dataclass(frozen=True)
+class Maxima:
+    """Observed maxima of boards, and what is assumed of the field behind them.
 
+    ``values`` are draws of what all boards share, ``parameters``, by name and of shape (D,) each.
 
-def draw_boards(
-    boards: Sequence[BestScore],
-    distribution: SkillDistribution,
-    rho: FloatArray,
-    rng: np.random.Generator,
-    *,
-    luck: FloatArray | None = None,
-    reference_skill: float | None = None,
-    winner: bool = True,
-) -> dict[str, FloatArray]:
-    """Fresh fields of classifiers on fresh test sets, simulated forward.
-
-    Parameters
+    Attributes
     ----------
     boards : sequence of BestScore
-        Only their sizes matter, and theta0 where ``reference_skill`` is not given. An uncertain
-        number of classifiers is drawn from its prior.
-    distribution : SkillDistribution
-        P(theta) of D fields, which all boards of a draw share.
-    rho : ndarray, shape (D,)
-    rng : Generator
-    luck : ndarray, shape (D,), optional
-        Lambda of chosen submissions, where a board has several.
+    priors : MaximumPriors
     reference_skill : float, optional
-    winner : bool
-        Whether to find out who wins; without, ``winner_skill`` is left out.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (D, B)
-        ``theta_sota``, ``winner_skill``, ``expected_sota``, ``multiplicity_bias``, ``shift``,
-        ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
+        theta0 of every board; default each board's observed maximum.
     """
-    columns = []
-    check_luck_given(boards, luck)
-    for board in boards:
-        values, weights = _tries_nodes(board)
-        tries = rng.choice(values, p=weights, size=rho.size) if values.size > 1 else values
-        tries = np.broadcast_to(tries, rho.shape).astype(np.float64)
-        test_set = maximum_scoring(board, reference_skill).fresh(rng, rho)
-        if board.has_submissions and luck is not None:
-            test_set = chosen_among(test_set, board, luck, rng)
-        fields = Fields.fresh(rng, test_set, distribution, tries.astype(np.int64))
-        best, holder = fields.draw(rng, winner=winner)
-        columns.append(
-            {
-                "theta_sota": fields.theta_sota,
-                "expected_sota": distribution.expected_maximum(tries),
-                "multiplicity_bias": best - fields.theta_sota,
-                "shift": test_set.shift,
-                "n_classifiers": tries,
-                "observed_maximum": best,
-                **({"winner_skill": holder} if winner else {}),
-            }
-        )
-    return {name: np.stack([c[name] for c in columns], axis=1) for name in columns[0]}
 
+    boards: Sequence[BestScore]
+    priors: MaximumPriors
+    reference_skill: float | None = None
 
-def draw_fields(
-    boards: Sequence[BestScore],
-    priors: MaximumPriors,
-    location: FloatArray,
-    spread: FloatArray,
-    rho: FloatArray,
-    rng: np.random.Generator,
-    *,
-    luck: FloatArray | None = None,
-    reference_skill: float | None = None,
-    new_n_test: int | None = None,
-) -> list[FieldDraws]:
-    """Exact draws per board given location, spread, rho and luck of submissions, (D,) each.
+    @property
+    def has_submissions(self) -> bool:
+        """Whether some best score was chosen among submissions."""
+        return any(board.has_submissions for board in self.boards)
 
-    rho and the luck enter through nodes at equally spaced quantiles of the draws; a draw takes one
-    of the two nodes around it, with the probabilities of linear interpolation.
-    """
-    nodes, nearest = _near_nodes(rho, _RHO_NODES, rng)
-    of_luck = None
-    if luck is not None:
-        lucks, near = _near_nodes(luck, _LUCK_NODES, rng)
-        nodes, of_luck = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
-        nearest = nearest * lucks.size + near
-    distribution = priors.skill.distribution(location, spread)
-    likelihoods = [BoardLikelihood(board, nodes, reference_skill, luck=of_luck) for board in boards]
-    return [x.draw(rng, distribution, nearest, rho, new_n_test) for x in likelihoods]
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What all boards share: the field, rho, and the luck of submissions where there is any."""
+        luck = ("submission_luck",) if self.has_submissions else ()
+        return ("location", "spread", "rho", *luck)
+
+    @property
+    def references(self) -> FloatArray:
+        """theta0 of each board, (B,); ``InputError`` for a given one outside of (0, 1)."""
+        skill = self.reference_skill
+        if skill is not None and not 0 < skill < 1:
+            raise InputError(f"reference skill must lie in (0, 1), got {skill:g}")
+        return np.array([default_reference_skill(b, self.reference_skill) for b in self.boards])
+
+    @property
+    def errors(self) -> FloatArray:
+        """Standard error of each board's best score at theta0, (B,)."""
+        theta0 = self.references
+        scoring = [maximum_scoring(board, self.reference_skill) for board in self.boards]
+        return np.array([x.log_odds_error for x in scoring]) * theta0 * (1 - theta0)
+
+    def field(self, values: Values) -> SkillDistribution:
+        """P(theta) of each draw."""
+        return self.priors.skill.distribution(values["location"], values["spread"])
+
+    def draw_prior(self, rng: np.random.Generator, draws: int) -> dict[str, FloatArray]:
+        """Draws from the prior of ``parameters``, (D,), and of all that ``draw_boards`` gives."""
+        location, spread = self.priors.skill.draw(rng, draws)
+        values = {"location": location, "spread": spread}
+        values["rho"] = self.priors.correlation.quantile(rng.random(draws))
+        if self.has_submissions:
+            values["submission_luck"] = self.priors.submission_luck.quantile(rng.random(draws))
+        return values | self.draw_boards(values, rng)
+
+    def draw_boards(
+        self, values: Values, rng: np.random.Generator, *, winner: bool = True
+    ) -> dict[str, FloatArray]:
+        """Fresh fields of classifiers on fresh test sets, simulated forward.
+
+        Only the sizes of the boards matter, and theta0 where ``reference_skill`` is not given. An
+        uncertain number of classifiers is drawn from its prior.
+
+        Parameters
+        ----------
+        values : mapping of str to ndarray, shape (D,)
+        rng : Generator
+        winner : bool
+            Whether to find out who wins; without, ``winner_skill`` is left out.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (D, B)
+            ``theta_sota``, ``winner_skill``, ``expected_sota``, ``multiplicity_bias``, ``shift``,
+            ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
+        """
+        field, rho, luck = self.field(values), values["rho"], values.get("submission_luck")
+        columns = []
+        check_luck_given(self.boards, luck)
+        for board in self.boards:
+            numbers, weights = _tries_nodes(board)
+            tries = rng.choice(numbers, p=weights, size=rho.size) if numbers.size > 1 else numbers
+            tries = np.broadcast_to(tries, rho.shape).astype(np.float64)
+            test_set = maximum_scoring(board, self.reference_skill).fresh(rng, rho)
+            if board.has_submissions and luck is not None:
+                test_set = chosen_among(test_set, board, luck, rng)
+            fields = Fields.fresh(rng, test_set, field, tries.astype(np.int64))
+            best, holder = fields.draw(rng, winner=winner)
+            columns.append(
+                {
+                    "theta_sota": fields.theta_sota,
+                    "expected_sota": field.expected_maximum(tries),
+                    "multiplicity_bias": best - fields.theta_sota,
+                    "shift": test_set.shift,
+                    "n_classifiers": tries,
+                    "observed_maximum": best,
+                    **({"winner_skill": holder} if winner else {}),
+                }
+            )
+        return {name: np.stack([c[name] for c in columns], axis=1) for name in columns[0]}
+
+    def draw_fields(
+        self, values: Values, rng: np.random.Generator, new_n_test: int | None = None
+    ) -> tuple[dict[str, FloatArray], FloatArray]:
+        """Exact draws of what stands behind the maxima, and their log likelihood, (D, B).
+
+        rho and the luck enter through nodes at equally spaced quantiles of the draws; a draw takes
+        one of the two nodes around it, with the probabilities of linear interpolation.
+        """
+        nodes, nearest = _near_nodes(values["rho"], _RHO_NODES, rng)
+        of_luck = None
+        if self.has_submissions:
+            lucks, near = _near_nodes(values["submission_luck"], _LUCK_NODES, rng)
+            nodes, of_luck = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
+            nearest = nearest * lucks.size + near
+        field = self.field(values)
+        likelihoods = [
+            BoardLikelihood(board, nodes, self.reference_skill, luck=of_luck)
+            for board in self.boards
+        ]
+        fields = [x.draw(rng, field, nearest, values["rho"], new_n_test) for x in likelihoods]
+        return self.collect(fields, field), np.stack([f.log_likelihood for f in fields], axis=1)
+
+    def collect(
+        self, fields: Sequence[FieldDraws], distribution: SkillDistribution
+    ) -> dict[str, FloatArray]:
+        """Draws of what belongs to boards under the names of the schema, shape (D, B)."""
+        values = {
+            name: np.stack([getattr(f, name) for f in fields], axis=1) for name in BOARD_VARIABLES
+        }
+        observed = np.array([board.maximum for board in self.boards])
+        values["multiplicity_bias"] = observed - values["theta_sota"]
+        expected = [distribution.expected_maximum(f.n_classifiers) for f in fields]
+        return values | {"expected_sota": np.stack(expected, axis=1)}
 
 
 def _near_nodes(

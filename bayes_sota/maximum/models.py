@@ -37,7 +37,7 @@ from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.chosen import check_luck_given
-from bayes_sota.maximum.likelihood import BoardLikelihood, board_names, draw_boards
+from bayes_sota.maximum.likelihood import BoardLikelihood, Maxima, board_names, several
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
 _RHO_NODES, _LUCK_NODES = 7, 5
@@ -87,7 +87,7 @@ def build_model(
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
     """
-    boards = _several(boards)
+    boards = several(boards)
     priors = maximum_priors(priors)
     with pm.Model() as model:
         spread = spread_variable(priors.skill)
@@ -151,10 +151,9 @@ def observe_maximum(
     >>> model.named_vars_to_dims["observed_maximum"]
     ('board',)
     """
-    boards = _several(boards)
+    boards = several(boards)
     priors = maximum_priors(priors)
-    check_luck_given(boards, luck)
-    _refuse_luck(boards, luck)
+    _check_luck(boards, luck)
     marginals = [_Marginal(board, priors, reference_skill) for board in boards]
 
     def logp(value: Any, *parameters: Any) -> Any:
@@ -168,7 +167,7 @@ def observe_maximum(
         *parameters,
         dims=dim,
         logp=logp,
-        random=_random(boards, priors.skill, reference_skill),
+        random=_random(Maxima(boards, priors, reference_skill)),
         signature=f"{','.join(['()'] * len(parameters))}->()",
         observed=np.array([board.maximum for board in boards]),
     )
@@ -216,24 +215,17 @@ def maximum_logp(
     >>> round(float(maximum_logp(board, 2.7, 0.4, 0.7).eval(mode="FAST_COMPILE")), 2)
     -0.59
     """
-    check_luck_given((board,), luck)
-    _refuse_luck((board,), luck)
+    _check_luck((board,), luck)
     marginal = _Marginal(board, maximum_priors(priors), reference_skill)
     parameters = (location, spread, rho) if luck is None else (location, spread, rho, luck)
     return marginal.logp(*map(pt.as_tensor_variable, parameters))
 
 
-def _refuse_luck(boards: Sequence[BestScore], luck: Any) -> None:
-    """Refuse a luck of submissions where no board has several."""
+def _check_luck(boards: Sequence[BestScore], luck: Any) -> None:
+    """``InputError`` unless a luck of submissions is given just where a board has several."""
+    check_luck_given(boards, luck)
     if not any(board.has_submissions for board in boards):
         refuse_unused("best scores that are not of several submissions", {"luck": luck})
-
-
-def _several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:
-    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
-    if not boards:
-        raise InputError("at least one leaderboard is needed")
-    return boards
 
 
 def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> FloatArray:
@@ -393,26 +385,17 @@ def _beta_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     return pt.inc_subtensor(inside[-1], pt.sum(mass[nodes.size :]))
 
 
-def _random(
-    boards: Sequence[BestScore], prior: SkillPrior, reference_skill: float | None
-) -> Callable[..., Any]:
+def _random(maxima: Maxima) -> Callable[..., Any]:
     """Best scores of fresh boards, which lie along the last axis of ``size``."""
 
     def random(*values: Any, rng: Any = None, size: Any = None) -> Any:
         values_of = [np.asarray(x, np.float64) for x in values]
-        shape = np.broadcast_shapes(*(x.shape for x in values_of), tuple(size or (len(boards),)))
-        location, spread, rho, *luck = (
-            np.broadcast_to(x, shape)[..., 0].ravel() for x in values_of
+        shape = np.broadcast_shapes(
+            *(x.shape for x in values_of), tuple(size or (len(maxima.boards),))
         )
-        drawn = draw_boards(
-            boards,
-            prior.distribution(location, spread),
-            rho,
-            rng,
-            luck=luck[0] if luck else None,
-            reference_skill=reference_skill,
-            winner=False,
-        )
+        parameters = (np.broadcast_to(x, shape)[..., 0].ravel() for x in values_of)
+        named = dict(zip(maxima.parameters, parameters, strict=True))
+        drawn = maxima.draw_boards(named, rng, winner=False)
         return drawn["observed_maximum"].reshape(shape)
 
     return random

@@ -28,11 +28,10 @@ from bayes_sota.core.priors import (
     UniformSkill,
     UniformTries,
 )
-from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.chosen import chosen_among
 from bayes_sota.maximum.dependence import reference_nodes
-from bayes_sota.maximum.likelihood import board_names, default_reference_skill, score_bounds
+from bayes_sota.maximum.likelihood import Maxima, board_names, score_bounds
 from bayes_sota.maximum.models import (
     beta_shape,
     correlation_variable,
@@ -43,13 +42,6 @@ from bayes_sota.maximum.models import (
 )
 from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.walk import Fields, FreshTestSet, NormalTestSet, TestSet
-
-
-def reference_skills(boards: Sequence[BestScore], skill: float | None = None) -> FloatArray:
-    """theta0 of each board: the given one, or the observed maximum half an item inside (0, 1)."""
-    if skill is not None and not 0 < skill < 1:
-        raise InputError(f"reference skill must lie in (0, 1), got {skill:g}")
-    return np.array([default_reference_skill(board, skill) for board in boards], np.float64)
 
 
 def build_simulated_maximum(
@@ -105,7 +97,7 @@ def build_simulated_maximum(
         raise InputError("several boards are simulated together for accuracies only")
     if not np.all(np.asarray(epsilon) > 0):
         raise InputError(f"epsilon must be positive, got {epsilon}")
-    references = reference_skills(boards, reference_skill)
+    simulator = ScoreSimulator(Maxima(boards, priors, reference_skill))
     several = len(boards) > 1
     dims = "board" if several else None
     coords = {"board": board_names(boards)} if several else {}
@@ -129,7 +121,7 @@ def build_simulated_maximum(
         # variable by its first parameter.
         pm.Simulator(
             "best_score",
-            ScoreSimulator(boards, references, priors.skill),
+            simulator,
             *parameters,
             distance=_interval_distance(boards),
             epsilon=width,
@@ -208,22 +200,16 @@ class ScoreSimulator:
 
     Parameters
     ----------
-    boards : tuple of BestScore
-    references : ndarray, shape (boards,)
-        theta0 of each board.
-    prior : SkillPrior
-        Its family is the one that is simulated.
+    maxima : Maxima
+        Of its priors the family of the skills is the one that is simulated.
     """
 
-    def __init__(
-        self, boards: tuple[BestScore, ...], references: FloatArray, prior: SkillPrior
-    ) -> None:
+    def __init__(self, maxima: Maxima) -> None:
         """Tabulate the law of each board's S0."""
-        self.boards, self.prior = boards, prior
-        self.references = references
+        self.maxima, self.references = maxima, maxima.references
         self.nodes = [
             reference_nodes(board.n_test, float(theta0), step=0.0, half_width=9.0)
-            for board, theta0 in zip(boards, references, strict=True)
+            for board, theta0 in zip(maxima.boards, self.references, strict=True)
             if board.metric == "accuracy"
         ]
 
@@ -236,7 +222,7 @@ class ScoreSimulator:
         """
         flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in parameters)
         best, location, spread, rho, shift, m, *luck = flat
-        board = self.boards[i]
+        board = self.maxima.boards[i]
         test_set: FreshTestSet
         if board.metric == "accuracy":
             nodes = self.nodes[i]
@@ -247,7 +233,7 @@ class ScoreSimulator:
             test_set = NormalTestSet(score_law(board).normal_scores, shift, rho)
         if board.has_submissions:
             test_set = chosen_among(test_set, board, luck[0], rng)
-        distribution = self.prior.distribution(location, spread)
+        distribution = self.maxima.priors.skill.distribution(location, spread)
         return Fields(test_set, distribution, np.rint(m).astype(np.int64), best)
 
     def __call__(self, rng: np.random.Generator, *parameters: Any) -> Any:
@@ -255,11 +241,11 @@ class ScoreSimulator:
         *shaped, size = parameters
         shape = np.broadcast_shapes(*(np.shape(value) for value in shaped))
         shape = shape if size is None else tuple(int(length) for length in size)
-        if len(self.boards) == 1:
+        if len(self.maxima.boards) == 1:
             return self.fields(0, shaped, shape, rng).draw(rng, winner=False)[0].reshape(shape)
         shaped = [np.broadcast_to(value, shape) for value in shaped]
         scores = [
             self.fields(i, [x[..., i] for x in shaped], shape[:-1], rng).draw(rng, winner=False)[0]
-            for i in range(len(self.boards))
+            for i in range(len(self.maxima.boards))
         ]
         return np.stack([x.reshape(shape[:-1]) for x in scores], axis=-1)

@@ -150,10 +150,6 @@ def _seen(heights: FloatArray) -> slice:
     return slice(int(seen[0]), int(seen[-1]) + 1)
 
 
-def _best_skill(law: MaximumLaw | AucMaximumLaw) -> float:
-    return law.theta_sota if isinstance(law, MaximumLaw) else law.auc_sota
-
-
 def _word_of_scores(law: MaximumLaw | AucMaximumLaw, one: MaximumLaw | AucLaw | None) -> str:
     if isinstance(law, MaximumLaw):
         return f"accuracy on {counted(law.n_test, 'test item')}"
@@ -165,7 +161,7 @@ def _word_of_scores(law: MaximumLaw | AucMaximumLaw, one: MaximumLaw | AucLaw | 
 def _limits_of_law(law: MaximumLaw | AucMaximumLaw, ends: Sequence[float]) -> xr.DataArray:
     """Range of all laws, with room for the labels outside of the two lines."""
     low, high = min(ends), max(ends)
-    room, lines = 0.36 * (high - low), (_best_skill(law), law.mean())
+    room, lines = 0.36 * (high - low), (law.theta_sota, law.mean())
     return make_bounds(min(low, min(lines) - room), max(high, max(lines) + room))
 
 
@@ -173,7 +169,7 @@ def _draw_lines(
     panel: Panel, law: MaximumLaw | AucMaximumLaw, limits: xr.DataArray, y: float
 ) -> None:
     """The best skill and the expected maximum, labelled on their outer sides."""
-    sd, skill, mean = law.std(), _best_skill(law), law.mean()
+    sd, skill, mean = law.std(), law.theta_sota, law.mean()
     skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
     mean_text = f"expected maximum {rounded(mean, sd)}\nbest score of {law.n_classifiers:,}"
     gap = 0.012 * float(limits[1] - limits[0])

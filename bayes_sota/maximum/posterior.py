@@ -25,10 +25,9 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import (
     BoardLikelihood,
     FieldDraws,
-    board_values,
-    draw_boards,
+    Maxima,
     score_bounds,
-    score_errors,
+    several,
 )
 
 LARGEST_EPSILON = 1 / 4  # of ABC, in posterior standard deviations of theta_sota
@@ -43,52 +42,8 @@ _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 _TOLERATED = 1e-3  # probability that may rest on what tables leave out
 
 
-def draw_prior(
-    boards: Sequence[BestScore],
-    priors: MaximumPriors,
-    rng: np.random.Generator,
-    draws: int,
-    reference_skill: float | None = None,
-) -> dict[str, FloatArray]:
-    """Draws from the prior of all that the posterior holds, and of the maxima that it predicts.
-
-    Parameters
-    ----------
-    boards, reference_skill
-        As in ``draw_boards``.
-    priors : MaximumPriors
-    rng : Generator
-    draws : int
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``location``, ``spread``, ``rho`` of shape (D,), ``submission_luck`` where a board has
-        submissions, and what ``draw_boards`` gives, (D, B).
-    """
-    location, spread = priors.skill.draw(rng, draws)
-    known = {"rho": priors.correlation.quantile(rng.random(draws))}
-    if any(board.has_submissions for board in boards):
-        known["submission_luck"] = priors.submission_luck.quantile(rng.random(draws))
-    distribution = priors.skill.distribution(location, spread)
-    of_boards = draw_boards(
-        boards,
-        distribution,
-        known["rho"],
-        rng,
-        luck=known.get("submission_luck"),
-        reference_skill=reference_skill,
-    )
-    return {"location": location, "spread": spread, **known, **of_boards}
-
-
 def draw_accepted(
-    boards: Sequence[BestScore],
-    priors: MaximumPriors,
-    rng: np.random.Generator,
-    draws: int,
-    epsilon: float | None = None,
-    reference_skill: float | None = None,
+    maxima: Maxima, rng: np.random.Generator, draws: int, epsilon: float | None = None
 ) -> tuple[dict[str, FloatArray], FloatArray, float]:
     """Posterior by plain rejection: the prior's draws whose boards come close to the observed.
 
@@ -99,7 +54,7 @@ def draw_accepted(
     Returns
     -------
     values, epsilon, rate : dict of ndarray, ndarray of shape (boards,), float
-        Draws as of ``draw_prior``, and the share of simulated boards that was kept.
+        Draws as of ``Maxima.draw_prior``, and the share of simulated boards that was kept.
 
     Raises
     ------
@@ -107,28 +62,22 @@ def draw_accepted(
         So small an epsilon that more than five million boards would be needed.
     """
     if epsilon is None:
-        near = score_errors(boards, reference_skill)
-        pilot, _ = _accept(boards, priors, rng, _PILOT, near, reference_skill)
+        pilot, _ = _accept(maxima, rng, _PILOT, maxima.errors)
         width = EPSILON_AIM * pilot["theta_sota"].std(axis=0)
     else:
-        width = np.full(len(boards), OPEN_SHARE.check(epsilon, "epsilon"))
-    values, rate = _accept(boards, priors, rng, draws, width, reference_skill)
+        width = np.full(len(maxima.boards), OPEN_SHARE.check(epsilon, "epsilon"))
+    values, rate = _accept(maxima, rng, draws, width)
     return values, width, rate
 
 
 def _accept(
-    boards: Sequence[BestScore],
-    priors: MaximumPriors,
-    rng: np.random.Generator,
-    draws: int,
-    epsilon: FloatArray,
-    reference_skill: float | None,
+    maxima: Maxima, rng: np.random.Generator, draws: int, epsilon: FloatArray
 ) -> tuple[dict[str, FloatArray], float]:
-    low, high = np.transpose([score_bounds(board) for board in boards])
+    low, high = np.transpose([score_bounds(board) for board in maxima.boards])
     kept: list[dict[str, FloatArray]] = []
     accepted = simulated = 0
     while accepted < draws:
-        drawn = draw_prior(boards, priors, rng, _BATCH, reference_skill)
+        drawn = maxima.draw_prior(rng, _BATCH)
         best = drawn["observed_maximum"]
         distance = np.maximum(np.maximum(low - best, best - high), 0.0)
         close = np.flatnonzero(np.all(distance <= epsilon, axis=1))
@@ -158,26 +107,20 @@ def log_priors(priors: MaximumPriors, values: Mapping[str, FloatArray]) -> dict[
     ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
     ``submission_luck``.
     """
-    densities = _skill_densities(priors, values["location"], np.log(values["spread"]))
-    for name, prior in (("rho", priors.correlation), ("submission_luck", priors.submission_luck)):
-        if name in values and not prior.is_fixed:
-            densities[name] = prior.log_density(values[name])
-    return densities
-
-
-def _skill_densities(
-    priors: MaximumPriors, location: FloatArray, log_spread: FloatArray
-) -> dict[str, FloatArray]:
     skill = priors.skill
     normal = {
-        "location": (location, skill.location_mean, skill.location_sd),
-        "log_spread": (log_spread, skill.log_spread_mean, skill.log_spread_sd),
+        "location": (values["location"], skill.location_mean, skill.location_sd),
+        "log_spread": (np.log(values["spread"]), skill.log_spread_mean, skill.log_spread_sd),
     }
-    return {
+    densities = {
         name: -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
         for name, (x, mean, sd) in normal.items()
         if sd > 0
     }
+    for name, prior in (("rho", priors.correlation), ("submission_luck", priors.submission_luck)):
+        if name in values and not prior.is_fixed:
+            densities[name] = prior.log_density(values[name])
+    return densities
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,8 +140,6 @@ class SotaPosterior:
         Weighted parameters behind the draws.
     parameters : Parameters
         Node of rho and coordinates behind each draw.
-    reference_skill : tuple of float
-        theta0 of each board.
     reasons : tuple of str
         Why the result cannot be trusted; empty where it can.
     laws : tuple of callable
@@ -211,7 +152,6 @@ class SotaPosterior:
     log_prior: dict[str, FloatArray]
     fit: "MaximumFit"
     parameters: Parameters
-    reference_skill: tuple[float, ...]
     reasons: tuple[str, ...]
     laws: tuple[Callable[[], FloatArray], ...]
 
@@ -255,21 +195,13 @@ def sota_posterior(
     >>> bool(posterior.draws["theta_sota"].mean() < 0.98)
     True
     """
-    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
-    if not boards:
-        raise InputError("at least one leaderboard is needed")
     if draws < 1:
         raise InputError(f"draws must be at least 1, got {draws}")
     if reference_skill is not None:
         SKILL.check(reference_skill, "reference_skill")
-    fit = fit_maximum(
-        boards,
-        maximum_priors(priors),
-        rng := generator_of(random_seed),
-        points=max(_POINTS, draws),
-        reference_skill=reference_skill,
-        refinement=refinement,
-    )
+    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    rng = generator_of(random_seed)
+    fit = fit_maximum(maxima, rng, points=max(_POINTS, draws), refinement=refinement)
     return _draw(fit, draws, rng, new_n_test)
 
 
@@ -279,13 +211,13 @@ class MaximumFit(Fit):
 
     Attributes
     ----------
-    priors : MaximumPriors
+    maxima : Maxima
     likelihoods : tuple of BoardLikelihood
     coordinates : _Coordinates
         What location and spread the points stand for.
     """
 
-    priors: MaximumPriors
+    maxima: Maxima
     likelihoods: tuple[BoardLikelihood, ...]
     coordinates: "_Coordinates"
 
@@ -293,11 +225,6 @@ class MaximumFit(Fit):
     def searches(self) -> int:
         """One: the posterior has one mode."""
         return 1
-
-    @property
-    def has_luck(self) -> bool:
-        """Whether some maximum was chosen among submissions."""
-        return any(x.board.has_submissions for x in self.likelihoods)
 
     def dimension(self, family: str) -> int:
         """Two: location and spread."""
@@ -308,7 +235,7 @@ class MaximumFit(Fit):
         location, spread, log_prior = self.coordinates.field(points)
         possible = (spread < _LARGEST_SPREAD) & (np.abs(location) < _FURTHEST)
         location, spread = np.where(possible, location, 0.0), np.where(possible, spread, 1.0)
-        field = self.priors.skill.distribution(location, spread)
+        field = self.maxima.field({"location": location, "spread": spread})
         total = np.repeat(log_prior[:, None], self.rho.size, axis=1)
         for likelihood in self.likelihoods:
             weights = likelihood.hat_weights(field)
@@ -319,34 +246,24 @@ class MaximumFit(Fit):
 
 
 def fit_maximum(
-    boards: Sequence[BestScore],
-    priors: MaximumPriors,
+    maxima: Maxima,
     rng: np.random.Generator,
     *,
     points: int = _POINTS,
-    reference_skill: float | None = None,
     refinement: float = 1.0,
 ) -> MaximumFit:
     """Weighted points of location and spread; parameters as of ``sota_posterior``."""
-    chosen = any(board.has_submissions for board in boards)
+    priors, cells = maxima.priors, round(_RHO_NODES * refinement)
     nodes = Nodes.of(
-        priors.correlation, priors.submission_luck, round(_RHO_NODES * refinement), has_luck=chosen
+        priors.correlation, priors.submission_luck, cells, has_luck=maxima.has_submissions
     )
     likelihoods = tuple(
-        BoardLikelihood(
-            b, nodes.rho, reference_skill, refinement, nodes.luck if b.has_submissions else None
-        )
-        for b in boards
+        BoardLikelihood(board, nodes.rho, maxima.reference_skill, refinement, nodes.luck)
+        for board in maxima.boards
     )
-    empty = MaximumFit(
-        nodes,
-        (priors.skill.family,),
-        (),
-        "nodes",
-        priors,
-        likelihoods,
-        _Coordinates.of(priors, likelihoods),
-    )
+    coordinates = _Coordinates.of(priors, likelihoods)
+    families = (priors.skill.family,)
+    empty = MaximumFit(nodes, families, (), "nodes", maxima, likelihoods, coordinates)
     fit = infer(empty, rng, -(-points // 2))
     if fit.log_evidence.max() < _IMPOSSIBLE / 2:
         raise InputError(
@@ -414,20 +331,19 @@ def _draw(
 ) -> SotaPosterior:
     parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
     location, spread, _ = fit.coordinates.field(parameters.coordinates)
-    distribution = fit.priors.skill.distribution(location, spread)
     rho = fit.nodes.draw_rho(parameters.node, rng)
-    fields = [x.draw(rng, distribution, parameters.node, rho, new_n_test) for x in fit.likelihoods]
     values = {"location": location, "spread": spread, "rho": rho}
-    if fit.has_luck:
+    field = fit.maxima.field(values)
+    fields = [x.draw(rng, field, parameters.node, rho, new_n_test) for x in fit.likelihoods]
+    if fit.maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
-    values |= board_values(fields, [x.board for x in fit.likelihoods], distribution)
+    values |= fit.maxima.collect(fields, field)
     return SotaPosterior(
         draws=values,
         log_likelihood=np.stack([f.log_likelihood for f in fields], axis=1),
-        log_prior=log_priors(fit.priors, values),
+        log_prior=log_priors(fit.maxima.priors, values),
         fit=fit,
         parameters=parameters,
-        reference_skill=tuple(x.reference_skill for x in fit.likelihoods),
         reasons=_reasons(fit, fields),
         laws=tuple(field.law for field in fields),
     )

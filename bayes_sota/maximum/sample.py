@@ -32,6 +32,7 @@ from bayes_sota.core.sample import (
     result_tree,
     run_nuts,
     sampler_stats,
+    with_attributes,
     without_checks,
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
@@ -39,18 +40,16 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.maximum.likelihood import (
     BOARD_VARIABLES,
+    Maxima,
     board_names,
-    board_values,
     default_reference_skill,
-    draw_boards,
-    draw_fields,
     score_bounds,
+    several,
 )
 from bayes_sota.maximum.posterior import (
     FEWEST_MOVES,
     LARGEST_EPSILON,
     draw_accepted,
-    draw_prior,
     log_priors,
     sota_posterior,
 )
@@ -70,28 +69,27 @@ _CHOSEN = (
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Maxima):
     """What every route takes.
 
     Attributes
     ----------
-    boards, priors, reference_skill, new_n_test
-        As in ``bayes_sota.maximum.posterior``.
+    boards, priors, reference_skill
+        As in ``Maxima``.
     draws, chains : int
         Draws per chain, and chains.
     random_seed : int, SeedSequence, Generator or None
+    new_n_test : int, optional
+        As in ``sota_posterior``.
     groups : {"all", "estimands"}
         "estimands" leaves out those that only checks of the model need.
     model_name, model_hash : str, optional
         Recorded as attributes.
     """
 
-    boards: Sequence[BestScore]
-    priors: MaximumPriors
     draws: int = 1000
     chains: int = 4
     random_seed: Seed = DEFAULT_SEED
-    reference_skill: float | None = None
     new_n_test: int | None = None
     groups: Groups = "all"
     model_name: str | None = None
@@ -103,17 +101,6 @@ class Request:
             raise InputError(
                 f"draws and chains must be at least 1, got {self.draws} and {self.chains}"
             )
-
-    @property
-    def has_submissions(self) -> bool:
-        """Whether some best score was chosen among submissions."""
-        return any(board.has_submissions for board in self.boards)
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """What all boards share: the field, rho, and the luck of submissions where there is any."""
-        luck = ("submission_luck",) if self.has_submissions else ()
-        return ("location", "spread", "rho", *luck)
 
     @cached_property
     def seeded(self) -> tuple[np.random.Generator, str]:
@@ -139,30 +126,15 @@ class Request:
         self, values: Mapping[str, FloatArray], names: Sequence[str]
     ) -> dict[str, dict[str, FloatArray]]:
         """Prior and replicates, given draws of the posterior and the names of its variables."""
-        count = self.draws * self.chains
-        prior = draw_prior(self.boards, self.priors, self.seeded[0], count, self.reference_skill)
-        fresh = self.draw_fresh(values, winner=False)
+        rng = self.seeded[0]
+        prior = self.draw_prior(rng, self.draws * self.chains)
+        fresh = self.draw_boards(values, rng, winner=False)
         return {
             "prior": {name: prior[name] for name in names},
             "posterior_predictive": {_OBSERVED: fresh[_OBSERVED]},
             "prior_predictive": {_OBSERVED: prior[_OBSERVED]},
             "log_prior": log_priors(self.priors, values),
         }
-
-    def draw_fresh(
-        self, values: Mapping[str, FloatArray], *, winner: bool = True
-    ) -> dict[str, FloatArray]:
-        """Fresh boards of fields whose ``parameters`` are given, each (D,)."""
-        field = self.priors.skill.distribution(values["location"], values["spread"])
-        return draw_boards(
-            self.boards,
-            field,
-            values["rho"],
-            self.seeded[0],
-            luck=values.get("submission_luck"),
-            reference_skill=self.reference_skill,
-            winner=winner,
-        )
 
     def is_uncertain(self, name: str) -> bool:
         """Whether a variable belongs in the posterior: a known number of classifiers does not."""
@@ -235,28 +207,6 @@ class Request:
             "typical_tries": board.typical_tries,
             "reference_skill": default_reference_skill(board, self.reference_skill),
         }
-
-    def draw_behind(self, trace: xr.Dataset) -> tuple[dict[str, FloatArray], FloatArray]:
-        """Draws of what stands behind the boards given a trace, and the log likelihood, (D, B)."""
-        shape = (trace.sizes["chain"], trace.sizes["draw"])
-        values = {
-            name: np.broadcast_to(trace[name].values, shape).ravel() for name in self.parameters
-        }
-        location, spread, rho, *luck = values.values()
-        fields = draw_fields(
-            self.boards,
-            self.priors,
-            location,
-            spread,
-            rho,
-            self.seeded[0],
-            luck=luck[0] if luck else None,
-            reference_skill=self.reference_skill,
-            new_n_test=self.new_n_test,
-        )
-        field = self.priors.skill.distribution(location, spread)
-        values |= board_values(fields, self.boards, field)
-        return values, np.stack([f.log_likelihood for f in fields], axis=1)
 
 
 def estimate_point(
@@ -447,7 +397,7 @@ def complete(
 
     from bayes_sota.maximum.models import build_model
 
-    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
+    boards = several(boards)
     known = maximum_priors(priors)
     check_trace(trace)
     trace = _without_completion(trace)
@@ -467,9 +417,7 @@ def complete(
     _check_model(trace, chosen, request)
     own = model is not None or pm.Model.get_context(error_if_none=False) is not None
     tree = _completed(trace, chosen, request)
-    for place in (tree, tree["posterior"]):
-        place.attrs.update(describe_model(chosen) if own else {})
-    return tree
+    return with_attributes(tree, describe_model(chosen) if own else {})
 
 
 def _without_completion(trace: xr.DataTree) -> xr.DataTree:
@@ -510,10 +458,14 @@ def _check_model(trace: xr.DataTree, model: "pm.Model", request: Request) -> Non
 def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.DataTree:
     """Result of a trace and its model, both checked."""
     drawn = trace["posterior"].to_dataset().drop_attrs()
-    values, _ = request.draw_behind(drawn)
-    groups = model_groups(model, trace, request.seeded[0], replicated=(_OBSERVED,))
-    prior = request.draw_fresh({k: groups["prior"][k].values.ravel() for k in request.parameters})
-    replicates = request.draw_fresh(values, winner=False)
+    rng, shape = request.seeded[0], (drawn.sizes["chain"], drawn.sizes["draw"])
+    shared = {k: np.broadcast_to(drawn[k].values, shape).ravel() for k in request.parameters}
+    behind, _ = request.draw_fields(shared, rng, request.new_n_test)
+    values = shared | behind
+    groups = model_groups(model, trace, rng, replicated=(_OBSERVED,))
+    of_prior = {k: groups["prior"][k].values.ravel() for k in request.parameters}
+    prior = request.draw_boards(of_prior, rng)
+    replicates = request.draw_boards(values, rng, winner=False)
     new = [name for name in prior if request.is_uncertain(name) and name != _OBSERVED]
     own = request.lay_out(
         {
@@ -580,27 +532,21 @@ def sample_abc(
         OPEN_SHARE.check(epsilon, "epsilon")
     if rejection:
         refuse_unused("plain rejection, which needs one process", {"cores": cores})
-        posterior, stats, attributes = _rejected(request, epsilon)
+        simulated, stats, attributes = _rejected(request, epsilon)
     else:
         from bayes_sota.maximum.sample_smc import simulate_posterior
 
-        posterior, stats, attributes = simulate_posterior(
-            boards,
-            priors,
+        simulated, stats, attributes = simulate_posterior(
+            request,
             request.seeded[0],
             draws=request.draws,
             chains=request.chains,
             cores=cores,
             epsilon=epsilon,
-            reference_skill=request.reference_skill,
             progressbar=progressbar,
         )
-    dims = {2: ("chain", "draw"), 3: ("chain", "draw", "board")}
-    dataset = xr.Dataset({name: (dims[v.ndim], v) for name, v in posterior.items()})
-    values, log_likelihood = request.draw_behind(dataset)
-    values |= {name: v.reshape(-1, *v.shape[2:]) for name, v in posterior.items()}
-    for name in ("theta_sota", "winner_skill", "shift", "n_classifiers"):
-        values[name] = values[name].reshape(-1, len(boards))
+    behind, log_likelihood = request.draw_fields(simulated, request.seeded[0], request.new_n_test)
+    values = {name: simulated[name] for name in request.parameters} | behind | simulated
     values["multiplicity_bias"] = np.array([b.maximum for b in boards]) - values["theta_sota"]
     groups = request.draw_from_laws(values, log_likelihood) | {"sample_stats": stats}
     attributes |= {
@@ -614,18 +560,9 @@ def _rejected(
     request: Request, epsilon: float | None
 ) -> tuple[dict[str, FloatArray], xr.Dataset, dict[str, Any]]:
     """What ``simulate_posterior`` gives, by plain rejection."""
-    rng, shape = request.seeded[0], (request.chains, request.draws)
-    values, width, rate = draw_accepted(
-        request.boards,
-        request.priors,
-        rng,
-        request.chains * request.draws,
-        epsilon,
-        request.reference_skill,
-    )
+    count = request.chains * request.draws
+    values, width, rate = draw_accepted(request, request.seeded[0], count, epsilon)
     names = (*request.parameters, "theta_sota", "winner_skill", "shift", "n_classifiers")
-    rows = {name: values[name].reshape(*shape, *values[name].shape[1:]) for name in names}
-    posterior = {k: v[..., 0] if v.ndim > 2 and v.shape[2] == 1 else v for k, v in rows.items()}
     stats = xr.Dataset({"accept_rate": (("chain", "stage"), np.full((request.chains, 1), rate))})
     attributes = {
         "epsilon": width.tolist() if width.size > 1 else float(width[0]),
@@ -633,7 +570,7 @@ def _rejected(
         "epsilon_schedule": json.dumps([width.tolist()]),
         "winner_unaccepted": 0.0,
     }
-    return posterior, stats, attributes
+    return {name: values[name] for name in names}, stats, attributes
 
 
 def _reasons(attributes: dict[str, Any]) -> str:

@@ -8,12 +8,11 @@ saved goes into more mutation steps: until the average particle has moved often 
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
@@ -26,15 +25,9 @@ from pytensor.compile.sharedvalue import shared
 from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor.random.type import RandomGeneratorType
 
-from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import score_bounds, score_errors
-from bayes_sota.maximum.models_simulated import (
-    ScoreSimulator,
-    build_simulated_maximum,
-    reference_skills,
-)
+from bayes_sota.maximum.likelihood import Maxima, score_bounds
+from bayes_sota.maximum.models_simulated import ScoreSimulator, build_simulated_maximum
 from bayes_sota.maximum.posterior import EPSILON_AIM, LARGEST_EPSILON
 
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
@@ -219,36 +212,36 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
 
 
 def simulate_posterior(
-    boards: Sequence[BestScore],
-    priors: MaximumPriors,
+    maxima: Maxima,
     rng: np.random.Generator,
     *,
     draws: int,
     chains: int,
     cores: int | None,
     epsilon: float | None,
-    reference_skill: float | None,
     progressbar: bool,
 ) -> tuple[dict[str, FloatArray], xr.Dataset, dict[str, Any]]:
-    """Draws (chain, draw) or (chain, draw, board), statistics per stage, and what was chosen.
+    """Draws, (D,) or of boards (D, B), statistics per stage, and what was chosen.
 
     The winner's skill is drawn by simulating, for each posterior draw, boards with its parameters
     until one passes the kernel.
     """
     seeds = rng.integers(2**31, size=_PILOTS + 2)
-    references = reference_skills(boards, reference_skill)
-    known = None if epsilon is None else np.full(len(boards), float(epsilon))
-    start = score_errors(boards, reference_skill) if known is None else known
-    model = build_simulated_maximum(boards, priors, epsilon=start, reference_skill=reference_skill)
+    known = None if epsilon is None else np.full(len(maxima.boards), float(epsilon))
+    start = maxima.errors if known is None else known
+    model = build_simulated_maximum(
+        maxima.boards, maxima.priors, epsilon=start, reference_skill=maxima.reference_skill
+    )
     run = _Run(model, progressbar, compile_population_logp(model))
     schedule = [start] if known is not None else run.choose_epsilon(start, seeds[2:])
     last = schedule[-1]
     sampled = run.sample(last, draws, chains, cores, int(seeds[0]))
     particles = sampled["posterior"].to_dataset()
-    posterior = {
-        name: np.asarray(particles[name].values) for name in _PARAMETERS if name in particles
-    }
-    simulator = ScoreSimulator(tuple(boards), references, priors.skill)
+    posterior = {}
+    for name in (name for name in _PARAMETERS if name in particles):
+        shape = (-1,) if name in maxima.parameters else (-1, len(maxima.boards))
+        posterior[name] = np.asarray(particles[name].values).reshape(shape)
+    simulator = ScoreSimulator(maxima)
     winner, unaccepted = _draw_winners(posterior, simulator, last, int(seeds[1]))
     posterior["winner_skill"] = winner
     chosen = {
@@ -318,36 +311,26 @@ def _standard_deviation(posterior: xr.Dataset) -> FloatArray:
 def _draw_winners(
     posterior: dict[str, FloatArray], simulator: ScoreSimulator, epsilon: FloatArray, seed: int
 ) -> tuple[FloatArray, float]:
-    """Winner's skill of each draw, and the share of draws without an accepted simulation."""
+    """Winners' skills, (D, B), and the share of draws without an accepted simulation."""
     rng, shape = np.random.default_rng(seed), posterior["location"].shape
     winners, attempts = [], []
-    for i, board in enumerate(simulator.boards):
-        known = {"shift": np.zeros(shape), "n_classifiers": np.full(shape, board.typical_tries)}
-        values = {**known, **posterior}
-        names = [name for name in _PARAMETERS if name in values]
-        arguments = [v[..., i] if (v := values[name]).ndim > 2 else v for name in names]
+    for i, board in enumerate(simulator.maxima.boards):
+        values = {"shift": np.zeros(shape), "n_classifiers": np.full(shape, board.typical_tries)}
+        values |= {name: v[:, i] if v.ndim > 1 else v for name, v in posterior.items()}
+        arguments = [values[name] for name in _PARAMETERS if name in values]
         fields = simulator.fields(i, arguments, shape, rng)
         winner, needed = fields.draw_winner(rng, score_bounds(board), epsilon[i], _ATTEMPTS)
-        winners.append(winner.reshape(shape))
+        winners.append(winner)
         attempts.append(needed)
-    skill = np.stack(winners, axis=-1) if len(winners) > 1 else winners[0]
-    return skill, float(np.mean(np.array(attempts) < 0))
+    return np.stack(winners, axis=1), float(np.mean(np.array(attempts) < 0))
 
 
 def _padded_stats(sampled: xr.DataTree) -> xr.Dataset:
     """Statistics per chain and stage as floats: PyMC's ragged objects cannot be saved."""
     stats = sampled["sample_stats"].to_dataset()
-    frames = {
-        str(name): pd.DataFrame(
-            [pd.Series(np.atleast_1d(row), dtype=float) for row in np.atleast_1d(v)]
-        )
-        for name, v in ((name, stats[name].values) for name in stats.data_vars)
-    }
-    stages = range(max(frame.shape[1] for frame in frames.values()))
-    padded = {
-        name: (("chain", "stage"), frame.reindex(columns=stages).to_numpy(float))
-        for name, frame in frames.items()
-    }
-    return xr.Dataset(
-        padded, coords={"chain": stats["chain"].values, "stage": np.arange(len(stages))}
-    )
+    padded = {}
+    for name, values in stats.data_vars.items():
+        stages = zip_longest(*map(np.atleast_1d, values.values), fillvalue=np.nan)
+        padded[name] = (("chain", "stage"), np.array(list(stages), np.float64).T)
+    dataset = xr.Dataset(padded, coords={"chain": stats["chain"].values})
+    return dataset.assign_coords(stage=np.arange(dataset.sizes["stage"]))

@@ -84,9 +84,9 @@ class ScoreLaw(ABC):
         """Law of scores on so many other items; None for as many as here."""
 
     @property
-    @abstractmethod
     def normal_scores(self) -> NormalScores:
-        """What makes a score and a skill a standard normal number."""
+        """What makes a score and a skill a standard normal number: by default one error for all."""
+        return GaussianScores(self.standard_error)
 
     def fitted_to(self, values: FloatArray) -> "ScoreLaw":
         """The same law with a grid coordinate that suits these values."""
@@ -108,12 +108,14 @@ class ScoreLaw(ABC):
     def prepared(self, values: FloatArray, y: FloatArray) -> Any:
         """What ``log_kernel`` needs at every dispersion, (U, G)."""
 
-    @abstractmethod
     def log_kernel(self, prepared: Any, dispersion: Dispersion) -> FloatArray:
         """Log probability of each value at the grid, shape (U, G); constants left out.
 
-        The dispersion is a number, or one for each value, (U, 1).
+        The dispersion is a number, or one for each value, (U, 1). It divides the log likelihood of
+        a normal score, and that of a double binomial count.
         """
+        kernel: FloatArray = prepared / dispersion
+        return kernel
 
     def residual(
         self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
@@ -214,11 +216,6 @@ class AccuracyLaw(ScoreLaw):
         return replace(self, n_test=size or self.n_test)
 
     @property
-    def normal_scores(self) -> NormalScores:
-        """Near the best score, with its standard error."""
-        return GaussianScores(self.standard_error)
-
-    @property
     def unit(self) -> float:
         """Items."""
         return float(self.n_test)
@@ -242,10 +239,6 @@ class AccuracyLaw(ScoreLaw):
             right = np.where(p > 0, values * np.log(p), 0.0)
             wrong = np.where(p < 1, (n - values) * np.log1p(-p), 0.0)
         return fit - (right + wrong)[:, None]
-
-    def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
-        """Double binomial."""
-        return prepared / dispersion
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the double binomial, times what prints alike."""
@@ -469,11 +462,6 @@ class NormalLaw(ScoreLaw):
             raise InputError("new_n_test needs n_test, the number of items behind standard_error")
         return replace(self, n_test=size, error=self.error * float(np.sqrt(self.n_test / size)))
 
-    @property
-    def normal_scores(self) -> NormalScores:
-        """The same error everywhere."""
-        return GaussianScores(self.error)
-
     def fitted_to(self, values: FloatArray) -> "NormalLaw":
         """Standardised by the spread of these values."""
         spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
@@ -497,10 +485,6 @@ class NormalLaw(ScoreLaw):
         """Half the squared distance in standard errors."""
         z = (values[:, None] - self.skill_at(y)) / self.standard_error
         return -0.5 * z**2
-
-    def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
-        """Normal."""
-        return prepared / dispersion
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the normal density."""

@@ -32,6 +32,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from bayes_sota.core.types import FloatArray, IntArray
 
 _FURTHEST, _PLACES = 16.0, 1281  # standard errors that the tables reach; beyond, they are flat
+_STEP = 2 * _FURTHEST / (_PLACES - 1)
 _REACH, _NODES = 9.0, 181
 _TINY = 1e-300
 
@@ -113,7 +114,7 @@ class SubmissionNoise:
 
     def _interpolated(self, table: FloatArray, w: FloatArray, kind: ArrayLike | None) -> FloatArray:
         rows = np.arange(len(w)) if kind is None else np.asarray(kind)
-        place = (np.clip(w, -_FURTHEST, _FURTHEST) + _FURTHEST) / _step()
+        place = (np.clip(w, -_FURTHEST, _FURTHEST) + _FURTHEST) / _STEP
         left = np.minimum(place.astype(np.int64), _PLACES - 2)
         part = place - left
         rows = rows.reshape(-1, *(1,) * (w.ndim - 1))
@@ -128,10 +129,6 @@ def noise_at(numbers: tuple[float, ...], lucks: tuple[float, ...]) -> Submission
 
 def _places() -> FloatArray:
     return np.linspace(-_FURTHEST, _FURTHEST, _PLACES)
-
-
-def _step() -> float:
-    return 2 * _FURTHEST / (_PLACES - 1)
 
 
 def log_ratios(numbers: FloatArray, luck: float) -> tuple[FloatArray, FloatArray]:

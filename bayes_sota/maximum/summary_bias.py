@@ -132,12 +132,11 @@ class _Setting:
 
     def numbers(self) -> dict[str, float]:
         """What can be moved, in the order of the curves."""
-        (low, high), law = self.ends, self.law()
-        best = law.theta_sota if isinstance(law, MaximumLaw) else law.auc_sota
+        low, high = self.ends
         return {
             "n_classifiers": self.n_classifiers,
             "n_test": self.n_test,
-            "skill": best,
+            "skill": self.law().theta_sota,
             "correlation": self.correlation,
             "width": high - low,
         }

@@ -13,12 +13,13 @@ fields, and the best count with its exact law.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.maximum.dependence import conditional_probabilities
@@ -32,29 +33,6 @@ _NODES = 2_000  # where that law is computed
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
 _AT_ONCE = 20_000  # fields that are simulated together
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
-
-
-class NormalScores(Protocol):
-    """A score and a skill make a number that is standard normal whatever the skill is."""
-
-    @property
-    def largest(self) -> float:
-        """Skill that stands for 1 where an error is needed."""
-
-    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Normal score of an observed score given the skill, increasing in it, broadcast."""
-
-    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Observed score with the given normal score; the inverse."""
-
-    def stabilized(self, skill: ArrayLike) -> FloatArray:
-        """Scale on which a score has a standard deviation of about one."""
-
-    def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """The inverse."""
-
-    def standard_error(self, skill: ArrayLike) -> FloatArray:
-        """Standard deviation of a score."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +71,10 @@ class GaussianScores:
     def standard_error(self, skill: ArrayLike) -> FloatArray:
         """The same everywhere."""
         return np.full(np.shape(skill), self.error)
+
+
+NormalScores = GaussianScores | AucScores
+"""A score and a skill make a number that is standard normal whatever the skill is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +147,7 @@ class FreshTestSet(Protocol):
 
     highest: float  # value that nobody exceeds
     step: int  # smallest difference of two values
+    by_draw: ClassVar[tuple[str, ...]]  # names of the arrays with one entry per draw
 
     @property
     def unit(self) -> float:
@@ -174,8 +157,10 @@ class FreshTestSet(Protocol):
     def shift(self) -> FloatArray:
         """What all scores share, standardised, shape (D,)."""
 
-    def take(self, rows: IntArray) -> "FreshTestSet":
+    def take(self, rows: IntArray) -> Self:
         """Some of the draws."""
+        parts = {name: getattr(self, name)[rows] for name in self.by_draw}
+        return replace(self, **parts)  # type: ignore[type-var]
 
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
         """Values of one classifier per draw."""
@@ -299,6 +284,7 @@ class TestSet(FreshTestSet):
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
     step = 1
+    by_draw: ClassVar[tuple[str, ...]] = ("counts", "correlation")
 
     n_test: int
     counts: IntArray
@@ -328,10 +314,6 @@ class TestSet(FreshTestSet):
     def highest(self) -> float:  # type: ignore[override]
         """All items."""
         return self.n_test
-
-    def take(self, rows: IntArray) -> "TestSet":
-        """Some of the draws."""
-        return replace(self, counts=self.counts[rows], correlation=self.correlation[rows])
 
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> IntArray:
         """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
@@ -424,6 +406,7 @@ class NormalTestSet(FreshTestSet):
 
     highest = np.inf
     step = 0
+    by_draw: ClassVar[tuple[str, ...]] = ("shared", "correlation")
 
     scores: NormalScores
     shared: FloatArray
@@ -445,10 +428,6 @@ class NormalTestSet(FreshTestSet):
     def shift(self) -> FloatArray:
         """z."""
         return self.shared
-
-    def take(self, rows: IntArray) -> "NormalTestSet":
-        """Some of the draws."""
-        return replace(self, shared=self.shared[rows], correlation=self.correlation[rows])
 
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
         """Scores of one classifier per draw."""

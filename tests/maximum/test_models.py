@@ -26,14 +26,12 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.law import maximum_law
-from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.likelihood import BoardLikelihood, Maxima
 from bayes_sota.maximum.models import _random, build_model, maximum_logp
 from bayes_sota.maximum.models_simulated import (
     ScoreSimulator,
     build_simulated_maximum,
-    reference_skills,
 )
-from bayes_sota.maximum.posterior import draw_prior
 
 # What PyTensor says of PyMC's own random variables when a model is built.
 pytestmark = [
@@ -227,7 +225,7 @@ def test_prior_draws_come_from_the_stated_prior():
     priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
     with build_model(board, priors):
         drawn = pm.sample_prior_predictive(60, random_seed=1)
-    exact = draw_prior((board,), priors, np.random.default_rng(2), 20_000)
+    exact = Maxima((board,), priors).draw_prior(np.random.default_rng(2), 20_000)
     for name in ("location", "spread", "rho"):
         ours = drawn["prior"][name].values.ravel()
         assert stats.ks_2samp(ours, exact[name]).pvalue > 1e-4, name
@@ -240,7 +238,7 @@ def test_fresh_maxima_follow_the_exact_law(family):
     """The function behind ``observed_maximum``, all draws in one call; the law shares no code."""
     prior, boards = family(typical=0.9, spread=0.2), (FIRST, BOARD)
     location, count = prior.location_mean, 4000
-    draw = _random(boards, prior, None)
+    draw = _random(Maxima(boards, MaximumPriors(prior)))
     scores = draw(location, 0.2, 0.6, rng=np.random.default_rng(1), size=(count, 2))
     assert scores.shape == (count, 2)
     for board, drawn in zip(boards, scores.T, strict=True):
@@ -283,7 +281,7 @@ def test_simulated_scores_come_from_the_prior_predictive():
     model = build_simulated_maximum([FIRST], priors, epsilon=0.01)
     assert {v.name for v in model.free_RVs} == {"u", "shift"}
     theta, shift = prior_draws(model, ["theta_sota", "shift"], size=2000).values()
-    simulator = ScoreSimulator((FIRST,), reference_skills([FIRST]), priors.skill)
+    simulator = ScoreSimulator(Maxima((FIRST,), priors))
     location, rng = priors.skill.location_mean, np.random.default_rng(1)
     scores = simulator(rng, theta, location, 0.2, 0.6, shift, 200.0, None)
     assert simulator(rng, 0.91, location, 0.2, 0.6, 0.0, 200.0, (3,)).shape == (3,)
@@ -333,8 +331,12 @@ def test_several_boards_share_the_field():
 
 def test_reference_skill_is_the_maximum_kept_inside():
     perfect = Leaderboard.from_maximum("1.0", n_test=200, n_classifiers=5, rounding="exact")
-    np.testing.assert_allclose(reference_skills([FIRST, perfect]), [0.912, 1 - 0.5 / 200])
-    np.testing.assert_allclose(reference_skills([FIRST, perfect], 0.8), [0.8, 0.8])
+    np.testing.assert_allclose(
+        Maxima([FIRST, perfect], MaximumPriors()).references, [0.912, 1 - 0.5 / 200]
+    )
+    np.testing.assert_allclose(
+        Maxima([FIRST, perfect], MaximumPriors(), 0.8).references, [0.8, 0.8]
+    )
 
 
 class OtherTries(TriesPrior):

@@ -17,8 +17,8 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.likelihood import default_reference_skill
-from bayes_sota.maximum.posterior import draw_prior, fit_maximum, sota_posterior
+from bayes_sota.maximum.likelihood import Maxima, default_reference_skill
+from bayes_sota.maximum.posterior import fit_maximum, sota_posterior
 
 
 def best(score, n_test, n_classifiers, **options):
@@ -178,7 +178,7 @@ def evidence_error(*posteriors):
 @pytest.mark.parametrize("skill", [LogitNormalSkill(), UniformSkill()])
 def test_points_have_the_moments_of_quadrature(skill):
     board, priors = best("0.98", 200, 50), MaximumPriors(skill)
-    fit = fit_maximum((board,), priors, np.random.default_rng(0), points=20_000)
+    fit = fit_maximum(Maxima((board,), priors), np.random.default_rng(0), points=20_000)
     location = np.linspace(-6, 6, 241) * skill.location_sd + skill.location_mean
     log_spread = np.linspace(-5, 5, 121) * skill.log_spread_sd + skill.log_spread_mean
     x, y = (z.ravel() for z in np.meshgrid(location, log_spread[np.exp(log_spread) < 4.95]))
@@ -352,7 +352,7 @@ def test_log_likelihood_and_log_prior_belong_to_the_draws():
 def test_prior_draws_come_from_the_prior():
     rng = np.random.default_rng(3)
     priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
-    prior = draw_prior((BOARD,), priors, rng, 20_000)
+    prior = Maxima((BOARD,), priors).draw_prior(rng, 20_000)
     skill = simulate_skills(rng, "logit-normal", prior["location"], prior["spread"], 50)
     _, x = play(rng, 200, 0.98, skill, prior["rho"])
     tied = np.where(x == x.max(axis=1)[:, None], rng.random(x.shape), -1.0)
