@@ -112,7 +112,10 @@ class ClaimRow:
         if self.metric == "accuracy":
             return ReportedAccuracies(of["accuracy_a"], of["accuracy_b"], of["n_test"])
         if self.needs_spread and sd is None:
-            raise InputError("sd_a and sd_b, or sd_difference, must be given for means")
+            raise InputError(
+                "means need the spread of cases, columns sd_a and sd_b or sd_difference; "
+                "sd= assumes it"
+            )
         return ReportedMeans(
             of["mean_a"],
             of["mean_b"],

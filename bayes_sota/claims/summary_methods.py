@@ -211,6 +211,17 @@ def said_of_tied(others: Sequence[str], n_methods: int) -> str:
     return "Taken one by one, every other method is told from it."
 
 
+def said_of_leader(of: MethodComparison, size: str) -> str:
+    """Who leads, and whether that is so."""
+    winner, runner_up, m = of.methods[of.winner], of.methods[of.runner_up], len(of.methods)
+    leads = (
+        f"{winner} and {runner_up} share the best score of {m} methods; that {winner} is better"
+        if _shares_best(of)
+        else f"{winner} has the best score of {m} methods; that it is better than {runner_up}"
+    )
+    return f"On the same {size} {leads} is false with probability {chance(of.p_false)}."
+
+
 def _shares_best(of: MethodComparison) -> bool:
     """Whether the runner-up has the best score too."""
     return bool(of.scores[of.winner] == of.scores[of.runner_up])
@@ -220,15 +231,10 @@ def _answer(
     of: MethodComparison, selected: SelectedClaim | None, tied: Sequence[str], size: str, unit: str
 ) -> list[str]:
     """Who leads, whether that is so, and who may be as good."""
-    winner, runner_up, m = of.methods[of.winner], of.methods[of.runner_up], len(of.methods)
+    winner, m = of.methods[of.winner], len(of.methods)
     others = [name for name in tied if name != winner]
-    leads = (
-        f"{winner} and {runner_up} share the best score of {m} methods; that {winner} is better"
-        if _shares_best(of)
-        else f"{winner} has the best score of {m} methods; that it is better than {runner_up}"
-    )
     said = [
-        f"On the same {size} {leads} is false with probability {chance(of.p_false)}.",
+        said_of_leader(of, size),
         said_of_tied(others, m),
     ]
     if selected is None:

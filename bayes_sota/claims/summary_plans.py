@@ -224,7 +224,7 @@ def plan_from_pilot(
         "designs": designs,
         "best": best,
         "source": source,
-        "notes": [*notes, *_remarks(pilot, gap)],
+        "notes": [*notes, *_units(outcomes), *_remarks(pilot, gap)],
     }
     return claim_report(
         content,
@@ -277,6 +277,13 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
         f"The pilot shows {pilot.shown(pilot.difference, '+.2g')}, standard error "
         f"{pilot.shown(error, '.2g')}, on {counted(pilot.n_items, pilot.unit)}."
     )
+
+
+def _units(outcomes: Outcomes) -> Iterator[str]:
+    """What a gap of numbers is measured in: 0.02 is little on a scale to 100."""
+    if not outcomes.is_answers:
+        ends = outcomes.values.min(), outcomes.values.max()
+        yield f"the gap is in the units of the numbers, which lie between {ends[0]:g} and {ends[1]:g}"
 
 
 def _remarks(pilot: Pilot, gap: float) -> Iterator[str]:

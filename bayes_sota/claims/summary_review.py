@@ -22,9 +22,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.core.tables import Table as ShownTable
 from bayes_sota.core.text import chance, counted, shown
-from bayes_sota.data.files.opening import open_table, table_of_frame
+from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.frames import is_frame
 from bayes_sota.data.readers.columns import find_column
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
@@ -255,8 +254,8 @@ def read_review(
 ) -> Review:
     """The review with the results of closed forms."""
     LEVEL.check(level, "level")
-    frame = claims if is_frame(claims) else read_claims(claims)
-    table = table_of_frame(frame)
+    table = open_table(claims)
+    check_columns(table)
     _check_free(table)
     rows = list(claim_rows(table, check_counts=check_counts))
     if not any(isinstance(row, InputError) or row.needs_spread for row in rows):
@@ -265,7 +264,7 @@ def read_review(
     group = _group_column(table, group_by)
     results = [_result(number, row, level, sd) for number, row in enumerate(rows, 1)]
     columns = {name: [one[name] for one in results] for name in RESULTS}
-    result = _as_pandas(frame, table).assign(**columns)
+    result = _as_pandas(claims, table).assign(**columns)
     reasons = [_unusable(result["problem"])] if (result["problem"] != "").any() else []
     if reasons and not skip_problems:
         raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")

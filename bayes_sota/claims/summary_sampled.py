@@ -11,7 +11,12 @@ import numpy as np
 
 from bayes_sota.claims.review import ClaimRow
 from bayes_sota.claims.summary import claim_report
-from bayes_sota.claims.summary_methods import about_methods, methods_frame, said_of_tied
+from bayes_sota.claims.summary_methods import (
+    about_methods,
+    methods_frame,
+    said_of_leader,
+    said_of_tied,
+)
 from bayes_sota.claims.summary_review import Review, read_review, review_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
@@ -214,9 +219,7 @@ def sample_methods(
     winner = content["winner"]
     others = [name for name in content["tied_with_best"] if name != winner]
     said = [
-        f"On the same {counted(of.n_items, 'item')} {winner} has the best score of "
-        f"{len(rows)} methods; that it is better than {content['runner_up']} is false with "
-        f"probability {chance(of.p_false)}.",
+        said_of_leader(of, counted(of.n_items, "item")),
         said_of_tied(others, len(rows)),
         f"Another method is the best with probability {chance(of.p_beaten)}.",
     ]

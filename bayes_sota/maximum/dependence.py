@@ -126,6 +126,9 @@ def correlation_of_similarity(similarity: float, skill: float) -> float:
     return float(np.sqrt((similarity - least) / (1 - least)))
 
 
+_ROUND_OFF = 1e-12
+
+
 def conditional_probabilities(
     skill: ArrayLike, correlation: ArrayLike, reference_skill: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -166,7 +169,9 @@ def conditional_probabilities(
     odds = reference_skill / (1 - reference_skill)
     a = skill + rho * sd / np.sqrt(odds)
     b = skill - rho * sd * np.sqrt(odds)
-    return np.clip(a, 0.0, 1.0), np.clip(b, 0.0, 1.0)
+    # At the largest correlation one of them is 1 or 0, but for a rounding that differs between
+    # processors, of which a generator of random numbers would make another sample.
+    return np.where(a > 1 - _ROUND_OFF, 1.0, a), np.where(b < _ROUND_OFF, 0.0, b)
 
 
 def require_feasible(skill: ArrayLike, correlation: float, reference_skill: float) -> None:

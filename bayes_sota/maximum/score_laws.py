@@ -305,7 +305,7 @@ class AccuracyLaw(ScoreLaw):
         skills = np.clip(skills, 1e-9, 1 - 1e-9)
         feasible = np.minimum(rho[:, None], feasible_correlation(skills, reference))
         # rounded: of a chance of 0 nothing is drawn, of 1e-17, its rounding error elsewhere, it is
-        a, b = np.round(conditional_probabilities(skills, feasible, reference), 12)
+        a, b = conditional_probabilities(skills, feasible, reference)
         right = rng.binomial(size, reference, size=len(skills))[:, None]
         counts = rng.binomial(right, a) + rng.binomial(size - right, b)
         return counts.max(axis=1) / size

@@ -149,7 +149,7 @@ def test_wrong_rows_leave_the_others_as_they_are_and_are_named() -> None:
         ((26 / 30, 25 / 30, 30), ""),
         (("1", "0", "7"), ""),
         ((0.81, 0.80, 0.6, 0.1, "", 100), "standard deviation of at most 0.3943, got 0.6"),
-        ((0.81, 0.80, "", 0.1, "", 100), "sd_a and sd_b, or sd_difference, must be given"),
+        ((0.81, 0.80, "", 0.1, "", 100), "columns sd_a and sd_b or sd_difference; sd= assumes it"),
         ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "[-1, 1], got 1.2"),
         ((0.80, 0.81, 0.1, 0.1, "", 100), "its mean is below"),
     ],
