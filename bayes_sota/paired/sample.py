@@ -354,8 +354,7 @@ class Layout:
         """Replicated scores of the teams given their skills, thinned."""
         some = self.thinned
         rows = some.rows.ravel()
-        kept = noise.each(lambda values: values[rows])
-        scores = replicate_scores(likelihood, psi[rows], kept, rng)
+        scores = replicate_scores(likelihood, psi[rows], noise[rows], rng)
         return some.scores(self.coordinate.printed(scores))
 
     def log_likelihood(self, values: FloatArray) -> xr.Dataset:

@@ -373,28 +373,20 @@ def _beyond_luck(
     order = np.lexsort((-size, -probability))
     false = np.cumsum(1 - probability[order]) / np.arange(1, order.size + 1)
     count = np.count_nonzero((false <= 1 - ci_prob) & (probability[order] > 0.5))
-    names = drawn[0]["classifier"].values[order].astype(str).tolist()
+    names = drawn[0]["classifier"].values.astype(str).tolist()
     observed = dataset_of(tree, "observed_data")["score"].transpose("classifier", "board")
-    scores = observed.values[order]
     entries = [
         {
-            "name": name,
-            "public_score": float(public),
-            "private_score": float(private),
-            "skill": float(skill),
-            **chances[name],
-            "beyond_luck": {"probability": float(p), "size": float(gain)},
+            "name": names[j],
+            "public_score": float(observed.values[j, 0]),
+            "private_score": float(observed.values[j, 1]),
+            "skill": float(skills[j]),
+            **chances[names[j]],
+            "beyond_luck": {"probability": float(probability[j]), "size": float(size[j])},
         }
-        for name, (public, private), skill, p, gain in zip(
-            names,
-            scores,
-            skills[order],
-            probability[order],
-            size[order],
-            strict=True,
-        )
+        for j in order
     ]
-    return {"entries": entries, "gained_beyond_luck": names[:count]}
+    return {"entries": entries, "gained_beyond_luck": [names[j] for j in order[:count]]}
 
 
 def _differences(boards: PairedBoards) -> dict[str, float]:
