@@ -45,6 +45,7 @@ _COPY = 0.9  # this correlation leaves a fifth of the variance to tell two class
 _ROUNDS = 3  # families, then loadings without relatives, then families again
 _LEAST_OWN = 1e-3
 _LEAST_RHO = 0.1  # in a divisor
+_LEAST_KNOWN = 1e-6  # of an assumed rho
 _ITEMS = 2000  # at a time
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
@@ -535,6 +536,47 @@ def no_correlation(scores: FloatArray) -> ResponseCorrelation:
         np.arange(m),
         np.argsort(scores, kind="stable"),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class AssumedCorrelation:
+    """Correlation of errors where only a prior of rho is known.
+
+    Attributes
+    ----------
+    rho : float
+        Typical value.
+    loadings, weights : ndarray, shape (m,)
+        Rho, and 1, for each classifier.
+    order : ndarray of int
+        Classifiers, worst first.
+    """
+
+    rho: float
+    loadings: FloatArray
+    weights: FloatArray
+    order: IntArray
+
+    @classmethod
+    def of(cls, values: FloatArray, prior: CorrelationPrior) -> "AssumedCorrelation":
+        """Of classifiers with these scores, (m,)."""
+        rho = max(float(prior.quantile(0.5)), _LEAST_KNOWN)
+        order = np.argsort(values, kind="stable")
+        every = np.ones(values.size)
+        return cls(rho, rho * every, every, order)
+
+    @property
+    def relative(self) -> FloatArray:
+        """Loadings in units of rho: the same for all, (m,)."""
+        return self.weights
+
+    def factor(self, entries: IntArray) -> FloatArray:
+        """What makes normals of what is left of the errors: they are independent, (U, U)."""
+        return np.eye(entries.size)
+
+
+type Loadings = ResponseCorrelation | AssumedCorrelation
+"""How far the errors of scores are shared, as answers tell it or as it is assumed."""
 
 
 def _family_cut(correlation: FloatArray, carrying: float) -> float:

@@ -89,11 +89,6 @@ class EntryDraws:
         pooled = self._pooled(self.skill, lambda x: x.mean(axis=0, dtype=float)[:, None])
         return pooled[0]
 
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation of each skill, shape (m,)."""
-        pooled = self._pooled(self.skill, lambda x: x.std(axis=0, dtype=float)[:, None])
-        return pooled[0]
-
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""
         tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]

@@ -181,7 +181,7 @@ def sample_with_fit(
     result = board_posterior(data, priors, learn_rho=learn_rho, **drawn)
     if isinstance(result, JointPosterior):
         skill["skill"] = result.skill.reshape(*shape, -1)
-        joint, psi = JointSampler.of(result.fit, result.correlation), result.psi
+        joint, psi = JointSampler(result.fit, result.correlation), result.psi
         learns = learn_rho or result.learns_rho
     shaped = skill | {name: values.reshape(shape) for name, values in result.draws.items()}
     provenance = describe_provenance(

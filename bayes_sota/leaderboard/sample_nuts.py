@@ -127,12 +127,8 @@ def complete(
     shape = fit_shape(board, priors, family=_family_of(trace, family), fit=fit)
     _check_variables(trace, shape)
     chosen = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape))
-    attributes = describe_provenance((board,), shape.priors, method="nuts", seed=seed) | {
-        "skill_family": shape.shape.name,
-        "new_n_test": int(new_n_test or 0),
-        "rho_learnt": 0,
-    }
-    return _complete(trace, shape, chosen, attributes, rng, new_n_test)
+    provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
+    return _complete(trace, shape, chosen, provenance, rng, new_n_test)
 
 
 def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | SkillFamily:
@@ -169,9 +165,10 @@ def _complete(
     trace: xr.DataTree,
     shape: ShapeFit,
     model: "pm.Model",
-    attributes: Mapping[str, Any],
+    provenance: Mapping[str, Any],
     rng: np.random.Generator,
     new_n_test: int | None,
+    notes: Iterable[str] = (),
 ) -> xr.DataTree:
     """Groups of the estimands as of the exact route, the others as the model gives them."""
     board, posterior = shape.kernel.board, trace["posterior"].to_dataset()
@@ -185,10 +182,12 @@ def _complete(
     values = {name: value.reshape(chains, draws) for name, value in values.items()}
     drawn = Drawn(shape, parameters, (chains, draws), board.names)
     attributes = {
-        "inference_library": "nutpie",
-        "notes": "; ".join(notes_of(shape)),
+        **provenance,
         **_diagnostics(trace, shape),
-        **attributes,
+        "notes": "; ".join([*notes_of(shape), *notes]),
+        "skill_family": shape.shape.name,
+        "new_n_test": int(new_n_test or 0),
+        "rho_learnt": 0,
     }
     tree = build_board_tree(values, drawn, attributes, rng, groups="estimands")
     names = (*tree.children, "sample_stats/families")
@@ -215,10 +214,8 @@ def _complete(
         of_model[name] = of_model[name].assign_coords(place=observed["place"])
     if "observed_data" in trace.children:
         observed = xr.merge([observed, trace["observed_data"].to_dataset().drop_vars("score")])
-    likelihood = of_model["log_likelihood"]
-    of_model["log_likelihood"] = likelihood.astype(
-        np.float32 if likelihood.nbytes > SINGLE else float
-    )
+    dtype = np.float32 if of_model["log_likelihood"].nbytes > SINGLE else np.float64
+    of_model["log_likelihood"] = of_model["log_likelihood"].astype(dtype)
     return result_tree(
         {**groups, **of_model, "observed_data": observed, "sample_stats": sampler_stats(trace)},
         {**attributes, "metric": board.metric},
@@ -385,20 +382,13 @@ def sample_board_nuts(
     rng, seed = resolve_seed(random_seed)
     fit = fit_field(kernel_of(board), priors, rng)
     family = fit.families[int(fit.family_weights.mean(axis=1).argmax())]
-    notes = list(notes_of(fit))
-    if len(fit.families) > 1:
-        notes.append(
-            f"NUTS samples the shape {family}, the most probable of {len(fit.families)}, while the "
-            "exact route averages over all"
-        )
-    about = describe_provenance(
+    sampled = (
+        f"NUTS samples the shape {family}, the most probable of {len(fit.families)}, while the "
+        "exact route averages over all"
+    )
+    provenance = describe_provenance(
         (board,), priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
-    ) | {
-        "skill_family": family,
-        "new_n_test": int(new_n_test or 0),
-        "rho_learnt": 0,
-        "notes": "; ".join(notes),
-    }
+    )
     shape = fit_shape(board, family=family, fit=fit)
     trace, model = _sample_shape(
         shape,
@@ -410,7 +400,8 @@ def sample_board_nuts(
         progressbar=progressbar,
         nuts={"target_accept": target_accept, "adaptation": "low_rank"},
     )
-    tree = _complete(trace, shape, model, about, rng, new_n_test)
+    notes = [sampled] * (len(fit.families) > 1)
+    tree = _complete(trace, shape, model, provenance, rng, new_n_test, notes)
     return tree if groups == "all" else without_checks(tree)
 
 

@@ -307,12 +307,13 @@ def test_replicates_of_relatives_keep_their_correlation() -> None:
     found = influence_correlation(data.influence, data.scores, data.clusters)
     kernel = JointKernel.of_items(data, found)
     fit = fit_field(kernel, ONE, np.random.default_rng(0), merge_spikes=False)
-    field = Field(fit, JointSampler.of(fit, found))
+    field = Field(fit, JointSampler(fit, found))
     psi = np.tile(kernel.scores[kernel.entries] + 9.0, (20_000, 1))  # far above the cut
     scores = field.scores(psi, 0, np.random.default_rng(0))
     residual = found.residual[np.ix_(kernel.entries, kernel.entries)]
     np.testing.assert_allclose(np.corrcoef(scores.T), residual, atol=0.03)
-    sd = data.standard_errors[kernel.entries] * np.sqrt(kernel.own_variance(0.7))
+    own = kernel.variances(0.7) / kernel.ratio[kernel.entries] ** 2
+    sd = data.standard_errors[kernel.entries] * np.sqrt(own)
     np.testing.assert_allclose(scores.std(axis=0), sd, rtol=0.15)
     fresh = field.fresh(fit.density("normal", np.zeros((5000, 2))), np.random.default_rng(1))
     ranks = stats.spearmanr(fresh).statistic
