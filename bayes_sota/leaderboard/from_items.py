@@ -119,7 +119,6 @@ class JointPosterior(LeaderboardPosterior):
         not_below_error[leader] = 0.0
         return EntryDraws(
             self.skill.astype(np.float32),
-            self.draws["shift"],
             self.p_best,
             not_below.mean(axis=0),
             self.parameters.share_mcse(best),

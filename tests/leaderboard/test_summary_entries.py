@@ -18,9 +18,21 @@ from bayes_sota.leaderboard import summary_entries as entry_table
 from bayes_sota.leaderboard.from_items import items_posterior
 
 COLUMNS = [
-    "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
-    "p_best", "p_best_mcse", "tied_with_best", "set_lower", "set_upper", "tier",
-]  # fmt: skip
+    "rank",
+    "name",
+    "score",
+    "skill",
+    "skill_lower",
+    "skill_upper",
+    "rank_lower",
+    "rank_upper",
+    "p_best",
+    "p_best_mcse",
+    "tied_with_best",
+    "set_lower",
+    "set_upper",
+    "tier",
+]
 HOSTILE = (
     "=HYPERLINK(\"http://x\")", "+1|2", "-`code`", "@someone", "\tlate", "\rback",
     "<script>alert(1)</script>", "[red]link[/red](http://x)", "\x1b[31mred", "two\nlines",
