@@ -282,8 +282,8 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
 def _units(outcomes: Outcomes) -> Iterator[str]:
     """What a gap of numbers is measured in: 0.02 is little on a scale to 100."""
     if not outcomes.is_answers:
-        ends = outcomes.values.min(), outcomes.values.max()
-        yield f"the gap is in the units of the numbers, which lie between {ends[0]:g} and {ends[1]:g}"
+        low, high = outcomes.values.min(), outcomes.values.max()
+        yield f"the gap is in the units of the numbers, which lie between {low:g} and {high:g}"
 
 
 def _remarks(pilot: Pilot, gap: float) -> Iterator[str]:

@@ -199,7 +199,7 @@ def sample_methods(
     >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> report = sample_methods(answers)  # doctest: +SKIP
     """
-    from bayes_sota.leaderboard.sample_answers import sample_evaluations
+    from bayes_sota.leaderboard.sample_nuts import sample_evaluations
 
     if not isinstance(outcomes, Responses):
         raise InputError("the model of answers is of right and wrong ones, these are numbers")

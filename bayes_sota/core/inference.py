@@ -203,12 +203,6 @@ class Fit(ABC):
         """The same where the data weigh something else."""
         return replace(self, learns=what)
 
-    def at_node(self, node: int) -> Self:
-        """The same where one node has all the weight."""
-        copy = replace(self)
-        vars(copy)["node_weights"] = (np.arange(self.rho.size) == node).astype(np.float64)
-        return copy
-
     def of_family(self, name: str) -> Self:
         """The same with one family only."""
         index = self.families.index(name)

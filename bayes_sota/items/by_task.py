@@ -138,7 +138,7 @@ class TaskComparison:
     @cached_property
     def contrasts(self) -> FloatArray:
         """Orthonormal contrasts H of the methods, (m - 1, m)."""
-        return _contrasts(len(self.methods))
+        return helmert(len(self.methods))
 
     def draws_of(self, task: int) -> FloatArray:
         """Draws of the methods' skills in one task, (D, m), the same for every call.
@@ -261,7 +261,7 @@ def compare_by_task(
     if outcomes.runs_in_words:
         notes.append(f"scores are {outcomes.measured} in {outcomes.runs_in_words}")
     rng = generator_of(random_seed)
-    h, scale = _contrasts(len(names)), errors.scale[:, None]
+    h, scale = helmert(len(names)), errors.scale[:, None]
     covariance = h @ errors.covariance @ h.T / scale[:, None] ** 2
     spread, average = _shared(errors.scores @ h.T / scale, covariance, draws, rng)
     seeds = tuple(np.random.SeedSequence(int(s)) for s in rng.integers(2**62, size=len(tasks)))
@@ -276,10 +276,6 @@ def compare_by_task(
         tuple(notes),
         seeds,
     )
-
-
-def _contrasts(m: int) -> FloatArray:
-    return helmert(m)
 
 
 def errors_by_task(data: ItemData, columns: list[NDArray[np.intp]]) -> TaskErrors:

@@ -45,6 +45,7 @@ _COPY = 0.9  # this correlation leaves a fifth of the variance to tell two class
 _ROUNDS = 3  # families, then loadings without relatives, then families again
 _LEAST_OWN = 1e-3
 _LEAST_RHO = 0.1  # in a divisor
+_LEAST_KNOWN = 1e-6  # of an assumed rho
 _ITEMS = 2000  # at a time
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
@@ -59,11 +60,6 @@ class ResponseCorrelation:
 
     Attributes
     ----------
-    phi : ndarray, shape (m, m)
-        Phi correlations of the answers, pairwise complete; half an item is added to either kind
-        of disagreement, so that two that never disagreed are not taken for identical.
-    overlap : ndarray, shape (m, m)
-        ``n_jk / sqrt(n_j n_k)``; 1 where nothing is missing.
     leaders : ndarray of int
         The best classifiers, best first: ``max(5, 2 sqrt(m))`` of them, no two of which
         correlate by 0.9 or more.
@@ -84,8 +80,6 @@ class ResponseCorrelation:
         them, not from that of the columns.
     """
 
-    phi: FloatArray
-    overlap: FloatArray
     leaders: IntArray
     rho: float
     rho_se: float
@@ -97,15 +91,12 @@ class ResponseCorrelation:
     def reordered(self, order: IntArray) -> "ResponseCorrelation":
         """The same where classifier j is what was ``order[j]`` elsewhere."""
         rank = np.argsort(order)
-        pairs = np.ix_(rank, rank)
         return ResponseCorrelation(
-            self.phi[pairs],
-            self.overlap[pairs],
             order[self.leaders],
             self.rho,
             self.rho_se,
             self.loadings[rank],
-            self.residual[pairs],
+            self.residual[np.ix_(rank, rank)],
             self.family[rank],
             order[self.order],
         )
@@ -222,8 +213,6 @@ def structure(
     noise = _loading_noise(spread, rarer, leaders, rho)
     loadings = _shrunk_loadings(loadings, noise, leaders, family, rho)
     return ResponseCorrelation(
-        whole.phi(),
-        whole.overlap(),
         leaders,
         rho,
         se,
@@ -457,13 +446,10 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
         count = min(_GROUPS, len(names))
         groups = [counts_of(correct[group % count == g]) for g in range(count)]
         parts = np.stack(groups, axis=1)
-    total = counts_of(correct)
-    answered = np.maximum(np.diagonal(total[1]), 1.0)
-    overlap = total[1] / np.sqrt(np.outer(answered, answered))
-    np.fill_diagonal(overlap, 1.0)
-    whole = Answers(AnswerSums(total, overlap), correct, parts)
+    whole = Answers(AnswerSums.of(correct), correct, parts)
     rarer = np.minimum(responses.totals - responses.counts, responses.counts)
-    return structure(responses.scores[order], whole, total[1], rarer[order]).reordered(order)
+    both = whole.sums.counts[1]
+    return structure(responses.scores[order], whole, both, rarer[order]).reordered(order)
 
 
 def _order_of_answers(responses: Responses) -> IntArray:
@@ -526,18 +512,57 @@ def no_correlation(scores: FloatArray) -> ResponseCorrelation:
     [0, 1]
     """
     m = scores.size
-    alone, none = np.eye(m), np.zeros(m)
+    alone = np.eye(m)
     return ResponseCorrelation(
-        alone,
-        np.ones((m, m)),
         _leaders(scores, alone),
         0.0,
         0.0,
-        none,
+        np.zeros(m),
         alone,
         np.arange(m),
         np.argsort(scores, kind="stable"),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class AssumedCorrelation:
+    """Correlation of errors where only a prior of rho is known.
+
+    Attributes
+    ----------
+    rho : float
+        Typical value.
+    loadings, weights : ndarray, shape (m,)
+        Rho, and 1, for each classifier.
+    order : ndarray of int
+        Classifiers, worst first.
+    """
+
+    rho: float
+    loadings: FloatArray
+    weights: FloatArray
+    order: IntArray
+
+    @classmethod
+    def of(cls, values: FloatArray, prior: CorrelationPrior) -> "AssumedCorrelation":
+        """Of classifiers with these scores, (m,)."""
+        rho = max(float(prior.quantile(0.5)), _LEAST_KNOWN)
+        order = np.argsort(values, kind="stable")
+        every = np.ones(values.size)
+        return cls(rho, rho * every, every, order)
+
+    @property
+    def relative(self) -> FloatArray:
+        """Loadings in units of rho: the same for all, (m,)."""
+        return self.weights
+
+    def factor(self, entries: IntArray) -> FloatArray:
+        """What makes normals of what is left of the errors: they are independent, (U, U)."""
+        return np.eye(entries.size)
+
+
+type Loadings = ResponseCorrelation | AssumedCorrelation
+"""How far the errors of scores are shared, as answers tell it or as it is assumed."""
 
 
 def _family_cut(correlation: FloatArray, carrying: float) -> float:

@@ -268,7 +268,7 @@ def _mean_phi(right: Any, weights: FloatArray, skill: Any) -> Any:
 def _with_tasks(responses: Responses, known: EvaluationPriors) -> pm.Model:
     """Model of answers with tasks, clusters or runs."""
     right, runs = _counts(responses)
-    tasks, task = _numbered(responses.tasks, len(right))
+    tasks, task = codes_of(responses.tasks or ["all"] * len(right))
     names = list(responses.names)
     with pm.Model(coords={"item": list(responses.items), "classifier": names, "task": tasks}):
         model = pm.modelcontext(None)
@@ -317,11 +317,6 @@ def _counts(responses: Responses) -> tuple[IntArray, IntArray]:
     return np.rint(right).astype(np.int64), runs
 
 
-def _numbered(labels: tuple[str, ...] | None, size: int) -> tuple[list[str], IntArray]:
-    """Different labels, and the number of each item's."""
-    return codes_of(labels or ["all"] * size)
-
-
 def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
     """What sums to 0: in log odds where answers tell each of them, else in units of its sd."""
     if np.median(answers) >= _TELLING[dim]:
@@ -363,7 +358,7 @@ def _clusters(known: EvaluationPriors, responses: Responses) -> tuple[Any, Any, 
     """What clusters add to items, and to classifiers on items; the variance of both."""
     if responses.clusters is None:
         return 0.0, 0.0, 0.0
-    names, cluster = _numbered(responses.clusters, responses.n_items)
+    names, cluster = codes_of(responses.clusters)
     pm.modelcontext(None).add_coord("cluster", names)
     sd = pm.HalfNormal("cluster_sd", known.cluster_scale)
     extra_sd = pm.HalfNormal("cluster_interaction_sd", known.interaction_scale)

@@ -21,20 +21,38 @@ _LEAST_OVERLAP = 10
 
 @dataclass(frozen=True, eq=False)
 class AnswerSums:
-    """Counts of right answers, (3, ..., m, m)."""
+    """Sums of answers.
+
+    Attributes
+    ----------
+    counts : ndarray, shape (3, ..., m, m)
+        Of right answers, as of ``counts_of``.
+    shared : ndarray, shape (m, m)
+        ``n_jk / sqrt(n_j n_k)``; 1 where nothing is missing.
+    """
 
     counts: FloatArray
     shared: FloatArray
 
+    @classmethod
+    def of(cls, correct: NDArray[np.int8]) -> "AnswerSums":
+        """Of answers (n, m)."""
+        counts = counts_of(correct)
+        answered = np.maximum(np.diagonal(counts[1]), 1.0)
+        shared = counts[1] / np.sqrt(np.outer(answered, answered))
+        np.fill_diagonal(shared, 1.0)
+        return cls(counts, shared)
+
     def phi(self) -> FloatArray:
-        """With half an item more of each disagreement; NaN where few items overlap."""
+        """Phi correlations of the answers, pairwise complete; NaN where few items overlap.
+
+        Half an item is added to either kind of disagreement, so that two that never disagreed are
+        not taken for identical.
+        """
         both_right, both, first = self.counts
         phi = _smoothed_phi(both_right, both, first, np.swapaxes(first, -1, -2))
         enough = both >= min(_LEAST_OVERLAP, 0.5 * both.max())
         return _with_ones(np.where(enough, phi, np.nan))
-
-    def overlap(self) -> FloatArray:
-        return self.shared
 
     def correlation(self) -> FloatArray:
         return self.phi() * self.shared
@@ -58,9 +76,6 @@ class InfluenceSums:
     def phi(self) -> FloatArray:
         sd = np.sqrt(np.maximum(np.diagonal(self.products, axis1=-2, axis2=-1), TINY))
         return _with_ones(self.products / (sd[..., :, None] * sd[..., None, :]))
-
-    def overlap(self) -> FloatArray:
-        return np.ones_like(self.products)
 
     def correlation(self) -> FloatArray:
         return self.phi()

@@ -7,11 +7,11 @@ from .models import score_log_probability as score_log_probability
 from .models import start_values as start_values
 from .plots import plot_entries as plot_entries
 from .plots import plot_sensitivity as plot_sensitivity
-from .sample_answers import sample_evaluations as sample_evaluations
 from .sample_estimate import coverage as coverage
 from .sample_estimate import estimate_sota as estimate_sota
 from .sample_estimate import sota_sensitivity as sota_sensitivity
 from .sample_nuts import complete as complete
+from .sample_nuts import sample_evaluations as sample_evaluations
 from .specification import ModelSpecification as ModelSpecification
 from .specification import SamplerSettings as SamplerSettings
 from .specification import load_model as load_model

@@ -12,17 +12,6 @@ if TYPE_CHECKING:
 
 _LABEL = "bayes_sota"
 _SURE, _OPEN, _DOUBTFUL = "#0072B2", "#D55E00", "#7F7F7F"
-_SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{title}">
-<title>{title}</title>
-<rect width="{left}" height="20" fill="#4D4D4D"/>
-<rect x="{left}" width="{right}" height="20" fill="{color}"/>
-<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
-<text x="{left_middle}" y="14" textLength="{left_text}">{label}</text>
-<text x="{right_middle}" y="14" textLength="{right_text}">{message}</text>
-</g>
-</svg>
-"""
 _LETTER, _MARGIN = 6.5, 10  # width of a letter, and of what is left of a text and right of it
 
 
@@ -74,20 +63,23 @@ def save_badge(table: "Report", path: str | Path) -> None:
         known = {"schemaVersion": 1, "label": _LABEL, "message": message, "color": color}
         write_text(json.dumps(known) + "\n", path)
         return
-    texts = [_LETTER * len(text) for text in (_LABEL, message)]
-    left, right = (text + 2 * _MARGIN for text in texts)
+    write_text(_image(message, color), path)
+
+
+def _image(message: str, color: str) -> str:
+    """The badge as SVG."""
+    label, said = (_LETTER * len(text) for text in (_LABEL, message))
+    left, right = label + 2 * _MARGIN, said + 2 * _MARGIN
     title = escape(f"{_LABEL}: {message}")
-    drawn = _SVG.format(
-        width=left + right,
-        left=left,
-        right=right,
-        left_middle=left / 2,
-        right_middle=left + right / 2,
-        left_text=texts[0],
-        right_text=texts[1],
-        color=color,
-        title=title,
-        label=_LABEL,
-        message=escape(message),
-    )
-    write_text(drawn, path)
+    return f"""\
+<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" \
+aria-label="{title}">
+<title>{title}</title>
+<rect width="{left}" height="20" fill="#4D4D4D"/>
+<rect x="{left}" width="{right}" height="20" fill="{color}"/>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
+<text x="{left / 2}" y="14" textLength="{label}">{_LABEL}</text>
+<text x="{left + right / 2}" y="14" textLength="{said}">{escape(message)}</text>
+</g>
+</svg>
+"""

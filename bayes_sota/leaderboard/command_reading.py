@@ -185,9 +185,9 @@ def read_file(
     if file_format == "responses" or (auto and (named or outcomes.looks_like_responses(file))):
         options["metric"] = None if passes else options["metric"]
         _refuse_for_matrix(options, "a response matrix")
-        answers = outcomes.read_responses(file, **_choices_of_items(groups))
-        asked = groups["new"] or passes
-        return answers.about(groups["new"] or "items", passes=passes) if asked else answers
+        new, average = groups.pop("new"), parse_average(groups["average"])
+        answers = outcomes.read_responses(file, **groups | {"average": average})
+        return answers.about(new or "items", passes=passes) if new or passes else answers
     refuse("a leaderboard", groups, GROUPS)
     if passes is not None:
         raise InputError(f"--metric {options['metric']} is for answers in several runs")
@@ -261,12 +261,6 @@ def read_answers(
     passes, known = parse_passes(metric), reading | {"average": parse_average(average)}
     evaluations = read_evaluations(*files, metric=None if passes else metric, **known)
     return evaluations.about(new or "items", passes) if new or passes else evaluations
-
-
-def _choices_of_items(groups: dict[str, Any]) -> dict[str, Any]:
-    """What readers of answers take: all but what skill is about."""
-    kept = {name: value for name, value in groups.items() if name != "new"}
-    return kept | {"average": parse_average(groups["average"])}
 
 
 def _read_tasks(

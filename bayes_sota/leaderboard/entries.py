@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayes_sota.core.arguments import DRAWS
-from bayes_sota.core.numerics import invert_rows, one_thread, share_mcse
+from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.fit import FieldFit, relative_to_highest
@@ -44,14 +44,12 @@ class EntryDraws:
     ----------
     skill : ndarray of float32, shape (D, m)
         Skill (true accuracy) of each entry, in the order of ``board.scores``.
-    shift : ndarray, shape (D,)
-        Standardised shift behind each draw.
     p_best : ndarray, shape (m,)
         Probability to have the highest skill of all entries; sums to 1. Entries below the
         modelled part have 0.
     p_not_below_leader : ndarray, shape (m,)
         Probability that the skill is at least that of the entry with the best score; 1 for all
-        that have the best score.
+        that have the best score, taken for 0 of entries below the modelled part.
     p_best_mcse, p_not_below_mcse : ndarray, shape (m,)
         Their Monte Carlo standard errors; 0 where the probability is fixed at 0 or 1.
     alike : tuple of ndarray, each of shape (groups, s)
@@ -61,7 +59,6 @@ class EntryDraws:
     """
 
     skill: NDArray[np.float32]
-    shift: FloatArray
     p_best: FloatArray
     p_not_below_leader: FloatArray
     p_best_mcse: FloatArray
@@ -87,11 +84,6 @@ class EntryDraws:
     def mean(self) -> FloatArray:
         """Posterior mean of each skill, shape (m,)."""
         pooled = self._pooled(self.skill, lambda x: x.mean(axis=0, dtype=float)[:, None])
-        return pooled[0]
-
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation of each skill, shape (m,)."""
-        pooled = self._pooled(self.skill, lambda x: x.std(axis=0, dtype=float)[:, None])
         return pooled[0]
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
@@ -194,9 +186,9 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
                 values += numbers / sets
                 spread.add(r, numbers)
                 advance()
-    skill, shift = skill[:draws], shift[:draws]
-    chances = sampler.by_entry(values, spread.error_of_mean(), skill)
-    return EntryDraws(skill, shift, *chances, tuple(_equal_scores(fit.kernel.alike)))
+    skill = skill[:draws]
+    chances = sampler.by_entry(values, spread.error_of_mean())
+    return EntryDraws(skill, *chances, tuple(_equal_scores(fit.kernel.alike)))
 
 
 def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
@@ -286,22 +278,16 @@ class _Sampler:
                 yield y, _compare(cdf, self.fit.copies)
 
     def by_entry(
-        self, values: FloatArray, errors: FloatArray, skill: NDArray[np.float32]
+        self, values: FloatArray, errors: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """P(best) and P(not below the leader) of every entry, and their errors."""
-        board, index = self.kernel.board, self.kernel.value_of_entry
-        best, not_below, best_error, not_below_error = np.zeros((4, skill.shape[1]))
+        index = self.kernel.value_of_entry
+        best, not_below, best_error, not_below_error = np.zeros((4, self.kernel.modelled.size))
         share = self.fit.copies / np.bincount(index)
         best[self.modelled] = (values[0] * share)[index]
         best_error[self.modelled] = (errors[0] * share)[index]
         not_below[self.modelled] = values[1][index]
         not_below_error[self.modelled] = errors[1][index]
-        leader = skill[:, board.order[:1]]
-        step = max(1, _CELLS // len(skill))
-        for start in range(0, self.below.size, step):
-            block = self.below[start : start + step]
-            not_below[block] = (skill[:, block] >= leader).mean(axis=0)
-            not_below_error[block] = share_mcse(not_below[block], len(skill))
         leaders = self.kernel.leads
         not_below[leaders], not_below_error[leaders] = 1.0, 0.0
         return best / best.sum(), not_below, best_error / best.sum(), not_below_error

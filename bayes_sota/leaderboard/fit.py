@@ -7,6 +7,7 @@ What the scores would say about rho, were it learnt, is kept beside it as ``log_
 ``tests/leaderboard/test_posterior.py`` has the second route, ``test_score_kernel.py`` the laws.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, Self
@@ -169,10 +170,6 @@ class ScoreKernel:
         """Observed scores of all entries, (m,)."""
         return self.board.scores
 
-    def error_scale(self, rho: float) -> FloatArray:
-        """Own error of each classifier's score, in standard errors of the law, (1,) or (U,)."""
-        return np.sqrt(self.variances(rho))
-
     @property
     def error_ratio(self) -> float:
         """Standard error of a typical score over that of the law."""
@@ -310,12 +307,6 @@ def numpy_operations() -> Operations:
     return operations_of(np, log_ndtr)
 
 
-def field_scale(kernel: ScoreKernel, priors: BoardPriors) -> FieldScale:
-    """Prior of place and width in the units of the kernel's grid."""
-    scale = kernel.law.prior_scale or (*priors.location, *priors.log_spread)
-    return FieldScale(*scale, kernel.step)
-
-
 def assumed_nodes(kernel: ScoreKernel, priors: BoardPriors) -> Nodes:
     """Equally likely pairs of rho and of the luck of submissions."""
     return Nodes.of(priors.correlation, priors.submission_luck, RHO_NODES, has_luck=kernel.has_luck)
@@ -386,9 +377,16 @@ class FieldFit(Fit):
         cls, kernel: ScoreKernel, priors: BoardPriors, nodes: Nodes, copies: FloatArray
     ) -> "FieldFit":
         """What a fit is before its parameters are sampled."""
-        scale = field_scale(kernel, priors)
+        prior = kernel.law.prior_scale or (*priors.location, *priors.log_spread)
+        scale = FieldScale(*prior, kernel.step)
         strangers = Strangers.of(kernel.with_luck(float(nodes.luck[-1])), scale, nodes.rho)
         return cls(nodes, priors.families, (), "nothing", kernel, priors, copies, scale, strangers)
+
+    def at_rho(self, rho: float) -> Self:
+        """The same where one value of rho has all the weight."""
+        copy = replace(self)
+        vars(copy)["node_weights"] = (self.rho == rho) / self.nodes.lucks
+        return copy
 
     def at(self, r: int) -> ScoreKernel:
         """The kernel with the luck of a node."""
@@ -423,7 +421,7 @@ class FieldFit(Fit):
 
     @cached_property
     def _likelihood(self) -> "_Likelihood":
-        return _Likelihood(self.kernel, self.rho, self.copies, self.luck)
+        return self._likelihood_at(range(self.rho.size))
 
     def location(self, coordinates: FloatArray) -> FloatArray:
         """Place of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
@@ -441,9 +439,10 @@ class FieldFit(Fit):
     @cached_property
     def likelihoods(self) -> "tuple[_Likelihood, ...]":
         """What the scores say of a density, at each value of rho."""
-        return tuple(
-            _Likelihood(self.at(r), self.rho[r : r + 1], self.copies) for r in range(self.rho.size)
-        )
+        return tuple(self._likelihood_at([r]) for r in range(self.rho.size))
+
+    def _likelihood_at(self, nodes: Sequence[int]) -> "_Likelihood":
+        return _Likelihood([(self.at(r), float(self.rho[r])) for r in nodes], self.copies)
 
     def entry_log_likelihood(self, f: int, r: int, points: FloatArray | None = None) -> FloatArray:
         """Log density of each distinct score, given the modelled part, per point, (N, U).
@@ -612,19 +611,11 @@ class _Likelihood:
     below it is the likelihood of all scores, so that nothing jumps where the first falls below.
     """
 
-    def __init__(
-        self,
-        kernel: ScoreKernel,
-        rho: FloatArray,
-        copies: FloatArray,
-        luck: FloatArray | None = None,
-    ) -> None:
-        """With the kernel's own luck, or one for each rho."""
-        self.copies, self.nodes = copies, rho.size
+    def __init__(self, at: Sequence[tuple[ScoreKernel, float]], copies: FloatArray) -> None:
+        """At some nodes: the kernel with its luck, and rho."""
+        kernel = at[0][0]
+        self.copies, self.nodes = copies, len(at)
         self.counts = copies.sum(), kernel.n_below
-        at = [(kernel, r) for r in rho]
-        if luck is not None:
-            at = [(kernel.with_luck(float(of)), r) for r, of in zip(rho, luck, strict=True)]
         self.table = np.concatenate([np.exp(k.log_kernel(r)) * kernel.step for k, r in at]).T
         self.log_mass = np.array([k.log_mass(r) for k, r in at])
         self.reach = None

@@ -75,11 +75,6 @@ class ShapeFit(FieldFit):
         return points
 
     @property
-    def learns_nothing(self) -> bool:
-        """Whether rho, and the luck of submissions where there is any, are known."""
-        return self.priors.correlation.is_fixed and not self.has_free_luck
-
-    @property
     def has_free_luck(self) -> bool:
         """Whether there is a luck of submissions that is not known."""
         return self.kernel.has_luck and not self.priors.submission_luck.is_fixed

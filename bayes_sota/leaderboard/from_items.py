@@ -28,7 +28,6 @@ is in docs/measured/responses.md and docs/measured/calibration.md.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtr
@@ -53,6 +52,7 @@ from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
+    Loadings,
     ResponseCorrelation,
     influence_correlation,
     learn_correlation,
@@ -62,6 +62,8 @@ from bayes_sota.items.correlation import (
 from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.posterior import (
+    BLOCK,
+    REPEATS,
     LeaderboardPosterior,
     count_above,
     expected_best,
@@ -70,8 +72,6 @@ from bayes_sota.leaderboard.posterior import (
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw
 
 _JOINT = 200  # classifiers drawn together; the others are too far below to be the best
-_REPEATS = 4  # draws per set of parameters
-_BLOCK = 48  # sets of parameters at a time
 _TINY = 1e-300
 _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay in .67 to 1.17
 _LEAST_CLUSTERS = 10
@@ -87,41 +87,12 @@ _MANY_TASKS = 9  # of all that were there when skills on new tasks were measured
 _MOST_CLASSIFIERS = 5_000  # whose correlations fit into 3 GiB
 
 
-class Loadings(Protocol):
-    """How far the errors of scores are shared: a ``ResponseCorrelation``, or what is assumed."""
-
-    @property
-    def rho(self) -> float:
-        """Typical correlation with what all share."""
-
-    @property
-    def loadings(self) -> FloatArray:
-        """That of each classifier, (m,)."""
-
-    @property
-    def relative(self) -> FloatArray:
-        """The same in units of rho, (m,)."""
-
-    @property
-    def weights(self) -> FloatArray:
-        """What each classifier adds to the field, (m,)."""
-
-    @property
-    def order(self) -> IntArray:
-        """Classifiers, worst score first, (m,)."""
-
-    def factor(self, entries: IntArray) -> FloatArray:
-        """Cholesky factor of the correlation of what is left of these classifiers' errors."""
-
-
 @dataclass(frozen=True, eq=False)
 class JointPosterior(LeaderboardPosterior):
     """Draws from the posterior of classifiers that were compared item by item.
 
     Attributes
     ----------
-    scores : ndarray, shape (m,)
-        Observed scores, larger is better.
     skill : ndarray, shape (D, m)
         Skill of each classifier, jointly; negative where a lower score is better.
     psi : ndarray, shape (D, modelled classifiers)
@@ -129,7 +100,6 @@ class JointPosterior(LeaderboardPosterior):
     correlation : Loadings
     """
 
-    scores: FloatArray
     skill: FloatArray
     psi: FloatArray
     correlation: Loadings
@@ -154,14 +124,13 @@ class JointPosterior(LeaderboardPosterior):
     @cached_property
     def entries(self) -> EntryDraws:
         """Draws of all classifiers with their ranks, P(best) and comparison with the leader."""
-        leader, classifiers = int(np.argmax(self.scores)), np.arange(self.skill.shape[1])
+        leader, classifiers = int(np.argmax(self.fit.kernel.scores)), np.arange(self.skill.shape[1])
         best = self._best[:, None] == classifiers
         not_below = self.skill >= self.skill[:, [leader]]
         not_below_error = self.parameters.share_mcse(not_below)
         not_below_error[leader] = 0.0
         return EntryDraws(
             self.skill.astype(np.float32),
-            self.draws["shift"],
             self.p_best,
             not_below.mean(axis=0),
             self.parameters.share_mcse(best),
@@ -244,14 +213,9 @@ def items_posterior(
         priors = replace(priors, correlation=OF_TASKS)
     learnt = replace(priors, correlation=learn_correlation(correlation, priors.correlation))
     fit = fit_field(kernel, learnt, rng, merge_spikes=False)
-    sampler = JointSampler(kernel, fit, correlation)
-    values, skill, psi, parameters = sampler.draw(draws, rng)
-    values |= sampler.new_scores(values["winner_skill"], skill, new_n_test or data.n_items, rng)
     reasons = (*few_points(fit), *_reasons(data, correlation))
-    notes = tuple(_notes(data, kernel, correlation))
-    return JointPosterior(
-        values, fit, reasons, notes, parameters, data.scores, skill, psi, correlation
-    )
+    notes, sampler = tuple(_notes(data, kernel, correlation)), JointSampler(fit, correlation)
+    return sampler.posterior(draws, new_n_test or data.n_items, rng, reasons, notes)
 
 
 def _correlation(data: Responses) -> ResponseCorrelation:
@@ -364,13 +328,10 @@ class JointKernel(ScoreKernel):
             return 1.0
         return np.sqrt(self.freedom / rng.chisquare(self.freedom, shape))
 
-    def own_variance(self, rho: float) -> FloatArray:
-        """Variance of each score's error that the leaders do not share, in units of its own."""
-        return 1 - np.clip(self.relative * rho, 0, 0.99) ** 2
-
     def variances(self, rho: float) -> FloatArray:
-        """The same in units of the law's, (U,)."""
-        return self.own_variance(rho) * self.ratio[self.entries] ** 2
+        """Variance of errors that the leaders do not share, in units of the law's, (U,)."""
+        own = 1 - np.clip(self.relative * rho, 0, 0.99) ** 2
+        return own * self.ratio[self.entries] ** 2
 
     @property
     def scores(self) -> FloatArray:
@@ -449,16 +410,27 @@ def _design_effect(data: Responses, correlation: ResponseCorrelation) -> float:
 class JointSampler:
     """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""
 
-    def __init__(self, kernel: JointKernel, fit: FieldFit, loadings: Loadings) -> None:
-        """Factor the residual correlation."""
-        self.kernel, self.fit, self.learnt = kernel, fit, loadings
-        self.factor = loadings.factor(kernel.entries)
-
-    @classmethod
-    def of(cls, fit: FieldFit, loadings: Loadings) -> "JointSampler":
+    def __init__(self, fit: FieldFit, loadings: Loadings) -> None:
         """Sampler of a fit to answers, item scores, or scores with errors of their own."""
         assert isinstance(fit.kernel, JointKernel)
-        return cls(fit.kernel, fit, loadings)
+        self.kernel, self.fit, self.learnt = fit.kernel, fit, loadings
+        self.factor = loadings.factor(self.kernel.entries)
+
+    def posterior(
+        self,
+        draws: int,
+        n_test: int,
+        rng: np.random.Generator,
+        reasons: tuple[str, ...],
+        notes: tuple[str, ...],
+    ) -> JointPosterior:
+        """So many draws, with scores on ``n_test`` fresh items, and what is said of them."""
+        values, skill, psi, parameters = self.draw(draws, rng)
+        leader, normal = self.kernel.board.order[:1], rng.standard_normal(draws)
+        winner = self.kernel.new_scores(values["winner_skill"], normal, leader, n_test)
+        best = self.best_new_score(skill, n_test, rng)
+        values |= {"winner_new_score": winner, "best_new_score": best}
+        return JointPosterior(values, self.fit, reasons, notes, parameters, skill, psi, self.learnt)
 
     def draw(
         self, draws: int, rng: np.random.Generator
@@ -468,28 +440,28 @@ class JointSampler:
         That is the skills of all classifiers, the board-conditional skills of the modelled ones,
         and the parameters of the field.
         """
-        sets, kernel = -(-draws // _REPEATS), self.kernel
+        sets, kernel = -(-draws // REPEATS), self.kernel
         psi, rho, expected = [], [], []
         chosen = self.fit.choose(sets, rng)
         for r, f, points in chosen:
             rho_node = float(self.fit.rho[r])
             table, reach = kernel.table(rho_node), kernel.reach_or_one(rho_node)
-            for start in range(0, len(points), _BLOCK):
-                block, family = points[start : start + _BLOCK], self.fit.families[f]
+            for start in range(0, len(points), BLOCK):
+                block, family = points[start : start + BLOCK], self.fit.families[f]
                 shape = self.fit.density(family, block, strangers=False)  # of a fresh field
                 density = self.fit.strangers.join(shape)
                 psi.append(self.draw_conditional(density, table, rng))
                 best = expected_best(shape * reach, kernel.copies.sum(), kernel.psi)
-                expected.append(np.repeat(best, _REPEATS))
+                expected.append(np.repeat(best, REPEATS))
                 rho.append(self.fit.nodes.draw_rho(np.full(len(psi[-1]), r), rng))
-        order = rng.permutation(sets * _REPEATS)[:draws]
+        order = rng.permutation(sets * REPEATS)[:draws]
         rhos = np.concatenate(rho)[order]
         shift = rng.standard_normal(draws) * kernel.wider((draws,), rng)
         best = kernel.law.remove_shift(np.concatenate(expected)[order], rhos * shift)
         conditional = np.concatenate(psi)[order]
         skill = self._all_skills(conditional, rhos, shift, rng)
         values = {"rho": rhos, "shift": shift, "expected_sota": best} | self._leading(skill, rng)
-        parameters = Parameters.of(self.fit, chosen, _REPEATS)[order]
+        parameters = Parameters.of(self.fit, chosen, REPEATS)[order]
         return values, skill, conditional, parameters
 
     def draw_conditional(
@@ -497,11 +469,11 @@ class JointSampler:
     ) -> FloatArray:
         """Board-conditional skills, four per row of densities, (4 N, U)."""
         (sets, nodes), classifiers = density.shape, len(table)
-        normal = rng.standard_normal((sets, _REPEATS, classifiers)) @ self.factor.T
-        normal *= self.kernel.wider((sets, _REPEATS, 1), rng)
-        level = ndtr(normal).transpose(0, 2, 1).reshape(-1, _REPEATS)
+        normal = rng.standard_normal((sets, REPEATS, classifiers)) @ self.factor.T
+        normal *= self.kernel.wider((sets, REPEATS, 1), rng)
+        level = ndtr(normal).transpose(0, 2, 1).reshape(-1, REPEATS)
         cdf = np.cumsum(density[:, None, :] * table, axis=2).reshape(-1, nodes)
-        y = invert_rows(cdf, level, self.kernel.y).reshape(sets, classifiers, _REPEATS)
+        y = invert_rows(cdf, level, self.kernel.y).reshape(sets, classifiers, REPEATS)
         return self.kernel.law.skill_at(y.transpose(0, 2, 1).reshape(-1, classifiers))
 
     def _all_skills(
@@ -543,16 +515,6 @@ class JointSampler:
             "winner_skill": winner,
             "n_above_sota": count_above(kernel.given, theta),
             "n_classifiers": np.full(len(skill), float(kernel.modelled.size)),
-        }
-
-    def new_scores(
-        self, winner: FloatArray, skill: FloatArray, n_test: int, rng: np.random.Generator
-    ) -> dict[str, FloatArray]:
-        """Scores of the winner and of the best on fresh items, given skills (D,) and (D, m)."""
-        leader, normal = self.kernel.board.order[:1], rng.standard_normal(winner.size)
-        return {
-            "winner_new_score": self.kernel.new_scores(winner, normal, leader, n_test),
-            "best_new_score": self.best_new_score(skill, n_test, rng),
         }
 
     def best_new_score(

@@ -10,19 +10,20 @@ and with the posterior of the answers that a table of scores was made from.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
-from bayes_sota.core.priors import BoardPriors, CorrelationPrior, Priors, board_priors
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.own_errors import leaders
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field, modelled_entries
+from bayes_sota.items.correlation import AssumedCorrelation
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import (
     JointKernel,
     JointPosterior,
@@ -35,47 +36,9 @@ from bayes_sota.leaderboard.posterior import (
     leaderboard_posterior,
 )
 from bayes_sota.leaderboard.specification import of_other_field
-from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
+from bayes_sota.maximum.score_laws import ScoreLaw, entry_values
 
 _MOST_NODES = 2000
-_LEAST_RHO = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class AssumedCorrelation:
-    """Correlation of errors where only a prior of rho is known.
-
-    Attributes
-    ----------
-    rho : float
-        Typical value.
-    loadings, weights : ndarray, shape (m,)
-        Rho, and 1, for each entry.
-    order : ndarray of int
-        Entries, worst first.
-    """
-
-    rho: float
-    loadings: FloatArray
-    weights: FloatArray
-    order: IntArray
-
-    @classmethod
-    def of(cls, values: FloatArray, prior: CorrelationPrior) -> "AssumedCorrelation":
-        """Of a board with these values, (m,)."""
-        rho = max(float(prior.quantile(0.5)), _LEAST_RHO)
-        order = np.argsort(values, kind="stable")
-        every = np.ones(values.size)
-        return cls(rho, rho * every, every, order)
-
-    @property
-    def relative(self) -> FloatArray:
-        """Loadings in units of rho: the same for all, (m,)."""
-        return self.weights
-
-    def factor(self, entries: IntArray) -> FloatArray:
-        """What makes normals of what is left of the errors: they are independent, (U, U)."""
-        return np.eye(entries.size)
 
 
 def board_posterior(
@@ -131,35 +94,20 @@ def own_errors_posterior(
     fit = fit_field(kernel, priors, rng, merge_spikes=False)
     if learn_rho:
         fit = fit.learning("rho")
-    sampler = JointSampler(kernel, fit, assumed)
-    values, skill, psi, parameters = sampler.draw(draws, rng)
-    values |= sampler.new_scores(values["winner_skill"], skill, new_n_test or board.n_test, rng)
     notes = (*board.notes, *_of_tasks(board), *_notes(kernel))
-    return JointPosterior(
-        values, fit, tuple(few_points(fit)), notes, parameters, board.scores, skill, psi, assumed
-    )
+    sampler, reasons = JointSampler(fit, assumed), tuple(few_points(fit))
+    return sampler.posterior(draws, new_n_test or board.n_test, rng, reasons, notes)
 
 
 def kernel_of_own_errors(board: Leaderboard, assumed: AssumedCorrelation) -> JointKernel:
     """Kernel of the modelled entries, each with its own error."""
     ratio = board.error_ratios
     assert ratio is not None
-    law, values = score_law(board), entry_values(board)
-    modelled = modelled_entries(law, board)
-    law = law.fitted_to(values[modelled])
+    base, values = ScoreKernel.of(board), entry_values(board)
+    modelled = base.modelled
+    law = base.law.fitted_to(values[modelled])
     y = _grid(law, values[modelled], ratio[modelled], complete=bool(modelled.all()))
-    unused = np.zeros(0)
-    base = ScoreKernel(
-        board,
-        modelled,
-        unused,
-        unused,
-        np.zeros(0, np.int64),
-        y,
-        law,
-        np.zeros(0, np.int64),
-        np.zeros(0, np.int64),
-    )
+    base = replace(base, law=law, y=y)
     fresh = ratio if board.metric == "score" else np.ones(ratio.size)
     return JointKernel.of_scores(base, board.scores, values, assumed, ratio, fresh)
 
@@ -216,19 +164,31 @@ def assumption_rows(fit: FieldFit, draws: int, seed: int) -> Iterator[Row]:
 
     def theta(fit: FieldFit) -> FloatArray:
         rng = np.random.default_rng(seed)
-        return board.sign * JointSampler.of(fit, assumed).draw(draws, rng)[0]["theta_sota"]
+        return board.sign * JointSampler(fit, assumed).draw(draws, rng)[0]["theta_sota"]
 
     def fitted(priors: BoardPriors) -> FloatArray:
         posterior = own_errors_posterior(board, priors, draws=draws, random_seed=seed)
         return board.sign * posterior.draws["theta_sota"]
 
-    if fit.rho.size > 1:
-        for r, rho in enumerate(fit.rho):
-            yield "rho", float(rho), partial(theta, fit.at_node(r))
+    yield from rows_of_fit(fit, theta)
+    for kind, others in of_other_field(fit.priors):
+        yield "field", kind, partial(fitted, others)
+
+
+def rows_of_fit(fit: FieldFit, theta: Callable[[FieldFit], FloatArray]) -> Iterator[Row]:
+    """Rows for values of rho, for rho learnt from the scores, and for each family alone.
+
+    Parameters
+    ----------
+    fit : FieldFit
+    theta : callable
+        Draws of theta_sota from the fit with other weights.
+    """
+    if fit.nodes.cells > 1:
+        for rho in np.unique(fit.rho):
+            yield "rho", float(rho), partial(theta, fit.at_rho(rho))
         learnt = fit.learning("rho")
         value = float(learnt.node_weights @ fit.rho)
         yield "rho learnt from the scores", value, partial(theta, learnt)
     for family in fit.families if len(fit.families) > 1 else ():
         yield "family", family, partial(theta, fit.of_family(family))
-    for kind, others in of_other_field(fit.priors):
-        yield "field", kind, partial(fitted, others)

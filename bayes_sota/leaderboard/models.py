@@ -22,12 +22,13 @@ from scipy.special import betaln
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, BoardPriors, CorrelationPrior, Priors
+from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape, replicate_scores
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
+from bayes_sota.maximum.models import correlation_variable
 
 Correlation = Literal["prior", "learnt"]
 _LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
@@ -120,13 +121,13 @@ def build_model(
     with pm.Model(coords={"classifier": list(names)}) as model:
         pm.Data("family", _index(shape_fit.shape))
         parameters = _parameters(shape_fit)
-        rho, luck = _correlation("rho", prior), None
+        rho, luck = correlation_variable(prior), None
         pm.Normal("shift")
         if shape_fit.kernel.has_luck:
-            luck = _correlation("submission_luck", shape_fit.priors.submission_luck)
+            luck = correlation_variable(shape_fit.priors.submission_luck, "submission_luck")
         if observe:
             observe_scores(shape_fit, field_log_density(shape_fit, *parameters), rho, luck=luck)
-        if observe and correlation == "prior" and not shape_fit.learns_nothing:
+        if observe and correlation == "prior" and len(shape_fit.shared_names) > 1:
             pm.Potential("rho_keeps_its_prior", -_log_evidence(shape_fit, rho, luck))
     return model
 
@@ -172,14 +173,6 @@ def start_values(fit: ShapeFit) -> dict[str, Any]:
         name: pt.as_tensor_variable(values)[chosen] for name, values in columns
     }
     return start | dict.fromkeys(fit.shared_names, "prior")
-
-
-def _correlation(name: str, prior: CorrelationPrior) -> Any:
-    if isinstance(prior, BetaCorrelation):
-        return pm.Beta(name, prior.a, prior.b)
-    if prior.is_fixed:
-        return pm.Deterministic(name, pt.as_tensor_variable(prior.quantile(0.5)))
-    raise InputError(f"no PyMC model for the correlation prior {type(prior).__name__}")
 
 
 def pytensor_operations() -> Any:

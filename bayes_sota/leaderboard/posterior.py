@@ -261,7 +261,7 @@ class NodeSampler:
         rest = np.exp(self.rest[others] @ log_cdf + self.log_hidden(density, tries))
         first = self.leaders[-1]
         rows = np.concatenate([cdf[:, first:], rest[:, None]], axis=1)
-        return rows, np.append(np.array(self.leaders) - first, rows.shape[1] - 1)
+        return rows, np.append(self.leaders - first, rows.shape[1] - 1)
 
     def best_cdf(
         self, family: str, points: FloatArray, weights: FloatArray, rng: np.random.Generator
@@ -334,8 +334,7 @@ class BestSkill:
         self,
         draws: int,
         rng: np.random.Generator,
-        nodes: FloatArray | None = None,
-        family: str | None = None,
+        assumed: FieldFit | None = None,
     ) -> FloatArray:
         """Draws of theta_sota, (draws,).
 
@@ -344,20 +343,13 @@ class BestSkill:
         draws : int
         rng : Generator
             Draws of the same state share their random numbers.
-        nodes : ndarray, shape (R,), optional
-            Weights of the nodes of rho; default equal, the prior.
-        family : str, optional
-            The only one; default all with their weights.
+        assumed : FieldFit, optional
+            The same fit with other weights of rho, or with one family.
         """
-        fit, count = self.fit, self.fit.rho.size
-        weights = fit.family_weights.T
-        if family is not None:
-            weights = np.tile(np.array(fit.families) == family, (count, 1)).astype(float)
-        mixed = np.einsum("rf,rfg->rg", weights, self.cdf)
-        equal = np.full(count, 1 / count)
-        node = np.repeat(
-            np.arange(count), stratified(equal if nodes is None else nodes, draws, rng)
-        )
+        fit = self.fit if assumed is None else assumed
+        cdf = self.cdf[:, [self.fit.families.index(name) for name in fit.families]]
+        mixed = np.einsum("fr,rfg->rg", fit.family_weights, cdf)
+        node = np.repeat(np.arange(fit.rho.size), stratified(fit.node_weights, draws, rng))
         level, cell = rng.random((2, draws))
         kernel, cells = fit.kernel, fit.nodes.cells
         y = invert_rows(mixed, level, kernel.y, node)
@@ -388,15 +380,11 @@ def expected_best(density: FloatArray, count: float, psi: FloatArray) -> FloatAr
     return mass @ psi / np.maximum(mass.sum(axis=1), _TINY)
 
 
-def _leaders(copies: FloatArray) -> tuple[list[int], FloatArray]:
+def _leaders(copies: FloatArray) -> tuple[IntArray, FloatArray]:
     """Score index of the classifiers drawn one by one, best score first, and how many are left."""
-    rest = copies.copy()
-    leaders: list[int] = []
-    for u in range(copies.size - 1, -1, -1):
-        count = min(int(copies[u]), LEADERS - len(leaders))
-        leaders += [u] * count
-        rest[u] -= count
-    return leaders, rest
+    among = np.minimum(np.cumsum(np.floor(copies[::-1])), LEADERS)
+    drawn = np.diff(among, prepend=0)[::-1]
+    return np.repeat(np.arange(copies.size), drawn.astype(np.int64))[::-1], copies - drawn
 
 
 @dataclass(frozen=True, eq=False)

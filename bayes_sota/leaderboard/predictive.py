@@ -40,6 +40,8 @@ class Field:
         Classifier behind each modelled entry.
     place : ndarray of int, shape (E,)
         Rank of the classifier behind each place, best score first.
+    kind : ndarray of int, shape (C,)
+        Kind of the entry of each classifier.
     """
 
     def __init__(self, fit: FieldFit, joint: JointSampler | None = None) -> None:
@@ -47,13 +49,8 @@ class Field:
         self.fit, self.kernel, self.joint = fit, fit.kernel, joint
         self.classifier, self.value = find_classifiers(fit)
         self.place = self.value.size - 1 - np.sort(self.classifier)[::-1]
-        self.kind = self._kinds()
-
-    def _kinds(self) -> IntArray:
-        """Kind of the entry of each classifier, (C,)."""
-        kinds = np.empty(self.value.size, np.int64)
-        kinds[self.classifier] = self.kernel.kinds[self.kernel.modelled]
-        return kinds
+        self.kind = np.empty(self.value.size, np.int64)
+        self.kind[self.classifier] = self.kernel.kinds[self.kernel.modelled]
 
     def block(self, rows: int) -> int:
         """Sets of parameters at a time, where each needs so many rows on the grid."""
@@ -81,9 +78,7 @@ class Field:
         reach = kernel.reaches(rho) if kernel.is_cut else np.ones((kinds, kernel.y.size))
         mass = (density[:, None] * reach).reshape(-1, kernel.y.size)
         rows = np.arange(len(density))[:, None] * kinds + self.kind
-        return kernel.law.skill_at(
-            invert_rows(np.cumsum(mass, axis=1), rng.random(rows.shape), kernel.y, rows)
-        )
+        return kernel.draw_psi(mass, rows, rng)
 
     def given(
         self, density: FloatArray, rows: IntArray, r: int, rng: np.random.Generator
@@ -94,10 +89,7 @@ class Field:
         """
         table = self.fit.at(r).table(float(self.fit.rho[r]))
         mass = (density[:, None, :] * table).reshape(-1, self.kernel.y.size)
-        rows = rows[:, None] * len(table) + self.value
-        return self.kernel.law.skill_at(
-            invert_rows(np.cumsum(mass, axis=1), rng.random(rows.shape), self.kernel.y, rows)
-        )
+        return self.kernel.draw_psi(mass, rows[:, None] * len(table) + self.value, rng)
 
     def scores(self, psi: FloatArray, r: int, rng: np.random.Generator) -> FloatArray:
         """Scores of classifiers with these psi, given that they are modelled, (N, C)."""
@@ -106,7 +98,7 @@ class Field:
             rho = float(self.fit.rho[r])
             return kernel.shown(psi + kernel.draw_noise(psi, self.kind, rho, rng))
         z = self._normals(psi.shape, rng)
-        scale = kernel.error_scale(float(self.fit.rho[r]))
+        scale = np.sqrt(kernel.variances(float(self.fit.rho[r])))
         error = np.maximum(law.errors_at(psi) * scale, _SMALLEST_ERROR)
         if kernel.is_cut:
             cut = (kernel.values[0] - law.spacing / 2) / law.unit
@@ -198,7 +190,7 @@ def draw_prior_boards(
     """
     wide = _widened(fit)
     if joint is not None:
-        joint = JointSampler.of(wide, joint.learnt)
+        joint = JointSampler(wide, joint.learnt)
     field, blocks = Field(wide, joint), list[tuple[IntArray, dict[str, FloatArray]]]()
     for r, f, draws in parameters.cells(wide, field.block(int(fit.kernel.kinds.max()) + 1)):
         points = parameters.points(wide, draws)
@@ -261,9 +253,7 @@ def _joint(
     scores = field.scores(psi, r, rng)
     below = density * (1 - reach)
     rows = np.broadcast_to(np.arange(len(psi))[:, None], (len(psi), int(np.sum(~kernel.modelled))))
-    alone = kernel.law.skill_at(
-        invert_rows(np.cumsum(below, axis=1), rng.random(rows.shape), kernel.y, rows)
-    )
+    alone = kernel.draw_psi(below, rows, rng)
     rho, shift = shared
     skill = joint.remove_shift(psi, alone, rho, shift)
     modelled = skill[:, joint.kernel.entries]

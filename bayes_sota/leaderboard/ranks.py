@@ -17,7 +17,6 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import (
     joint_rank_sets,
-    separated_neighbours,
     stepwise_rank_sets,
     stepwise_rank_sets_of_equal_errors,
     tiers,
@@ -56,11 +55,6 @@ class RankSets:
     def tier(self) -> IntArray:
         """Tier of each entry, (m,)."""
         return tiers(self.sets)
-
-    @property
-    def separated(self) -> int:
-        """Number of neighbours that are told apart."""
-        return separated_neighbours(self.sets)
 
 
 def rank_sets(

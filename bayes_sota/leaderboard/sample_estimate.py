@@ -46,7 +46,12 @@ from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, refit
 from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.from_own_errors import assumption_rows, board_posterior
+from bayes_sota.leaderboard.from_own_errors import (
+    Row,
+    assumption_rows,
+    board_posterior,
+    rows_of_fit,
+)
 from bayes_sota.leaderboard.posterior import BestSkill, leaderboard_posterior
 from bayes_sota.leaderboard.sample import sample_with_fit
 from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
@@ -61,6 +66,7 @@ from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 from bayes_sota.maximum.likelihood import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import estimate_point, sample_abc, sample_exact, sample_nuts
+from bayes_sota.maximum.score_laws import wilson
 from bayes_sota.maximum.shrinkage import Criterion
 
 type Whole = Leaderboard | Outcomes
@@ -375,9 +381,6 @@ def sota_sensitivity(
     return sensitivity_frame(next(rows)[2](), rows, **shown)
 
 
-type Row = tuple[str, float | str, Callable[[], FloatArray]]
-
-
 def sensitivity_frame(
     theta: FloatArray, rows: Iterable[Row], *, ci_prob: float, progressbar: bool
 ) -> pd.DataFrame:
@@ -404,22 +407,17 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
     if board.has_own_errors:
         yield from assumption_rows(fit, draws, seed)
         return
+    fit = fit.learning("nothing")
     best = BestSkill.of(fit, rng, _OF_RHO, least=_OF_FAMILY)
 
-    def theta(best: BestSkill = best, **row: Any) -> FloatArray:
-        return board.sign * best.draw(draws, np.random.default_rng(seed), **row)
+    def theta(assumed: FieldFit | None = None, best: BestSkill = best) -> FloatArray:
+        return board.sign * best.draw(draws, np.random.default_rng(seed), assumed)
 
     def fitted(kernel: Any, priors: BoardPriors) -> FloatArray:
-        return theta(BestSkill.of(refit(fit, kernel, priors, rng), rng, _OF_OTHERS))
+        other = BestSkill.of(refit(fit, kernel, priors, rng), rng, _OF_OTHERS)
+        return theta(best=other)
 
-    if fit.rho.size > fit.nodes.lucks:
-        for rho in np.unique(fit.rho):
-            at = (fit.rho == rho) / fit.nodes.lucks
-            yield "rho", float(rho), partial(theta, nodes=at)
-        learnt = fit.learning("rho").node_weights
-        yield "rho learnt from the scores", float(learnt @ fit.rho), partial(theta, nodes=learnt)
-    for family in fit.families if len(fit.families) > 1 else ():
-        yield "family", family, partial(theta, family=family)
+    yield from rows_of_fit(fit, theta)
     for luck in _LUCKS if fit.kernel.has_luck else ():
         known = replace(priors, submission_luck=FixedCorrelation(luck))
         yield "submission_luck", luck, partial(fitted, fit.kernel, known)
@@ -609,10 +607,8 @@ def judge_board(
 
 def wilson_interval(score: float, n_test: int, z: float = 1.959963984540054) -> tuple[float, float]:
     """Wilson's interval of a single accuracy."""
-    q = z**2 / n_test
-    centre = (score + q / 2) / (1 + q)
-    half = z / (1 + q) * np.sqrt(score * (1 - score) / n_test + q / (4 * n_test))
-    return float(centre - half), float(centre + half)
+    low, high = wilson(np.array(score), np.array([z, -z]), n_test)
+    return float(low), float(high)
 
 
 def interval_score(lower: Any, upper: Any, truth: Any, alpha: float = 0.05) -> Any:

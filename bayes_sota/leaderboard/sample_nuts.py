@@ -1,9 +1,10 @@
-r"""Result of a whole board from any trace of its model, and by NUTS of one shape.
+r"""Result of a whole board from any trace of its model, by NUTS of one shape, and of answers.
 
 ``complete`` gives the estimands of a trace. Each draw belongs to the cell of rho of the exact route
 that its rho lies in; skills and scores on fresh items are drawn given its parameters as there, with
 rho and the shift of the draw. ``tests/leaderboard/test_sample_nuts.py`` holds NUTS against the
-exact route.
+exact route. Answers with tasks, clusters or runs have a model of their own
+(``tests/calibration/evaluations.py`` compares both routes on simulated and real answers).
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS
+from bayes_sota.core.builders import EvaluationPriors, ItemPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, Priors
@@ -25,12 +27,15 @@ from bayes_sota.core.sample import (
     resolve_seed,
     result_tree,
     run_nuts,
+    sample_completed,
     sampler_stats,
+    with_attributes,
     without_checks,
 )
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import (
@@ -43,10 +48,15 @@ from bayes_sota.leaderboard.posterior import (
     reasons_of,
 )
 from bayes_sota.leaderboard.predictive import draw_own_fields, draw_prior_boards
-from bayes_sota.leaderboard.sample import build_board_tree, check_dataset
-from bayes_sota.leaderboard.sample_groups import SINGLE, Drawn, own_fields
+from bayes_sota.leaderboard.sample import (
+    SINGLE,
+    Drawn,
+    build_board_tree,
+    check_dataset,
+    own_fields,
+)
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
-from bayes_sota.leaderboard.specification import NUTS_DRAWS
+from bayes_sota.leaderboard.specification import NUTS_DRAWS, Model, chosen_model
 from bayes_sota.leaderboard.submissions import kernel_of
 
 if TYPE_CHECKING:
@@ -117,12 +127,8 @@ def complete(
     shape = fit_shape(board, priors, family=_family_of(trace, family), fit=fit)
     _check_variables(trace, shape)
     chosen = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape))
-    attributes = describe_provenance((board,), shape.priors, method="nuts", seed=seed) | {
-        "skill_family": shape.shape.name,
-        "new_n_test": int(new_n_test or 0),
-        "rho_learnt": 0,
-    }
-    return _complete(trace, shape, chosen, attributes, rng, new_n_test)
+    provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
+    return _complete(trace, shape, chosen, provenance, rng, new_n_test)
 
 
 def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | SkillFamily:
@@ -159,9 +165,10 @@ def _complete(
     trace: xr.DataTree,
     shape: ShapeFit,
     model: "pm.Model",
-    attributes: Mapping[str, Any],
+    provenance: Mapping[str, Any],
     rng: np.random.Generator,
     new_n_test: int | None,
+    notes: Iterable[str] = (),
 ) -> xr.DataTree:
     """Groups of the estimands as of the exact route, the others as the model gives them."""
     board, posterior = shape.kernel.board, trace["posterior"].to_dataset()
@@ -175,10 +182,12 @@ def _complete(
     values = {name: value.reshape(chains, draws) for name, value in values.items()}
     drawn = Drawn(shape, parameters, (chains, draws), board.names)
     attributes = {
-        "inference_library": "nutpie",
-        "notes": "; ".join(notes_of(shape)),
+        **provenance,
         **_diagnostics(trace, shape),
-        **attributes,
+        "notes": "; ".join([*notes_of(shape), *notes]),
+        "skill_family": shape.shape.name,
+        "new_n_test": int(new_n_test or 0),
+        "rho_learnt": 0,
     }
     tree = build_board_tree(values, drawn, attributes, rng, groups="estimands")
     names = (*tree.children, "sample_stats/families")
@@ -205,10 +214,8 @@ def _complete(
         of_model[name] = of_model[name].assign_coords(place=observed["place"])
     if "observed_data" in trace.children:
         observed = xr.merge([observed, trace["observed_data"].to_dataset().drop_vars("score")])
-    likelihood = of_model["log_likelihood"]
-    of_model["log_likelihood"] = likelihood.astype(
-        np.float32 if likelihood.nbytes > SINGLE else float
-    )
+    dtype = np.float32 if of_model["log_likelihood"].nbytes > SINGLE else np.float64
+    of_model["log_likelihood"] = of_model["log_likelihood"].astype(dtype)
     return result_tree(
         {**groups, **of_model, "observed_data": observed, "sample_stats": sampler_stats(trace)},
         {**attributes, "metric": board.metric},
@@ -375,20 +382,13 @@ def sample_board_nuts(
     rng, seed = resolve_seed(random_seed)
     fit = fit_field(kernel_of(board), priors, rng)
     family = fit.families[int(fit.family_weights.mean(axis=1).argmax())]
-    notes = list(notes_of(fit))
-    if len(fit.families) > 1:
-        notes.append(
-            f"NUTS samples the shape {family}, the most probable of {len(fit.families)}, while the "
-            "exact route averages over all"
-        )
-    about = describe_provenance(
+    sampled = (
+        f"NUTS samples the shape {family}, the most probable of {len(fit.families)}, while the "
+        "exact route averages over all"
+    )
+    provenance = describe_provenance(
         (board,), priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
-    ) | {
-        "skill_family": family,
-        "new_n_test": int(new_n_test or 0),
-        "rho_learnt": 0,
-        "notes": "; ".join(notes),
-    }
+    )
     shape = fit_shape(board, family=family, fit=fit)
     trace, model = _sample_shape(
         shape,
@@ -400,7 +400,8 @@ def sample_board_nuts(
         progressbar=progressbar,
         nuts={"target_accept": target_accept, "adaptation": "low_rank"},
     )
-    tree = _complete(trace, shape, model, about, rng, new_n_test)
+    notes = [sampled] * (len(fit.families) > 1)
+    tree = _complete(trace, shape, model, provenance, rng, new_n_test, notes)
     return tree if groups == "all" else without_checks(tree)
 
 
@@ -415,3 +416,75 @@ def _sample_shape(
         model, rng, initvals=start_values(shape), compile_kwargs={"jitter_rvs": set()}, **settings
     )
     return sampled, model
+
+
+def sample_evaluations(
+    responses: Responses,
+    *,
+    model: Model = None,
+    priors: Priors | ItemPriors | EvaluationPriors | None = None,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    target_accept: float | None = None,
+    cores: int | None = None,
+    random_seed: Seed = DEFAULT_SEED,
+    progressbar: bool = False,
+) -> xr.DataTree:
+    """Posterior of skills by NUTS (nutpie) of the model of all answers (``items.build_model``).
+
+    A check of ``estimate_sota``, which takes a second where this takes a minute, and a start for a
+    model of one's own. Here classifiers, items and tasks borrow from each other: intervals are
+    narrower, and small tasks are shrunk towards the others.
+
+    Parameters
+    ----------
+    responses : Responses
+        Skills are about what they are about: new items, new tasks, or new runs of these items.
+    model : ModelSpecification, name or path, optional
+        It gives the priors and the settings of the sampler. Default "evaluations", or "items" of
+        single answers without tasks and clusters.
+    priors : Priors, ItemPriors or EvaluationPriors, optional
+        In place of a model.
+    draws, tune, chains, target_accept, cores, random_seed, progressbar
+        As in ``pm.sample``; default those of the model.
+
+    Returns
+    -------
+    xarray.DataTree
+        As ``items.complete`` returns it.
+
+    Raises
+    ------
+    InputError
+        Priors beside a model, a model of another builder, sizes too small for diagnostics, and what
+        ``items.build_model`` refuses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayes_sota as bs
+    >>> shares = np.random.default_rng(0).integers(0, 4, (40, 3)) / 3
+    >>> exam = bs.Responses(shares, n_runs=3, tasks=["law", "art"] * 20)
+    >>> tree = sample_evaluations(exam, draws=200, tune=300, chains=2, random_seed=0)
+    >>> list(bs.summarize(tree).index)[:2]
+    ['theta_sota', 'winner_skill']
+    """
+    from bayes_sota.items import sample
+    from bayes_sota.items.models import build_model, builder_of
+
+    spec = chosen_model(model, builder_of(responses), priors)
+    built = build_model(responses, spec.priors)
+    tree = sample_completed(
+        built,
+        lambda trace, rng: sample.complete(trace, responses, built, random_seed=rng),
+        random_seed,
+        spec.sampler,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        target_accept=target_accept,
+        progressbar=progressbar,
+    )
+    return with_attributes(tree, spec.provenance)

@@ -16,6 +16,7 @@ import pandas as pd
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
+from bayes_sota.core.ranks import separated_neighbours
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
@@ -67,22 +68,6 @@ from bayes_sota.leaderboard.summary_newcomers import (
 )
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
-COLUMNS = (
-    "rank",
-    "name",
-    "score",
-    "skill",
-    "skill_lower",
-    "skill_upper",
-    "rank_lower",
-    "rank_upper",
-    "p_best",
-    "p_best_mcse",
-    "tied_with_best",
-    "set_lower",
-    "set_upper",
-    "tier",
-)
 _OWN = {"n_effective": ("worth items", ",.0f"), "standard_error": ("error", ".2g")}
 """Columns of entries with errors of their own, what tables call them, and how they show them."""
 _DRAWS = 4000  # of theta_sota
@@ -361,7 +346,7 @@ def board_table(
         "n_tied_with_best": int(frame["tied_with_best"].sum()),
         "ranks": sets.how,
         "n_tiers": int(sets.tier.max()),
-        "n_separated_neighbours": sets.separated,
+        "n_separated_neighbours": separated_neighbours(sets.sets),
         "surely_among_best": _surely_among(frame),
         "separating_first_two": separating,
         "prob": ci_prob,
@@ -480,9 +465,7 @@ def rho_in_words(rho: dict[str, Any]) -> str:
     return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({span((low, high), 2)})"
 
 
-def _asked(
-    questions: Questions, posterior: LeaderboardPosterior | JointPosterior
-) -> dict[str, Any]:
+def _asked(questions: Questions, posterior: LeaderboardPosterior) -> dict[str, Any]:
     """What is asked of theta_sota and of a newcomer."""
     if not questions:
         return {}
@@ -522,21 +505,24 @@ def _frame(
     if winner is not None:
         leads, winner_skill = winner[0][order], winner[1]
         mean[leads], skill[leads] = winner_skill["mean"], winner_skill["interval"]
-    names = [board.names[j] for j in order]
-    columns = (
-        rank,
-        names,
-        sign * scores,
-        mean,
-        *skill.T,
-        *places.T,
-        entries.p_best[order],
-        entries.p_best_mcse[order],
-        ranks.sets[:, 0] == 1,
-        *ranks.sets.T,
-        ranks.tier,
+    return pd.DataFrame(
+        {
+            "rank": rank,
+            "name": [board.names[j] for j in order],
+            "score": sign * scores,
+            "skill": mean,
+            "skill_lower": skill[:, 0],
+            "skill_upper": skill[:, 1],
+            "rank_lower": places[:, 0],
+            "rank_upper": places[:, 1],
+            "p_best": entries.p_best[order],
+            "p_best_mcse": entries.p_best_mcse[order],
+            "tied_with_best": ranks.sets[:, 0] == 1,
+            "set_lower": ranks.sets[:, 0],
+            "set_upper": ranks.sets[:, 1],
+            "tier": ranks.tier,
+        }
     )
-    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
 def _own_errors(board: Leaderboard) -> dict[str, Any]:

@@ -202,12 +202,9 @@ class Newcomer:
         sign = -1 if float(constants.get("lower_is_better", 0)) else 1
         observed = observed_maximum_of(tree)
         maximum = sign * float(observed.values.ravel()[board])
-        metric = str(tree.attrs["metric"])
-        facts = {k: float(constants[k]) for k in ("n_test", "n_positive", "standard_error")}
-        facts |= {k: float(constants.get(k, 1.0)) for k in _RATIOS}
         whole = "grid" in constants
         return cls(
-            _law_of(maximum, metric, facts),
+            _law_of(maximum, str(tree.attrs["metric"]), constants),
             sign * best.ravel(),
             np.broadcast_to(draws_of(tree, "rho"), best.shape).ravel(),
             draws_of(tree, "shift", board).ravel(),
@@ -598,19 +595,16 @@ def share_beyond(
     return 1 - np.array(below) / whole, whole
 
 
-_RATIOS = ("spread_ratio_low", "spread_ratio_high")
-
-
-def _law_of(best: float, metric: str, facts: dict[str, float]) -> ScoreLaw:
+def _law_of(best: float, metric: str, constants: "xr.Dataset") -> ScoreLaw:
     """Law of a score of a stored result."""
-    size = int(facts["n_test"])
+    size = int(constants["n_test"])
     if metric == "accuracy":
         return AccuracyLaw(best, size)
     if metric == "auc":
-        low, high = (facts[k] for k in _RATIOS)
+        low, high = (float(constants.get(f"spread_ratio_{end}", 1.0)) for end in ("low", "high"))
         ratio = low if low == high else (low, high)
-        return AucScoreLaw(best, size, int(facts["n_positive"]), ratio, _printed_step(best))
-    return NormalLaw(best, size, facts["standard_error"])
+        return AucScoreLaw(best, size, int(constants["n_positive"]), ratio, _printed_step(best))
+    return NormalLaw(best, size, float(constants["standard_error"]))
 
 
 def _printed_step(score: float) -> float:
@@ -636,8 +630,4 @@ def _log_likelihood(
     if not isinstance(law, NormalLaw):
         skill = logit(np.clip(skill, 1e-12, _NEARLY_ONE))
     log_kernel = law.log_kernel(law.prepared(value, skill), dispersion)
-    return (
-        log_kernel
-        if isinstance(law, AucScoreLaw)
-        else np.asarray(log_kernel - 0.5 * np.log(dispersion))
-    )
+    return log_kernel if isinstance(law, AucScoreLaw) else log_kernel - 0.5 * np.log(dispersion)

@@ -19,6 +19,10 @@ from bayes_sota.core.text import (
 from bayes_sota.data.outcomes import ABOUT, New
 from bayes_sota.items.score import Skill
 
+_ALONE = (
+    "Each classifier is by itself: nothing allows for the best having been picked; bayes-sota "
+    "board does"
+)
 _WORTH = "worth: so many single answers, right or wrong, would leave the same error."
 
 
@@ -50,15 +54,7 @@ def describe_skills(
     skills = sorted(skills, key=lambda skill: -skill.score)
     records = [_record(skill, ci_prob) for skill in skills]
     first, sure = skills[0], f"{ci_prob:.0%} interval"
-    several = (
-        []
-        if len(skills) == 1
-        else [
-            "Each classifier is by itself: nothing allows for the best having been picked; "
-            "bayes-sota board does"
-        ]
-    )
-    notes = [*notes, *several]
+    notes = [*notes, *[_ALONE] * (len(skills) > 1)]
     sentences = [_expected(first, new, ci_prob, metric), _resting(skills, sure, average)]
     if not np.isnan(first.share_of_runs) and len(skills) == 1:
         sentences.append(_runs_or_items(first))
@@ -72,7 +68,7 @@ def describe_skills(
             "notes": notes,
         },
         make_frame=partial(_frame, records),
-        tables=[_table(skills, sure, ci_prob)],
+        tables=[Table.of([_cells(skill, sure, ci_prob) for skill in skills])],
         sentences=sentences,
         paragraph=[*sentences, *as_sentences(notes)],
         legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
@@ -113,22 +109,20 @@ def _frame(records: Sequence[dict[str, Any]]) -> Any:
     return frame_of(rows)
 
 
-def _digits(skill: Skill) -> tuple[int, int, Any]:
+def _digits(skill: Skill) -> tuple[int, str]:
     """Decimals of a score and of a skill, and what kind of score it is."""
     if np.isnan(skill.n_effective):
-        d = decimals_for(skill.error)
-        return d, d, "score"
-    d = max(decimals_for(skill.sd), 3)
-    return d, d, "accuracy"
+        return decimals_for(skill.error), "score"
+    return max(decimals_for(skill.sd), 3), "accuracy"
 
 
 def _expected(skill: Skill, new: New, ci_prob: float, metric: str) -> str:
-    shown, d, kind = _digits(skill)
+    d, kind = _digits(skill)
     said = {"mean": skill.mean, "interval": skill.interval(ci_prob)}
     scores = f"have a {metric} of" if metric.startswith("pass") else "score"
     return (
         f"Expect {shown_name(skill.name, 60)} to {scores} {as_scores(said, d, kind)} on "
-        f"many {ABOUT[new]}; here it has {as_score(skill.score, shown, kind)}."
+        f"many {ABOUT[new]}; here it has {as_score(skill.score, d, kind)}."
     )
 
 
@@ -159,21 +153,15 @@ def _runs_or_items(skill: Skill) -> str:
     )
 
 
-def _table(skills: Sequence[Skill], sure: str, ci_prob: float) -> Table:
-    header = ["classifier", "score", "skill", sure, "items", "worth"]
-    rows = []
-    for skill in skills:
-        shown, d, metric = _digits(skill)
-        low, high = (as_score(x, d, metric) for x in skill.interval(ci_prob))
-        worth = "" if np.isnan(skill.n_effective) else f"{skill.n_effective:,.0f}"
-        rows.append(
-            [
-                skill.name,
-                as_score(skill.score, shown, metric),
-                as_score(skill.mean, d, metric),
-                f"{low.removesuffix(' %')} to {high}",
-                f"{skill.n_items:,}",
-                worth,
-            ]
-        )
-    return Table(header, rows)
+def _cells(skill: Skill, sure: str, ci_prob: float) -> dict[str, str]:
+    """What people read of a classifier, by the headings of its columns."""
+    d, metric = _digits(skill)
+    low, high = (as_score(x, d, metric) for x in skill.interval(ci_prob))
+    return {
+        "classifier": skill.name,
+        "score": as_score(skill.score, d, metric),
+        "skill": as_score(skill.mean, d, metric),
+        sure: f"{low.removesuffix(' %')} to {high}",
+        "items": f"{skill.n_items:,}",
+        "worth": "" if np.isnan(skill.n_effective) else f"{skill.n_effective:,.0f}",
+    }

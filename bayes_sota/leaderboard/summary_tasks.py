@@ -201,21 +201,18 @@ def _ranging(
 
 
 def _table_of_best(tasks: list[dict[str, Any]], draws: int) -> Table:
-    header = ["task", "items", "best", "P(best)", "all so far", "stands"]
-    return Table(
-        header,
-        [
-            [
-                row["task"],
-                f"{row['n_items']:,}",
-                row["best"],
-                *(chance(p, share_mcse(p, draws)) for p in (row["p"], row["p_all_so_far"])),
-                "yes" * row["stands"],
-            ]
-            for row in tasks
-        ],
-        "who is the best of each task",
-    )
+    rows = [
+        {
+            "task": row["task"],
+            "items": f"{row['n_items']:,}",
+            "best": row["best"],
+            "P(best)": chance(row["p"], share_mcse(row["p"], draws)),
+            "all so far": chance(row["p_all_so_far"], share_mcse(row["p_all_so_far"], draws)),
+            "stands": "yes" * row["stands"],
+        }
+        for row in tasks
+    ]
+    return Table.of(rows, "who is the best of each task")
 
 
 def _tables_of_skills(

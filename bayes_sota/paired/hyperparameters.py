@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
 
-from bayes_sota.core.priors import BOARD_FAMILIES, BetaCorrelation
+from bayes_sota.core.priors import BOARD_FAMILIES
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.likelihood import (
@@ -23,7 +22,7 @@ from bayes_sota.paired.likelihood import (
     RATIO_SD,
     RESIDUAL_SD,
     PairedLikelihood,
-    shift_log_weights,
+    shift_log_density,
     shift_scales,
 )
 from bayes_sota.paired.residuals import Residuals, split_noise
@@ -116,8 +115,8 @@ def log_priors(likelihood: PairedLikelihood, draws: Draws) -> dict[str, FloatArr
         values["family"] = np.full(draws["location"].shape, -np.log(len(BOARD_FAMILIES)))
     if "shape" in draws:
         values["shape"] = _log_normal(draws["shape"], 0.0, 1.0)
-    if isinstance(prior, BetaCorrelation):
-        values["rho"] = _log_beta(draws["rho"], prior)
+    if not prior.is_fixed:
+        values["rho"] = prior.log_density(draws["rho"])
     if likelihood.standard_errors is None:
         middle = float(np.log(likelihood.base_sd))
         values["residual_sd"] = _log_lognormal(draws["residual_sd"], middle, RESIDUAL_SD)
@@ -125,16 +124,10 @@ def log_priors(likelihood: PairedLikelihood, draws: Draws) -> dict[str, FloatArr
     if "submission_slope" in draws:
         values["submission_slope"] = _log_normal(draws["submission_slope"], 0, likelihood.slope_sd)
         luck = likelihood.priors.submission_luck
-        if isinstance(luck, BetaCorrelation):
-            values["submission_luck"] = _log_beta(draws["submission_luck"], luck)
-    log_weights = shift_log_weights(likelihood, read_draws(likelihood, draws)[1])
-    top = log_weights.max(axis=1)
-    values["board_shift"] = top + np.log(np.exp(log_weights - top[:, None]).sum(axis=1))
+        if not luck.is_fixed:
+            values["submission_luck"] = luck.log_density(draws["submission_luck"])
+    values["board_shift"] = shift_log_density(likelihood, read_draws(likelihood, draws)[1])
     return values
-
-
-def _log_beta(p: FloatArray, prior: BetaCorrelation) -> FloatArray:
-    return beta.logpdf(p, prior.a, prior.b)
 
 
 def _log_normal(x: FloatArray, mean: float, sd: float) -> FloatArray:

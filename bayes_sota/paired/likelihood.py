@@ -180,9 +180,7 @@ class PairedLikelihood:
         """Prior of the shift over the standard normal that its coordinate is given."""
         if self.teams.y is None:
             return np.zeros(len(t))
-        log_weights = shift_log_weights(self, noise)
-        top = log_weights.max(axis=1)
-        log_prior = top + np.log(np.exp(log_weights - top[:, None]).sum(axis=1))
+        log_prior = shift_log_density(self, noise)
         relative = log_prior + np.log(self.shift_scale[1]) + 0.5 * t[:, -1] ** 2
         return relative + 0.5 * np.log(2 * np.pi)
 
@@ -385,3 +383,10 @@ def shift_log_weights(likelihood: PairedLikelihood, noise: Residuals) -> FloatAr
     sd = error * np.sqrt(rho**2 + offset**2)
     z = noise.shift[:, None] / sd
     return -0.5 * z**2 - np.log(sd * np.sqrt(2 * np.pi) * rho.shape[1])
+
+
+def shift_log_density(likelihood: PairedLikelihood, noise: Residuals) -> FloatArray:
+    """Log density of the shift, (N,): the mixture of ``shift_log_weights``."""
+    log_weights = shift_log_weights(likelihood, noise)
+    top = log_weights.max(axis=1)
+    return top + np.log(np.exp(log_weights - top[:, None]).sum(axis=1))

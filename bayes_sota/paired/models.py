@@ -13,11 +13,12 @@ import pytensor.tensor as pt
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior, Priors
+from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.models import pytensor_operations
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, add_strangers
+from bayes_sota.maximum.models import correlation_variable
 from bayes_sota.paired.likelihood import (
     OUTLIERS,
     OUTLIERS_SD,
@@ -90,7 +91,7 @@ def build_model(
     with pm.Model(coords=coords) as model:
         pm.Data("family", list(FAMILIES).index(family))
         density = _density(grid, shape)
-        rho = _known_or_beta("rho", priors.correlation)
+        rho = correlation_variable(priors.correlation)
         public_sd, private_sd = _residual_sd(grid, rho)
         outliers = pm.LogitNormal(
             "outliers", OUTLIERS, OUTLIERS_SD, default_transform=pm.distributions.transforms.logodds
@@ -214,14 +215,6 @@ class _Law:
         return self.coordinate.printed(scores)[self.selection.group]
 
 
-def _known_or_beta(name: str, prior: CorrelationPrior) -> Any:
-    if isinstance(prior, BetaCorrelation):
-        return pm.Beta(name, prior.a, prior.b)
-    if prior.is_fixed:
-        return pm.Deterministic(name, pt.as_tensor_variable(float(prior.quantile(0.5))))
-    raise InputError(f"no PyMC model for the prior {type(prior).__name__} of {name}")
-
-
 def _residual_sd(grid: PairedLikelihood, rho: Any) -> tuple[Any, Any]:
     if grid.standard_errors is not None:
         own = pt.sqrt(1 - rho**2)
@@ -261,7 +254,7 @@ def _lucks(grid: PairedLikelihood) -> tuple[Any, ...]:
     """lambda and the slope of skill, where scores were chosen among submissions."""
     if grid.teams.choice is None:
         return ()
-    luck = _known_or_beta("submission_luck", grid.priors.submission_luck)
+    luck = correlation_variable(grid.priors.submission_luck, "submission_luck")
     return pt.minimum(luck, MOST_LUCK), pm.Normal("submission_slope", 0.0, grid.slope_sd)
 
 

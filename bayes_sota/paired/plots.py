@@ -23,7 +23,7 @@ from bayes_sota.core.plots import (
 from bayes_sota.core.plots_matrix import Axis, set_axes
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
-from bayes_sota.paired.summary_boards import regression_table, shake_up_table
+from bayes_sota.paired.summary import regression_table, shake_up_table
 
 
 def plot_boards(

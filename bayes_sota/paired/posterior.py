@@ -103,10 +103,8 @@ def fit_pairs(
     with followed(len(families), "shapes of skills, again") as advance:
         for (name, share), sample in zip(first.shape_weights.items(), first.points, strict=True):
             if share > _LEAST_SHARE:
-                target, count = (
-                    partial(first.log_likelihood, name),
-                    int(points * (0.3 / len(families) + 0.7 * share)),
-                )
+                target = partial(first.log_likelihood, name)
+                count = int(points * (0.3 / len(families) + 0.7 * share))
                 if likelihood.teams.choice is not None:  # the first is thin in more dimensions
                     sample = _sampled_again(target, sample, count // 2, rng)
                 sample = _sampled_again(target, sample, count, rng)
@@ -249,7 +247,7 @@ def draw_skills(
         places.append(draws)
         noises.append(noise)
     order = np.argsort(np.concatenate(places))
-    noise = Residuals.joined(noises).each(lambda values: values[order])
+    noise = Residuals.joined(noises)[order]
     return Skills(psi, noise, family, t, log_likelihood, unusual, parameters)
 
 
@@ -281,7 +279,7 @@ def skills_given(
     for i in range(0, len(t), _DRAWS_AT_ONCE):
         rows = slice(i, i + _DRAWS_AT_ONCE)
         density = target.densities(family, t[rows])
-        some = noise.each(lambda values: values[rows])  # noqa: B023
+        some = noise[rows]
         terms = target.team_terms(density, some)
         selected = target.log_selected(density, some)
         log_likelihood[rows] = target.log_pairs(terms[0]) - selected

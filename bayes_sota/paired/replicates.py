@@ -47,8 +47,7 @@ def replicate_scores(
     size = max(1, _AT_ONCE // psi.shape[1])
     for i in range(0, len(psi), size):
         rows = slice(i, i + size)
-        some = noise.each(lambda values: values[rows])  # noqa: B023
-        scores[rows] = _replicated(likelihood, psi[rows], some, rng)
+        scores[rows] = _replicated(likelihood, psi[rows], noise[rows], rng)
     return scores
 
 
@@ -118,8 +117,7 @@ def simulate_boards(
     for i in range(0, len(t), _FIELDS_AT_ONCE):
         rows = slice(i, i + _FIELDS_AT_ONCE)
         density = densities_of(likelihood, family[rows], t[rows])
-        some = noise.each(lambda values: values[rows])  # noqa: B023
-        psi[rows] = draw_field(likelihood, density, some, psi.shape[1], rng)
+        psi[rows] = draw_field(likelihood, density, noise[rows], psi.shape[1], rng)
     scores = replicate_scores(likelihood, psi, noise, rng)
     winner = scores[..., 0].argmax(axis=1)
     draws = estimands_of(likelihood, noise, psi, winner, coordinate, rng)

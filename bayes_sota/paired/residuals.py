@@ -5,8 +5,8 @@ that each kind is a factor, the place where the scores put psi, and how sharply.
 ``tests/paired/test_likelihood.py`` compares sums over the kinds with brute-force integration.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -49,10 +49,10 @@ class Residuals:
     luck: FloatArray | None = None
     slope: FloatArray | None = None
 
-    def each(self, change: Callable[[FloatArray], FloatArray]) -> "Residuals":
-        """The same change of every parameter that there is."""
+    def __getitem__(self, index: Any) -> "Residuals":
+        """Those of some points."""
         values = (getattr(self, f.name) for f in fields(self))
-        return Residuals(*(None if v is None else change(v) for v in values))  # type: ignore[arg-type]
+        return Residuals(*(None if v is None else v[index] for v in values))  # type: ignore[arg-type]
 
     @staticmethod
     def joined(parts: "list[Residuals]") -> "Residuals":

@@ -80,7 +80,7 @@ class Teams:
         priors = BoardPriors(correlation=FixedCorrelation(0.0), submission_luck=luck)
         found = leaderboard_posterior(board, priors, draws=4, random_seed=1)
         drawn = draw_entry_skills(found.fit, 2000, np.random.default_rng(2))
-        return drawn.mean(), drawn.sd()
+        return drawn.mean(), drawn.skill.std(axis=0, dtype=float)
 
     def errors(self, predicted: np.ndarray, shift_from: np.ndarray) -> np.ndarray:
         """Median absolute error of the best entries, the shift of the median team taken off."""

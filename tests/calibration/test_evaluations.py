@@ -10,7 +10,7 @@ from scipy import special, stats
 
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.models import build_model
-from bayes_sota.leaderboard.sample_answers import sample_evaluations
+from bayes_sota.leaderboard.sample_nuts import sample_evaluations
 
 SETS = 6
 GROUPS = {

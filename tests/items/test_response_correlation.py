@@ -13,7 +13,7 @@ from bayes_sota.items.correlation import (
     learn_correlation,
     response_correlation,
 )
-from bayes_sota.items.pair_sums import counts_of, phi_variance
+from bayes_sota.items.pair_sums import AnswerSums, phi_variance
 
 
 def simulate(rng, n, loadings, groups=None, family_loading=0.0, level=1.2):
@@ -31,7 +31,8 @@ def test_phi_is_the_correlation_of_right_and_wrong():
     answers = simulate(rng, 50_000, np.full(6, 0.8))
     found = response_correlation(answers)
     expected = np.corrcoef(answers.correct.T)
-    assert np.abs(found.phi - expected).max() < 1e-3  # half an item per disagreement
+    phi = AnswerSums.of(answers.correct).phi()
+    assert np.abs(phi - expected).max() < 1e-3  # half an item per disagreement
     off = ~np.eye(6, dtype=bool)
     assert found.rho == pytest.approx(np.sqrt(expected[off].mean()), abs=2e-3)
 
@@ -40,12 +41,12 @@ def test_missing_answers_are_pairwise_complete():
     rng = np.random.default_rng(2)
     answers = simulate(rng, 20_000, np.full(5, 0.8)).correct.astype(float)
     answers[rng.random(answers.shape) < 0.2] = np.nan
-    found = response_correlation(Responses(answers))
+    found = AnswerSums.of(Responses(answers).correct)
     both = ~np.isnan(answers[:, [0, 1]]).any(axis=1)
     expected = np.corrcoef(answers[both][:, :2].T)[0, 1]
-    assert found.phi[0, 1] == pytest.approx(expected, abs=2e-3)
+    assert found.phi()[0, 1] == pytest.approx(expected, abs=2e-3)
     given = (~np.isnan(answers)).sum(axis=0)
-    assert found.overlap[0, 1] == pytest.approx(both.sum() / np.sqrt(given[0] * given[1]))
+    assert found.shared[0, 1] == pytest.approx(both.sum() / np.sqrt(given[0] * given[1]))
 
 
 def test_pairs_that_share_no_items_get_what_is_typical():
@@ -53,9 +54,9 @@ def test_pairs_that_share_no_items_get_what_is_typical():
     answers = simulate(rng, 2000, np.full(5, 0.8)).correct.astype(float)
     answers[:1000, 0] = np.nan
     answers[1000:, 1] = np.nan
-    found = response_correlation(Responses(answers))
-    assert np.isfinite(found.residual).all()
-    assert np.isnan(found.phi[0, 1])
+    found = Responses(answers)
+    assert np.isfinite(response_correlation(found).residual).all()
+    assert np.isnan(AnswerSums.of(found.correct).phi()[0, 1])
 
 
 def test_standard_error_is_the_spread_over_test_sets():
@@ -71,7 +72,7 @@ def check_order(values, of_permuted):
     for seed in range(3):
         found = of_permuted(np.random.default_rng(seed).permutation(len(values)))
         assert (found.rho, found.rho_se) == (first.rho, first.rho_se)
-        for field in ("phi", "leaders", "loadings", "residual", "family"):
+        for field in ("leaders", "loadings", "residual", "family"):
             np.testing.assert_array_equal(getattr(found, field), getattr(first, field))
 
 
@@ -96,10 +97,10 @@ def test_errors_of_correlations_are_those_of_leaving_out_every_item(missing):
     answers = simulate(rng, 80, np.full(5, 0.7)).correct.astype(float)
     answers[rng.random(answers.shape) < missing] = np.nan
     phi = np.array(
-        [response_correlation(Responses(np.delete(answers, i, 0))).phi for i in range(80)]
+        [AnswerSums.of(Responses(np.delete(answers, i, 0)).correct).phi() for i in range(80)]
     )
     expected = 79 / 80 * np.sum((phi - phi.mean(axis=0)) ** 2, axis=0)
-    found = phi_variance(counts_of(Responses(answers).correct), 80)
+    found = phi_variance(AnswerSums.of(Responses(answers).correct).counts, 80)
     off = ~np.eye(5, dtype=bool)
     np.testing.assert_allclose(found[off], expected[off], rtol=1e-9)
 
@@ -194,8 +195,9 @@ def test_loadings_of_few_items_are_drawn_to_the_truth():
     true = truth.loadings / truth.rho
     ours, centroid = [], []
     for _ in range(20):
-        found = response_correlation(simulate(rng, 150, loadings, level=1.6))
-        phi = np.where(np.eye(16, dtype=bool), np.nan, found.phi)[:, found.leaders]
+        answers = simulate(rng, 150, loadings, level=1.6)
+        found, phi = response_correlation(answers), AnswerSums.of(answers.correct).phi()
+        phi = np.where(np.eye(16, dtype=bool), np.nan, phi)[:, found.leaders]
         raw = np.nanmean(phi, axis=1)
         centroid.append(raw / raw[found.leaders].mean() - true)
         ours.append(found.loadings / found.rho - true)
@@ -220,8 +222,7 @@ def test_the_order_of_classifiers_makes_no_difference(missing):
             np.testing.assert_array_equal(p[getattr(found, field)], getattr(first, field))
         for field in ("loadings", "family"):
             np.testing.assert_array_equal(getattr(found, field), getattr(first, field)[p])
-        for field in ("phi", "residual", "overlap"):
-            np.testing.assert_array_equal(getattr(found, field), getattr(first, field)[p][:, p])
+        np.testing.assert_array_equal(found.residual, first.residual[p][:, p])
 
 
 def test_learnt_correlation_between_prior_and_answers():

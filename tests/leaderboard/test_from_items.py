@@ -106,13 +106,14 @@ def test_draws_are_exact_where_skills_are_normal():
     found = response_correlation(answers)
     posterior = items_posterior(answers, NORMAL, draws=1, random_seed=0)
     kernel = JointKernel.of_answers(answers, found)
-    sampler, y = JointSampler(kernel, posterior.fit, found), kernel.y
+    sampler, y = JointSampler(posterior.fit, found), kernel.y
     place, spread, rng = 2.1, 0.04, np.random.default_rng(2)  # as narrow as the errors
     density = np.exp(-0.5 * ((y - place) / spread) ** 2)[None]
     table = np.exp(kernel.log_kernel(found.rho))
     psi = np.concatenate([sampler.draw_conditional(density, table, rng) for _ in range(3000)])
     score = kernel.given[kernel.entries]
-    own = kernel.own_variance(found.rho) / (4000 * score * (1 - score))  # of log odds
+    own = kernel.variances(found.rho) / kernel.ratio[kernel.entries] ** 2
+    own /= 4000 * score * (1 - score)  # of log odds
     correlation = sampler.factor @ sampler.factor.T
     noise = correlation * np.sqrt(np.outer(own, own))
     prior = correlation * spread**2
@@ -191,7 +192,7 @@ def test_the_order_of_classifiers_and_items_makes_no_difference():
     settings = {"priors": NORMAL, "draws": 100, "random_seed": 0}
     first = items_posterior(Responses(correct, names=names), **settings)
     assert not first.fit.kernel.modelled.all()
-    assert np.unique(first.scores).size < 60
+    assert np.unique(first.fit.kernel.scores).size < 60
     rng = np.random.default_rng(1)
     p, q = rng.permutation(60), rng.permutation(80)
     found = items_posterior(Responses(correct[q][:, p], names=[names[j] for j in p]), **settings)

@@ -16,7 +16,7 @@ from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelatio
 from bayes_sota.core.sample import CHECKING
 from bayes_sota.core.skills import expit
 from bayes_sota.items.correlation import influence_correlation
-from bayes_sota.leaderboard import sample_groups
+from bayes_sota.leaderboard import sample
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.from_items import JointKernel, JointSampler, items_posterior
 from bayes_sota.leaderboard.posterior import NodeSampler, compare_families, draw_with_parameters
@@ -307,12 +307,13 @@ def test_replicates_of_relatives_keep_their_correlation() -> None:
     found = influence_correlation(data.influence, data.scores, data.clusters)
     kernel = JointKernel.of_items(data, found)
     fit = fit_field(kernel, ONE, np.random.default_rng(0), merge_spikes=False)
-    field = Field(fit, JointSampler.of(fit, found))
+    field = Field(fit, JointSampler(fit, found))
     psi = np.tile(kernel.scores[kernel.entries] + 9.0, (20_000, 1))  # far above the cut
     scores = field.scores(psi, 0, np.random.default_rng(0))
     residual = found.residual[np.ix_(kernel.entries, kernel.entries)]
     np.testing.assert_allclose(np.corrcoef(scores.T), residual, atol=0.03)
-    sd = data.standard_errors[kernel.entries] * np.sqrt(kernel.own_variance(0.7))
+    own = kernel.variances(0.7) / kernel.ratio[kernel.entries] ** 2
+    sd = data.standard_errors[kernel.entries] * np.sqrt(own)
     np.testing.assert_allclose(scores.std(axis=0), sd, rtol=0.15)
     fresh = field.fresh(fit.density("normal", np.zeros((5000, 2))), np.random.default_rng(1))
     ranks = stats.spearmanr(fresh).statistic
@@ -367,18 +368,18 @@ def test_without_checking_groups_all_else_is_the_same(board: bs.Leaderboard) -> 
 def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     board, options = board_of(crowd(10)), {"draws": 50, "chains": 2, "random_seed": 0}
     whole = sample_with_fit(board, ONE, **options)[0]
-    monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 16 * 10 * 100 // 4 + 1)
-    monkeypatch.setattr(sample_groups, "SINGLE", 1000)
+    monkeypatch.setattr(sample, "LARGEST_GROUP", 16 * 10 * 100 // 4 + 1)
+    monkeypatch.setattr(sample, "SINGLE", 1000)
     tree = sample_with_fit(board, ONE, **options)[0]
     for name in ("prior", "prior_predictive", "posterior_predictive"):
         assert tree[name]["draw"].values.tolist() == list(range(0, 50, 4))
-        assert 0 < tree[name].to_dataset().nbytes <= 1.2 * sample_groups.LARGEST_GROUP
+        assert 0 < tree[name].to_dataset().nbytes <= 1.2 * sample.LARGEST_GROUP
     assert tree["log_likelihood"]["score"].dtype == np.float32
     exact = whole["log_likelihood"]["score"]
     assert exact.dtype == np.float64
     np.testing.assert_allclose(tree["log_likelihood"]["score"], exact, rtol=1e-6)
     assert "keep one of 4 draws" in tree.attrs["notes"]
-    monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 4 * 10 * 99)
+    monkeypatch.setattr(sample, "LARGEST_GROUP", 4 * 10 * 99)
     tree = sample_with_fit(board, ONE, **options)[0]
     assert "log_likelihood" not in tree.children
     assert "no group log_likelihood" in tree.attrs["notes"]

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.paired.plots import plot_boards
-from bayes_sota.paired.summary_boards import regression_table, shake_up_table
+from bayes_sota.paired.summary import regression_table, shake_up_table
 
 TEAMS, DRAWS = 60, 2000
 SPREAD, PUBLIC, PRIVATE, SHIFT = 0.03, 0.02, 0.01, -0.015

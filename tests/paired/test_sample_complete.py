@@ -12,7 +12,7 @@ from bayes_sota.paired import posterior
 from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.models import build_model
 from bayes_sota.paired.posterior import PairedFit
-from bayes_sota.paired.sample_complete import complete
+from bayes_sota.paired.sample import complete
 
 
 def some_boards(seed: int = 0) -> bs.PairedBoards:

@@ -69,7 +69,7 @@ def test_the_likelihood_is_that_of_the_ratio_of_the_laws() -> None:
     found = likelihood.log_pairs(likelihood.team_terms(density, noise)[0])
     assert noise.luck is not None
     for i in range(3):
-        some = noise.each(lambda values, i=i: values[i : i + 1])
+        some = noise[i : i + 1]
         expected = brute_force(likelihood, density[i], some)
         np.testing.assert_allclose(found[i], expected, atol=0.02)
 
