@@ -31,7 +31,7 @@ from bayes_sota.claims.verdicts import verdict_at_any_time, verdict_at_end
 from bayes_sota.core.arguments import DEFAULT_SEED, NOT_NEGATIVE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import Report, Table
 from bayes_sota.core.text import chance, counted, decimals_for, nearest
@@ -126,10 +126,10 @@ def report_pairs(
     remarks, items = [*notes, *compared.notes], counted(compared.n_items, outcomes.unit)
     verdict, apart = dict[str, Any](), None
     if pair is not None:
-        lower, upper = sorted(compared.sign * x for x in rows[0]["difference"]["interval"])
-        verdict = {"verdict": verdict_at_end(lower, upper, margin)}
         if anytime:
             verdict = verdict_at_any_time(outcomes, pair, margin, ci_prob)
+        else:
+            verdict = _verdict_at_end(rows[0], compared.sign, margin)
         verdict |= {"margin": margin, "anytime": anytime}
         if outcomes.new == "tasks" and outcomes.tasks is not None:
             remarks.append(_PAIR_OF_TASKS)
@@ -139,8 +139,7 @@ def report_pairs(
         for row, p in zip(rows, adjusted_chances(differences).tolist(), strict=True):
             row |= {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
         apart = sum(row["told_apart"] for row in rows)
-        of = f"{apart:,} of {counted(len(rows), 'pair')} of methods"
-        said = [f"On the same {items} {of} are told apart, at {ci_prob:.0%} for all together."]
+        said = [_all_said(apart, len(rows), items, ci_prob)]
     return claim_report(
         {
             **verdict,
@@ -152,7 +151,7 @@ def report_pairs(
             "prob": ci_prob,
             "source": source,
             "notes": remarks,
-            "seed": int(seed) if seed.isdigit() else seed,
+            "seed": seed_number(seed),
         },
         said,
         f"Paired posterior, {counted(len(compared.draws), 'draw')}, seed {seed}",
@@ -162,6 +161,17 @@ def report_pairs(
         measured=measured_of(outcomes),
         about=MethodsClaim(compared, None, partial(comparison_tree, compared, outcomes, seed=seed)),
     )
+
+
+def _all_said(apart: int, n_pairs: int, items: str, ci_prob: float) -> str:
+    of = f"{apart:,} of {counted(n_pairs, 'pair')} of methods"
+    return f"On the same {items} {of} are told apart, at {ci_prob:.0%} for all together."
+
+
+def _verdict_at_end(row: Row, sign: int, margin: float) -> Row:
+    """By the interval of the difference, larger being better."""
+    lower, upper = sorted(sign * x for x in row["difference"]["interval"])
+    return {"verdict": verdict_at_end(lower, upper, margin)}
 
 
 def _verdict_said(verdict: Row, row: Row, ci_prob: float) -> str:
@@ -391,7 +401,7 @@ def report_tasks(
             "sd_between_tasks": _moments(np.sqrt(2) * compared.spread, ci_prob),
             "source": source,
             "notes": remarks,
-            "seed": int(seed) if seed.isdigit() else seed,
+            "seed": seed_number(seed),
         },
         list(said),
         f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}",

@@ -15,7 +15,7 @@ from bayes_sota.claims.summary import claim_report, measured_of
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import numbers_report
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
@@ -85,7 +85,7 @@ def report_methods(
         "source": source,
         "level": level,
         "notes": remarks,
-        "seed": int(seed) if seed.isdigit() else seed,
+        "seed": seed_number(seed),
         **alone,
     }
     answer = _answer(of, selected, content["tied_with_best"], size, outcomes.unit)

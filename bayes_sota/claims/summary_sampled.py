@@ -20,6 +20,7 @@ from bayes_sota.claims.summary_methods import (
 from bayes_sota.claims.summary_review import Review, read_review, review_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.sample import seed_number
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose
 from bayes_sota.core.tables import Report, Table
@@ -213,7 +214,7 @@ def sample_methods(
         "prob": ci_prob,
         "source": source,
         "notes": list(notes),
-        "seed": int(seed) if seed.isdigit() else seed,
+        "seed": seed_number(seed),
         "model": tree.attrs["model_name"],
     }
     winner = content["winner"]

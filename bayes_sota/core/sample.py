@@ -152,6 +152,17 @@ def resolve_seed(
     return generator_of(random_seed), str(random_seed)
 
 
+def seed_number(seed: str) -> int | str:
+    """The text of a seed as JSON has it: a number, unless it was drawn from a generator.
+
+    Examples
+    --------
+    >>> seed_number("7"), seed_number("from a Generator")
+    (7, 'from a Generator')
+    """
+    return int(seed) if seed.isdigit() else seed
+
+
 def describe_provenance(
     boards: Sequence[Observed],
     priors: MaximumPriors | BoardPriors | str,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
+from bayes_sota.core.sample import seed_number
 from bayes_sota.core.schema import CHANCES, ESTIMANDS, dataset_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
@@ -287,8 +288,7 @@ def how_drawn(tree: "xr.DataTree") -> str:
 
 def seed_of(tree: "xr.DataTree") -> int | str:
     """Seed of a result, or what stood in its place."""
-    seed = str(tree.attrs["random_seed"])
-    return int(seed) if seed.isdigit() else seed
+    return seed_number(str(tree.attrs["random_seed"]))
 
 
 def _parts(variable: "xr.DataArray") -> Iterator[tuple[str, FloatArray]]:

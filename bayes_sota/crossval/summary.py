@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import DEFAULT_SEED, LEVEL, NOT_NEGATIVE, OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, counted, listed
@@ -269,7 +269,7 @@ def judge_runs(
         "advice": list(advice_of(content, reasons)),
         "notes": list(notes_of(scores, probabilities, judged[0], verdicts)),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
-        "seed": int(seed) if seed.isdigit() else seed,
+        "seed": seed_number(seed),
     }
     return _report(content, JudgedRuns(scores, tuple(judged), ranks, content))
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, counted, listed
@@ -82,7 +82,7 @@ def report_plan(
         "rounds_for_best": _finite(plan.for_best),
         "players": players,
         "learning_curve": points,
-        "seed": int(seed) if seed.isdigit() else seed,
+        "seed": seed_number(seed),
     }
     return Report(
         content=content,

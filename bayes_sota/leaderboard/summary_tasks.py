@@ -15,7 +15,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import (
@@ -100,7 +100,7 @@ def board_by_task(
             "n_stand": count,
             "prob": ci_prob,
             "notes": notes,
-            "seed": int(seed) if seed.isdigit() else seed,
+            "seed": seed_number(seed),
         },
         make_frame=partial(_frame, tasks, entries),
         tables=[

@@ -1,6 +1,7 @@
 """Tables with a column for each task, and results of lm-evaluation-harness: read and refused."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -291,6 +292,14 @@ MANY = "data set,svm,tree,forest\n" + "".join(
 )
 
 
+def approximate(method: dict[str, Any]) -> dict[str, Any]:
+    """Without what a draw more may change: sums in another order differ in their last bits."""
+    low, high = (round(end, 9) for end in method["interval"])
+    unsure = ("interval", "p_best", "p_best_mcse")
+    rest = {key: value for key, value in method.items() if key not in unsure}
+    return rest | {"interval": (low, high), "p_best": round(method["p_best"], 2)}
+
+
 def test_data_sets_that_are_the_sample_are_called_so(tmp_path, capsys):
     """A table with a row per method, and one with a row per data set, say the same."""
     wide = pd.DataFrame([line.split(",") for line in MANY.splitlines()[1:]])
@@ -311,7 +320,9 @@ def test_data_sets_that_are_the_sample_are_called_so(tmp_path, capsys):
     ways = ([rows], [rows, "--item-column", "data set"],
             [str(path), "--task-columns", ",".join(wide[0])])  # fmt: skip
     named = [json.loads(run(capsys, *command, *of, "--json")[1])["methods"] for of in ways]
-    assert named[0] == named[1] == named[2]
+    for one, *others in zip(*named, strict=True):
+        alike = approximate(one)
+        assert [approximate(other) for other in others] == [alike, alike]
     for other in ("sota", "board"):
         code, out, error = run(capsys, other, rows, "--n-test", "1000", "--score-column", "tree")
         assert (code, out) == (2, "")
