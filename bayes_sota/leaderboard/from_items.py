@@ -577,7 +577,7 @@ def _notes(data: Outcomes, kernel: JointKernel, correlation: ResponseCorrelation
     count = 0 if data.new != "tasks" or data.tasks is None else len(data.task_weights)
     if 0 < count < _MANY_TASKS:
         yield (
-            f"with {count} tasks the estimate for the best tends to be too low, and is no more "
+            f"with {count} tasks the estimate for the best tends to be too low, and is hardly more "
             "accurate than its score (docs/measured/responses.md)"
         )
     modelled = ([data.names[j] for j in one if kernel.modelled[j]] for one in correlation.families)
