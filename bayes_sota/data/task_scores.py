@@ -24,7 +24,6 @@ from bayes_sota.data.averages import (
     Averaging,
     averaged_shares,
     check_tasks,
-    korn_graubard,
     of_new_tasks,
     task_weights,
 )
@@ -174,8 +173,8 @@ class TaskScores(Observed):
         new : {"items", "tasks"}
             Of new tasks like these the variance of an average is
             :math:`\sum_t w_t (x_t - s)^2 \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half
-            the mean over entries, with as many degrees of freedom as there are tasks but one; and
-            at least that of new items, where it is known.
+            the mean over entries, and at least that of new items, where it is known. It has as many
+            degrees of freedom as there are tasks but one, which the posterior allows for.
 
         Raises
         ------
@@ -219,10 +218,14 @@ class TaskScores(Observed):
         return np.sqrt(np.sum((self.weights * self.errors) ** 2, axis=1))
 
     def _errors_on_new_tasks(self) -> FloatArray:
-        """Standard error of each average where tasks are new, (m,): wider where they are few."""
+        """Standard error of each average where tasks are new, (m,)."""
         check_enough_tasks(self.tasks)
-        _, variance = of_new_tasks(self.scores.T, self.weights.T)
-        return np.sqrt(variance / korn_graubard(len(self.tasks) - 1))
+        return np.sqrt(of_new_tasks(self.scores.T, self.weights.T)[1])
+
+    @property
+    def row_influence(self) -> FloatArray:
+        """What each task adds to the errors of averages on new tasks, (T, m)."""
+        return of_new_tasks(self.scores.T, self.weights.T)[0]
 
     def new_tasks(self) -> ItemScores:
         """The tasks as the sample: a row for each, a column for each entry.

@@ -48,7 +48,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import ABOUT, Outcomes
+from bayes_sota.data.outcomes import ABOUT, New, Outcomes
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
@@ -209,13 +209,18 @@ def items_posterior(
         assert isinstance(data, ItemScores)
         correlation = influence_correlation(data.influence, data.scores, data.clusters)
         kernel = JointKernel.of_items(data, correlation)
-    if data.new == "tasks" and priors.correlation == board_priors(None).correlation:
-        priors = replace(priors, correlation=OF_TASKS)
-    learnt = replace(priors, correlation=learn_correlation(correlation, priors.correlation))
-    fit = fit_field(kernel, learnt, rng, merge_spikes=False)
+    fit = fit_field(kernel, learnt_from(correlation, priors, data.new), rng, merge_spikes=False)
     reasons = (*few_points(fit), *_reasons(data, correlation))
     notes, sampler = tuple(_notes(data, kernel, correlation)), JointSampler(fit, correlation)
     return sampler.posterior(draws, new_n_test or data.n_items, rng, reasons, notes)
+
+
+def learnt_from(correlation: ResponseCorrelation, priors: BoardPriors, new: New) -> BoardPriors:
+    """Priors with what answers, items or tasks say of rho; tasks have a prior of their own."""
+    prior = priors.correlation
+    if new == "tasks" and prior == board_priors(None).correlation:
+        prior = OF_TASKS
+    return replace(priors, correlation=learn_correlation(correlation, prior))
 
 
 def _correlation(data: Responses) -> ResponseCorrelation:

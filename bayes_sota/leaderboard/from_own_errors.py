@@ -2,8 +2,8 @@ r"""Posterior of the true state of the art from scores of which each has an erro
 
 The model and the joint draws of ``leaderboard.from_items``, but nothing tells how far the entries
 share the luck of the items: rho keeps its prior and is the same for all, as for a plain board, and
-what is left of the errors is independent. An entry on few items, or an average that is worth few,
-has a wide error and is shrunk more.
+what is left of the errors is independent. Only tasks that are the sample tell it, as items do. An
+entry on few items, or an average that is worth few, has a wide error and is shrunk more.
 
 ``tests/leaderboard/test_own_errors.py`` compares with a plain board where all errors are the same,
 and with the posterior of the answers that a table of scores was made from.
@@ -22,13 +22,19 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.own_errors import leaders
-from bayes_sota.items.correlation import AssumedCorrelation
+from bayes_sota.items.correlation import (
+    AssumedCorrelation,
+    Loadings,
+    ResponseCorrelation,
+    influence_correlation,
+)
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import (
     JointKernel,
     JointPosterior,
     JointSampler,
     items_posterior,
+    learnt_from,
 )
 from bayes_sota.leaderboard.posterior import (
     LeaderboardPosterior,
@@ -89,17 +95,27 @@ def own_errors_posterior(
     DRAWS.check(draws, "draws")
     rng = generator_of(random_seed)
     priors = board_priors(priors)
-    assumed = AssumedCorrelation.of(entry_values(board), priors.correlation)
-    kernel = kernel_of_own_errors(board, assumed)
+    loadings = _loadings(board, priors)
+    if isinstance(loadings, ResponseCorrelation):
+        priors = learnt_from(loadings, priors, "tasks")
+    kernel = kernel_of_own_errors(board, loadings)
     fit = fit_field(kernel, priors, rng, merge_spikes=False)
     if learn_rho:
         fit = fit.learning("rho")
     notes = (*board.notes, *_of_tasks(board), *_notes(kernel))
-    sampler, reasons = JointSampler(fit, assumed), tuple(few_points(fit))
+    sampler, reasons = JointSampler(fit, loadings), tuple(few_points(fit))
     return sampler.posterior(draws, new_n_test or board.n_test, rng, reasons, notes)
 
 
-def kernel_of_own_errors(board: Leaderboard, assumed: AssumedCorrelation) -> JointKernel:
+def _loadings(board: Leaderboard, priors: BoardPriors) -> Loadings:
+    """How far entries share their luck: assumed, but told by tasks that are the sample."""
+    if board.new != "tasks" or board.task_scores is None:
+        return AssumedCorrelation.of(entry_values(board), priors.correlation)
+    influence = board.task_scores.row_influence
+    return influence_correlation(influence * len(influence), board.scores)
+
+
+def kernel_of_own_errors(board: Leaderboard, loadings: Loadings) -> JointKernel:
     """Kernel of the modelled entries, each with its own error."""
     ratio = board.error_ratios
     assert ratio is not None
@@ -109,7 +125,10 @@ def kernel_of_own_errors(board: Leaderboard, assumed: AssumedCorrelation) -> Joi
     y = _grid(law, values[modelled], ratio[modelled], complete=bool(modelled.all()))
     base = replace(base, law=law, y=y)
     fresh = ratio if board.metric == "score" else np.ones(ratio.size)
-    return JointKernel.of_scores(base, board.scores, values, assumed, ratio, fresh)
+    kernel = JointKernel.of_scores(base, board.scores, values, loadings, ratio, fresh)
+    if board.new != "tasks" or board.task_scores is None:
+        return kernel
+    return replace(kernel, freedom=len(board.task_scores.tasks) - 1.0)
 
 
 def _grid(law: ScoreLaw, values: FloatArray, ratio: FloatArray, *, complete: bool) -> FloatArray:
@@ -129,8 +148,7 @@ def _of_tasks(board: Leaderboard) -> Iterator[str]:
         return
     if board.new == "tasks":
         yield (
-            f"the {len(tasks.tasks)} tasks are the sample: errors are those of new tasks like "
-            "them, and P(best) is too cautious (claim responses compares pairs on these tasks)"
+            f"the {len(tasks.tasks)} tasks are the sample: errors are those of new tasks like them"
         )
     else:
         yield f"scores are averages of {tasks.described}, with errors of new items of these tasks"
@@ -160,11 +178,11 @@ def assumption_rows(fit: FieldFit, draws: int, seed: int) -> Iterator[Row]:
     All rows share the fit of the result and their random numbers.
     """
     board = fit.kernel.board
-    assumed = AssumedCorrelation.of(entry_values(board), fit.priors.correlation)
+    loadings = _loadings(board, fit.priors)
 
     def theta(fit: FieldFit) -> FloatArray:
         rng = np.random.default_rng(seed)
-        return board.sign * JointSampler(fit, assumed).draw(draws, rng)[0]["theta_sota"]
+        return board.sign * JointSampler(fit, loadings).draw(draws, rng)[0]["theta_sota"]
 
     def fitted(priors: BoardPriors) -> FloatArray:
         posterior = own_errors_posterior(board, priors, draws=draws, random_seed=seed)

@@ -443,18 +443,19 @@ def _separating(
 
 def _on_rho(data: Leaderboard | Outcomes, rho: dict[str, Any], spec: ModelSpecification) -> str:
     """How far classifiers share the luck of the items, a note."""
-    if isinstance(data, Leaderboard):
+    what = "tasks" if data.new == "tasks" else "items"
+    if isinstance(data, Leaderboard) and not rho["learnt"]:
         known = spec.priors.correlation.is_fixed
         source = "" if known else f", from {source_of_rho(spec.name)}"
         return (
-            "how far entries share the luck of the items is assumed, not learnt: rho is "
+            f"how far entries share the luck of the {what} is assumed, not learnt: rho is "
             f"{rho_in_words(rho)}{source}; the larger, the fewer may be best"
         )
     if not rho["learnt"]:
         return "classifiers do not share the luck of runs: rho is 0"
-    source = "answers" if data.is_answers else "items"
+    source = "answers" if not isinstance(data, Leaderboard) and data.is_answers else what
     return (
-        f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
+        f"how far classifiers share the luck of the {what} is learnt from the {source}: rho is "
         f"{rho_in_words(rho)}"
     )
 

@@ -3,8 +3,8 @@
 ``BAYES_SOTA_DATA=... python tests/calibration/data_sets.py [BOARDS]`` draws methods and data sets,
 these with replacement, so that they are exchangeable: 16 representations on 19 tasks (VTAB), and 8
 networks on the time series of UCR. The truth is the mean over all data sets of the table. Boards
-(``board --new tasks``) give skills, pairs, the best and the winner, comparisons
-(``claim responses``) give pairs. Errors of the best are over those of the raw maximum.
+(the data sets as the sample, and averages over them, ``board --task-columns --new tasks``) give
+skills, pairs, the best and the winner, comparisons (``claim responses``) give pairs. Errors of the best are over those of the raw maximum.
 """
 
 import os
@@ -16,7 +16,7 @@ import pandas as pd
 
 from bayes_sota.data.task_scores import TaskScores
 from bayes_sota.items.comparison import compare_methods
-from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.from_own_errors import board_posterior
 
 SMALLEST = 5
 SEEN = (4, 8, 20)
@@ -31,29 +31,38 @@ def tables() -> dict[str, np.ndarray]:
     return {"VTAB": vtab.to_numpy(), "UCR": ucr.dropna(axis=1).to_numpy()}
 
 
-def judged(table: np.ndarray, seen: int, number: int) -> dict[str, float]:
-    """Share of intervals that hold the truth."""
+def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, float]]:
+    """Share of intervals that hold the truth, and squares of errors, by what was asked."""
     rng = np.random.default_rng([number, seen])
     methods = rng.choice(len(table), int(rng.integers(SMALLEST, len(table) + 1)), replace=False)
-    drawn = table[np.ix_(methods, rng.choice(table.shape[1], seen))]
-    truth, data = table[methods].mean(axis=1), TaskScores(drawn).new_tasks()
-    board = items_posterior(data, draws=2000, random_seed=number)
-    compared = compare_methods(data, draws=2000, random_seed=number).draws
-    first, second = np.triu_indices(len(methods), 1)
-    found = {}
-    for name, draws, true in (
-        ("skills", board.skill, truth),
-        ("pairs", board.skill[:, first] - board.skill[:, second], truth[first] - truth[second]),
-        ("theta_sota", board.draws["theta_sota"], truth.max()),
-        ("winner_skill", board.draws["winner_skill"], truth[np.argmax(data.scores)]),
-        ("compared pairs", compared[:, first] - compared[:, second], truth[first] - truth[second]),
-    ):
-        low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-        found[name] = float(np.mean((low <= true) & (true <= high)))
-        if name in board.draws:
-            found[f"square {name}"] = float((draws.mean() - true) ** 2)
-            found[f"raw square {name}"] = float((data.scores.max() - true) ** 2)
+    scores = TaskScores(table[np.ix_(methods, rng.choice(table.shape[1], seen))], metric="score")
+    truth, sample = table[methods].mean(axis=1), scores.new_tasks()
+    raw, chosen = sample.scores.max(), truth[np.argmax(sample.scores)]
+    settings = {"draws": 2000, "random_seed": number}
+    found = {"compared": {"pairs": held(compare_methods(sample, **settings).draws, truth)[1]}}
+    for name, data in (("sample", sample), ("averages", scores.leaderboard("tasks"))):
+        posterior = board_posterior(data, **settings)
+        row = dict(zip(("skills", "pairs"), held(posterior.skill, truth), strict=True))
+        for best, true in (("theta_sota", truth.max()), ("winner_skill", chosen)):
+            draws = posterior.draws[best]
+            low, high = np.quantile(draws, [0.025, 0.975])
+            row[best] = float(low <= true <= high)
+            row[f"square {best}"] = float((draws.mean() - true) ** 2)
+            row[f"raw square {best}"] = float((raw - true) ** 2)
+        found[name] = row
     return found
+
+
+def held(skill: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
+    """Share of skills, and of differences of pairs, that 95 % intervals hold."""
+    first, second = np.triu_indices(truth.size, 1)
+    pairs, differences = skill[:, first] - skill[:, second], truth[first] - truth[second]
+    ends = (np.quantile(draws, [0.025, 0.975], axis=0) for draws in (skill, pairs))
+    shares = [
+        float(np.mean((low <= true) & (true <= high)))
+        for (low, high), true in zip(ends, (truth, differences), strict=True)
+    ]
+    return shares[0], shares[1]
 
 
 def main() -> None:
@@ -61,15 +70,16 @@ def main() -> None:
     boards = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     for name, table in tables().items():
         for seen in SEEN:
-            rows = pd.DataFrame([judged(table, seen, i) for i in range(boards)])
-            mean = rows.mean()
-            shown = {column: mean[column] for column in rows if "square" not in column}
-            for best in ("theta_sota", "winner_skill"):
-                shown[f"error of {best}"] = np.sqrt(
-                    mean[f"square {best}"] / mean[f"raw square {best}"]
-                )
-            cells = " | ".join(f"{name} {value:.3f}" for name, value in shown.items())
-            print(f"{name}, {seen} of {table.shape[1]} | {cells}", flush=True)
+            boards_of = [judged(table, seen, i) for i in range(boards)]
+            for way in boards_of[0]:
+                mean = pd.DataFrame([rows[way] for rows in boards_of]).mean()
+                shown = {column: mean[column] for column in mean.index if "square" not in column}
+                for best in ("theta_sota", "winner_skill"):
+                    if best in shown:
+                        ratio = mean[f"square {best}"] / mean[f"raw square {best}"]
+                        shown[f"error of {best}"] = np.sqrt(ratio)
+                cells = " | ".join(f"{name} {value:.3f}" for name, value in shown.items())
+                print(f"{name}, {seen} of {table.shape[1]}, {way} | {cells}", flush=True)
 
 
 if __name__ == "__main__":
