@@ -4,7 +4,8 @@
 these with replacement, so that they are exchangeable: 16 representations on 19 tasks (VTAB), and 8
 networks on the time series of UCR. The truth is the mean over all data sets of the table. Boards
 (the data sets as the sample, and averages over them, ``board --task-columns --new tasks``) give
-skills, pairs, the best and the winner, comparisons (``claim responses``) give pairs. Errors of the best are over those of the raw maximum.
+skills, pairs, the best and the winner, comparisons (``claim responses``) give pairs. Errors of the
+best are over those of the raw maximum.
 """
 
 import os

@@ -1,0 +1,103 @@
+"""Few tasks that are the sample: what they tell of shared luck, and how far intervals reach."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_priors
+from bayes_sota.data.responses import Responses
+from bayes_sota.data.task_scores import TaskScores
+from bayes_sota.items.correlation import ResponseCorrelation, influence_correlation
+from bayes_sota.leaderboard.from_items import OF_TASKS, items_posterior, learnt_from
+from bayes_sota.leaderboard.from_own_errors import own_errors_posterior
+
+M = 10
+
+
+def scores_of_tasks(rng: np.random.Generator, tasks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores, (entries, tasks), of which a level that all share makes most; and true skills."""
+    skills = 0.55 + 0.06 * rng.standard_normal(M)
+    level, own = 0.12 * rng.standard_normal(tasks), 0.05 * rng.standard_normal((M, tasks))
+    return skills[:, None] + level + own, skills
+
+
+def test_tasks_have_a_prior_of_their_own_where_none_is_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    table = TaskScores(scores_of_tasks(rng, 4)[0], metric="score")
+    told = influence_correlation(table.row_influence * 4, table.scores.mean(axis=1))
+    default, asked = board_priors(None), BetaCorrelation(2, 5)
+    own = learnt_from(told, replace(default, correlation=OF_TASKS), "tasks").correlation
+    for new, prior, expected in (
+        ("tasks", default.correlation, own),
+        ("items", OF_TASKS, own),
+        ("tasks", FixedCorrelation(0.3), FixedCorrelation(0.3)),
+    ):
+        learnt = learnt_from(told, replace(default, correlation=prior), new).correlation
+        levels = np.linspace(0.1, 0.9, 9)
+        np.testing.assert_allclose(learnt.quantile(levels), expected.quantile(levels))
+    mine = learnt_from(told, replace(default, correlation=asked), "tasks").correlation
+    assert mine.quantile(0.5) < own.quantile(0.5) - 0.05
+
+
+def test_answers_and_averages_tell_the_same_correlation() -> None:
+    rng = np.random.default_rng(1)
+    scores, _ = scores_of_tasks(rng, 6)
+    shares = np.round(np.clip(scores, 0.02, 0.98) * 200)
+    right = np.arange(200)[:, None, None] < shares.T  # (items, tasks, entries)
+    answers = right.transpose(1, 0, 2).reshape(-1, M)
+    names = np.repeat([f"task {t}" for t in range(6)], 200)
+    of_answers = items_posterior(
+        Responses(answers, tasks=names.tolist(), new="tasks"), draws=200, random_seed=0
+    )
+    table = TaskScores(shares / 200, n_test=200)
+    of_averages = own_errors_posterior(table.leaderboard("tasks"), draws=200, random_seed=0)
+    both = of_answers.correlation, of_averages.correlation
+    assert all(isinstance(one, ResponseCorrelation) for one in both)
+    assert both[0].rho == pytest.approx(both[1].rho, abs=1e-9)
+    assert of_averages.learns_rho
+    assert of_averages.fit.kernel.freedom == of_answers.fit.kernel.freedom == 5
+
+
+def test_few_rows_tell_no_near_clones() -> None:
+    """Five rows in which two classifiers happen to agree, and a thousand in which they do."""
+    rng = np.random.default_rng(2)
+    for rows, families in ((5, 0), (1000, 1)):
+        influence = rng.standard_normal((rows, 1)) + rng.standard_normal((rows, 6))
+        influence[:, 1] = influence[:, 0] + 1e-3 * rng.standard_normal(rows)
+        assert len(influence_correlation(influence, np.arange(6.0)).families) == families
+
+
+def test_what_few_tasks_share_is_students() -> None:
+    table = TaskScores(scores_of_tasks(np.random.default_rng(3), 3)[0], metric="score")
+    shift = own_errors_posterior(table.leaderboard("tasks"), draws=4000, random_seed=0).draws[
+        "shift"
+    ]
+    # 4 in 100 of Student's t with 2 degrees of freedom lie beyond 5, and none of a normal.
+    assert np.mean(np.abs(shift) > 5) == pytest.approx(0.0377, abs=0.012)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "boards"), [(3, 120), (5, 120), (12, 80)])
+def test_the_best_on_new_tasks_is_closer_than_its_score_and_pairs_are_held(
+    tasks: int, boards: int
+) -> None:
+    held, errors, covered = [], [], []
+    for number in range(boards):
+        scores, skills = scores_of_tasks(np.random.default_rng([number, tasks]), tasks)
+        board = TaskScores(scores, metric="score").leaderboard("tasks")
+        posterior = own_errors_posterior(board, draws=1000, random_seed=number)
+        first, second = np.triu_indices(M, 1)
+        pairs = posterior.skill[:, first] - posterior.skill[:, second]
+        low, high = np.quantile(pairs, [0.025, 0.975], axis=0)
+        gaps = skills[first] - skills[second]
+        held.append(np.mean((low <= gaps) & (gaps <= high)))
+        best, winner = skills.max(), skills[int(np.argmax(board.scores))]
+        draws = posterior.draws["winner_skill"]
+        errors.append([draws.mean() - winner, board.scores.max() - winner])
+        low_best, high_best = np.quantile(posterior.draws["theta_sota"], [0.025, 0.975])
+        covered.append(low_best <= best <= high_best)
+    ours, raw = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert ours < raw
+    assert np.mean(held) > 0.93
+    assert np.mean(covered) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / boards)
