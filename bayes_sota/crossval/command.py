@@ -310,8 +310,12 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
     put in many random orders, as if many people had run the study: do they find the same order?
     Would other items give it? Say so the posterior of every pair, or --bayes of all together.
     """
-    if asked["threshold"] is not None and asked["rule"] in (None, "fixed"):
-        raise InputError("--threshold is of a rule other than fixed: --rule names it")
+    if asked["threshold"] is not None and asked["rule"] is None:
+        raise InputError("--threshold is of a rule: --rule names it")
+    if asked["rule"] == "fixed" and not float(asked["threshold"] or 0).is_integer():
+        raise InputError(
+            f"--threshold of --rule fixed is a number of iterations, got {asked['threshold']:g}"
+        )
     why = "has no effect on --bayes: leave it out" if bayes else "is for --bayes: add it"
     for name, default in (_ONLY_JUDGED if bayes else _ONLY_SAMPLED).items():
         if (asked | {"figure_kind": shown.figure_kind, "task": shown.task})[name] != default:

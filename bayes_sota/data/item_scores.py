@@ -58,7 +58,6 @@ class ItemScores(Outcomes):
 
     Attributes
     ----------
-    values : ndarray, shape (n_items, n_classifiers)
     labels : ndarray of bool, shape (n_items,), or None
     metric, lower_is_better, names, items, clusters, tasks, task_weights, name
     new, unit : str

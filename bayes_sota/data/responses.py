@@ -81,8 +81,6 @@ class Responses(Outcomes):
         Cluster and task of each item.
     task_weights : dict of str to float
         Weight of each task in a score; empty without tasks.
-    n_runs : int
-        Least number of runs behind a share; 1 for single answers.
     run_numbers : ndarray of int, shape () or (n_items, n_classifiers)
         Runs behind each share.
     new, passes, name, notes

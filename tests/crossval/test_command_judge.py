@@ -154,7 +154,7 @@ def test_every_figure_is_written(judge, kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--threshold", "0.2"], "--threshold is of a rule other than fixed: --rule names it"),
+        (["--threshold", "0.2"], "--threshold is of a rule: --rule names it"),
         (["--rule", "ks", "--threshold", "0"], "--threshold must be a number above 0"),
         (["--draws", "500"], "--draws is for --bayes: add it"),
         (["--bayes", "--rule", "ks"], "--rule has no effect on --bayes"),
