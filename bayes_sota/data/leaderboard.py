@@ -522,6 +522,13 @@ class Leaderboard(BestScore):
         """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""
         return self._copy(task_scores=scores, new=new)
 
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the errors where the tasks are the sample; infinite else."""
+        if self.new != "tasks" or self.task_scores is None:
+            return np.inf
+        return len(self.task_scores.tasks) - 1.0
+
     def with_scores(self, scores: FloatArray) -> "Leaderboard":
         """The same with scores of the same entries that lie between counts, as averages do."""
         return self._copy(scores=scores, maximum=float(scores.max()))
@@ -550,8 +557,10 @@ class Leaderboard(BestScore):
         kept_of = ("scores", "count_bounds", "submissions", "error_ratios")
         arrays = {name: getattr(self, name) for name in kept_of}
         bounds = self.count_bounds
+        tasks = self.task_scores
         return self._copy(
             **{name: a if a is None else a[kept] for name, a in arrays.items()},
+            task_scores=None if tasks is None else tasks.only(np.flatnonzero(kept)),
             names=tuple(np.array(self.names, object)[kept]),
             maximum=float(scores[best]),
             tries=checks.tries_of_entries(tries, int(kept.sum())),

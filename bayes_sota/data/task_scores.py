@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted, digest_of, shown
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.averages import (
     Averaging,
@@ -220,7 +220,15 @@ class TaskScores(Observed):
     def _errors_on_new_tasks(self) -> FloatArray:
         """Standard error of each average where tasks are new, (m,)."""
         check_enough_tasks(self.tasks)
+        if not self.weights.all():
+            raise InputError("a task of weight 0 tells nothing of new tasks: leave it out")
         return np.sqrt(of_new_tasks(self.scores.T, self.weights.T)[1])
+
+    def only(self, entries: IntArray) -> "TaskScores":
+        """The same tasks for some entries, by their places."""
+        known = {name: getattr(self, name) for name in ("scores", "sizes", "errors", "weights")}
+        parts = {name: None if of is None else of[entries] for name, of in known.items()}
+        return self._copy(**parts, names=tuple(self.names[i] for i in entries))
 
     @property
     def row_influence(self) -> FloatArray:

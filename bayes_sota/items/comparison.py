@@ -504,7 +504,7 @@ def _at_least_of_items(covariance: FloatArray, kept: Responses) -> FloatArray:
     """
     if len(covariance) != 2:
         return covariance
-    of_items = kept.about("items").average.influence
+    of_items = kept.about("items", passes=kept.passes).average.influence
     difference = np.array([1.0, -1.0])
     lacking = np.sum((of_items @ difference) ** 2) - difference @ covariance @ difference
     return covariance + np.eye(2) * max(float(lacking), 0.0) / 2

@@ -50,7 +50,7 @@ _ITEMS = 2000  # at a time
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
 _GROUPS = 20  # of clusters, in the jackknife
-_LEAST_ROWS = 10  # that tell near-clones from others
+_LEAST_TASKS = 10  # that tell near-clones from others
 _CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
 
 
@@ -258,13 +258,13 @@ def _symmetric(phi: FloatArray) -> FloatArray:
 
 
 def _families(score: FloatArray, leaders: IntArray, cut: float) -> IntArray:
-    """Average linkage of the residual correlation, cut at one half.
+    """Average linkage of the residual correlation, cut at one half; no families if infinite.
 
     The first loadings come from the lower quartile of correlations, which relatives do not reach;
     the next ones leave relatives out.
     """
     family = np.arange(len(score))
-    if len(score) < 3:
+    if len(score) < 3 or np.isinf(cut):
         return family
     off = np.where(np.eye(len(score), dtype=bool), np.nan, score)
     common = max(float(np.nanquantile(off[np.ix_(leaders, leaders)], 0.25)), 1e-4)
@@ -465,7 +465,11 @@ def _order_of_answers(responses: Responses) -> IntArray:
 
 
 def influence_correlation(
-    influence: FloatArray, scores: FloatArray, clusters: Sequence[str] | None = None
+    influence: FloatArray,
+    scores: FloatArray,
+    clusters: Sequence[str] | None = None,
+    *,
+    of_tasks: bool = False,
 ) -> ResponseCorrelation:
     r"""The same for any score that is nearly a mean over items, from its influence values.
 
@@ -480,6 +484,9 @@ def influence_correlation(
         The scores, larger is better: they say who the leaders are.
     clusters : sequence of str, optional
         What each item belongs to; items of one cluster stay together.
+    of_tasks : bool
+        Whether the items are means of tasks: of few tasks correlations come near 1 by chance, and
+        no classifiers are taken for near-clones.
 
     Examples
     --------
@@ -497,8 +504,8 @@ def influence_correlation(
     if not carrying.any():
         raise InputError("every classifier has the same number for every item: nothing to compare")
     both = np.full((m, m), float(n))
-    cut = np.inf  # correlations of few rows come near 1 by chance
-    if n >= _LEAST_ROWS:
+    cut = np.inf
+    if n >= _LEAST_TASKS or not of_tasks:
         cut = _family_cut(whole.sums.phi(), float(np.median(carrying)))
     return structure(scores, whole, both, carrying, cut)
 

@@ -83,8 +83,9 @@ OF_TASKS = BetaCorrelation(8, 1.2)
 Leaders of three tables of data sets have .84 (UCR), .93 and .95 (VTAB): tasks that are hard for one
 are hard for all, more so than items.
 """
+_FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
 _MANY_TASKS = 9  # of all that were there when skills on new tasks were measured
-_MOST_CLASSIFIERS = 5_000  # whose correlations fit into 3 GiB
+MOST_CLASSIFIERS = 5_000  # whose correlations fit into 3 GiB
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +156,8 @@ def items_posterior(
         Missing answers are taken to be missing at random; each score is out of what was answered.
         Answers in clusters widen every interval by the design effect of the leaders' scores.
     priors : Priors, optional
-        Its prior of rho is combined with what the items say of rho.
+        Its prior of rho is combined with what the items say of rho. On new tasks ``OF_TASKS`` takes
+        the place of the default.
     draws : int
     random_seed : int, Generator or None
     new_n_test : int, optional
@@ -189,10 +191,10 @@ def items_posterior(
     rng = generator_of(random_seed)
     priors = board_priors(priors)
     if isinstance(data, Responses):
-        if data.n_classifiers > _MOST_CLASSIFIERS:
+        if data.n_classifiers > MOST_CLASSIFIERS:
             raise InputError(
                 f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items: at most "
-                f"{_MOST_CLASSIFIERS:,} are compared, every one with every other. Leave out the "
+                f"{MOST_CLASSIFIERS:,} are compared, every one with every other. Leave out the "
                 "weakest, or rank any number by their scores alone, a leaderboard with n_test = "
                 f"{data.n_items}; rows are items and columns classifiers"
             )
@@ -207,7 +209,10 @@ def items_posterior(
             priors = replace(priors, correlation=FixedCorrelation(0.0))
     else:
         assert isinstance(data, ItemScores)
-        correlation = influence_correlation(data.influence, data.scores, data.clusters)
+        of_tasks = data.new == "tasks"
+        correlation = influence_correlation(
+            data.influence, data.scores, data.clusters, of_tasks=of_tasks
+        )
         kernel = JointKernel.of_items(data, correlation)
     fit = fit_field(kernel, learnt_from(correlation, priors, data.new), rng, merge_spikes=False)
     reasons = (*few_points(fit), *_reasons(data, correlation))
@@ -229,7 +234,8 @@ def _correlation(data: Responses) -> ResponseCorrelation:
         return no_correlation(data.scores)
     if data.is_average:
         influence = data.average.influence
-        return influence_correlation(influence * len(influence), data.scores)
+        of_tasks = data.new == "tasks"
+        return influence_correlation(influence * len(influence), data.scores, of_tasks=of_tasks)
     return response_correlation(data)
 
 
@@ -270,7 +276,9 @@ class JointKernel(ScoreKernel):
         if data.new == "tasks":
             freedom = data.average.freedom
             between = data.average.effective / korn_graubard(freedom)
-            effective = np.minimum(between, data.about("items").average.effective)
+            effective = np.minimum(
+                between, data.about("items", passes=data.passes).average.effective
+            )
         elif data.is_average:
             effective = data.average.effective
         else:
@@ -431,7 +439,8 @@ class JointSampler:
     ) -> JointPosterior:
         """So many draws, with scores on ``n_test`` fresh items, and what is said of them."""
         values, skill, psi, parameters = self.draw(draws, rng)
-        leader, normal = self.kernel.board.order[:1], rng.standard_normal(draws)
+        leader = self.kernel.board.order[:1]
+        normal = rng.standard_normal(draws) * self.kernel.wider((draws,), rng)
         winner = self.kernel.new_scores(values["winner_skill"], normal, leader, n_test)
         best = self.best_new_score(skill, n_test, rng)
         values |= {"winner_new_score": winner, "best_new_score": best}
@@ -476,6 +485,7 @@ class JointSampler:
         (sets, nodes), classifiers = density.shape, len(table)
         normal = rng.standard_normal((sets, REPEATS, classifiers)) @ self.factor.T
         normal *= self.kernel.wider((sets, REPEATS, 1), rng)
+        normal = np.clip(normal, -_FARTHEST, _FARTHEST)
         level = ndtr(normal).transpose(0, 2, 1).reshape(-1, REPEATS)
         cdf = np.cumsum(density[:, None, :] * table, axis=2).reshape(-1, nodes)
         y = invert_rows(cdf, level, self.kernel.y).reshape(sets, classifiers, REPEATS)
@@ -529,6 +539,7 @@ class JointSampler:
         loadings, skill = self.learnt.loadings[self.kernel.entries], skill[:, self.kernel.entries]
         error = np.sqrt(1 - loadings**2) * (rng.standard_normal(skill.shape) @ self.factor.T)
         error += loadings * rng.standard_normal((len(skill), 1))
+        error *= self.kernel.wider((len(skill), 1), rng)
         return self.kernel.new_scores(skill, error, self.kernel.entries, n_test).max(axis=1)
 
 

@@ -30,6 +30,8 @@ from bayes_sota.items.correlation import (
 )
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import (
+    MOST_CLASSIFIERS,
+    OF_TASKS,
     JointKernel,
     JointPosterior,
     JointSampler,
@@ -112,7 +114,9 @@ def _loadings(board: Leaderboard, priors: BoardPriors) -> Loadings:
     if board.new != "tasks" or board.task_scores is None:
         return AssumedCorrelation.of(entry_values(board), priors.correlation)
     influence = board.task_scores.row_influence
-    return influence_correlation(influence * len(influence), board.scores)
+    if not influence.any() or board.n_entries > MOST_CLASSIFIERS:
+        return AssumedCorrelation.of(entry_values(board), OF_TASKS)
+    return influence_correlation(influence * len(influence), board.scores, of_tasks=True)
 
 
 def kernel_of_own_errors(board: Leaderboard, loadings: Loadings) -> JointKernel:
@@ -126,9 +130,7 @@ def kernel_of_own_errors(board: Leaderboard, loadings: Loadings) -> JointKernel:
     base = replace(base, law=law, y=y)
     fresh = ratio if board.metric == "score" else np.ones(ratio.size)
     kernel = JointKernel.of_scores(base, board.scores, values, loadings, ratio, fresh)
-    if board.new != "tasks" or board.task_scores is None:
-        return kernel
-    return replace(kernel, freedom=len(board.task_scores.tasks) - 1.0)
+    return replace(kernel, freedom=board.freedom)
 
 
 def _grid(law: ScoreLaw, values: FloatArray, ratio: FloatArray, *, complete: bool) -> FloatArray:

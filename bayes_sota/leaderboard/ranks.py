@@ -22,6 +22,7 @@ from bayes_sota.core.ranks import (
     tiers,
 )
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.responses import Responses
@@ -131,6 +132,8 @@ def separating_times(
         ratios = np.ones(data.n_entries) if data.error_ratios is None else data.error_ratios
         own = score_law(data).errors_at(data.scores) * ratios
         error = np.hypot(own[first], own[second]) * np.sqrt(1 - np.mean(rho**2))
+        if np.isfinite(data.freedom):
+            error /= np.sqrt(korn_graubard(data.freedom))
     elif data.is_answers and data.new != "items":
         return None
     else:
@@ -170,6 +173,8 @@ def _stepwise(
         return stepwise_rank_sets(data.scores, np.sqrt(np.maximum(squares, 0)), noise, ci_prob)
     scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
+    if np.isfinite(data.freedom):
+        noise *= np.sqrt(data.freedom / rng.chisquare(data.freedom, (_SIMULATED, 1)))
     places = _stabilised(data)
     if data.error_ratios is None:
         return stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)

@@ -30,7 +30,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit
-from bayes_sota.leaderboard.from_items import JointPosterior, JointSampler
+from bayes_sota.leaderboard.from_items import JointKernel, JointPosterior, JointSampler
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 from bayes_sota.leaderboard.posterior import BoardCheck, check_board, compare_families
 from bayes_sota.leaderboard.predictive import SCORES, draw_prior_boards, replicate_scores
@@ -243,7 +243,10 @@ def build_board_tree(
     flat = {k: board.sign * v if k in _NEW_SCORES else v for k, v in drawn.signed(flat).items()}
     flat["multiplicity_bias"] = board.sign * board.maximum - flat["theta_sota"]
     check = check_dataset(check_board(fit, rng))
-    prior = {"level": rng.random(shape), "shift": rng.standard_normal(shape)}
+    shift = rng.standard_normal(shape)
+    if isinstance(fit.kernel, JointKernel):
+        shift *= fit.kernel.wider(shape, rng)
+    prior = {"level": rng.random(shape), "shift": shift}
     drawn = replace(drawn, parameters=drawn.parameters.completed(fit, rng))
     flat |= drawn.signed(parameter_values(fit, drawn.parameters))
     random_tries = () if isinstance(board.tries, int) else ("n_classifiers",)

@@ -454,6 +454,8 @@ def _on_rho(data: Leaderboard | Outcomes, rho: dict[str, Any], spec: ModelSpecif
     if not rho["learnt"]:
         return "classifiers do not share the luck of runs: rho is 0"
     source = "answers" if not isinstance(data, Leaderboard) and data.is_answers else what
+    if what == "tasks":
+        source += " and from a prior"
     return (
         f"how far classifiers share the luck of the {what} is learnt from the {source}: rho is "
         f"{rho_in_words(rho)}"

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_priors
 from bayes_sota.data.responses import Responses
 from bayes_sota.data.task_scores import TaskScores
 from bayes_sota.items.correlation import ResponseCorrelation, influence_correlation
-from bayes_sota.leaderboard.from_items import OF_TASKS, items_posterior, learnt_from
+from bayes_sota.leaderboard.from_items import OF_TASKS, JointKernel, items_posterior, learnt_from
 from bayes_sota.leaderboard.from_own_errors import own_errors_posterior
 
 M = 10
@@ -59,13 +60,50 @@ def test_answers_and_averages_tell_the_same_correlation() -> None:
     assert of_averages.fit.kernel.freedom == of_answers.fit.kernel.freedom == 5
 
 
-def test_few_rows_tell_no_near_clones() -> None:
-    """Five rows in which two classifiers happen to agree, and a thousand in which they do."""
+def test_few_tasks_tell_no_near_clones() -> None:
+    """Rows in which two classifiers are near each other: of items, and many tasks, it is told."""
     rng = np.random.default_rng(2)
-    for rows, families in ((5, 0), (1000, 1)):
+    for rows, apart, of_tasks, families in (
+        (5, 0.15, True, 0),
+        (8, 0.05, False, 1),
+        (1000, 0.15, True, 1),
+    ):
         influence = rng.standard_normal((rows, 1)) + rng.standard_normal((rows, 6))
-        influence[:, 1] = influence[:, 0] + 1e-3 * rng.standard_normal(rows)
-        assert len(influence_correlation(influence, np.arange(6.0)).families) == families
+        influence[:, 1] = influence[:, 0] + apart * rng.standard_normal(rows)
+        told = influence_correlation(influence, np.arange(6.0), of_tasks=of_tasks)
+        assert len(told.families) == families, (rows, apart, of_tasks)
+
+
+def test_entries_of_a_board_of_tasks_can_be_left_out() -> None:
+    table = TaskScores(scores_of_tasks(np.random.default_rng(4), 4)[0], metric="score")
+    whole = own_errors_posterior(table.leaderboard("tasks").without(["3", "7"]), draws=50)
+    alone = TaskScores(np.delete(table.scores, [2, 6], axis=0), metric="score")
+    fewer = own_errors_posterior(alone.leaderboard("tasks"), draws=50)
+    assert whole.skill.shape == fewer.skill.shape == (50, M - 2)
+    np.testing.assert_allclose(whole.correlation.loadings, fewer.correlation.loadings)
+
+
+def test_tasks_that_tell_nothing_leave_the_prior() -> None:
+    scores = np.repeat([[0.6], [0.7], [0.8]], 4, axis=1)
+    board = TaskScores(scores, n_test=50).leaderboard("tasks")
+    assert not own_errors_posterior(board, draws=50).learns_rho
+    with pytest.raises(InputError, match="a task of weight 0 tells nothing of new tasks"):
+        TaskScores(scores, average=dict(zip("1234", (1, 1, 1, 0), strict=True))).leaderboard(
+            "tasks"
+        )
+
+
+def test_passes_stay_passes() -> None:
+    """New tasks are no surer than new items, of the same passes."""
+    rng = np.random.default_rng(5)
+    runs = (rng.random((60, 5, 4)) < 0.4) * 1
+    names = np.repeat(list("abcd"), 15).tolist()
+    data = Responses(runs, tasks=names, new="tasks", passes=(3, False))
+    kernel = items_posterior(data, draws=50).fit.kernel
+    of_items = data.about("items", passes=(3, False)).average.effective
+    assert isinstance(kernel, JointKernel)
+    worth = kernel.board.n_test / kernel.ratio**2
+    assert np.all(worth <= of_items * (1 + 1e-9))
 
 
 def test_what_few_tasks_share_is_students() -> None:
