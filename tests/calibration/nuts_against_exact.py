@@ -146,7 +146,7 @@ def obesity() -> Leaderboard:
 def finely_sampled(shape: ShapeFit, points: int, rho: np.ndarray | None = None) -> ShapeFit:
     """The same exact fit with many more points, and with other values of rho."""
     nodes = shape.rho if rho is None else rho
-    likelihood = _Likelihood(shape.kernel, nodes, shape.copies)
+    likelihood = _Likelihood([(shape.kernel, float(r)) for r in nodes], shape.copies)
 
     def of_points(t: np.ndarray) -> np.ndarray:
         return likelihood(*shape.field_of(shape.families[0], t))

@@ -90,7 +90,7 @@ def test_log_density_is_the_exact_one_and_its_slope_is_finite(fits, family, kind
     rng, levels = np.random.default_rng(2), (0.01, 0.3, 0.6, 0.97)
     for t, rho in zip(points_of(shape, rng, 4), PRIOR.quantile(levels), strict=True):
         terms = dict(zip(names, density(point_of(shape, t, rho)), strict=False))
-        likelihood = _Likelihood(shape.kernel, np.array([rho]), shape.copies)
+        likelihood = _Likelihood([(shape.kernel, rho)], shape.copies)
         exact = likelihood(*shape.field_of(family, t[None]))[0, 0]
         assert float(terms["score"].sum()) == pytest.approx(exact, abs=0.02, rel=1e-5)
         sd = [shape.prior[0][1], shape.prior[1][1], *np.ones(t.size - 2)]
@@ -115,7 +115,9 @@ def test_the_posterior_of_the_model_is_that_of_the_exact_likelihood():
     side = np.linspace(-4, 3, 29)
     t = np.stack([v.ravel() for v in np.meshgrid(side, side, indexing="ij")], axis=1)
     rho = PRIOR.quantile(np.array([0.3, 0.7]))
-    exact = _Likelihood(shape.kernel, rho, shape.copies)(*shape.field_of("plateau", t))
+    exact = _Likelihood([(shape.kernel, float(r)) for r in rho], shape.copies)(
+        *shape.field_of("plateau", t)
+    )
     at, value = pt.dvector(), pt.dscalar()
     (mean, sd), (log_mean, log_sd) = shape.prior
     density = field_log_density(shape, mean + sd * at[0], log_mean + log_sd * at[1])

@@ -79,7 +79,7 @@ def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
     assert fit.kernel.is_cut
     assert fit.copies.sum() < fit.kernel.copies.sum()
     found = fit.log_likelihood_of_entries(parameters).sum(axis=1)
-    target = _Likelihood(fit.kernel, fit.rho, fit.copies)
+    target = _Likelihood([(fit.kernel, float(r)) for r in fit.rho], fit.copies)
     for i in range(0, 300, 7):
         f, r = parameters.family[i], parameters.node[i]
         points = parameters.points(fit, np.array([i]))

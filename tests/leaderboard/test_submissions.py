@@ -165,7 +165,7 @@ def test_the_model_of_pymc_has_the_exact_log_density(kind):
     for r, t in ((1, [0.1, 0.2]), (5, [-0.2, -0.5])):
         rho, points = shape.rho[r], shape.points[0].points
         t = points[np.argmax(shape.points[0].weights[:, r])] + 0.1 * np.array(t)
-        exact = _Likelihood(shape.at(r), np.array([rho]), shape.copies)
+        exact = _Likelihood([(shape.at(r), rho)], shape.copies)
         (mean, sd), (log_mean, log_sd) = shape.prior
         density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
         ours = score_log_probability(shape, density, rho).sum().eval(mode="FAST_COMPILE")
@@ -192,7 +192,7 @@ def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
     offsets = []
     for r, (rho, luck) in ((4, (0.71, 0.22)), (10, (0.83, 0.64)), (17, (0.9, 0.93))):
         t = shape.points[0].points[np.argmax(shape.points[0].weights[:, r])]
-        exact = _Likelihood(shape.kernel.with_luck(luck), np.array([rho]), shape.copies)
+        exact = _Likelihood([(shape.kernel.with_luck(luck), rho)], shape.copies)
         density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
         ours = pt.stack([score_log_probability(shape, density, rho, luck).sum(),
                          _log_evidence(shape, rho, luck)]).eval(mode="FAST_COMPILE")  # fmt: skip
