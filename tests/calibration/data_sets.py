@@ -1,10 +1,10 @@
 """Tables of data sets of which new ones are what matters: do intervals hold the mean over all?
 
 ``BAYES_SOTA_DATA=... python tests/calibration/data_sets.py [BOARDS]`` draws methods and data sets,
-these with replacement, so that they are exchangeable: 16 representations on 19 tasks (VTAB), and 8
-networks on the time series of UCR. The truth is the mean over all data sets of the table. Boards
-(the data sets as the sample, and averages over them, ``board --task-columns --new tasks``) give
-skills, pairs, the best and the winner, comparisons (``claim responses``) give pairs. Errors of the
+these with replacement, so that they are exchangeable: 16 representations on 19 tasks (VTAB), 8
+networks on the time series of UCR, and 128 embeddings on 16 subsets of MTEB. The truth is the mean
+over all data sets of the table. Boards (the data sets as the sample, and averages over them,
+``board --task-columns --new tasks``) give skills, pairs, the best and the winner, comparisons (``claim responses``) give pairs. Errors of the
 best are over those of the raw maximum.
 """
 
@@ -19,7 +19,7 @@ from bayes_sota.data.task_scores import TaskScores
 from bayes_sota.items.comparison import compare_methods
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 
-SMALLEST = 5
+SMALLEST, LARGEST = 5, 24
 SEEN = (4, 8, 20)
 
 
@@ -29,13 +29,20 @@ def tables() -> dict[str, np.ndarray]:
     vtab = pd.read_csv(folder / "vtab" / "vtab_scores_16x19.csv", index_col=0) / 100
     runs = pd.read_csv(folder / "ucr" / "results-ucr-128.csv")
     ucr = runs.pivot_table(index="classifier_name", columns="dataset_name", values="accuracy")
-    return {"VTAB": vtab.to_numpy(), "UCR": ucr.dropna(axis=1).to_numpy()}
+    rows = pd.read_csv(folder / "mteb_splits" / "validation_and_test.csv.gz")
+    mteb = rows.pivot_table(index="model", columns=["task", "subset"], values="test").dropna()
+    return {
+        "VTAB": vtab.to_numpy(),
+        "UCR": ucr.dropna(axis=1).to_numpy(),
+        "MTEB": mteb.to_numpy(),
+    }
 
 
 def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, float]]:
     """Share of intervals that hold the truth, and squares of errors, by what was asked."""
     rng = np.random.default_rng([number, seen])
-    methods = rng.choice(len(table), int(rng.integers(SMALLEST, len(table) + 1)), replace=False)
+    most = min(len(table), LARGEST)
+    methods = rng.choice(len(table), int(rng.integers(SMALLEST, most + 1)), replace=False)
     scores = TaskScores(table[np.ix_(methods, rng.choice(table.shape[1], seen))], metric="score")
     truth, sample = table[methods].mean(axis=1), scores.new_tasks()
     raw, chosen = sample.scores.max(), truth[np.argmax(sample.scores)]
