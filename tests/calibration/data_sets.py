@@ -4,8 +4,8 @@
 these with replacement, so that they are exchangeable: 16 representations on 19 tasks (VTAB), 8
 networks on the time series of UCR, and 128 embeddings on 16 subsets of MTEB. The truth is the mean
 over all data sets of the table. Boards (the data sets as the sample, and averages over them,
-``board --task-columns --new tasks``) give skills, pairs, the best and the winner, comparisons (``claim responses``) give pairs. Errors of the
-best are over those of the raw maximum.
+``board --task-columns --new tasks``) give skills, pairs, the best and the winner, comparisons
+(``claim responses``) give pairs. Errors of the best are over those of the raw maximum.
 """
 
 import os
