@@ -441,3 +441,16 @@ def one_thread() -> Iterator[None]:
 
     with threadpool_limits(limits=1, user_api="blas"):
         yield
+
+
+def student_factors(freedom: float, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    r"""Factors of normal numbers that make Student's t of them, :math:`\sqrt{\nu / \chi^2_\nu}`.
+
+    Examples
+    --------
+    >>> factors = student_factors(2.0, (100_000,), np.random.default_rng(0))
+    >>> round(float(np.mean(factors**-2)), 2)
+    1.0
+    """
+    factors: FloatArray = np.sqrt(freedom / rng.chisquare(freedom, shape))
+    return factors

@@ -169,13 +169,13 @@ class ItemScores(Outcomes):
         """Influence values of the items on each of ``scores``, mean 0, (n, m)."""
         return self.sign * self._estimates[1]
 
-    @property
-    def row_influence(self) -> FloatArray:
+    def row_influence(self, classifiers: Sequence[int] | slice = slice(None)) -> FloatArray:
         """What each item, or cluster, adds to the errors of the scores, (C, m).
 
         Widened for the mean of its class or task, as in an unbiased variance.
         """
-        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
+        influence = self.influence[:, classifiers] / self.n_items
+        rows = summed_by_cluster(influence, self.clusters)
         kinds = np.zeros(len(rows), np.intp)
         if self.clusters is None:
             kinds = self.task_codes[0] if self.labels is None else self.labels.astype(np.intp)
@@ -205,7 +205,7 @@ class ItemScores(Outcomes):
         placement values within each class, for tasks :math:`\sum_t w_t^2 S_t / n_t`; items of one
         cluster are added up first.
         """
-        influence = self.row_influence
+        influence = self.row_influence()
         return influence.T @ influence
 
     @property
@@ -216,8 +216,7 @@ class ItemScores(Outcomes):
     @property
     def freedom(self) -> float:
         """Degrees of freedom of the errors: items, or clusters, but one for each task."""
-        groups = self.n_clusters or self.n_items
-        return float(max(groups - max(len(self.task_weights), 1), 1))
+        return float(max(self.n_rows - max(len(self.task_weights), 1), 1))
 
     def _at(self, rows: IntArray, columns: IntArray) -> "ItemScores":
         return ItemScores(

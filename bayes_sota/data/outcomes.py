@@ -35,7 +35,6 @@ ABOUT: dict[New, str] = {
 type Runs = int | IntArray | None
 """Runs behind the outcomes, or behind each, (n_items, n_classifiers); None for single answers."""
 
-
 FEWEST_TASKS = 3
 
 
@@ -118,13 +117,17 @@ class Outcomes(Observed):
     def scores(self) -> FloatArray:
         """Observed score of each classifier, larger is better (negative if lower is), (m,)."""
 
-    @property
     @abstractmethod
-    def row_influence(self) -> FloatArray:
+    def row_influence(self, classifiers: Sequence[int] | slice = slice(None)) -> FloatArray:
         """What each item, cluster, task or run adds to the errors of the scores, (C, m).
 
-        Their covariance is its square, ``row_influence.T @ row_influence``.
+        Their covariance is its square, ``row_influence().T @ row_influence()``.
         """
+
+    @property
+    def n_rows(self) -> int:
+        """Number of independent rows behind the errors: of clusters, or of items without any."""
+        return self.n_clusters or self.n_items
 
     @abstractmethod
     def leaderboard(self) -> Leaderboard:

@@ -259,12 +259,17 @@ class Responses(Outcomes):
         return self.counts / self.totals if self.is_plain else self.average.scores
 
     @property
-    def row_influence(self) -> FloatArray:
+    def n_rows(self) -> int:
+        """Number of independent rows behind the errors: items, clusters, tasks or runs."""
+        return len(self.average.influence) if self.is_average else super().n_rows
+
+    def row_influence(self, classifiers: Sequence[int] | slice = slice(None)) -> FloatArray:
         """What each item, cluster, task or run adds to the errors of the scores, (C, m)."""
         if self.is_average:
-            return self.average.influence
-        answers = self.correct
-        influence = np.where(answers == MISSING, 0.0, (answers - self.scores) / self.totals)
+            return self.average.influence[:, classifiers]
+        answers, scores = self.correct[:, classifiers], self.scores[classifiers]
+        influence = (answers - scores) / self.totals[classifiers]
+        influence[answers == MISSING] = 0.0
         return summed_by_cluster(influence, self.clusters)
 
     def joint_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

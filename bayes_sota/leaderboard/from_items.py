@@ -35,7 +35,7 @@ from scipy.special import ndtr
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
-from bayes_sota.core.numerics import invert_rows
+from bayes_sota.core.numerics import invert_rows, student_factors
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BoardPriors,
@@ -257,8 +257,8 @@ class JointKernel(ScoreKernel):
     answers : ndarray, shape (U,), or None
         Numbers of answers behind the scores, which are multiples of one over them.
     freedom : float
-        Degrees of freedom of what all scores share: of few tasks or items a Student's t. What each
-        has alone is told by all classifiers together.
+        Degrees of freedom of the errors: of few tasks or items what all scores share, and what each
+        has alone, are Student's t, though scores are shrunk by the variance that is seen.
     """
 
     entries: IntArray
@@ -267,7 +267,7 @@ class JointKernel(ScoreKernel):
     ratio: FloatArray
     new_ratio: FloatArray
     answers: FloatArray | None
-    freedom: float = np.inf
+    freedom: float
 
     @classmethod
     def of_answers(cls, data: Responses, correlation: ResponseCorrelation) -> "JointKernel":
@@ -290,8 +290,9 @@ class JointKernel(ScoreKernel):
         base = ScoreKernel.of(board.with_scores(data.scores))
         ratio, new_ratio = np.sqrt(n / effective), np.sqrt(data.totals / effective)
         values, answers = data.scores * base.law.unit, data.totals.astype(float)
-        kernel = cls.of_scores(base, data.scores, values, correlation, ratio, new_ratio, answers)
-        return replace(kernel, freedom=freedom)
+        return cls.of_scores(
+            base, data.scores, values, correlation, ratio, new_ratio, freedom, answers
+        )
 
     @classmethod
     def of_items(cls, data: ItemScores, correlation: ResponseCorrelation) -> "JointKernel":
@@ -299,8 +300,8 @@ class JointKernel(ScoreKernel):
         base = ScoreKernel.of(data.leaderboard())
         ratio = _ratios(data, base.law)
         values = data.scores * base.law.unit
-        kernel = cls.of_scores(base, data.scores, values, correlation, ratio, ratio)
-        return replace(kernel, freedom=np.inf if data.metric == "auc" else data.freedom)
+        freedom = np.inf if data.metric == "auc" else data.freedom
+        return cls.of_scores(base, data.scores, values, correlation, ratio, ratio, freedom)
 
     @classmethod
     def of_scores(
@@ -311,6 +312,7 @@ class JointKernel(ScoreKernel):
         loadings: Loadings,
         ratio: FloatArray,
         new_ratio: FloatArray,
+        freedom: float,
         answers: FloatArray | None = None,
     ) -> "JointKernel":
         """Kernel of scores (m,), in the law's unit ``values``, on the grid of another kernel."""
@@ -333,13 +335,14 @@ class JointKernel(ScoreKernel):
             ratio=ratio,
             new_ratio=new_ratio,
             answers=None if answers is None else answers[entries],
+            freedom=freedom,
         )
 
     def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray | float:
         """Factors that make Student's t of normal numbers, with the freedom of the errors."""
         if not np.isfinite(self.freedom):
             return 1.0
-        return np.sqrt(self.freedom / rng.chisquare(self.freedom, shape))
+        return student_factors(self.freedom, shape, rng)
 
     def variances(self, rho: float) -> FloatArray:
         """Variance of errors that the leaders do not share, in units of the law's, (U,)."""

@@ -129,8 +129,7 @@ def kernel_of_own_errors(board: Leaderboard, loadings: Loadings) -> JointKernel:
     y = _grid(law, values[modelled], ratio[modelled], complete=bool(modelled.all()))
     base = replace(base, law=law, y=y)
     fresh = ratio if board.metric == "score" else np.ones(ratio.size)
-    kernel = JointKernel.of_scores(base, board.scores, values, loadings, ratio, fresh)
-    return replace(kernel, freedom=board.freedom)
+    return JointKernel.of_scores(base, board.scores, values, loadings, ratio, fresh, board.freedom)
 
 
 def _grid(law: ScoreLaw, values: FloatArray, ratio: FloatArray, *, complete: bool) -> FloatArray:

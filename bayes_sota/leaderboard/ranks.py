@@ -15,6 +15,7 @@ from scipy.special import ndtri
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import student_factors
 from bayes_sota.core.ranks import (
     joint_rank_sets,
     stepwise_rank_sets,
@@ -137,8 +138,8 @@ def separating_times(
     elif data.is_answers and data.new != "items":
         return None
     else:
-        influence = data.row_influence
-        error = np.linalg.norm(influence[:, first] - influence[:, second])
+        influence = data.row_influence([first, second])
+        error = np.linalg.norm(influence[:, 0] - influence[:, 1])
     if error == 0:
         return None
     return float(((ndtri((1 + ci_prob) / 2) + ndtri(power)) * error / gap) ** 2)
@@ -148,8 +149,7 @@ def _no_errors(data: Leaderboard | Outcomes) -> str:
     """What is missing for the errors of scores to be simulated, if anything."""
     if isinstance(data, Leaderboard):
         return "scores that were not chosen among submissions" * data.has_submissions
-    rows = len(data.row_influence)
-    return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * (rows < _LEAST_ROWS)
+    return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * (data.n_rows < _LEAST_ROWS)
 
 
 def _stepwise(
@@ -159,7 +159,7 @@ def _stepwise(
     rng: np.random.Generator,
 ) -> IntArray:
     if not isinstance(data, Leaderboard):
-        influence = data.row_influence
+        influence = data.row_influence()
         noise = np.zeros((_SIMULATED, influence.shape[1]))
         for start in range(0, len(influence), _AT_ONCE):
             rows = influence[start : start + _AT_ONCE]
@@ -174,7 +174,7 @@ def _stepwise(
     scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
     if np.isfinite(data.freedom):
-        noise *= np.sqrt(data.freedom / rng.chisquare(data.freedom, (_SIMULATED, 1)))
+        noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
     places = _stabilised(data)
     if data.error_ratios is None:
         return stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)

@@ -56,7 +56,7 @@ def test_influence_says_how_scores_vary_on_other_items(kind: str) -> None:
     scores = np.array([resampled(data, rng) for _ in range(1500)])
     contrasts = np.array([[1, 0, 0], [0, 0, 1], [1, -1, 0], [0, 1, -1]])
     simulated = (scores @ contrasts.T).std(axis=0, ddof=1)
-    said = np.sqrt(((data.row_influence @ contrasts.T) ** 2).sum(axis=0))
+    said = np.sqrt(((data.row_influence() @ contrasts.T) ** 2).sum(axis=0))
     # A standard deviation of 1,500 is off by 1 / sqrt(3,000), 1.8 %; five times that.
     assert np.abs(simulated / said - 1).max() < 0.09
 
