@@ -1,0 +1,93 @@
+"""Write the golden answers: ``uv run python tests/golden/make.py [NAMES or their beginnings]``.
+
+Without names every call is run; with names only those, with ``--missing`` only what is not stored
+yet, and the others stay as they are. ``BAYES_SOTA_DATA`` must name the folder of real data.
+"""
+
+import json
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+from golden.calls import CALLS, Call
+from scipy.stats import chi2
+
+FOLDER = Path(__file__).parent
+SEEDS, FEW_SEEDS, SLOW = 6, 4, 0.5
+
+
+def rounded(value: float) -> float:
+    """Ten significant digits."""
+    return float(f"{value:.10g}")
+
+
+def measured(call: Call) -> dict[str, Any]:
+    """Numbers of one call, with their Monte Carlo error where it takes a seed."""
+    runs, times = [], []
+    for seed in range(1, 1 + (SEEDS if call.seeded else 2)):
+        start = time.process_time()
+        runs.append(call.numbers(seed))
+        times.append(time.process_time() - start)
+        if len(runs) >= (FEW_SEEDS if call.seeded else 1) and min(times) > SLOW:
+            break  # the first run also compiles, and fills caches
+    entry: dict[str, Any] = {"slow": min(times) > SLOW}
+    if not call.seeded:
+        return entry | {"numbers": {key: rounded(value) for key, value in runs[0].items()}}
+    wider = np.sqrt((len(runs) - 1) / chi2.ppf(0.05, len(runs) - 1))
+    numbers = {}
+    for key in runs[0]:
+        values = np.array([run[key] for run in runs if key in run])
+        error = float(values.std(ddof=1) * wider) if values.size > 1 else 0.0
+        numbers[key] = {
+            "same_seed": rounded(values[0]),
+            "mean": rounded(values.mean()),
+            "mc": float(f"{error:.3g}"),
+        }
+    return entry | {"numbers": numbers}
+
+
+def written(content: dict[str, Any]) -> str:
+    """JSON with a number of a call on each line."""
+    calls = []
+    for name, entry in sorted(content.items()):
+        numbers = (f"  {json.dumps(key)}: {json.dumps(entry['numbers'][key], sort_keys=True)}"
+                   for key in sorted(entry["numbers"]))  # fmt: skip
+        head = f' "numbers": {{\n{",\n".join(numbers)}\n }},\n "slow": {json.dumps(entry["slow"])}'
+        calls.append(f"{json.dumps(name)}: {{\n{head}\n}}")
+    return "{\n" + ",\n".join(calls) + "\n}\n"
+
+
+def stored(room: str) -> dict[str, Any]:
+    """What is stored of a room, without calls that are gone."""
+    path = FOLDER / f"{room}.json"
+    content = json.loads(path.read_text()) if path.exists() else {}
+    return {name: entry for name, entry in content.items() if name in CALLS}
+
+
+def make(names: list[str]) -> None:
+    """Run the calls that are named, and write each into the file of its room."""
+    for name, call in CALLS.items():
+        if "--missing" in names and name in stored(call.room):
+            continue
+        if not name.startswith(tuple(n for n in names if n != "--missing") or ""):
+            continue
+        start = time.process_time()
+        try:
+            entry = measured(call)
+        except Exception as error:
+            print(f"FAILED  {name}: {type(error).__name__}: {error}"[:300], flush=True)
+            continue
+        print(f"{time.process_time() - start:7.1f} s  {name}", flush=True)
+        (FOLDER / f"{call.room}.json").write_text(written(stored(call.room) | {name: entry}))
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore", category=DeprecationWarning, module="pytensor")
+    make(sys.argv[1:])
