@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from golden.registry import add, example, real
+from golden.registry import add, add_all, example, real
 from golden.results import Numbers, board, each, flat, pick, skills, sota
 
 import bayes_sota as bs
-
-FIXED = bs.FixedCorrelation(0.6)
 
 
 @cache
@@ -77,7 +75,7 @@ BOARDS = {
     "averages-example": averages,
     "averages-of-items": lambda: averages(average="items"),
     "lone-average": lambda: bs.read_leaderboard(
-        example("averages.csv"), score_column="average", stderr_column="average_stderr"
+        example("averages.csv"), score_column="average", metric="score"
     ),
     "answers-example": lambda: bs.read_responses(example("answers.csv")),
     "exam-example": evaluations,
@@ -119,8 +117,7 @@ BOARDS = {
         answers().correct[:, [0, 0, 1, 2, 3]], names=["a", "twin", "b", "c", "d"]
     ),
     "rmse-of-items": lambda: bs.ItemScores(
-        np.random.default_rng(3).normal(0, [0.9, 1.0, 1.1], (80, 3)), labels=np.zeros(80),
-        metric="rmse",
+        np.random.default_rng(3).normal(0, [0.9, 1.0, 1.1], (80, 3)), metric="rmse"
     ),
     "livecodebench-execution": lambda: live("execution", "right"),
     "livecodebench-repair": lambda: live("repair", "right"),
@@ -130,33 +127,33 @@ BOARDS = {
         real("kaggle/spaceship-titanic__private.csv"), n_test=4277
     ).without(range(30)),
 }  # fmt: skip
-for _name, _data in BOARDS.items():
-    add(f"board/{_name}", lambda seed, data=_data: board(data(), seed))
-for _name in (
-    "leaderboard-example", "submissions-example", "averages-example", "answers-example", "exam-example",
-    "dice-example", "auc-example", "accuracies", "accuracies-few-items", "partial", "own-errors",
-    "gaussian", "rmse", "auc", "answers-missing", "answers-runs-tasks", "livecodebench-execution",
-    "cifar10",
-):  # fmt: skip
-    add(f"sota/{_name}", lambda seed, data=BOARDS[_name]: sota(data(), seed))
-OPTIONS: dict[str, dict[str, Any]] = {
-    "known-rho": {"priors": bs.Priors(correlation=FIXED)},
-    "normal": {"priors": bs.Priors(families=("normal",))},
-    "image-classifiers": {"domain": "image-classifiers"},
-    "tabular-ensembles": {"domain": "tabular", "field": "ensembles"},
-}
-for _name, _options in OPTIONS.items():
-    add(f"sota/accuracies/{_name}", lambda seed, o=_options: sota(
-        BOARDS["accuracies"](), seed, **o))  # fmt: skip
-for _slug, _n in (
-    ("playground-series-s4e2", 11072), ("cassava-leaf-disease-classification", 6618),
-    ("tabular-playground-series-apr-2021", 75226),
-):  # fmt: skip
-    add(f"sota/{_slug}", lambda seed, slug=_slug, n=_n: sota(bs.read_leaderboard(
-        real(f"kaggle/{slug}__private.csv"), n_test=n), seed, draws=500))  # fmt: skip
-add("sota/nasbench201", lambda seed: sota(bs.Leaderboard(
-    pd.read_csv(real("nasbench201/test_accuracy.csv.gz"))["cifar10"].sort_values()[-300:] / 100,
-    n_test=10000), seed))  # fmt: skip
+add_all("board", board, BOARDS)
+for _ranks in ("joint", "each", "stepwise"):
+    add(f"board/{_ranks}", lambda seed, ranks=_ranks: board(answers(), seed, ranks=ranks))
+SOTA = ("leaderboard-example", "answers-example", "exam-example", "partial", "own-errors", "auc")
+add_all("sota", sota, {name: BOARDS[name] for name in SOTA})
+ACCURACIES = {"data": BOARDS["accuracies"]}
+add_all("sota/accuracies", sota, {
+    "default": ACCURACIES,
+    "known-rho": ACCURACIES | {"priors": bs.Priors(correlation=bs.FixedCorrelation(0.6))},
+    "normal": ACCURACIES | {"priors": bs.Priors(families=("normal",))},
+    "image-classifiers": ACCURACIES | {"domain": "image-classifiers"},
+    "tabular-ensembles": ACCURACIES | {"domain": "tabular", "field": "ensembles"},
+})  # fmt: skip
+OBESITY = "kaggle/playground-series-s4e2__private.csv"
+CASSAVA = "kaggle/cassava-leaf-disease-classification__private.csv"
+
+
+def nasbench() -> bs.Leaderboard:
+    networks = pd.read_csv(real("nasbench201/test_accuracy.csv.gz"))["cifar10"]
+    return bs.Leaderboard(networks.sort_values()[-300:] / 100, n_test=10000)
+
+
+add_all("sota/real", sota, {
+    "obesity": lambda: bs.read_leaderboard(real(OBESITY), n_test=11072),
+    "cassava": lambda: bs.read_leaderboard(real(CASSAVA), n_test=6618),
+    "nasbench201": nasbench,
+})  # fmt: skip
 
 
 def newcomers(seed: int) -> Numbers:
@@ -167,38 +164,37 @@ def newcomers(seed: int) -> Numbers:
 
 
 add("sota/newcomers", newcomers)
-add("board/by-task", lambda seed: each(bs.leaderboard.board_by_task(
-    evaluations(), random_seed=seed).to_dict()["entries"], "skill/mean", "skill/sd",
-    "skill/interval", top=8))  # fmt: skip
-add("board/require-joint", lambda seed: board(answers(), seed, ranks="joint"))
-add("board/each", lambda seed: board(answers(), seed, ranks="each"))
-add("board/stepwise", lambda seed: board(answers(), seed, ranks="stepwise"))
 
-ALONE = {
-    "exam-example": (evaluations, {}),
-    "exam-new-runs": (evaluations, {"new": "runs"}),
-    "exam-new-tasks": (evaluations, {"new": "tasks"}),
-    "exam-pass-at-2": (evaluations, {"passes": (2, False)}),
-    "exam-all-of-2": (evaluations, {"passes": (2, True)}),
-    "answers-example": (BOARDS["answers-example"], {}),
-    "clusters": (BOARDS["answers-clusters"], {}),
-    "tasks": (BOARDS["answers-tasks"], {}),
-    "runs-clusters": (BOARDS["answers-runs-clusters"], {}),
-    "missing": (BOARDS["answers-missing"], {}),
-    "dice-example": (BOARDS["dice-example"], {}),
-    "auc-example": (BOARDS["auc-example"], {}),
-    "rmse": (BOARDS["rmse-of-items"], {}),
-    "livecodebench-execution": (BOARDS["livecodebench-execution"], {}),
-    "livecodebench-pass-at-5": (BOARDS["livecodebench-repair"], {"passes": (5, False)}),
-}  # fmt: skip
-for _name, (_data, _options) in ALONE.items():
-    add(f"score/{_name}", lambda data=_data, o=_options: skills(
-        bs.items.skills_alone(data(), **o)))  # fmt: skip
-add("score/counts", lambda: skills(
-    bs.items.skill_of_counts(*one) for one in ((20, 20), (0, 7), (45, 50), (909, 1000))
-))  # fmt: skip
-add("score/winogrande", lambda: skills(bs.items.skills_alone(bs.read_evaluations(
-    real("formats/lm_eval_samples_winogrande_stripped.jsonl")).outcomes)))  # fmt: skip
+
+def by_task(seed: int) -> Numbers:
+    rows = bs.leaderboard.board_by_task(evaluations(), random_seed=seed).to_dict()["entries"]
+    return each(rows, "skill/mean", "skill/sd", "skill/interval", top=8)
+
+
+add("board/by-task", by_task)
+
+
+def score(data: Any, **options: Any) -> Numbers:
+    """Each classifier by itself."""
+    return skills(bs.items.skills_alone(data, **options))
+
+
+WINOGRANDE = "formats/lm_eval_samples_winogrande_stripped.jsonl"
+COUNTS = ((20, 20), (0, 7), (45, 50), (909, 1000))
+ALONE = ("answers-example", "answers-clusters", "answers-tasks", "answers-runs-clusters",
+         "answers-missing", "dice-example", "auc-example", "rmse-of-items",
+         "livecodebench-execution")  # fmt: skip
+add_all("score", score, {name: BOARDS[name] for name in ALONE})
+add_all("score", score, {
+    "exam-example": evaluations,
+    "exam-new-runs": {"data": evaluations, "new": "runs"},
+    "exam-new-tasks": {"data": evaluations, "new": "tasks"},
+    "exam-pass-at-2": {"data": evaluations, "passes": (2, False)},
+    "exam-all-of-2": {"data": evaluations, "passes": (2, True)},
+    "livecodebench-pass-at-5": {"data": BOARDS["livecodebench-repair"], "passes": (5, False)},
+    "winogrande": lambda: bs.read_evaluations(real(WINOGRANDE)).outcomes,
+})  # fmt: skip
+add("score/counts", lambda: skills(bs.items.skill_of_counts(*one) for one in COUNTS))
 
 
 @cache
@@ -211,33 +207,31 @@ def two_boards(n_test: tuple[int, int] | None) -> bs.PairedBoards:
 
 
 NAMED = ("theta_sota", "winner_skill", "multiplicity_bias", "rho", "score_shift", "residual_sd")
-PAIRED = {
-    "sizes": (lambda: two_boards((300, 600)), {}),
-    "learnt-noise": (lambda: two_boards(None), {}),
-    "example": (
-        lambda: bs.read_paired_boards(example("public_private.csv"), n_test=(250, 1000)), {}
-    ),
-    "mteb": (mteb, {}),
-    "prostate": (
-        lambda: bs.read_paired_boards(real("paired_leaderboards/2021-prostate__paired.csv")),
-        {"top": 0.05, "draws": 300},
-    ),
-    "siim-covid19": (
-        lambda: bs.read_paired_boards(real("paired_leaderboards/2021-siim-covid19__paired.csv")),
-        {"top": 0.05, "draws": 300},
-    ),
-}  # fmt: skip
 
 
-def paired(boards: bs.PairedBoards, seed: int, **options: Any) -> Numbers:
+def paired(data: bs.PairedBoards, seed: int, **options: Any) -> Numbers:
     """Estimands of two boards, their best teams, and what gained beyond luck."""
-    tree = bs.estimate_paired(boards, random_seed=seed, **options)
-    report = bs.paired.describe_paired(tree, boards).to_dict()
+    tree = bs.estimate_paired(data, random_seed=seed, **options)
+    report = bs.paired.describe_paired(tree, data).to_dict()
     estimands = pick(report, *(f"{name}/{part}" for name in NAMED for part in
                                ("mean", "sd", "interval") if name in report))  # fmt: skip
-    best = each(report["best"], "skill", "p_best", top=3)
-    return estimands | best | pick(report, "public_winner/expected_private")
+    teams = sorted(report["entries"], key=lambda row: -row["public_score"])
+    leader = {"p_best": max(row["p_best"] for row in report["best"])}
+    return (
+        estimands | each(teams, "skill") | leader | pick(report, "public_winner/expected_private")
+    )
 
 
-for _name, (_data, _options) in PAIRED.items():
-    add(f"paired/{_name}", lambda seed, data=_data, o=_options: paired(data(), seed, **o))
+PROSTATE, SIIM = (
+    f"paired_leaderboards/2021-{name}__paired.csv" for name in ("prostate", "siim-covid19")
+)
+FEW = {"top": 0.05, "draws": 300}
+DIGITS = "public_private.csv"
+add_all("paired", paired, {
+    "sizes": lambda: two_boards((300, 600)),
+    "learnt-noise": lambda: two_boards(None),
+    "example": lambda: bs.read_paired_boards(example(DIGITS), n_test=(250, 1000)),
+    "mteb": mteb,
+    "prostate": {"data": lambda: bs.read_paired_boards(real(PROSTATE)), **FEW},
+    "siim-covid19": {"data": lambda: bs.read_paired_boards(real(SIIM)), **FEW},
+})  # fmt: skip

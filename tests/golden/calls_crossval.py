@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from golden.registry import add, example, real
+from golden.registry import add, add_all, example, real
 from golden.results import Numbers, each, flat, interval_numbers, pick
 
 import bayes_sota as bs
@@ -31,30 +31,25 @@ def folds_example() -> FoldScores:
     return bs.read_fold_scores(example("cross_validation.csv"))
 
 
-def judged(scores: FoldScores, seed: int, **options: Any) -> Numbers:
+def judged(data: FoldScores, seed: int, **options: Any) -> Numbers:
     """Steady states, pairs and ranks; not the table of rules, some of which go."""
-    report = cv.judge_runs(
-        scores, rule=cv.FixedNumber(5), orderings=50, random_seed=seed, **options
-    ).to_dict()
-    learners = each(report["learners"], "steady", "standard_error", "median", "sd", "canonical",
-                    "skewness", "p_skewness", "p_normal", top=4)  # fmt: skip
-    pairs = each(report["pairs"], "difference", "difference_se", "order_kept", "reproducibility",
-                 "by_chance", "iterations_needed", "tests", "posterior/p_better",
-                 "posterior/interval", "posterior/p_other_seed", "posterior/partition_share")  # fmt: skip
-    rule = each(report["rules"], "iterations", "saved", "reproducibility", "pairs_kept", top=1)
-    return (
-        flat({"learners": learners, "pairs": pairs, "rule": rule})
-        | pick(report, "ranks")
-        | pick(report, "against_truth")
-    )
+    rule = cv.FixedNumber(5)
+    report = cv.judge_runs(data, rule=rule, random_seed=seed, **options).to_dict()
+    pair = ("difference", "difference_se", "order_kept", "reproducibility", "by_chance", "tests",
+            "posterior")  # fmt: skip
+    learners = each(report["learners"], "steady", "median", "canonical", top=4)
+    pairs = each(report["pairs"], *pair, top=3)
+    rules = each(report["rules"], "iterations", "saved", "reproducibility", "pairs_kept", top=1)
+    kept = flat({"learners": learners, "pairs": pairs, "rule": rules})
+    return kept | pick(report, "ranks", "against_truth")
 
 
-add("cv/judge/example", lambda seed: judged(folds_example(), seed))
-add("cv/judge/data-sets", lambda seed: judged(runs(), seed))
-add("cv/judge/truth", lambda seed: judged(runs(), seed, truth=np.full((7, 3), 0.8)))
+TRUTH = np.full((7, 3), 0.8)
+add_all("cv/judge", judged, {
+    "example": folds_example, "data-sets": runs, "truth": {"data": runs, "truth": TRUTH}
+})  # fmt: skip
 
 RULES = {
-    "fixed-1": cv.FixedNumber(1),
     "fixed-4": cv.FixedNumber(4),
     "spearman-0.99": cv.SpearmanRule(0.99),
     "spearman-0.999": cv.SpearmanRule(0.999),
@@ -62,113 +57,130 @@ RULES = {
     "ks-0.3": cv.KolmogorovSmirnovRule(0.3),
     "posterior-0.9": cv.PosteriorRule(0.9),
 }
-for _name, _rule in RULES.items():
-    add(f"cv/stop/{_name}", lambda rule=_rule: flat(
-        cv.stopping_iterations(rule, runs(), probabilities())))  # fmt: skip
-    add(f"cv/stop-together/{_name}", lambda rule=_rule: flat(
-        cv.stopping_iterations(rule, runs(), probabilities(), together=True)))  # fmt: skip
 
 
-def reproducibility(rule: Any, seed: int, **options: Any) -> Numbers:
-    (one,) = cv.judge_rules([rule], runs(), probabilities(), random_seed=seed, **options)
+def stop(rule: Any) -> Numbers:
+    """Iterations at which a rule stops, learners each by itself and together."""
+    each_alone = cv.stopping_iterations(rule, runs(), probabilities())
+    together = cv.stopping_iterations(rule, runs(), probabilities(), together=True)
+    return flat({"alone": each_alone, "together": together})
+
+
+def orderings(rule: Any, seed: int) -> Numbers:
+    (found,) = cv.judge_rules([rule], runs(), probabilities(), random_seed=seed)
+    shares = {way: found.reproducibility(way).mean() for way in ("all", "paired")}
+    return flat(shares | {"iterations": found.iterations.mean(axis=0), "saved": found.saved.mean()})
+
+
+def by_chance() -> Numbers:
+    ways = [(50, share, way) for share in (0.0, 0.3) for way in ("all", "paired")]
+    return flat([cv.expected_by_chance(*way) for way in ways])
+
+
+add_all("cv/stop", stop, {name: {"rule": rule} for name, rule in RULES.items()})
+add_all("cv/orderings", orderings, {name: {"rule": rule} for name, rule in RULES.items()})
+add("cv/by-chance", by_chance)
+
+
+def steady(data: FoldScores, seed: int) -> Numbers:
+    found = cv.steady_state(data, seed)
+    return pick(found, "mean", "median", "sd", "standard_error", "canonical", "p_canonical_above",
+                "skewness", "p_skewness", "p_normal")  # fmt: skip
+
+
+def tests_of_folds(data: FoldScores, folds: int) -> Numbers:
+    """Tests of the difference of two learners on one data set, but the 5x2 tests."""
+    found = cv.difference_tests(data.scores[0, 0], data.scores[0, 1], folds)
+    kept = {test.name: test for test in found if "5x2" not in test.name}
+    return flat(kept)
+
+
+def correlated_t(data: FoldScores, **options: Any) -> Numbers:
+    found = cv.correlated_t(data, 0, 1, **options)
+    return pick(found, "mean", "df", "scale", "p_better", "partition_variance", "data_variance")
+
+
+def small() -> Numbers:
+    """Single numbers."""
+    running = cv.running_means(runs(), 0)
     return flat({
-        "iterations": one.iterations.mean(axis=0),
-        "reproducibility": one.reproducibility("all").mean(),
-        "paired": one.reproducibility("paired").mean(),
-        "saved": one.saved.mean(),
+        "canonical": [cv.canonical_iterations(folds) for folds in (2, 5, 10)],
+        "needed": [cv.iterations_needed(gap, 0.02, 0.015) for gap in (0.05, 0.1)],
+        "other-seed": cv.other_seed_probability(0.01, 0.01, 30, 1),
+        "overlap": cv.sensitivity_to_overlap(runs(), rope=0.01),
+        "running": {"mean": running.mean, "interval": running.interval[1:]},
     })  # fmt: skip
 
 
-for _name in ("fixed-4", "spearman-0.999", "ks-0.5", "posterior-0.9"):
-    add(f"cv/orderings/{_name}", lambda seed, rule=RULES[_name]: reproducibility(rule, seed))
-add("cv/orderings/by-chance", lambda: flat({
-    f"{pairing}-{share}": cv.expected_by_chance(50, share, pairing)
-    for pairing in ("all", "paired") for share in (0.0, 0.3)
-}))  # fmt: skip
-
-STEADY = ("mean", "median", "sd", "standard_error", "canonical", "p_canonical_above", "skewness",
-          "p_skewness", "p_normal")  # fmt: skip
-add("cv/steady/example", lambda seed: pick(cv.steady_state(folds_example(), seed), *STEADY))
-add("cv/steady/running", lambda: flat({
-    "mean": cv.running_means(runs(), 0, 2).mean, "interval": cv.running_means(runs(), 0).interval[1:]
-}))  # fmt: skip
-add("cv/canonical", lambda: flat({str(k): cv.canonical_iterations(k) for k in (2, 5, 10)}))
-
-FOLDS = {"2": (runs, 2), "10": (folds_example, 10)}
-for _name, (_scores, _folds) in FOLDS.items():
-    add(f"cv/fold-tests/{_name}", lambda scores=_scores, folds=_folds: flat({
-        test.name: pick(test, "difference", "statistic", "p_value")
-        for test in cv.difference_tests(scores().scores[0, 0], scores().scores[0, 1], folds)
-        if "5x2" not in test.name
-    }))  # fmt: skip
-    for _overlap in (None, 0.3):
-        add(f"cv/correlated-t/{_name}/{_overlap}", lambda scores=_scores, rho=_overlap: pick(
-            cv.correlated_t(scores(), 0, 1, correlation=rho), "mean", "df", "scale", "p_better",
-            "partition_variance", "data_variance"))  # fmt: skip
-add("cv/correlated-t/overlap", lambda: flat(cv.sensitivity_to_overlap(runs(), rope=0.01)))
-add("cv/iterations-needed", lambda: flat({
-    str(gap): cv.iterations_needed(gap, 0.02, 0.015) or 0 for gap in (0.03, 0.05, 0.1)
-}))  # fmt: skip
-add("cv/other-seed", lambda: flat([cv.other_seed_probability(0.01, 0.01, 30, 1),
-                                   cv.other_seed_probability(0.02, 0.02, 3, 5)]))  # fmt: skip
-add("cv/seed-verdicts", lambda: flat(cv.seed_verdicts(runs(), 0, 2)))
-add("cv/across/ranks", lambda: pick(
-    cv.average_ranks(runs().scores.mean(axis=(2, 3))), "ranks", "chi_squared", "p_value",
-    "f_statistic", "f_p_value", "nemenyi", "bonferroni_dunn"))  # fmt: skip
-add("cv/across/signed-ranks", lambda: each(
-    cv.signed_rank_tests(runs().scores.mean(axis=(2, 3))), "n_ahead", "median_difference",
-    "p_value"))  # fmt: skip
-add("cv/across/fold-bias", lambda: flat(
-    cv.fold_bias([runs(), FoldScores(runs().iteration_means()[..., None], learners=list("abc"),
-                                     folds=10)])))  # fmt: skip
-add("cv/across/truth", lambda: flat(cv.against_truth(runs(), np.full((7, 3), 0.8))))
+add_all("cv/steady", steady, {"example": folds_example})
+add_all("cv/fold-tests", tests_of_folds, {
+    "2": {"data": runs, "folds": 2}, "10": {"data": folds_example, "folds": 10}
+})  # fmt: skip
+add_all("cv/correlated-t", correlated_t, {
+    "2": runs, "10": folds_example, "known": {"data": runs, "correlation": 0.3}
+})  # fmt: skip
+add("cv/small", small)
 
 
-def ucr() -> Numbers:
-    """Friedman's test and its relatives on 128 data sets."""
+def ranks(data: Any) -> Numbers:
+    """Friedman's test and Bonferroni-Dunn over data sets."""
+    found = cv.average_ranks(data)
+    return pick(found, "ranks", "chi_squared", "p_value", "f_statistic", "f_p_value",
+                "bonferroni_dunn")  # fmt: skip
+
+
+def ucr() -> Any:
     rows = pd.read_csv(real("ucr/results-ucr-128.csv"))
-    means = rows.groupby(["dataset_name", "classifier_name"])["accuracy"].mean().unstack().dropna()
-    found = cv.average_ranks(means.to_numpy())
-    return pick(found, "ranks", "chi_squared", "p_value", "f_statistic", "bonferroni_dunn")
+    means = rows.groupby(["dataset_name", "classifier_name"])["accuracy"].mean().unstack()
+    return means.dropna().to_numpy()
 
 
-add("cv/across/ucr", ucr)
-
-
-def task(path: Any, target: str, **options: Any) -> Numbers:
-    """Scores of two learners in three iterations, and their test; the partitions have one seed."""
-    rows, labels, categories = cv.read_task(path, target)
-    learners = cv.named_learners(["nb", "5nn"], categories)
-    found = bs.repeated_cross_validation(
-        learners, rows, labels, **({"folds": 5, "iterations": 3, "random_seed": 0} | options)
-    )
-    scores = found.fold_scores
+def across() -> Numbers:
+    """What data sets say together."""
+    other = FoldScores(runs().iteration_means()[..., None], learners=list("abc"), folds=10)
+    signed = cv.signed_rank_tests(runs().scores.mean(axis=(2, 3)))
     return flat({
-        "folds": scores.scores.mean(axis=-1),
-        "pooled": found.pooled_scores,
-        "p_better": cv.correlated_t(scores).p_better(),
+        "signed-ranks": each(signed, "n_ahead", "median_difference", "p_value"),
+        "seed-verdicts": cv.seed_verdicts(runs(), 0, 2),
+        "fold-bias": cv.fold_bias([runs(), other]),
+        "truth": cv.against_truth(runs(), TRUTH),
     })  # fmt: skip
 
 
-add("cv/run/items-example", lambda: task(example("items.csv"), "y"))
-add("cv/run/two-fold", lambda: task(example("items.csv"), "y", folds=2, iterations=5))
-add("cv/run/accuracy", lambda: task(example("items.csv"), "y", scoring="accuracy"))
-for _name in (
-    "abalone-old", "banknote", "breast-cancer", "breast-w", "credit-g", "diabetes", "ecoli-pp",
-    "glass-nonwindow", "haberman", "labor", "new-thyroid", "oil-spill", "phoneme", "segment-window",
-    "sonar", "vote", "wheat-seeds-1", "wine-red-good",
-):  # fmt: skip
-    add(f"cv/run/{_name}", lambda name=_name: task(
-        real(f"binary_tasks/{name}.csv.gz"), "y", iterations=2, folds=3))  # fmt: skip
+add_all("cv/ranks", ranks, {"simulated": lambda: runs().scores.mean(axis=(2, 3)), "ucr": ucr})
+add("cv/across", across)
+
+TASKS = ("abalone-old", "banknote", "breast-cancer", "breast-w", "credit-g", "diabetes", "ecoli-pp",
+         "glass-nonwindow", "haberman", "labor", "new-thyroid", "oil-spill", "phoneme",
+         "segment-window", "sonar", "vote", "wheat-seeds-1", "wine-red-good")  # fmt: skip
+
+
+def run(data: Any, **options: Any) -> Numbers:
+    """Scores of two learners, and their test; the partitions have one seed."""
+    rows, labels, categories = cv.read_task(data, "y")
+    learners = cv.named_learners(["nb", "5nn"], categories)
+    chosen = {"folds": 3, "iterations": 2, "random_seed": 0} | options
+    found = bs.repeated_cross_validation(learners, rows, labels, **chosen)
+    means, p_better = found.fold_scores.iteration_means(), correlated_t(found.fold_scores)
+    return flat({"folds": means, "pooled": found.pooled_scores, "p_better": p_better})
+
+
+def items() -> Any:
+    return example("items.csv")
+
+
+add_all("cv/run", run, {
+    "items-example": {"data": items, "folds": 5, "iterations": 3},
+    "two-fold": {"data": items, "folds": 2, "iterations": 5},
+    "accuracy": {"data": items, "scoring": "accuracy"},
+} | {name: lambda name=name: real(f"binary_tasks/{name}.csv.gz") for name in TASKS})  # fmt: skip
 
 
 def hierarchical(seed: int) -> Numbers:
     """NUTS over data sets."""
     tree = cv.sample_comparison(runs(), draws=200, tune=300, chains=2, cores=1, random_seed=seed)
-    kept = ("difference", "learner_mean", "p_better", "learner_skill")
-    return interval_numbers(tree, kept) | pick(
-        cv.report_comparison(tree).to_dict(), "pairs"
-    )
+    pairs = pick(cv.report_comparison(tree).to_dict(), "pairs")
+    return interval_numbers(tree, ("difference",)) | pairs
 
 
 add("cv/hierarchical", hierarchical)

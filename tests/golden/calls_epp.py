@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from golden.registry import add, example, real
-from golden.results import Numbers, each, fit_numbers, flat, interval_numbers, pair_test, pick
+from golden.registry import add, add_all, example, real
+from golden.results import Numbers, each, fit_numbers, flat, interval_numbers, pick
 
 import bayes_sota as bs
 from bayes_sota import epp
@@ -23,160 +23,172 @@ def battles() -> Any:
     rng = np.random.default_rng(4)
     first, second = rng.integers(0, 3, 300), rng.integers(3, 6, 300)
     wins = rng.choice([0.0, 0.5, 1.0], 300, p=[0.35, 0.15, 0.5])
-    return bs.data.Matches(
-        first, second, wins, players=list("abcdef"), clusters=[i // 5 for i in range(300)]
-    )
+    clusters = [i // 5 for i in range(300)]
+    return bs.data.Matches(first, second, wins, players=list("abcdef"), clusters=clusters)
+
+
+def groups() -> bs.ScoreTable:
+    names = [f"g{i // 3}" for i in range(24)]
+    return bs.ScoreTable(table().scores, groups=names, scheme="model/cv")
 
 
 def read(name: str, **options: Any) -> Any:
-    return bs.read_scores(example(name), **options)
+    return lambda: bs.read_scores(example(name), **options)
 
 
-def vtab(**options: Any) -> Any:
-    return bs.read_scores(real("vtab/vtab_scores_16x19.csv"), players="rows", **options)
+def vtab() -> Any:
+    return bs.read_scores(real("vtab/vtab_scores_16x19.csv"), players="rows")
 
 
-def aucs(top: int | None = None) -> Any:
+def aucs() -> Any:
     return bs.read_scores(real("epp_auc/auc_scores.csv"))
-
-
-def bbt() -> Any:
-    return bs.read_scores(real("bbt/ss.csv"), group_column="db")
 
 
 def ucr() -> Any:
     """Data sets as rounds, their five runs as one cluster."""
     rows = pd.read_csv(real("ucr/results-ucr-128.csv"))
-    scores = rows.pivot_table(
-        index=["dataset_name", "iteration"], columns="classifier_name", values="accuracy"
-    ).dropna()
-    groups = scores.index.get_level_values(0).tolist()
-    return bs.ScoreTable(scores.to_numpy(), players=[*scores.columns], groups=groups)
+    index = ["dataset_name", "iteration"]
+    scores = rows.pivot_table(index=index, columns="classifier_name", values="accuracy").dropna()
+    names = scores.index.get_level_values(0).tolist()
+    return bs.ScoreTable(scores.to_numpy(), players=[*scores.columns], groups=names)
 
 
-MODELS = {
-    "rounds-example": lambda: read("rounds.csv"),
-    "seeds-example": lambda: read("seeds.csv"),
-    "datasets-example": lambda: read("datasets.csv"),
-    "battles-example": lambda: read("battles.csv"),
+DATA = {
+    "rounds-example": read("rounds.csv"),
+    "datasets-example": read("datasets.csv"),
+    "battles-example": read("battles.csv"),
+    "data-sets-as-players": read("datasets.csv", players="columns"),
     "simulated": table,
     "overlap": lambda: table(overlap=0.5),
     "missing": lambda: table(missing=0.2),
     "step": lambda: table(step=0.5),
     "many-rounds": lambda: table(rounds=400),
     "battles": battles,
-    "groups": lambda: bs.ScoreTable(
-        table().scores, groups=[f"g{i // 3}" for i in range(24)], scheme="model/cv"
-    ),
+    "groups": groups,
     "lower-is-better": lambda: bs.ScoreTable(-table().scores, lower_is_better=True),
-    "data-sets-as-players": lambda: read("datasets.csv", players="columns"),
     "vtab": vtab,
-    "bbt": bbt,
+    "bbt": lambda: bs.read_scores(real("bbt/ss.csv"), group_column="db"),
     "ucr": ucr,
 }
-for _name, _data in MODELS.items():
-    add(f"epp/fit/{_name}", lambda data=_data: fit_numbers(bs.fit_epp(data())))
-    add(f"epp/test/{_name}", lambda data=_data: pair_test(bs.fit_epp(data())))
-OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "penalty": (table, {"penalty": 0.5}),
-    "penalty-battles": (battles, {"penalty": 1.0}),
-    "test-fraction": (lambda: MODELS["groups"](), {"test_fraction": 0.3}),
-    "all-rounds": (table, {"matches": "all-rounds"}),
-    "all-rounds-seeds": (MODELS["seeds-example"], {"matches": "all-rounds"}),
-    "all-rounds-penalty": (table, {"matches": "all-rounds", "penalty": 0.3}),
-    "auc-scores-penalty": (aucs, {"penalty": 0.5}),
-    "auc-scores-all-rounds": (aucs, {"matches": "all-rounds"}),
-}
-for _name, (_data, _options) in OPTIONS.items():
-    add(f"epp/fit/{_name}", lambda data=_data, o=_options: fit_numbers(bs.fit_epp(data(), **o)))
-    add(f"epp/test/{_name}", lambda data=_data, o=_options: pair_test(bs.fit_epp(data(), **o)))
 
-SOME = {name: MODELS[name] for name in ("rounds-example", "simulated", "battles", "vtab", "step")}
-for _name, _data in SOME.items():
-    add(f"epp/pairs/{_name}", lambda data=_data: flat({
-        "win": bs.fit_epp(data()).win_probabilities()[0],
-        "se": bs.fit_epp(data()).standard_errors_of_pairs()[0],
-    }))  # fmt: skip
-    add(f"epp/quality/{_name}", lambda seed, data=_data: pick(
-        epp.leaderboard_quality(bs.fit_epp(data()), repetitions=200, random_seed=seed),
-        "deviance", "p_value", "expected", "standardized_deviance",
-        "paper_standardized_deviance"))  # fmt: skip
-    add(f"epp/reliability/{_name}", lambda data=_data: flat(
-        epp.reliability(bs.fit_epp(data()), 5)))  # fmt: skip
-    if _name != "vtab":
-        add(f"epp/bootstrap/{_name}", lambda seed, data=_data: (
-            lambda found: flat({"se": found.se, "interval": found.interval()})
-        )(epp.bootstrap_epp(bs.fit_epp(data()), 100, random_seed=seed)))  # fmt: skip
+
+def fit(data: Any, **options: Any) -> Numbers:
+    """Players, pairs and deviance; the test of the best two."""
+    found = bs.fit_epp(data, **options)
+    a, b = np.argsort(-found.epp)[:2]
+    test = flat(found.test(found.players[a], found.players[b]), "test")
+    return fit_numbers(found) | test | flat({"win": found.win_probabilities()[0][:5]})
+
+
+add_all("epp/fit", fit, DATA)
+add_all("epp/fit", fit, {
+    "penalty": {"data": table, "penalty": 0.5},
+    "penalty-battles": {"data": battles, "penalty": 1.0},
+    "test-fraction": {"data": groups, "test_fraction": 0.3},
+    "all-rounds": {"data": table, "matches": "all-rounds"},
+    "all-rounds-penalty": {"data": table, "matches": "all-rounds", "penalty": 0.3},
+    "all-rounds-seeds": {"data": read("seeds.csv"), "matches": "all-rounds"},
+    "auc-scores-penalty": {"data": aucs, "penalty": 0.5},
+    "auc-scores-all-rounds": {"data": aucs, "matches": "all-rounds"},
+})  # fmt: skip
+
+
+def quality(data: Any, seed: int) -> Numbers:
+    found = epp.leaderboard_quality(bs.fit_epp(data), repetitions=200, random_seed=seed)
+    return pick(found, "deviance", "p_value", "expected", "standardized_deviance",
+                "paper_standardized_deviance")  # fmt: skip
+
+
+def reliability(data: Any) -> Numbers:
+    return flat(epp.reliability(bs.fit_epp(data), 5))
+
+
+def bootstrap(data: Any, seed: int) -> Numbers:
+    return pick(epp.bootstrap_epp(bs.fit_epp(data), 100, random_seed=seed), "se", "interval")
 
 
 def multiscale(data: Any, seed: int) -> Numbers:
     """The bootstrap's p-values of two pairs."""
-    fit = bs.fit_epp(data)
-    order = [fit.players[i] for i in np.argsort(-fit.epp)]
+    fitted = bs.fit_epp(data)
+    order = [fitted.players[i] for i in np.argsort(-fitted.epp)]
     pairs = [(order[0], order[1]), (order[0], order[-1])]
-    found = epp.multiscale_test(fit, pairs, repetitions=400, random_seed=seed)
-    return flat({"share": found.pair_share, "p_value": found.pair_p_value})
+    found = epp.multiscale_test(fitted, pairs, repetitions=400, random_seed=seed)
+    return pick(found, "pair_share", "pair_p_value")
 
 
-for _name in ("rounds-example", "simulated"):
-    add(f"epp/multiscale/{_name}", lambda seed, data=MODELS[_name]: multiscale(data(), seed))
-for _name in ("rounds-example", "simulated", "vtab"):
-    add(f"epp/plan/{_name}", lambda data=MODELS[_name]: pick(epp.plan_rounds(
-        bs.fit_epp(data()), 0.1), "expected", "for_error", "for_neighbours", "for_best",
-        "rounds"))  # fmt: skip
-    add(f"epp/learning-curve/{_name}", lambda seed, data=MODELS[_name]: flat([
-        pick(point, "rounds", "se", "predicted_se", "distance")
-        for point in epp.learning_curve(bs.fit_epp(data()), 8, random_seed=seed)
-    ]))  # fmt: skip
+def plan(data: Any) -> Numbers:
+    found = epp.plan_rounds(bs.fit_epp(data), 0.1)
+    return pick(found, "expected", "for_error", "for_neighbours", "for_best", "rounds")
 
 
-def tournaments(tables: list[Any]) -> Numbers:
-    """Skills and fits of several tournaments."""
-    return each(epp.fit_tournaments(tables), "epp", "se", "rank", "deviance", "deviance_df",
-                "paper_standardized_deviance")  # fmt: skip
+def learning_curve(data: Any, seed: int) -> Numbers:
+    points = epp.learning_curve(bs.fit_epp(data), 8, random_seed=seed)
+    return each(points, "rounds", "se", "predicted_se", "distance")
 
 
-add("epp/tournaments/simulated", lambda: tournaments([table(), table(7, tournament="two")]))
-add("epp/tournaments/bbt", lambda: tournaments(
-    [*bs.read_scores(_long(), tournament_column="db").values()][:5]))  # fmt: skip
-add("epp/tournaments/compared", lambda seed: each(epp.compare_leaderboards(
-    [bs.fit_epp(table()), bs.fit_epp(table(7, tournament="two"))], repetitions=200,
-    random_seed=seed), "deviance", "p_value", "standardized_deviance"))  # fmt: skip
+SOME = ("rounds-example", "simulated", "vtab", "step", "battles")
+for _run, _names in {
+    quality: SOME[:4],
+    reliability: SOME,
+    bootstrap: ("rounds-example", "simulated", "battles"),
+    multiscale: SOME[:2],
+    plan: SOME[:3],
+    learning_curve: SOME[:3],
+}.items():
+    _kind = _run.__name__.replace("_", "-")
+    add_all(f"epp/{_kind}", _run, {name: DATA[name] for name in _names})
 
 
-def _long() -> pd.DataFrame:
-    """The published folds, a row per score."""
+def two() -> list[Any]:
+    return [table(), table(7, tournament="two")]
+
+
+def published() -> list[Any]:
+    """The published folds, a tournament per data set."""
     rows = pd.read_csv(real("bbt/ss.csv"))
     rows["fold"] = rows.groupby("db").cumcount()
-    return rows.melt(["db", "fold"], var_name="model", value_name="accuracy")
+    long = rows.melt(["db", "fold"], var_name="model", value_name="accuracy")
+    return [*bs.read_scores(long, tournament_column="db").values()]
 
 
-def promise(skills: Any, families: Any, **options: Any) -> Numbers:
-    return each(epp.tuning_promise(skills, families, **options), "n", "best", "p_beats_best",
-                "shape")  # fmt: skip
+def tournaments(data: list[Any], **options: Any) -> Numbers:
+    """Skills and fits of several tournaments."""
+    found = epp.fit_tournaments(data, **options)
+    return each(found, "epp", "se", "rank", "deviance", "deviance_df")
 
 
-add("epp/tuning/simulated", lambda: promise(np.linspace(-1, 1, 24) ** 3, list("abb") * 8))
+def compared(seed: int) -> Numbers:
+    fits = [bs.fit_epp(one) for one in two()]
+    found = epp.compare_leaderboards(fits, repetitions=200, random_seed=seed)
+    return each(found, "deviance", "p_value", "standardized_deviance")
 
 
-def openml(dataset: int = 1043) -> Numbers:
+add_all("epp/tournaments", tournaments, {
+    "simulated": two, "bbt-penalty": {"data": published, "penalty": 0.5}
+})  # fmt: skip
+add("epp/tournaments/compared", compared)
+
+
+def promise(skills: Any, families: Any) -> Numbers:
+    return each(epp.tuning_promise(skills, families), "n", "best", "p_beats_best", "shape")
+
+
+def openml() -> Numbers:
     """The published skills of one data set."""
     rows = pd.read_csv(real("openml_epp/epp_34_datasets.csv.gz"))
-    rows = rows[(rows["dataset"] == dataset) & np.isfinite(rows["epp"])]
+    rows = rows[(rows["dataset"] == 1043) & np.isfinite(rows["epp"])]
     return promise(rows["epp"].to_numpy(), epp.families_of([*rows["model"]], "_"))
 
 
+add("epp/tuning/simulated", lambda: promise(np.linspace(-1, 1, 24) ** 3, list("abb") * 8))
 add("epp/tuning/openml", openml)
 
 
-def bayes(data: Any, seed: int, **options: Any) -> Numbers:
+def bayes(data: Any, seed: int) -> Numbers:
     """Skills by NUTS."""
-    tree = bs.sample_epp(
-        epp.build_model(data, **options), draws=300, tune=300, chains=2, cores=1, random_seed=seed,
-        predictive=50,
-    )  # fmt: skip
+    sizes = {"draws": 300, "tune": 300, "chains": 2, "cores": 1, "predictive": 50}
+    tree = bs.sample_epp(epp.build_model(data), random_seed=seed, **sizes)
     return interval_numbers(tree, ("epp",))
 
 
-add("epp/bayes/ranking", lambda seed: bayes(table(), seed))
-add("epp/bayes/battles", lambda seed: bayes(battles(), seed))
+add_all("epp/bayes", bayes, {"ranking": table, "battles": battles})

@@ -1,141 +1,161 @@
 """Exact laws of a maximum, one best score, shrinking and cropping, the size of a test sample."""
 
+from typing import Any
+
 import numpy as np
-from golden.results import field_estimate, flat, frame_numbers, law, pick, sota
-from golden.registry import add, example, real
+from golden.registry import add, add_all, example, real
+from golden.results import Numbers, field_estimate, flat, frame_numbers, law, pick, sota
 
 import bayes_sota as bs
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
+from bayes_sota.data import BestScore
 
 LISTED = [0.9, 0.89, 0.87, 0.85, 0.8]
-LAWS = {
+LAWS: dict[str, dict[str, Any]] = {
     "equal": {"n_test": 3000, "skill": 0.9, "n_classifiers": 1000},
     "equal-few-items": {"n_test": 50, "skill": 0.8, "n_classifiers": 5},
     "one": {"n_test": 100, "skill": 0.7, "n_classifiers": 1},
     "dependent": {"n_test": 3000, "skill": 0.9, "n_classifiers": 1000, "correlation": 0.6},
-    "reference": {"n_test": 500, "skill": 0.8, "n_classifiers": 50, "correlation": 0.5,
-                  "reference_skill": 0.85},
-    "reference-count": {"n_test": 300, "skill": 0.8, "n_classifiers": 20, "correlation": 0.5,
-                        "reference_skill": 0.8, "reference_count": 250},
     "listed": {"n_test": 300, "skill": LISTED},
     "listed-dependent": {"n_test": 300, "skill": LISTED, "correlation": 0.5},
     "uniform": {"n_test": 3000, "skill": Uniform(0.85, 0.9), "n_classifiers": 1000},
-    "uniform-dependent": {"n_test": 500, "skill": Uniform(0.6, 0.8), "n_classifiers": 30,
-                          "correlation": 0.4},
     "beta": {"n_test": 1000, "skill": Beta.from_location_spread(1.4, 0.3), "n_classifiers": 200},
     "normal": {"n_test": 1000, "skill": LogitNormal(1.4, 0.3), "n_classifiers": 200},
-}  # fmt: skip
-for _name, _options in LAWS.items():
-    add(f"maximum/law/{_name}", lambda o=_options: law(bs.maximum_law(**o), 0.82, 0.9))
-
-SIZES = {"n_positive": 52, "n_negative": 198}
-AUCS = {
+}
+DEPENDENT = {"n_test": 300, "skill": 0.8, "n_classifiers": 20, "correlation": 0.5}
+LAWS["reference"] = DEPENDENT | {"reference_skill": 0.85}
+LAWS["reference-count"] = DEPENDENT | {"reference_skill": 0.8, "reference_count": 250}
+LAWS["uniform-dependent"] = DEPENDENT | {"skill": Uniform(0.6, 0.8)}
+AUCS: dict[str, dict[str, Any]] = {
     "equal": {"auc": 0.9, "n_classifiers": 20},
     "spread-ratio": {"auc": 0.9, "n_classifiers": 20, "spread_ratio": 1.5},
     "listed": {"auc": [0.9, 0.85, 0.8]},
     "uniform": {"auc": Uniform(0.8, 0.9), "n_classifiers": 30},
 }
-for _name, _options in AUCS.items():
-    add(f"maximum/auc-law/{_name}",
-        lambda o=_options: law(bs.auc.auc_maximum_law(**o, **SIZES), 0.93))  # fmt: skip
-add("maximum/auc-law/of-one", lambda: flat({
-    str(ratio): [bs.auc.auc_law(0.85, **SIZES, spread_ratio=ratio).std(),
-                 *bs.auc.auc_law(0.85, **SIZES, spread_ratio=ratio).interval()]
-    for ratio in (0.7, 1.0, 1.5)
-}))  # fmt: skip
-add("maximum/correlation-of-similarity", lambda: flat({
-    str(skill): [bs.maximum.correlation_of_similarity(s, skill) for s in (0.85, 0.9, 0.95)]
-    for skill in (0.8, 0.9)
-}))  # fmt: skip
+SIZES = {"n_positive": 52, "n_negative": 198}
+RATIOS = {str(ratio): {"spread_ratio": ratio} for ratio in (0.7, 1.0, 1.5)}
+
+
+def maximum(**options: Any) -> Numbers:
+    return law(bs.maximum_law(**options), 0.82, 0.9)
+
+
+def maximum_auc(**options: Any) -> Numbers:
+    return law(bs.auc.auc_maximum_law(**options, **SIZES), 0.93)
+
+
+def one_auc(**options: Any) -> Numbers:
+    return pick(bs.auc.auc_law(0.85, **options, **SIZES), "std", "interval")
+
+
+def similarity(skill: float) -> Numbers:
+    similarities = (0.85, 0.9, 0.95)
+    return flat([bs.maximum.correlation_of_similarity(s, skill) for s in similarities])
+
+
+add_all("maximum/law", maximum, LAWS)
+add_all("maximum/auc-law", maximum_auc, AUCS)
+add_all("maximum/one-auc", one_auc, RATIOS)
+add_all("maximum/similarity", similarity, {"0.8": {"skill": 0.8}, "0.9": {"skill": 0.9}})
 
 
 def best(
-    score: str = "0.93", n_test: int = 300, n_classifiers: object = 20, **more: object
-) -> bs.data.BestScore:
-    return bs.data.BestScore(score, n_test=n_test, n_classifiers=n_classifiers, **more)
+    seed: int, score: str = "0.93", n_test: int = 300, tries: Any = 20, **more: Any
+) -> Numbers:
+    """The best skill behind one best score."""
+    of_board = ("submissions", "metric", "n_positive", "standard_error")
+    board = {key: more.pop(key) for key in of_board if key in more}
+    return sota(BestScore(score, n_test=n_test, n_classifiers=tries, **board), seed, **more)
 
 
+BEST: dict[str, dict[str, Any]] = {
+    "small": {},
+    "all-right": {"score": "1.0", "n_test": 50, "tries": 10},
+    "tries-between": {"score": "0.91", "n_test": 500, "tries": (5, 50)},
+    "tries-lognormal": {"score": "0.91", "n_test": 500, "tries": bs.core.LogNormalTries(20)},
+    "known-rho": {"priors": bs.Priors(correlation=bs.FixedCorrelation(0.6))},
+    "beta": {"priors": bs.Priors(skill=bs.core.BetaSkill())},
+    "uniform": {"priors": bs.Priors(skill=bs.core.UniformSkill())},
+    "reference-skill": {"reference_skill": 0.85},
+    "submissions": {"submissions": (2, 30)},
+    "auc": {"score": "0.91", "tries": 30, "metric": "auc", "n_positive": 90},
+    "gaussian": {"score": "0.713", "n_test": None, "metric": "score", "standard_error": 0.012},
+    "image-classifiers": {"score": "0.97", "n_test": 10000, "domain": "image-classifiers"},
+    "abc": {"method": "abc", "draws": 400},
+    "nuts": {"method": "nuts", "draws": 300, "chains": 2, "cores": 1},
+}
+TWO = [
+    BestScore(s, n_test=n, n_classifiers=m) for s, n, m in (("0.93", 300, 20), ("0.95", 400, 60))
+]
+add_all("best", best, BEST)
+add("best/two-boards", lambda seed: sota(TWO, seed))
 for _name in ("obesity-risk", "obesity-risk-paper", "cassava"):
     add(f"best/{_name}", lambda seed, n=_name: sota(bs.load_example(n).leaderboard(), seed))
-KNOWN = bs.Priors(correlation=bs.FixedCorrelation(0.6))
-BETA, UNIFORM = (bs.Priors(skill=kind()) for kind in (bs.core.BetaSkill, bs.core.UniformSkill))
-BEST = {
-    "small": {"board": lambda: best()},
-    "all-right": {"board": lambda: best("1.0", 50, 10)},
-    "tries-between": {"board": lambda: best("0.91", 500, (5, 50))},
-    "tries-lognormal": {"board": lambda: best("0.91", 500, bs.core.LogNormalTries(20))},
-    "known-rho": {"board": lambda: best(), "priors": KNOWN},
-    "beta": {"board": lambda: best(), "priors": BETA},
-    "uniform": {"board": lambda: best(), "priors": UNIFORM},
-    "reference-skill": {"board": lambda: best(), "reference_skill": 0.85},
-    "submissions": {"board": lambda: best("0.93", 500, 20, submissions=(2, 30))},
-    "two-boards": {"board": lambda: [best(), best("0.95", 400, 60)]},
-    "auc": {"board": lambda: best("0.91", 300, 30, metric="auc", n_positive=90)},
-    "image-classifiers": {"board": lambda: best("0.97", 10000, 40), "domain": "image-classifiers"},
-    "abc": {"board": lambda: best(), "method": "abc", "draws": 400},
-    "nuts": {"board": lambda: best(), "method": "nuts", "draws": 300, "chains": 2},
-}  # fmt: skip
-for _name, _options in BEST.items():
-    def _run(seed: int, o: dict = _options) -> dict[str, float]:  # fmt: skip
-        return sota(o["board"](), seed, **{k: v for k, v in o.items() if k != "board"})
-    add(f"best/{_name}", _run)  # fmt: skip
-add("best/gaussian", lambda seed: sota(bs.Leaderboard.from_maximum(
-    "0.713", n_classifiers=30, metric="score", standard_error=0.012), seed))  # fmt: skip
-add("best/sensitivity", lambda seed: frame_numbers(
-    bs.sota_sensitivity(best(), draws=1000, random_seed=seed), top=40))  # fmt: skip
 
 
-def newcomers(seed: int) -> dict[str, float]:
-    tree = bs.estimate_sota(best(), random_seed=seed)
+def sensitivity(seed: int) -> Numbers:
+    return frame_numbers(bs.sota_sensitivity(TWO[0], draws=1000, random_seed=seed), top=40)
+
+
+def newcomers(seed: int) -> Numbers:
+    tree = bs.estimate_sota(TWO[0], random_seed=seed)
     better = bs.leaderboard.probability_truly_better(tree, 0.94)
-    return flat(bs.core.probability_above(tree, 0.92), "above") | flat(better, "better")
+    return flat({"above": bs.core.probability_above(tree, 0.92), "better": better})
 
 
+add("best/sensitivity", sensitivity)
 add("best/newcomers", newcomers)
 
-STEPS = [0.95, 0.949, 0.945, *(0.94 - 0.002 * np.arange(60)), 0.4]
-SHRINK = {
-    "expected": {"criterion": "expected"},
-    "upper": {"criterion": "upper"},
-    "independent": {"correlation": 0.0},
-}
-for _name, _options in SHRINK.items():
-    for _way in ("shrink", "crop"):
-        add(f"{_way}/{_name}", lambda o=_options, way=_way: field_estimate(
-            getattr(bs.maximum, f"{way}_scores")(STEPS, n_test=800, chance=0.5, **o)))  # fmt: skip
-add("shrink/aucs", lambda: field_estimate(bs.maximum.shrink_aucs(
-    [0.95, 0.94, 0.93, 0.9, 0.88, 0.85, 0.8], n_positive=52, n_negative=700)))  # fmt: skip
-add("shrink/aucs-upper", lambda: field_estimate(bs.maximum.shrink_aucs(
-    [0.95, 0.94, 0.93, 0.9, 0.88, 0.85, 0.8], n_positive=30, n_negative=60,
-    criterion="upper", spread_ratio=1.3)))  # fmt: skip
+
+def chosen(way: str, data: Any, **options: Any) -> Numbers:
+    """What shrinking or cropping scores finds."""
+    return field_estimate(getattr(bs.maximum, f"{way}_scores")(data, **options))
 
 
-def scores(path: str) -> np.ndarray:
-    """Scores of a board of Kaggle as numbers."""
-    return np.genfromtxt(real(path), delimiter=",", names=True)["score"]
+def aucs(**options: Any) -> Numbers:
+    scores = [0.95, 0.94, 0.93, 0.9, 0.88, 0.85, 0.8]
+    return field_estimate(bs.maximum.shrink_aucs(scores, **options))
 
 
-for _slug, _n, _chance in (
-    ("playground-series-s4e2", 11072, 1 / 7),
-    ("cassava-leaf-disease-classification", 6618, 0.2),
-):
-    for _way in ("shrink", "crop"):
-        add(f"{_way}/{_slug}", lambda way=_way, slug=_slug, n=_n, chance=_chance: field_estimate(
-            getattr(bs.maximum, f"{way}_scores")(
-                scores(f"kaggle/{slug}__private.csv"), n_test=n, chance=chance)))  # fmt: skip
+def kaggle(slug: str, part: str = "private") -> list[str]:
+    """Scores of a board as printed."""
+    rows = real(f"kaggle/{slug}__{part}.csv").read_text().splitlines()
+    return [row.split(",")[1] for row in rows[1:]]
 
 
-def size(values: list[str]) -> dict[str, float]:
-    return pick(bs.infer_n_test(values), "n_test", "candidates", "decimals", "n_fitting", "p_other")
+OBESITY, CASSAVA = "playground-series-s4e2", "cassava-leaf-disease-classification"
+STEPS = {"data": lambda: [0.95, 0.949, 0.945, *(0.94 - 0.002 * np.arange(60)), 0.4]}
+STEPS |= {"n_test": 800, "chance": 0.5}
+for _way in ("shrink", "crop"):
+    add_all(_way, chosen, {
+        "expected": {"way": _way, **STEPS},
+        "upper": {"way": _way, **STEPS, "criterion": "upper"},
+        "independent": {"way": _way, **STEPS, "correlation": 0.0},
+        OBESITY: {"way": _way, "data": lambda: np.array(kaggle(OBESITY), float), "n_test": 11072,
+                  "chance": 1 / 7},
+        CASSAVA: {"way": _way, "data": lambda: np.array(kaggle(CASSAVA), float), "n_test": 6618,
+                  "chance": 0.2},
+    })  # fmt: skip
+add_all("shrink", aucs, {
+    "aucs": {"n_positive": 52, "n_negative": 700},
+    "aucs-upper": {"n_positive": 30, "n_negative": 60, "criterion": "upper", "spread_ratio": 1.3},
+})  # fmt: skip
 
 
-add("n-test/leaderboard-example", lambda: size(
-    [row.rsplit(",", 1)[1] for row in example("leaderboard.csv").read_text().split("\n")[1:-1]]
-))  # fmt: skip
-add("n-test/few", lambda: size(["0.9116", "0.9094", "0.8807", "0.7521"]))
-for _slug in ("playground-series-s4e2", "cassava-leaf-disease-classification", "spaceship-titanic",
-              "tabular-playground-series-apr-2021"):  # fmt: skip
-    for _part in ("private", "public"):
-        add(f"n-test/{_slug}-{_part}", lambda slug=_slug, part=_part: size(
-            [row.split(",")[1] for row in
-             real(f"kaggle/{slug}__{part}.csv").read_text().split("\n")[1:] if row]))  # fmt: skip
+def size(data: list[str]) -> Numbers:
+    return pick(bs.infer_n_test(data), "n_test", "candidates", "decimals", "n_fitting", "p_other")
+
+
+def printed() -> list[str]:
+    rows = example("leaderboard.csv").read_text().splitlines()
+    return [row.rsplit(",", 1)[1] for row in rows[1:]]
+
+
+add_all(
+    "n-test", size, {"leaderboard-example": printed, "few": lambda: ["0.9116", "0.9094", "0.75"]}
+)
+for _slug in (OBESITY, CASSAVA, "spaceship-titanic", "tabular-playground-series-apr-2021"):
+    add_all("n-test", size, {
+        f"{_slug}-{part}": lambda slug=_slug, part=part: kaggle(slug, part)
+        for part in ("private", "public")
+    })  # fmt: skip

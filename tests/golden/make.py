@@ -42,9 +42,9 @@ def measured(call: Call) -> dict[str, Any]:
         return entry | {"numbers": {key: rounded(value) for key, value in runs[0].items()}}
     wider = np.sqrt((len(runs) - 1) / chi2.ppf(0.05, len(runs) - 1))
     numbers = {}
-    for key in runs[0]:
-        values = np.array([run[key] for run in runs if key in run])
-        error = float(values.std(ddof=1) * wider) if values.size > 1 else 0.0
+    for key in set(runs[0]).intersection(*runs):
+        values = np.array([run[key] for run in runs])
+        error = float(values.std(ddof=1) * wider)
         numbers[key] = {
             "same_seed": rounded(values[0]),
             "mean": rounded(values.mean()),
@@ -74,7 +74,8 @@ def stored(room: str) -> dict[str, Any]:
 def make(names: list[str]) -> None:
     """Run the calls that are named, and write each into the file of its room."""
     for name, call in CALLS.items():
-        if "--missing" in names and name in stored(call.room):
+        room = name.partition("/")[0]
+        if "--missing" in names and name in stored(room):
             continue
         if not name.startswith(tuple(n for n in names if n != "--missing") or ""):
             continue
@@ -85,7 +86,7 @@ def make(names: list[str]) -> None:
             print(f"FAILED  {name}: {type(error).__name__}: {error}"[:300], flush=True)
             continue
         print(f"{time.process_time() - start:7.1f} s  {name}", flush=True)
-        (FOLDER / f"{call.room}.json").write_text(written(stored(call.room) | {name: entry}))
+        (FOLDER / f"{room}.json").write_text(written(stored(room) | {name: entry}))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from golden.results import Numbers
 
@@ -22,13 +23,10 @@ class Call:
     """A call; one that takes a seed has Monte Carlo error."""
 
     run: Callable[..., Numbers]
-    room: str
-    relative: float
 
     @property
     def seeded(self) -> bool:
         return "seed" in inspect.signature(self.run).parameters
-
 
     def numbers(self, seed: int = 1) -> Numbers:
         return self.run(seed=seed) if self.seeded else self.run()
@@ -37,10 +35,26 @@ class Call:
 CALLS: dict[str, Call] = {}
 
 
-def add(name: str, run: Callable[..., Numbers], relative: float = 1e-7) -> None:
-    """Register a call; ``relative`` is what numbers without Monte Carlo error may differ by."""
+def add(name: str, run: Callable[..., Numbers]) -> None:
+    """Register a call; it is told a seed if it takes one."""
     assert name not in CALLS, name
-    CALLS[name] = Call(run, run.__module__.rpartition("calls_")[2], relative)
+    CALLS[name] = Call(run)
+
+
+def add_all(start: str, run: Callable[..., Numbers], cases: Mapping[str, Any]) -> None:
+    """Register a call for each case: the options of ``run``, or a function that makes its data."""
+    for name, case in cases.items():
+        options = case if isinstance(case, dict) else {"data": case}
+        if "seed" in inspect.signature(run).parameters:
+            call = lambda seed, options=options: run(seed=seed, **_made(options))  # noqa: E731
+        else:
+            call = lambda options=options: run(**_made(options))  # noqa: E731
+        add(f"{start}/{name}", call)
+
+
+def _made(options: dict[str, Any]) -> dict[str, Any]:
+    made = {"data": options["data"]()} if "data" in options else {}
+    return options | made
 
 
 @cache

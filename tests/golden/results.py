@@ -1,7 +1,7 @@
 """From results to flat tables of numbers: the one place that knows where a result keeps them."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Real
 from typing import Any
@@ -106,14 +106,6 @@ def fit_numbers(fit: Any, top: int = 5) -> Numbers:
     return rows | pick(fit, "deviance", "deviance_df", "paper", "overlap")
 
 
-def pair_test(fit: Any, a: int = 0, b: int = 1) -> Numbers:
-    """Test of two of the players of a fit, by rank."""
-    order = np.argsort(-fit.epp)
-    return flat(fit.test(fit.players[order[a]], fit.players[order[b]]))
-
-
 def frame_numbers(frame: Any, top: int = 5) -> Numbers:
     """Numbers of the first rows of a table of pandas."""
     return each(frame.reset_index().to_dict("records"), *map(str, frame.columns), top=top)
-
-
