@@ -1,6 +1,7 @@
 """Where stored text differs from what is said now by more than another processor makes."""
 
 import re
+from collections.abc import Iterator
 
 UNITS, RELATIVE = 3, 1e-5
 """By how many units of its last digit, or by which share, a stored number may differ elsewhere."""
@@ -35,3 +36,29 @@ def parsed(number: str) -> tuple[float, float]:
     digits, _, power = plain.partition("e")
     _, _, decimals = digits.partition(".")
     return float(plain), 10.0 ** (int(power or 0) - len(decimals))
+
+
+PROSE_NUMBER = re.compile(r"(?<![\w.,/=-])(\d[\d,]*(?:\.\d+)?|\.\d+)( ?%)?(?![\w/]|[.,]\d)")
+
+
+def stale_numbers(prose: str, output: str) -> list[str]:
+    """Numbers of the prose that are one or two units in the last place off a number of the output.
+
+    "264 entries" above an output with 265 is stale, and so is "2.3 %" above 0.024; a number that
+    rounds one of the output is not, and neither is one that stands nowhere near any of them.
+    """
+    shown = [value for _, value, _ in _numbers(output)]
+    found = []
+    for text, value, unit in _numbers(prose):
+        near = [other for other in shown if abs(value - other) < 2.5 * unit]
+        counted = unit < 1 or value >= 100
+        if counted and near and all(abs(value - other) > 0.5001 * unit for other in near):
+            found.append(text)
+    return found
+
+
+def _numbers(text: str) -> Iterator[tuple[str, float, float]]:
+    """Each number as written, its value, and the unit of its last digit."""
+    for digits, percent in PROSE_NUMBER.findall(text):
+        value, unit = parsed(digits)
+        yield digits + percent, *((value / 100, unit / 100) if percent else (value, unit))

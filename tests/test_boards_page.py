@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from stored_text import ELSEWHERE, text_differences
+from stored_text import ELSEWHERE, stale_numbers, text_differences
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,19 @@ def test_neighbours_told_apart_are_counted_as_the_commands_count_them(page: Modu
     boards = re.findall(r"\b([\d,]+) of the ([\d,]+) pairs of neighbours", text)
     assert sorted(counts) == sorted(boards)
     assert boards
+
+
+def test_numbers_of_the_prose_are_those_of_the_output_below(page: ModuleType) -> None:
+    for section in page.PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
+        output = "\n".join(re.findall(r"^```console\n(.*?)^```", section, re.M | re.S))
+        prose = re.sub(r"^```.*?^```", "", section, flags=re.M | re.S)
+        assert stale_numbers(prose, output) == [], section.splitlines()[0]
+
+
+def test_a_stale_number_is_seen() -> None:
+    output = "265 of 1,244 entries may be the best; it is the best with probability 0.024."
+    assert stale_numbers("264 entries, and each is with 2.3 %", output) == ["264", "2.3 %"]
+    assert stale_numbers("265 of some 1,200, each with 2.4 % or .02; 3 tiers", output) == []
 
 
 @pytest.mark.slow

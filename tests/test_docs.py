@@ -6,6 +6,7 @@ Fences called ``py`` take minutes, and are tried where their subject is tested.
 import contextlib
 import inspect
 import io
+import json
 import re
 import shlex
 import shutil
@@ -161,7 +162,7 @@ def test_the_site_is_for_everybody(site: Path, browser: Any) -> None:
 
 
 def test_every_command_is_on_the_page_of_commands() -> None:
-    text = (DOCS / "which-command.md").read_text(encoding="utf-8")
+    text = (DOCS / "guide/my-data.md").read_text(encoding="utf-8")
     assert [name for name in cli.commands if f"bayes-sota {name}" not in text] == []
 
 
@@ -213,18 +214,41 @@ def test_what_luck_adds_to_the_best_of_a_thousand_is_as_the_readme_says() -> Non
     assert f"(rho .7); by {alone:.1f} if they share none" in text
 
 
-def test_the_readme_s_headline_is_what_the_command_says(tmp_path: Path) -> None:
+def test_the_first_page_says_what_the_command_says(tmp_path: Path) -> None:
     """A whole board; what the winners scored on other items stands in the bundled answers."""
     write_examples(tmp_path)
-    said = printed(f"bayes-sota sota {tmp_path / 'leaderboard.csv'} --n-test 250 --no-sensitivity "
-                   "--seed 0")  # fmt: skip
+    said = json.loads(printed(f"bayes-sota sota {tmp_path / 'leaderboard.csv'} --n-test 250 --json"))
     text = plain((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert f'"{said.splitlines()[0]}"' in text
     digits = load_responses_example("digits")
     first = digits.test.scores == digits.test.scores.max()
     others = sorted((f"{100 * x:.1f}" for x in digits.held_out.scores[first]), reverse=True)
-    assert f"On {digits.held_out.n_items:,} other images the three scored" in text
-    assert f"{others[0]}, {others[1]} and {others[2]} %" in text
+    held_out = f"On {digits.held_out.n_items:,} other images the three scored"
+    winner = said["winner_skill"]
+    lower, upper = (100 * end for end in winner["interval"])
+    expected = f"winner to score {100 * winner['mean']:.1f} % ({lower:.1f} to {upper:.1f})"
+    for page in (text, plain((DOCS / "index.md").read_text(encoding="utf-8"))):
+        assert expected in page
+        assert f"{held_out} {others[0]}, {others[1]} and {others[2]} %" in page
+    figure = texts_of(DOCS / "figures/board_posterior.svg")
+    for name in ("theta_sota", "winner_skill", "expected_sota"):
+        lower, upper = said[name]["interval"]
+        assert f"{said[name]['mean']:.4f} ({lower:.4f} to {upper:.4f})" in figure
+
+
+def texts_of(figure: Path) -> str:
+    """What is written in an SVG, a line each."""
+    return "\n".join(re.findall(r"<text[^>]*>(.*?)</text>", figure.read_text(encoding="utf-8")))
+
+
+@pytest.mark.slow
+def test_figures_say_what_they_would_say_now(tmp_path: Path) -> None:
+    make = [sys.executable, str(DOCS / "make_figures.py"), str(tmp_path)]
+    subprocess.run(make, check=True, capture_output=True)
+    drawn = sorted(tmp_path.glob("*.svg"))
+    assert {path.name for path in drawn} == {path.name for path in DOCS.glob("figures/*.svg")}
+    for path in drawn:
+        stored = texts_of(DOCS / "figures" / path.name)
+        assert text_differences(stored, texts_of(path), ELSEWHERE) == [], path.name
 
 
 def print_again(page: Path) -> None:
