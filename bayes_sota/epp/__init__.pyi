@@ -1,7 +1,5 @@
-from .elo import elo_ratings as elo_ratings
 from .fit import BradleyTerryFit as BradleyTerryFit
 from .fit import fit_epp as fit_epp
-from .further_fits import add_player as add_player
 from .further_fits import bootstrap_epp as bootstrap_epp
 from .further_fits import fit_tournaments as fit_tournaments
 from .likelihoods import log_outcomes as log_outcomes
@@ -14,13 +12,8 @@ from .planning import plan_rounds as plan_rounds
 from .plots import plot_epp as plot_epp
 from .plots import plot_rank_distribution as plot_rank_distribution
 from .plots import plot_win_matrix as plot_win_matrix
-from .plots_fit import plot_families as plot_families
-from .plots_fit import plot_learning_curve as plot_learning_curve
 from .plots_fit import plot_mean_scores as plot_mean_scores
 from .plots_fit import plot_reliability as plot_reliability
-from .reading import local_rope_matches as local_rope_matches
-from .reading import local_rope_matches_of_means as local_rope_matches_of_means
-from .reading import read_means as read_means
 from .reading import read_tournaments as read_tournaments
 from .sample import complete as complete
 from .sample import sample_epp as sample_epp
@@ -34,11 +27,8 @@ from .summary import epp_table as epp_table
 from .summary import epp_win_probability as epp_win_probability
 from .summary import summarize_epp as summarize_epp
 from .summary import tournaments_table as tournaments_table
-from .summary_promises import report_plan as report_plan
+from .summary_planning import report_plan as report_plan
 from .summary_report import report_draws as report_draws
 from .summary_report import report_fit as report_fit
 from .summary_report import report_tournaments as report_tournaments
-from .tuning import families_of as families_of
 from .tuning import tuning_promise as tuning_promise
-from .variants import private_variants as private_variants
-from .variants import private_variants_of as private_variants_of

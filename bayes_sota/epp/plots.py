@@ -7,7 +7,7 @@ the artists back and measures that texts do not collide.
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from arviz_plots import PlotCollection
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, check_choice
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
@@ -31,12 +31,6 @@ from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import draws_of_players, epp_table, summarize_epp
 
-Contrast = Literal["simultaneous", "model"]
-_CONTRASTS = {
-    "simultaneous": "thin bar: all players at once",
-    "model": "marks: if matches were independent",
-}
-_MARK = 0.3  # half the height of an upright mark, in rows
 _TALLEST = 0.82  # of the bars of ranks, in rows
 
 
@@ -44,7 +38,6 @@ def plot_epp(
     result: BradleyTerryFit | xr.DataTree,
     *,
     ci_prob: float = 0.95,
-    contrast: Contrast | None = "simultaneous",
     most: int = 100,
     backend: str | None = None,
     plot_collection: PlotCollection | None = None,
@@ -54,8 +47,9 @@ def plot_epp(
 
     Filled blue dots are the players that may be the best, hollow grey ones those that some other
     is certainly better than: of a fit by ``tied_with_best``, of a posterior where the probability
-    of being the best is below ``(1 - ci_prob) / 2``. Below the EPP stands the probability of
-    beating an average player (Property 3.4 of the EPP paper).
+    of being the best is below ``(1 - ci_prob) / 2``. Thick bars are the interval of each player;
+    thin bars, which only a fit has, hold for all players at once. Below the EPP stands the
+    probability of beating an average player (Property 3.4 of the EPP paper).
 
     Parameters
     ----------
@@ -63,10 +57,6 @@ def plot_epp(
         A fit, or a result with ``epp`` in the group ``posterior``.
     ci_prob : float
         Probability of the intervals, and of the comparison with the best.
-    contrast : {"simultaneous", "model"}, optional
-        Of a fit, beside the thick bars, which are the interval of each player: thin bars, which
-        hold for all players at once; or upright marks, where the intervals of independent matches
-        end, which are too short. None draws neither, and a posterior has neither.
     most : int
         Players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
@@ -80,13 +70,13 @@ def plot_epp(
     -------
     PlotCollection
         Artists in ``viz``, each with the variable ``epp``: ``average``, and for each of "tied" and
-        "behind" that occurs ``interval_tied``, ``simultaneous_tied`` or ``model_tied`` (bars and
-        marks, NaN between them) and ``epp_tied`` (dots).
+        "behind" that occurs ``interval_tied``, ``simultaneous_tied`` (bars, NaN between them) and
+        ``epp_tied`` (dots).
 
     Raises
     ------
     InputError
-        An impossible ``ci_prob``, ``contrast`` or ``most``, or a result without skills.
+        An impossible ``ci_prob`` or ``most``, or a result without skills.
 
     Examples
     --------
@@ -99,29 +89,27 @@ def plot_epp(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     COUNT.check(most, "most")
-    if contrast is not None:
-        check_choice("contrast", contrast, Contrast)
     board = _leaderboard(result, ci_prob)
     drawn = board.head(most)
     meaning = f"thick bar: {100 * ci_prob:.3g}% interval of each"
-    if not isinstance(result, BradleyTerryFit):
-        contrast, meaning = None, f"posterior mean; {meaning}"
-    elif contrast is not None:
-        low, high = result.interval(ci_prob, contrast)[best_first(result.epp)[:most]].T
-        drawn, meaning = drawn.assign(low=low, high=high), f"{meaning}; {_CONTRASTS[contrast]}"
+    if isinstance(result, BradleyTerryFit):
+        low, high = result.interval(ci_prob, "simultaneous")[best_first(result.epp)[:most]].T
+        drawn, meaning = (
+            drawn.assign(low=low, high=high),
+            f"{meaning}; thin bar: all players at once",
+        )
+    else:
+        meaning = f"posterior mean; {meaning}"
     label = f"EPP, and the probability of beating an average player\n({meaning})"
     x = odds_axis(label, drawn.filter(["epp", "lower", "upper", "low", "high"]))
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
     panel, y = named_rows("epp", x, drawn, above=1.9, **where)
     panel.vline("average", 0.0, COLORS["prior"])
     for kind, here, heights, color in by_standing(drawn["tied"].to_numpy()):
-        rows, chosen = heights[:, None], drawn.iloc[here]
-        if contrast is not None:
+        chosen = drawn.iloc[here]
+        if "low" in chosen:
             thin = _inside(chosen[["low", "high"]], x)
-            if contrast == "model":  # upright marks at both ends
-                thin = thin.reshape(-1, 1)
-                rows = np.repeat(rows, 2, axis=0) + np.array([-_MARK, _MARK])
-            draw_bars(panel, f"{contrast}_{kind}", thin, rows, color, 0.9)
+            draw_bars(panel, f"simultaneous_{kind}", thin, heights[:, None], color, 0.9)
         thick = _inside(chosen[["lower", "upper"]], x)
         draw_bars(panel, f"interval_{kind}", thick, heights[:, None], color, 2.8)
         draw_dots(panel, f"epp_{kind}", chosen["epp"].to_numpy(), heights, color)

@@ -4,7 +4,7 @@ Of a pair the probability is the probability
 
 .. math:: p = \frac{1}{1 + e^{-(\beta_a - \beta_b)}}
 
-that A beats B in a new round, given that they do not tie. Two players are equivalent where
+that A beats B in a new round, a tie counted half. Two players are equivalent where
 :math:`|p - 1/2|` is at most a half width (region of practical equivalence, ROPE). Intervals are
 equal-tailed. Names in tables come from strangers and are shown as plain text.
 ``tests/epp/test_summary.py`` compares with counting.
@@ -29,7 +29,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.counts import MatchKind
 from bayes_sota.epp.fit import AVERAGE_ELO, ELO_PER_EPP, BradleyTerryFit, two_players
 from bayes_sota.epp.further_fits import TournamentLeaderboard
-from bayes_sota.epp.likelihoods import log_outcomes, ties_of
 from bayes_sota.epp.rounds import bonferroni_critical
 
 if TYPE_CHECKING:
@@ -44,11 +43,6 @@ _PLAYED = {
     "all-rounds": "Every score of a player meets every score of another, of all rounds, the better "
     "one wins. ",
     "listed": "",
-}
-_WINS = {
-    "half": "wins 73 % of the {}, a tie counted half, a gap of 2 88 %",
-    "davidson": "wins 73 % of the {} without a tie, a gap of 2 88 %",
-    "rao-kupper": "wins at least 73 % of the {} without a tie, a gap of 2 88 %",
 }
 CITED = (
     "EPP after Gosiewska, Woźnica and Biecek 2022, Interpretable meta-score for model performance"
@@ -71,20 +65,11 @@ _HALF_WIDTH = Range(0, 0.5, open_high=True)
 
 @dataclass(frozen=True)
 class WinProbability:
-    """Probability that A beats B, where they do not tie.
-
-    Attributes
-    ----------
-    mean, lower, upper : float
-        Posterior mean and interval.
-    p_tie : float
-        Posterior mean of the probability of a tie; 0 with ties as half.
-    """
+    """Probability that A beats B: posterior mean and interval."""
 
     mean: float
     lower: float
     upper: float
-    p_tie: float
 
 
 @dataclass(frozen=True)
@@ -179,8 +164,8 @@ def epp_win_probability(
     >>> chance = epp_win_probability(
     ...     az.from_dict({"posterior": {"epp": epp}}, coords=coords, dims=dims), "a", "b"
     ... )
-    >>> round(chance.mean, 2), chance.p_tie
-    (0.73, 0.0)
+    >>> round(chance.mean, 2)
+    0.73
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     difference = difference_of_skills(tree, a, b)
@@ -190,9 +175,9 @@ def epp_win_probability(
         spread = dataset_of(tree, "posterior")["tournament_sd"].values.ravel()
         normal = np.random.default_rng(_SEED).standard_normal(difference.size)
         difference = difference + np.sqrt(2) * spread * normal
-    win, p_tie = _outcomes(tree, difference)
+    win = expit(difference)
     lower, upper = np.quantile(win, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return WinProbability(float(win.mean()), float(lower), float(upper), p_tie)
+    return WinProbability(float(win.mean()), float(lower), float(upper))
 
 
 def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> EquivalenceProbabilities:
@@ -206,7 +191,7 @@ def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> Equivale
         Players.
     half_width : float
         Two players are equivalent if one wins between 1/2 - half_width and 1/2 + half_width of the
-        rounds in which they do not tie.
+        rounds.
 
     Raises
     ------
@@ -223,7 +208,7 @@ def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> Equivale
     EquivalenceProbabilities(a_better=1.0, equivalent=0.0, b_better=0.0)
     """
     _HALF_WIDTH.check(half_width, "half_width")
-    win, _ = _outcomes(tree, difference_of_skills(tree, a, b))
+    win = expit(difference_of_skills(tree, a, b))
     better, worse = float(np.mean(win > 0.5 + half_width)), float(np.mean(win < 0.5 - half_width))
     equivalent = float(np.mean(np.abs(win - 0.5) <= half_width))
     return EquivalenceProbabilities(better, equivalent, worse)
@@ -258,16 +243,6 @@ def difference_of_skills(tree: "xr.DataTree", a: str, b: str) -> FloatArray:
     return skills[:, first] - skills[:, second]
 
 
-def _outcomes(tree: "xr.DataTree", difference: FloatArray) -> tuple[FloatArray, float]:
-    """Probability of a win where there is no tie, (draws,), and the mean probability of a tie."""
-    ties = ties_of(tree["posterior"])
-    if ties == "half":
-        return expit(difference), 0.0
-    p_tie = dataset_of(tree, "posterior")["p_tie"].values.ravel()
-    won, tied, lost = np.exp(log_outcomes(difference, p_tie, ties))
-    return won / (won + lost), float(tied.mean())
-
-
 def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     """Bayesian p-values and the leave-one-out predictive density of a result of ``sample_epp``.
 
@@ -279,10 +254,10 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``deviance_p_value`` and ``n_ties_p_value``: shares of replicates at or above the data, None
-        without replicates and where matches that depend on each other have a weight, whose
-        replicates would be independent; ``loo``: elpd, se and p of ``az.loo``, ``n_bad_k`` (Pareto
-        k above its threshold) and ``of`` (what is left out: round, cluster, match), or None.
+        ``deviance_p_value``: share of replicates at or above the data, None without replicates and
+        where matches that depend on each other have a weight, whose replicates would be
+        independent; ``loo``: elpd, se and p of ``az.loo``, ``n_bad_k`` (Pareto k above its
+        threshold) and ``of`` (what is left out: round, cluster, match), or None.
 
     Examples
     --------
@@ -295,17 +270,14 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     >>> checks["loo"]["of"], checks["loo"]["n_bad_k"], checks["deviance_p_value"]
     ('round', 0, None)
     """
-    constant, shares = dataset_of(tree, "constant_data"), dict[str, Any]()
+    constant, deviance = dataset_of(tree, "constant_data"), None
     weighted = "likelihood_weight" in constant and "match_counts" in tree["observed_data"]
     if "predictive_check" in tree.children and not (
         weighted and (constant["likelihood_weight"] < 1).any()
     ):
-        check = dataset_of(tree, "predictive_check")
-        shares = dict(zip(check["statistic"].values, check["p_value"].values.tolist(), strict=True))
-    checks: dict[str, Any] = {
-        f"{name}_p_value": shares.get(name) for name in ("deviance", "n_ties")
-    }
-    return {**checks, "loo": _loo(tree) if "log_likelihood" in tree.children else None}
+        deviance = float(dataset_of(tree, "predictive_check")["p_value"].item())
+    loo = _loo(tree) if "log_likelihood" in tree.children else None
+    return {"deviance_p_value": deviance, "loo": loo}
 
 
 def _loo(tree: "xr.DataTree") -> dict[str, Any]:
@@ -323,9 +295,7 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
     }
 
 
-def describe_skills(
-    rows: Sequence[dict[str, Any]], ci_prob: float, matches: MatchKind, ties: str = "half"
-) -> Report:
+def describe_skills(rows: Sequence[dict[str, Any]], ci_prob: float, matches: MatchKind) -> Report:
     """Report of the skills of players, best first.
 
     Parameters
@@ -340,17 +310,16 @@ def describe_skills(
         Probability of the intervals.
     matches : {"same-round", "all-rounds", "listed"}
         Which matches were counted.
-    ties : {"half", "davidson", "rao-kupper"}
-        Model of ties.
     """
     texts = [_texts(row) for row in rows]
     columns = {name: title.format(ci_prob) for name, title in _COLUMNS.items() if name in rows[0]}
     leading = (_said(text, ci_prob) for text in texts if text["rank"] == "1")
     said = [*_may_be_best(rows, ci_prob), *leading]
-    wins = _WINS[ties].format("rounds" if matches == "same-round" else "matches")
+    contests = "rounds" if matches == "same-round" else "matches"
     skill = (
-        f"{_PLAYED[matches]}A gap of 1 in EPP {wins}; 0 is the average player, 1500 in Elo, where "
-        "a gap of 400 is odds of 10 to 1."
+        f"{_PLAYED[matches]}A gap of 1 in EPP wins 73 % of the {contests}, a tie counted half, a "
+        "gap of 2 88 %; 0 is the average player, 1500 in Elo, where a gap of 400 is odds of 10 to "
+        "1."
     )
     pairs = (
         f"The {ci_prob:.0%} interval is of each player alone, as are thick bars of a figure; thin "
@@ -449,7 +418,7 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
         **summary[["p_best", "p_best_mcse"]],
     }
     kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
-    return describe_skills(_rows(columns), ci_prob, kind, str(result.attrs["ties"]))
+    return describe_skills(_rows(columns), ci_prob, kind)
 
 
 def tournaments_table(

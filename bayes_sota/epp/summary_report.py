@@ -5,13 +5,11 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import DEFAULT_SEED, refuse_unused
-from bayes_sota.core.priors import FixedCorrelation
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import diagnose, how_drawn, seed_of, summarize_draws
 from bayes_sota.core.tables import Report
@@ -30,14 +28,12 @@ from bayes_sota.epp.summary import (
     epp_win_probability,
     tournaments_table,
 )
-from bayes_sota.epp.variants import Submissions, private_variants_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 _FEW_ROUNDS = 6
-_LUCKS = (0.3, 0.6, 0.9)  # of the choice among private variants
 _OVERLAP = (
     "rounds look like splits of one data set, whose training sets overlap: intervals are about "
     "these splits; --test-fraction (.1 for 10-fold cross-validation) allows for the overlap"
@@ -71,7 +67,7 @@ def _described(
     how : str
         How the skills were estimated.
     findings : sequence of str
-        Quality, comparisons of players and private variants in words.
+        Quality and comparisons of players in words.
     reasons : sequence of str
         Why the result cannot be trusted; empty where it can.
     """
@@ -98,7 +94,6 @@ def report_fit(
     *,
     ci_prob: float = 0.95,
     pairs: Pairs = (),
-    best_of: Sequence[tuple[str, Submissions]] = (),
     repetitions: int | None = None,
     reading: Sequence[str] = (),
     random_seed: Seed = None,
@@ -112,20 +107,17 @@ def report_fit(
         Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare (``fit.test``).
-    best_of : sequence of (str, Submissions)
-        Players who are the best of several private variants, and of how many
-        (``private_variants_of``).
     repetitions : int, optional
         Of ``leaderboard_quality``; 0 leaves the deviance untested.
     reading : sequence of str
         Notes on how the data were read.
     random_seed : int, SeedSequence or Generator, optional
-        Only where something is drawn; default 0.
+        Default 0.
 
     Raises
     ------
     InputError
-        Unknown players, and arguments without effect.
+        Unknown players.
 
     Examples
     --------
@@ -137,17 +129,11 @@ def report_fit(
     ('simulated: 3 players, 30 rounds', True)
     """
     reason = not_comparable(fit.data)
-    if reason:
-        unused = {"repetitions": repetitions or None}
-        refuse_unused(f"a deviance that is not tested, as {reason}", unused)
     tested = repetitions != 0 and not reason
-    if not tested and not best_of:
-        refuse_unused("what is computed without draws", {"random_seed": random_seed})
     tests = [asdict(fit.test(a, b, ci_prob)) for a, b in pairs]
     rng, seed = resolve_seed(DEFAULT_SEED if random_seed is None else random_seed)
     quality = leaderboard_quality(fit, repetitions=repetitions, random_seed=rng) if tested else None
     table = epp_table(fit, ci_prob)
-    variants = [_variant(fit, player, n, ci_prob, rng) for player, n in best_of]
     every = ", all-rounds matches" if fit.kind == "all-rounds" else ""
     content = {
         "title": _title(fit.data) + every,
@@ -164,16 +150,15 @@ def report_fit(
         "penalty": fit.penalty,
         "tests": tests,
         "test": tests[0] if tests else None,
-        "private_variants": variants,
         "reading": list(reading),
         "notes": _remarks(fit) + ([f"the deviance is not compared: {reason}"] if reason else []),
         "prob": ci_prob,
-        "seed": int(seed) if seed.isdigit() and (quality or best_of) else None,
+        "seed": int(seed) if seed.isdigit() and quality else None,
     }
     sentences = (_deviance_sentence(content), *map(_test_sentence, tests))
     how = f"maximum likelihood, standard errors clustered, {fit.kind} matches"
     how += "" if content["seed"] is None else f", seed {content['seed']}"
-    return _described(table, content, how, (*sentences, *map(_variant_sentence, variants)))
+    return _described(table, content, how, sentences)
 
 
 def report_tournaments(
@@ -261,15 +246,12 @@ def report_draws(
     """
     table, checks, diagnostics = epp_table(tree, ci_prob), check_epp(tree), diagnose(tree)
     tests = [_compared(tree, a, b, rope, ci_prob) for a, b in pairs]
-    ties = str(tree.attrs["ties"])
     splits = any(getattr(table, "scheme", "") == "model/cv" for table in tables)
     notes = _missing(tables) + [_RANKINGS] * ("round_rank" in tree["observed_data"])
     notes += [_OVERLAP] * (splits and test_fraction is None)
     several = len(tables) > 1
     content = {
-        "title": (f"{len(tables):,} tournaments" if several else _title(tables[0]))
-        + ", Bayesian"
-        + ("" if ties == "half" else f", ties by {ties}"),
+        "title": (f"{len(tables):,} tournaments" if several else _title(tables[0])) + ", Bayesian",
         "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
         **table.content,
         **({"tournaments": _skills_by_tournament(tree, tables, ci_prob)} if several else {}),
@@ -337,31 +319,6 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
     return remarks
 
 
-def _variant(
-    fit: BradleyTerryFit, player: str, number: Submissions, ci_prob: float, rng: np.random.Generator
-) -> dict[str, Any]:
-    published = partial(private_variants_of, fit, player, number)
-    variants = published(random_seed=rng)
-    assumed = [
-        [luck, published(submission_luck=FixedCorrelation(luck), draws=1).mean] for luck in _LUCKS
-    ]
-    place = fit.data.player_index(player)
-    others = np.delete(fit.epp, place)
-    return {
-        "player": player,
-        "submissions": ":".join(map(str, number)) if isinstance(number, tuple) else str(number),
-        "epp": float(fit.epp[place]),
-        "winner_skill": {
-            "mean": variants.mean,
-            "sd": variants.sd,
-            "interval": list(variants.interval(ci_prob)),
-        },
-        "sensitivity": assumed,
-        "rank_shown": int(fit.rank[place]),
-        "rank": 1 + int(np.sum(others > variants.mean)),
-    }
-
-
 def _compared(
     tree: "xr.DataTree", a: str, b: str, rope: float | None, ci_prob: float
 ) -> dict[str, Any]:
@@ -377,7 +334,6 @@ def _compared(
         "p_better": float(np.mean(difference > 0)),
         "win_probability": win.mean,
         "win_probability_interval": [win.lower, win.upper],
-        "p_tie": win.p_tie,
     }
     if "tournament_sd" in tree["posterior"]:
         new = epp_win_probability(tree, a, b, ci_prob=ci_prob, new_tournament=True)
@@ -448,15 +404,3 @@ def _test_sentence(test: dict[str, Any]) -> str:
         )
         line += f"; better {better}, equivalent {equal}, worse {worse}"
     return line
-
-
-def _variant_sentence(variant: dict[str, Any]) -> str:
-    skill = variant["winner_skill"]
-    low, high = skill["interval"]
-    assumed = ", ".join(f"{mean:.2f} at {luck:g}" for luck, mean in variant["sensitivity"])
-    return (
-        f"{variant['player']} as the best of {variant['submissions']} private variants: "
-        f"EPP {skill['mean']:z.2f} ({low:z.2f} to {high:z.2f}) instead of {variant['epp']:z.2f}, "
-        f"rank {variant['rank']} instead of {variant['rank_shown']}; by lambda, how far luck "
-        f"chose the variant: {assumed}"
-    )
