@@ -7,7 +7,6 @@ from .likelihoods import order_rounds as order_rounds
 from .likelihoods import ranking_log_likelihood as ranking_log_likelihood
 from .models import build_model as build_model
 from .multiscale import multiscale_test as multiscale_test
-from .planning import learning_curve as learning_curve
 from .planning import plan_rounds as plan_rounds
 from .plots import plot_epp as plot_epp
 from .plots import plot_rank_distribution as plot_rank_distribution
@@ -22,11 +21,8 @@ from .simulate import leaderboard_quality as leaderboard_quality
 from .simulate import reliability as reliability
 from .simulate import simulate_tournament as simulate_tournament
 from .summary import check_epp as check_epp
-from .summary import epp_rope as epp_rope
 from .summary import epp_table as epp_table
-from .summary import epp_win_probability as epp_win_probability
 from .summary import summarize_epp as summarize_epp
-from .summary import tournaments_table as tournaments_table
 from .summary_planning import report_plan as report_plan
 from .summary_report import report_draws as report_draws
 from .summary_report import report_fit as report_fit

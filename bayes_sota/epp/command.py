@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _FIT = ("matches", "penalty", "test_fraction")
-_ONLY_SAMPLED = ("rope", "model", "draws", "player_covariates", "round_covariates")
+_ONLY_SAMPLED = ("model", "draws", "player_covariates", "round_covariates")
 _OPTIONS: tuple[Callable[..., Any], ...] = (
     choice_option(
         "--matches",
@@ -62,22 +62,17 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         Range(0, 1_000_000, whole=True),
         "--repetitions",
         help="Simulated tournaments for the p-value of the deviance; 0 for none. Default: 999, "
-        "fewer for thousands of players. With --plan: parts of the rounds, default 20.",
+        "fewer for thousands of players.",
     ),
     number_option(
         Range(0, 100, open_low=True),
         "--plan",
         metavar="SE",
         help="How many rounds are enough for standard errors of SE (.2 is 5 points of the "
-        "probability of winning), for telling neighbours, and for the best; with a learning curve.",
+        "probability of winning), for telling neighbours, and for the best.",
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
-    number_option(
-        Range(0, 0.5, open_high=True),
-        "--rope",
-        help="Half-width of equivalence, of the probability of winning about 1/2 (with --bayes).",
-    ),
     number_option(
         Range(100, 500_000, whole=True),
         "--draws",
@@ -187,8 +182,7 @@ def _unused(asked: Asked, *, several: bool) -> list[str]:
     """A note on options that change nothing here."""
     unused = ["penalty", "repetitions"] if asked["bayes"] else [*_ONLY_SAMPLED]
     unused += ["test", "repetitions"] * several
-    unused += ["test"] * (asked["plan"] is not None)
-    unused += ["rope"] * (not asked["test"])
+    unused += ["test", "repetitions"] * (asked["plan"] is not None)
     given = [name for name in dict.fromkeys(unused) if asked[name]]
     options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
     return [f"not used here: {options}"] * bool(given)
@@ -205,14 +199,11 @@ def _fit(table: "Tournament", asked: Asked, about: Asked) -> _Found:
         fit = room.fit_epp(table, **{name: asked[name] for name in _FIT})
     except InfiniteEstimateError as error:
         raise InputError("; ".join([str(error), *about["reading"]])) from None
-    about = about | {"random_seed": asked["seed"]}
     if asked["plan"] is not None:
-        repetitions = 20 if asked["repetitions"] is None else asked["repetitions"]
-        report = room.report_plan(fit, asked["plan"], repetitions=repetitions, **about)
+        report = room.report_plan(fit, asked["plan"], **about)
     else:
-        report = room.report_fit(
-            fit, pairs=asked["test"], repetitions=asked["repetitions"], **about
-        )
+        drawn = {"repetitions": asked["repetitions"], "random_seed": asked["seed"]}
+        report = room.report_fit(fit, pairs=asked["test"], **drawn, **about)
     return report, fit, fit.to_datatree
 
 
@@ -250,7 +241,6 @@ def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressb
         tree,
         tables,
         pairs=asked["test"],
-        rope=asked["rope"],
         test_fraction=asked["test_fraction"],
         **about,
     )

@@ -179,16 +179,6 @@ class BradleyTerryFit:
         return 1 / (1 + np.exp(-self.epp))
 
     @property
-    def elo(self) -> FloatArray:
-        """Skill on Elo's scale, (m,): the average player has 1500, a gap of 400 is odds of 10."""
-        return AVERAGE_ELO + ELO_PER_EPP * self.epp
-
-    @property
-    def elo_se(self) -> FloatArray:
-        """Standard error of ``elo``, clustered by round, (m,)."""
-        return ELO_PER_EPP * self.se
-
-    @property
     def rank(self) -> NDArray[np.intp]:
         """Rank by skill from 1, equal skills share the better one, (m,)."""
         ordered = np.sort(-np.round(self.epp, 9))

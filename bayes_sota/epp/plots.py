@@ -210,9 +210,8 @@ def plot_win_matrix(
     Parameters
     ----------
     result : BradleyTerryFit or DataTree
-        A fit; a result with ``win_probability`` and ``epp`` in the group ``posterior`` or
-        ``point_estimate``; or one with ``epp`` in ``posterior`` alone, whose logistic win
-        probabilities are averaged over the draws.
+        A fit, or a result with ``epp`` in the group ``posterior``, whose win probabilities are
+        averaged over the draws.
     most : int
         Best players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
@@ -231,7 +230,7 @@ def plot_win_matrix(
     Raises
     ------
     InputError
-        A result without probabilities and skills, or an impossible ``most``.
+        A result without skills, or an impossible ``most``.
 
     Examples
     --------
@@ -273,9 +272,6 @@ def _best_players(
     """Names of the best players, their probabilities, and how many players there are."""
     if isinstance(result, BradleyTerryFit):
         names, epp, wins = list(result.players), result.epp, result.win_probabilities()
-    elif (held := _held(result)) is not None:
-        names, epp = [str(name) for name in held["player"].values], held["epp"].values
-        wins = held["win_probability"].transpose("player", "player_other").values
     else:
         names, draws = draws_of_players(result, "epp")
         order = best_first(draws.mean(axis=0))[:most]
@@ -283,15 +279,6 @@ def _best_players(
         return [names[i] for i in order], np.stack(rows), len(names)
     order = best_first(epp)[:most]
     return [names[i] for i in order], wins[np.ix_(order, order)], len(names)
-
-
-def _held(tree: xr.DataTree) -> xr.Dataset | None:
-    """Skills and win probabilities that a result holds, their means over draws."""
-    for group in ("posterior", "point_estimate"):
-        if group in tree.children and "win_probability" in tree[group]:
-            dataset = tree[group].to_dataset()[["epp", "win_probability"]]
-            return dataset.mean([dim for dim in ("chain", "draw") if dim in dataset.dims])
-    return None
 
 
 def _whole_percent(p: float) -> str:

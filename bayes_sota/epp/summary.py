@@ -1,28 +1,22 @@
-r"""Tables of leaderboards, and probabilities of a sampled EPP: shares and quantiles of its draws.
+"""Tables of leaderboards, of fits and of posterior draws.
 
-Of a pair the probability is the probability
-
-.. math:: p = \frac{1}{1 + e^{-(\beta_a - \beta_b)}}
-
-that A beats B in a new round, a tie counted half. Two players are equivalent where
-:math:`|p - 1/2|` is at most a half width (region of practical equivalence, ROPE). Intervals are
-equal-tailed. Names in tables come from strangers and are shown as plain text.
+Intervals are equal-tailed. Names in tables come from strangers and are shown as plain text.
 ``tests/epp/test_summary.py`` compares with counting.
 """
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
-from bayes_sota.core.arguments import OPEN_SHARE, Range
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import joint_rank_sets
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import best_players, summarize
+from bayes_sota.core.summary import best_players, frame_of, summarize
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
@@ -36,7 +30,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-_SEED = 0  # of deviations in a new tournament
 _PLAYED = {
     "same-round": "In every round each two players that have a score play once, the better score "
     "wins. ",
@@ -60,25 +53,6 @@ _COLUMNS = {  # of the frame: title
     "p_best": "P(best)",
     "tied_with_best": "may be best",
 }
-_HALF_WIDTH = Range(0, 0.5, open_high=True)
-
-
-@dataclass(frozen=True)
-class WinProbability:
-    """Probability that A beats B: posterior mean and interval."""
-
-    mean: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True)
-class EquivalenceProbabilities:
-    """Posterior probabilities that A is better, that both are equivalent, that B is better."""
-
-    a_better: float
-    equivalent: float
-    b_better: float
 
 
 def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
@@ -131,87 +105,6 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     )
     table.index = pd.Index(players, name="player")
     return table.sort_values("mean", ascending=False, kind="stable")
-
-
-def epp_win_probability(
-    tree: "xr.DataTree", a: str, b: str, *, ci_prob: float = 0.95, new_tournament: bool = False
-) -> WinProbability:
-    r"""Probability that A beats B in a new round.
-
-    Parameters
-    ----------
-    tree : DataTree
-        From ``sample_epp``.
-    a, b : str
-        Players.
-    ci_prob : float
-        Probability of the interval.
-    new_tournament : bool
-        Whether the round is one of a tournament not seen yet, where both players deviate from their
-        skills as they do between the tournaments seen: the interval is that of the probability in
-        such a tournament.
-
-    Raises
-    ------
-    InputError
-        Unknown players, the same one twice, ``new_tournament`` with one tournament.
-
-    Examples
-    --------
-    >>> import arviz as az
-    >>> epp = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
-    >>> coords, dims = {"player": ["a", "b"]}, {"epp": ["player"]}
-    >>> chance = epp_win_probability(
-    ...     az.from_dict({"posterior": {"epp": epp}}, coords=coords, dims=dims), "a", "b"
-    ... )
-    >>> round(chance.mean, 2)
-    0.73
-    """
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    difference = difference_of_skills(tree, a, b)
-    if new_tournament:
-        if "tournament_sd" not in tree["posterior"]:
-            raise InputError("how tournaments differ is not known: the result is of one tournament")
-        spread = dataset_of(tree, "posterior")["tournament_sd"].values.ravel()
-        normal = np.random.default_rng(_SEED).standard_normal(difference.size)
-        difference = difference + np.sqrt(2) * spread * normal
-    win = expit(difference)
-    lower, upper = np.quantile(win, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return WinProbability(float(win.mean()), float(lower), float(upper))
-
-
-def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> EquivalenceProbabilities:
-    """Whether A is better than B, or so close that it makes no difference.
-
-    Parameters
-    ----------
-    tree : DataTree
-        From ``sample_epp``.
-    a, b : str
-        Players.
-    half_width : float
-        Two players are equivalent if one wins between 1/2 - half_width and 1/2 + half_width of the
-        rounds.
-
-    Raises
-    ------
-    InputError
-        A half width outside [0, 1/2), unknown players, the same one twice.
-
-    Examples
-    --------
-    >>> import arviz as az
-    >>> epp = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
-    >>> coords, dims = {"player": ["a", "b"]}, {"epp": ["player"]}
-    >>> tree = az.from_dict({"posterior": {"epp": epp}}, coords=coords, dims=dims)
-    >>> epp_rope(tree, "a", "b", 0.05)
-    EquivalenceProbabilities(a_better=1.0, equivalent=0.0, b_better=0.0)
-    """
-    _HALF_WIDTH.check(half_width, "half_width")
-    win = expit(difference_of_skills(tree, a, b))
-    better, worse = float(np.mean(win > 0.5 + half_width)), float(np.mean(win < 0.5 - half_width))
-    equivalent = float(np.mean(np.abs(win - 0.5) <= half_width))
-    return EquivalenceProbabilities(better, equivalent, worse)
 
 
 def draws_of_players(tree: "xr.DataTree", name: str = "epp") -> tuple[list[str], FloatArray]:
@@ -330,7 +223,7 @@ def describe_skills(rows: Sequence[dict[str, Any]], ci_prob: float, matches: Mat
     )
     return Report(
         content={"players": [_player(row) for row in rows]},
-        make_frame=lambda: _frame(rows),
+        make_frame=partial(frame_of, rows),
         tables=[Table([*columns.values()], [[text[k] for k in columns] for text in texts])],
         sentences=said,
         paragraph=[*said, skill],
@@ -461,12 +354,6 @@ def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
     order = np.argsort(-np.asarray(columns["epp"]), kind="stable")
     cells = [np.asarray(values, object)[order].tolist() for values in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
-
-
-def _frame(rows: Sequence[dict[str, Any]]) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame(rows)
 
 
 def _player(row: dict[str, Any]) -> dict[str, Any]:

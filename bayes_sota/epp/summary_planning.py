@@ -4,28 +4,16 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import Seed
 from bayes_sota.epp.fit import BradleyTerryFit
-from bayes_sota.epp.planning import RoundsPlan, learning_curve, plan_rounds
-
-_CURVE = {  # columns of a learning curve: what they show, and how
-    "rounds": ("rounds", ","),
-    "se": ("se", ".3f"),
-    "se expected": ("predicted_se", ".3f"),
-    "distance": ("distance", ".3f"),
-    "reordered": ("reordered", ".1%"),
-}
+from bayes_sota.epp.planning import RoundsPlan, plan_rounds
 
 
 def report_plan(
@@ -34,35 +22,27 @@ def report_plan(
     *,
     power: float = 0.8,
     ci_prob: float = 0.95,
-    repetitions: int = 20,
     reading: Sequence[str] = (),
-    random_seed: Seed = None,
 ) -> Report:
-    """Report how many rounds are enough, with the learning curve of those that there are.
+    """Report how many rounds are enough.
 
     Parameters
     ----------
     fit, target_se, power, ci_prob
         As of ``plan_rounds``.
-    repetitions : int
-        Parts of the rounds of each size, of ``learning_curve``.
     reading : sequence of str
         Notes of the reader.
-    random_seed : int, SeedSequence, Generator or None
 
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
-    >>> print(report_plan(fit, 0.2, random_seed=0).sentences[0])
+    >>> print(report_plan(fit, 0.2).sentences[0])
     62 rounds make every standard error 0.2 or less; there are 20.
     """
-    rng, seed = resolve_seed(DEFAULT_SEED if random_seed is None else random_seed)
     plan = plan_rounds(fit, target_se, power=power, ci_prob=ci_prob)
-    curve = learning_curve(fit, repetitions, random_seed=rng)
     players = _players_of(fit, plan)
-    points = [asdict(point) for point in curve]
     content: dict[str, Any] = {
         "rounds": plan.rounds,
         "target_se": target_se,
@@ -71,21 +51,16 @@ def report_plan(
         "rounds_for_standard_errors": _finite(plan.for_error.max()),
         "rounds_for_best": _finite(plan.for_best),
         "players": players,
-        "learning_curve": points,
-        "seed": seed_number(seed),
     }
     return Report(
         content=content,
         make_frame=partial(frame_of, players),
-        tables=[_table_of_players(players), _table_of_curve(points)],
+        tables=[_table_of_players(players)],
         sentences=_said_of_plan(fit, plan),
         legend=[
             "expected skill: the estimated one drawn towards the mean, as estimates scatter too "
             "far; tell from next: rounds until a test tells the player from the next one with "
             f"probability {power:g}, if they differ as expected",
-            "learning curve: of random parts of the rounds, the median standard error, beside what "
-            "all rounds make one expect, the distance of the skills from those of all rounds, and "
-            "the share of pairs in the other order",
         ],
         notes=reading,
         basis=[
@@ -132,14 +107,6 @@ def _table_of_players(players: list[dict[str, Any]]) -> Table:
 
 def _shown(rounds: int | None) -> str:
     return "no number" if rounds is None else f"{rounds:,}"
-
-
-def _table_of_curve(points: list[dict[str, Any]]) -> Table:
-    rows = [
-        ["" if one[name] is None else format(one[name], how) for name, how in _CURVE.values()]
-        for one in points
-    ]
-    return Table([*_CURVE], rows, "learning curve")
 
 
 def _said_of_plan(fit: BradleyTerryFit, plan: RoundsPlan) -> list[str]:

@@ -8,13 +8,15 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit
 
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose, how_drawn, seed_of, summarize_draws
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import as_sentences, chance, counted, p_value
-from bayes_sota.core.types import Seed
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit
@@ -23,9 +25,7 @@ from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
 from bayes_sota.epp.summary import (
     check_epp,
     difference_of_skills,
-    epp_rope,
     epp_table,
-    epp_win_probability,
     tournaments_table,
 )
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _FEW_ROUNDS = 6
+_SEED = 0  # of deviations in a new tournament
 _OVERLAP = (
     "rounds look like splits of one data set, whose training sets overlap: intervals are about "
     "these splits; --test-fraction (.1 for 10-fold cross-validation) allows for the overlap"
@@ -183,7 +184,7 @@ def report_tournaments(
     >>> from bayes_sota.epp.further_fits import fit_tournaments
     >>> leaderboards = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
     >>> report_tournaments(leaderboards).tables[0].title
-    '1 tournaments, 3 players'
+    '3 players in 1 tournament'
     """
     table = tournaments_table(leaderboards, ci_prob)
     notes = list(reading)
@@ -197,7 +198,7 @@ def report_tournaments(
             f"the first is {infinite[0]}"
         )
     content = {
-        "title": f"{len(leaderboards):,} tournaments, {len(table.frame):,} players",
+        "title": _title_of_several(leaderboards),
         "tournaments": [
             {
                 "tournament": board.tournament,
@@ -221,7 +222,6 @@ def report_draws(
     *,
     ci_prob: float = 0.95,
     pairs: Pairs = (),
-    rope: float | None = None,
     test_fraction: float | None = None,
     reading: Sequence[str] = (),
 ) -> Report:
@@ -237,21 +237,19 @@ def report_draws(
         Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare.
-    rope : float, optional
-        Half width of equivalence of the pairs (``epp_rope``).
     test_fraction : float, optional
         As in ``build_model``.
     reading : sequence of str
         Notes on how the data were read.
     """
     table, checks, diagnostics = epp_table(tree, ci_prob), check_epp(tree), diagnose(tree)
-    tests = [_compared(tree, a, b, rope, ci_prob) for a, b in pairs]
+    tests = [_compared(tree, a, b, ci_prob) for a, b in pairs]
     splits = any(getattr(table, "scheme", "") == "model/cv" for table in tables)
     notes = _missing(tables) + [_RANKINGS] * ("round_rank" in tree["observed_data"])
     notes += [_OVERLAP] * (splits and test_fraction is None)
     several = len(tables) > 1
     content = {
-        "title": (f"{len(tables):,} tournaments" if several else _title(tables[0])) + ", Bayesian",
+        "title": (_title_of_several(tables) if several else _title(tables[0])) + ", Bayesian",
         "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
         **table.content,
         **({"tournaments": _skills_by_tournament(tree, tables, ci_prob)} if several else {}),
@@ -275,6 +273,12 @@ def _title(data: ScoreTable | Matches) -> str:
         clusters = f" in {counted(data.n_clusters, 'cluster')}" if data.clustered else ""
         size = f"{counted(data.n_matches, 'match', 'matches')}{clusters}"
     return f"{data.tournament}: {counted(data.n_players, 'player')}, {size}"
+
+
+def _title_of_several(boards: Sequence[ScoreTable | Matches | TournamentLeaderboard]) -> str:
+    """Players of the same name are one player."""
+    players = {name for board in boards for name in board.players}
+    return f"{counted(len(players), 'player')} in {counted(len(boards), 'tournament')}"
 
 
 def _missing(tables: Sequence[ScoreTable | Matches]) -> list[str]:
@@ -319,29 +323,36 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
     return remarks
 
 
-def _compared(
-    tree: "xr.DataTree", a: str, b: str, rope: float | None, ci_prob: float
-) -> dict[str, Any]:
-    """Difference of two players' skills, and who wins."""
-    win = epp_win_probability(tree, a, b, ci_prob=ci_prob)
+def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, Any]:
+    """Difference of two players' skills, and how likely A beats B in a new round.
+
+    In a tournament not seen yet both players deviate from their skills as they do between the
+    tournaments seen.
+    """
     difference = difference_of_skills(tree, a, b)
     gap = summarize_draws(difference, ci_prob)
+    win, interval = _win_probability(difference, ci_prob)
     compared: dict[str, Any] = {
         "players": [a, b],
         "difference": gap["mean"],
         "se": gap["sd"],
         "interval": gap["interval"],
         "p_better": float(np.mean(difference > 0)),
-        "win_probability": win.mean,
-        "win_probability_interval": [win.lower, win.upper],
+        "win_probability": win,
+        "win_probability_interval": interval,
     }
     if "tournament_sd" in tree["posterior"]:
-        new = epp_win_probability(tree, a, b, ci_prob=ci_prob, new_tournament=True)
-        interval = [new.lower, new.upper]
-        compared["new_tournament"] = {"win_probability": new.mean, "interval": interval}
-    if rope is not None:
-        compared["rope"] = {"half_width": rope, **asdict(epp_rope(tree, a, b, rope))}
+        spread = dataset_of(tree, "posterior")["tournament_sd"].values.ravel()
+        normal = np.random.default_rng(_SEED).standard_normal(difference.size)
+        win, interval = _win_probability(difference + np.sqrt(2) * spread * normal, ci_prob)
+        compared["new_tournament"] = {"win_probability": win, "interval": interval}
     return compared
+
+
+def _win_probability(difference: FloatArray, ci_prob: float) -> tuple[float, list[float]]:
+    win = expit(difference)
+    ends = np.quantile(win, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+    return float(win.mean()), ends.tolist()
 
 
 def _skills_by_tournament(
@@ -398,9 +409,4 @@ def _test_sentence(test: dict[str, Any]) -> str:
     line += f"wins with probability {win} ({low} to {high})"
     if "points" in test:
         line += f" by the skills, won {test['points']:g} of their {test['n_matches']:,} matches"
-    if "rope" in test:
-        better, equal, worse = (
-            chance(test["rope"][name]) for name in ("a_better", "equivalent", "b_better")
-        )
-        line += f"; better {better}, equivalent {equal}, worse {worse}"
     return line

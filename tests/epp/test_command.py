@@ -81,6 +81,24 @@ def test_several_tournaments(capsys, tmp_path: Path) -> None:
     assert bs.read_result(tmp_path / "r.nc")["point_estimate"]["epp"].shape == (2, 3)
 
 
+def test_a_player_of_several_tournaments_is_one_player(capsys, tmp_path: Path) -> None:
+    """Counted once in the title, the paragraph and on the page, and by ``inspect``."""
+    path, page = long_file(tmp_path, 3), tmp_path / "page.html"
+    found = json.loads(run(capsys, path, *SEVERAL, "--json", "--report", page)[1])
+    assert found["title"] == "3 players in 3 tournaments"
+    for shown in (json.dumps(found), page.read_text(encoding="utf-8")):
+        assert "9 players" not in shown
+    with pytest.raises(SystemExit):
+        main(["inspect", str(path), "--json"])
+    held = json.loads(capsys.readouterr().out)
+    assert (held["kind"], held["n_classifiers"]) == ("rounds", 3)
+    assert "long.csv has scores of 3 players in 3 tournaments." in held["text"]
+    other = tmp_path / "other.csv"  # players who are not in every tournament
+    other.write_text(path.read_text().replace("d2,m_0", "d2,x"))
+    found = json.loads(run(capsys, other, *SEVERAL, "--json")[1])
+    assert found["title"] == "4 players in 3 tournaments"
+
+
 def test_battles_and_local_rope(capsys, tmp_path: Path) -> None:
     battles = tmp_path / "battles.csv"
     battles.write_text(
