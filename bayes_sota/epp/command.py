@@ -30,7 +30,6 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
     from arviz_plots import PlotCollection
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 
 _FIT = ("matches", "penalty", "test_fraction")
-_ONLY_SAMPLED = ("model", "draws", "player_covariates", "round_covariates")
 _OPTIONS: tuple[Callable[..., Any], ...] = (
     choice_option(
         "--matches",
@@ -77,16 +75,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         Range(100, 500_000, whole=True),
         "--draws",
         help="Draws of each chain (with --bayes); default those of the model, 1000.",
-    ),
-    click.option(
-        "--player-covariates",
-        type=InputFile(),
-        help="Table of the players, named in its first column: families, sizes (with --bayes).",
-    ),
-    click.option(
-        "--round-covariates",
-        type=InputFile(),
-        help="Table of the rounds: every player has a slope for each number (with --bayes).",
     ),
     choice_option(
         "--format",
@@ -169,18 +157,19 @@ type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
 
 def _check_bayes(asked: Asked) -> None:
     """Refuse what asks for another answer than the Bayesian model gives."""
-    if asked["plan"] is not None:
-        raise InputError("--plan is for maximum likelihood: leave out --bayes")
-    if asked["matches"] == "all-rounds":
-        raise InputError("--matches all-rounds is for maximum likelihood: leave out --bayes")
-    if asked["figure_kind"] in ("reliability", "scores"):
-        kind = asked["figure_kind"]
-        raise InputError(f"--figure-kind {kind} is of a fit: leave out --bayes")
+    kind, matches = asked["figure_kind"], asked["matches"]
+    for option, wrong in (
+        ("--plan", asked["plan"] is not None),
+        ("--matches all-rounds", matches == "all-rounds"),
+        (f"--figure-kind {kind}", kind in ("reliability", "scores")),
+    ):
+        if wrong:
+            raise InputError(f"{option} is for maximum likelihood: leave out --bayes")
 
 
 def _unused(asked: Asked, *, several: bool) -> list[str]:
     """A note on options that change nothing here."""
-    unused = ["penalty", "repetitions"] if asked["bayes"] else [*_ONLY_SAMPLED]
+    unused = ["penalty", "repetitions"] if asked["bayes"] else ["model", "draws"]
     unused += ["test", "repetitions"] * several
     unused += ["test", "repetitions"] * (asked["plan"] is not None)
     given = [name for name in dict.fromkeys(unused) if asked[name]]
@@ -227,8 +216,6 @@ def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressb
         tables,  # type: ignore[arg-type]
         spec.priors,
         test_fraction=asked["test_fraction"],
-        player_covariates=_covariates(asked["player_covariates"]),
-        round_covariates=_covariates(asked["round_covariates"]),
     )
     tree = room.sample_epp(
         model,
@@ -245,26 +232,6 @@ def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressb
         **about,
     )
     return report, tree, lambda: tree
-
-
-def _covariates(file: Path | None) -> "pd.DataFrame | None":
-    """Covariates by the first column of a table; columns of numbers are numbers."""
-    if file is None:
-        return None
-    import pandas as pd
-
-    from bayes_sota.data.files.opening import open_table
-
-    table = open_table(file)
-    frame = pd.DataFrame(dict(zip(table.header, map(list, table.columns), strict=True)))
-    if frame.shape[1] < 2:
-        raise InputError(f"{file}: covariates are a column of names and one or more others")
-    frame = frame.set_index(frame.columns[0])
-    for column in frame.columns:
-        numbers = pd.to_numeric(frame[column], errors="coerce")
-        if numbers.notna().all():
-            frame[column] = numbers
-    return frame
 
 
 def _figure(kind: str, result: Any, ci_prob: float) -> "PlotCollection":

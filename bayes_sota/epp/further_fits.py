@@ -175,7 +175,6 @@ class EppBootstrap:
 
     Attributes
     ----------
-    players : tuple of str
     epp : ndarray, shape (B, m)
         Mean zero; NaN where a player is in no drawn round. Overlapping splits
         (``fit.test_fraction``) widen their deviations from the estimate.
@@ -183,7 +182,6 @@ class EppBootstrap:
         Resamples that needed a penalty, or were ties only.
     """
 
-    players: tuple[str, ...]
     epp: FloatArray
     n_infinite: int
 
@@ -222,31 +220,18 @@ def bootstrap_epp(
     rng, number = generator_of(random_seed), fit.data.n_clusters
     skills = np.full((repetitions, len(fit.players)), np.nan)
     infinite = 0
-    for row in skills:
-        again, players, is_infinite = fit_clusters(fit, rng.integers(number, size=number))
-        infinite += is_infinite
-        row[players] = 0.0 if again is None else again.epp
-    skills = fit.epp + np.sqrt(fit.overlap) * (skills - fit.epp)
-    return EppBootstrap(fit.players, skills, infinite)
-
-
-def fit_clusters(
-    fit: BradleyTerryFit, drawn: NDArray[np.intp]
-) -> tuple[BradleyTerryFit | None, NDArray[np.intp], bool]:
-    """Fit of some clusters of rounds, which may repeat, and the players who are in one.
-
-    Clusters that no finite skills explain get half a round of ties, which the last value says; of
-    ties only there is no fit.
-    """
-    data, players = _chosen(fit.data, drawn)
     kind: Compared = "same-round" if fit.kind == "listed" else fit.kind
-    again = partial(fit_epp, data, kind, test_fraction=fit.test_fraction)
-    try:
-        return again(penalty=fit.penalty), players, False
-    except InfiniteEstimateError:
-        return again(penalty=_PENALTY), players, True
-    except InputError:
-        return None, players, True
+    for row in skills:
+        data, players = _chosen(fit.data, rng.integers(number, size=number))
+        again = partial(fit_epp, data, kind, test_fraction=fit.test_fraction)
+        try:
+            row[players] = again(penalty=fit.penalty).epp
+        except InfiniteEstimateError:
+            row[players], infinite = again(penalty=_PENALTY).epp, infinite + 1
+        except InputError:  # ties only
+            row[players], infinite = 0.0, infinite + 1
+    skills = fit.epp + np.sqrt(fit.overlap) * (skills - fit.epp)
+    return EppBootstrap(skills, infinite)
 
 
 def _chosen(

@@ -40,8 +40,7 @@ from scipy.optimize import minimize
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
+from bayes_sota.epp.counts import ABSENT
 
 OUTCOMES = ("won", "tied", "lost")  # of the first player of a match
 _FLAT = 0.01  # precision of a normal prior that keeps the maximum finite
@@ -130,13 +129,6 @@ def rows_of_rounds(ranks: NDArray[np.signedinteger]) -> MatchRows:
     first, second = first[pairs], second[pairs]
     outcome = 1 - np.sign(ranks[rounds, first] - ranks[rounds, second])
     return MatchRows(first, second, outcome.astype(np.intp), rounds)
-
-
-def rows_of(table: ScoreTable | Matches) -> MatchRows:
-    """Same-round matches of a table, or those that are listed."""
-    if isinstance(table, Matches):
-        return rows_of_matches([table], table.players)
-    return rows_of_rounds(ranks_of_rounds(table.oriented))
 
 
 def rows_of_matches(tables: Sequence[Matches], players: Sequence[str]) -> MatchRows:

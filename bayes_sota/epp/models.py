@@ -296,9 +296,11 @@ def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
         return likelihoods.group_weight(ranks_of_rounds(table.oriented), table.clusters, fit.epp)
     if isinstance(table, Matches) and not table.clustered:
         return 1.0
-    rows = likelihoods.rows_of(table)  # each of a cluster, or of a round that is in one
-    clusters = rows.unit if isinstance(table, Matches) else fit.data.clusters[rows.unit]
-    return likelihoods.cluster_weight(rows, clusters) / fit.overlap
+    if isinstance(table, Matches):
+        rows = likelihoods.rows_of_matches([table], table.players)
+        return likelihoods.cluster_weight(rows, rows.unit) / fit.overlap
+    rows = likelihoods.rows_of_rounds(ranks_of_rounds(table.oriented))
+    return likelihoods.cluster_weight(rows, fit.data.clusters[rows.unit]) / fit.overlap
 
 
 def _coords(field: Field, design: Design | None, slopes: Design | None) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def plot_rank_distribution(
     Parameters
     ----------
     result : BradleyTerryFit or DataTree
-        A fit, or a result with ``rank`` or ``epp`` in the group ``posterior``.
+        A fit, or a result with ``epp`` in the group ``posterior``.
     ci_prob : float
         Probability of the intervals.
     most : int
@@ -273,7 +273,7 @@ def _best_players(
     if isinstance(result, BradleyTerryFit):
         names, epp, wins = list(result.players), result.epp, result.win_probabilities()
     else:
-        names, draws = draws_of_players(result, "epp")
+        names, draws = draws_of_players(result)
         order = best_first(draws.mean(axis=0))[:most]
         rows = [np.mean(expit(draws[:, [i]] - draws[:, order]), axis=0) for i in order]
         return [names[i] for i in order], np.stack(rows), len(names)
@@ -303,11 +303,9 @@ def _share(p: float) -> str:
 
 def _ranks_of_draws(tree: xr.DataTree, ci_prob: float) -> tuple[pd.DataFrame, FloatArray]:
     """Players with equal-tailed intervals of their ranks; probabilities of all ranks, (m, m)."""
-    held = "posterior" in tree.children and "rank" in tree["posterior"]
-    players, draws = draws_of_players(tree, "rank" if held else "epp")
+    players, draws = draws_of_players(tree)
     m = len(players)
-    ranks = draws if held else np.argsort(np.argsort(-draws, axis=1), axis=1) + 1
-    places = np.clip(np.rint(ranks).astype(np.intp) - 1, 0, m - 1) + m * np.arange(m)
+    places = np.argsort(np.argsort(-draws, axis=1), axis=1) + m * np.arange(m)
     shares = np.bincount(places.ravel(), minlength=m * m).reshape(m, m) / len(draws)
     middle = shares @ np.arange(1, m + 1)
     below, tails = np.cumsum(shares, axis=1), ((1 - ci_prob) / 2, (1 + ci_prob) / 2)

@@ -114,7 +114,6 @@ def complete(
     *,
     predictive: int = 200,
     random_seed: Seed = DEFAULT_SEED,
-    **settings: Any,
 ) -> xr.DataTree:
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
 
@@ -127,7 +126,7 @@ def complete(
     data : ScoreTable, Matches, a sequence of one of them, or None
         What the model is of; None where the model is given, which holds them.
     model : pm.Model, optional
-        Default: that of the ``with`` block, else ``build_model(data, **settings)``.
+        Default: that of the ``with`` block, else ``build_model(data)``.
     predictive : int
         Number of tournaments to replicate for posterior predictive checks (Gelman, Meng & Stern
         1996): the players, rounds and matches of the observed ones, and skills of a draw. Their
@@ -135,8 +134,6 @@ def complete(
         as there are predictive draws; 0 for no checks.
     random_seed : int, SeedSequence or Generator, optional
         Of the draws from the prior and of the replicates.
-    **settings
-        Of ``build_model``, where no model is given.
 
     Returns
     -------
@@ -154,7 +151,7 @@ def complete(
     ------
     InputError
         A trace of another model, other data or another schema, without variables of the model, or
-        with variables that a model is needed for; settings beside a model.
+        with variables that a model is needed for.
 
     Notes
     -----
@@ -172,9 +169,11 @@ def complete(
     >>> tree = bs.epp.complete(trace, table)  # doctest: +SKIP
     """
     _check_number(predictive)
-    current = _given_model(model, data, settings)
+    current = model if model is not None else pm.Model.get_context(error_if_none=False)
+    if current is None and data is None:
+        raise InputError("complete needs the data or the model of the trace: both are missing")
     trace = _without_ranks(trace)
-    model = model_of(trace, current, lambda: build_model(data, **settings))
+    model = model_of(trace, current, lambda: build_model(data))
     field = field_of(model)
     if current is not None and data is not None:
         same = join_tournaments(checked_tables(data), ranked=field.ranked)
@@ -208,18 +207,6 @@ def complete(
 def _check_number(predictive: int) -> None:
     if predictive < 0:
         raise InputError(f"predictive is a number of tournaments, at least 0, got {predictive}")
-
-
-def _given_model(model: pm.Model | None, data: Any, settings: dict[str, Any]) -> pm.Model | None:
-    """The model of the argument or of the ``with`` block."""
-    chosen = model if model is not None else pm.Model.get_context(error_if_none=False)
-    if chosen is None and data is None:
-        raise InputError("complete needs the data or the model of the trace: both are missing")
-    if chosen is not None and settings:
-        raise InputError(
-            f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
-        )
-    return chosen
 
 
 def _without_ranks(trace: xr.DataTree) -> xr.DataTree:

@@ -107,23 +107,23 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     return table.sort_values("mean", ascending=False, kind="stable")
 
 
-def draws_of_players(tree: "xr.DataTree", name: str = "epp") -> tuple[list[str], FloatArray]:
-    """Names, and posterior draws of a variable of the players, shape (draws, m).
+def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
+    """Names of the players, and posterior draws of their skills, shape (draws, m).
 
     Raises
     ------
     InputError
         If the result holds none.
     """
-    if "posterior" not in tree.children or name not in tree["posterior"]:
+    if "posterior" not in tree.children or "epp" not in tree["posterior"]:
         raise InputError(
-            f"this result has no draws of skills, there is no {name} in the group posterior: "
+            "this result has no draws of skills, there is no epp in the group posterior: "
             "sample_epp makes them"
         )
-    values = dataset_of(tree, "posterior")[name]
+    values = dataset_of(tree, "posterior")["epp"]
     if set(values.dims) != {"chain", "draw", "player"}:
         dims = ", ".join(map(str, values.dims))
-        raise InputError(f"draws of {name} have the dimensions chain, draw, player; got {dims}")
+        raise InputError(f"draws of epp have the dimensions chain, draw, player; got {dims}")
     values = values.transpose("chain", "draw", "player")
     players = [str(player) for player in values["player"].values]
     return players, np.asarray(values.values.reshape(-1, len(players)))
