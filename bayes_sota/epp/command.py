@@ -138,7 +138,7 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     if shown.figure and not drawn:
         what = "several tournaments" if several else "a plan"
         raise InputError(f"there is no figure of {what}: leave out --figure")
-    about = {"ci_prob": asked["ci_prob"], "reading": reading + _unused(asked, several=several)}
+    about = {"ci_prob": asked["ci_prob"], "reading": reading + _unused(asked, tables)}
     if asked["bayes"]:
         progressbar = show_progress(shown.quiet, shown.as_json)
         report, result, tree = _sample(tables, asked, about, progressbar=progressbar)
@@ -167,12 +167,16 @@ def _check_bayes(asked: Asked) -> None:
             raise InputError(f"{option} is for maximum likelihood: leave out --bayes")
 
 
-def _unused(asked: Asked, *, several: bool) -> list[str]:
+def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
     """A note on options that change nothing here."""
+    from bayes_sota.data.matches import Matches
+
     unused = ["penalty", "repetitions"] if asked["bayes"] else ["model", "draws"]
-    unused += ["test", "repetitions"] * several
-    unused += ["test", "repetitions"] * (asked["plan"] is not None)
-    given = [name for name in dict.fromkeys(unused) if asked[name]]
+    if not asked["bayes"] and (asked["plan"] is not None or len(tables) > 1):
+        unused += ["test", "repetitions", "seed"]
+    unused += ["seed"] * (asked["repetitions"] == 0)
+    unused += ["matches"] * isinstance(tables[0], Matches)
+    given = [n for n in dict.fromkeys(unused) if asked[n] not in (None, (), 0, "same-round")]
     options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
     return [f"not used here: {options}"] * bool(given)
 
