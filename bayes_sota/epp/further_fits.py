@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class TournamentLeaderboard:
     Attributes
     ----------
     tournament : str
-    matches : {"same-round", "all-rounds", "listed"}
+    kind : {"same-round", "all-rounds", "listed"}
         Which matches were counted.
     players : tuple of str
     epp, se, se_model, p_beats_average : ndarray, shape (m,)
@@ -57,7 +57,8 @@ class TournamentLeaderboard:
         By skill from 1, equal skills share the better one.
     deviance : float
     deviance_df : int
-    paper_standardized_deviance : float
+    paper : dict
+        The paper's own statistics (``BradleyTerryFit.paper``).
     connected : bool
         Whether the estimates are finite without a penalty.
     n_missing : int
@@ -65,7 +66,7 @@ class TournamentLeaderboard:
     """
 
     tournament: str
-    matches: MatchKind
+    kind: MatchKind
     players: tuple[str, ...]
     epp: FloatArray
     se: FloatArray
@@ -75,7 +76,7 @@ class TournamentLeaderboard:
     rank: NDArray[np.intp]
     deviance: float
     deviance_df: int
-    paper_standardized_deviance: float
+    paper: dict[str, float]
     connected: bool
     n_missing: int
 
@@ -132,10 +133,8 @@ def _leaderboard(
         fit = fitted(table)
     except InputError as error:  # or InfiniteEstimateError
         raise type(error)(f"tournament {table.tournament!r}: {error}") from None
-    named: dict[str, Any] = {"tournament": table.tournament, "matches": fit.kind}
-    named["paper_standardized_deviance"] = fit.paper["standardized_deviance"]
-    kept = {one.name for one in fields(TournamentLeaderboard)} - named.keys()
-    return TournamentLeaderboard(**named, **{name: getattr(fit, name) for name in kept})
+    names = [one.name for one in fields(TournamentLeaderboard)]
+    return TournamentLeaderboard(**{name: getattr(fit, name) for name in names})
 
 
 def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataTree":
@@ -215,8 +214,6 @@ def bootstrap_epp(
     >>> skills.se.round(2).tolist(), fit.se.round(2).tolist()
     ([0.18, 0.16, 0.2], [0.18, 0.16, 0.2])
     """
-    if repetitions < 2:
-        raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
     rng, number = generator_of(random_seed), fit.data.n_clusters
     skills = np.full((repetitions, len(fit.players)), np.nan)
     infinite = 0

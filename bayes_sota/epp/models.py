@@ -142,11 +142,6 @@ def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[s
         if not frame.index.is_unique:
             raise InputError(f"the table of covariates names a {kind} more than once")
         covariates = frame.loc[list(names)]
-    if not hasattr(covariates, "items"):
-        raise InputError(
-            f"covariates of {kind}s are a mapping of names to values or a DataFrame, got "
-            f"{type(covariates).__name__}"
-        )
     return {str(name): np.asarray(values).ravel() for name, values in covariates.items()}
 
 

@@ -90,7 +90,6 @@ def sample_epp(
     >>> tree = sample_epp(model, random_seed=0)  # doctest: +SKIP
     """
     field_of(model)
-    _check_number(predictive)
     spec = chosen_model(specification, "epp")
     tree = sample_completed(
         model,
@@ -168,7 +167,6 @@ def complete(
     >>> trace = pm.sample(model=model, random_seed=0)  # doctest: +SKIP
     >>> tree = bs.epp.complete(trace, table)  # doctest: +SKIP
     """
-    _check_number(predictive)
     current = model if model is not None else pm.Model.get_context(error_if_none=False)
     if current is None and data is None:
         raise InputError("complete needs the data or the model of the trace: both are missing")
@@ -187,7 +185,7 @@ def complete(
         likelihood = groups["log_likelihood"]
         others = likelihood[[name for name in likelihood if name != "match_counts"]]
         groups["log_likelihood"] = others.merge(log_likelihood_of(model, field, trace))
-    if predictive:
+    if predictive > 0:
         fresh = groups["posterior_predictive"]
         groups["predictive_check"] = replicate(model, field, trace, fresh, predictive)
     for name in ("posterior", "prior"):
@@ -202,11 +200,6 @@ def complete(
         "notes": "; ".join(_notes(model, groups)),
     }
     return result_tree(groups, attributes)
-
-
-def _check_number(predictive: int) -> None:
-    if predictive < 0:
-        raise InputError(f"predictive is a number of tournaments, at least 0, got {predictive}")
 
 
 def _without_ranks(trace: xr.DataTree) -> xr.DataTree:

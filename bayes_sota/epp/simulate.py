@@ -75,8 +75,6 @@ def simulate_tournament(
     >>> abs(float(wins) - 0.881) < 0.02  # 1 / (1 + exp(-2))
     True
     """
-    if not 0 <= missing < 1:
-        raise InputError(f"missing is a share below 1, got {missing!r}")
     rng = generator_of(random_seed)
     mean = np.broadcast_to(np.asarray(skills, np.float64), (n_rounds, np.shape(skills)[-1]))
     scores = mean + rng.gumbel(size=mean.shape)

@@ -121,9 +121,6 @@ def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
             "sample_epp makes them"
         )
     values = dataset_of(tree, "posterior")["epp"]
-    if set(values.dims) != {"chain", "draw", "player"}:
-        dims = ", ".join(map(str, values.dims))
-        raise InputError(f"draws of epp have the dimensions chain, draw, player; got {dims}")
     values = values.transpose("chain", "draw", "player")
     players = [str(player) for player in values["player"].values]
     return players, np.asarray(values.values.reshape(-1, len(players)))
@@ -324,7 +321,7 @@ def tournaments_table(
         for board in leaderboards
         for row in _rows(_estimates(board, ci_prob))
     ]
-    kinds = {board.matches for board in leaderboards}
+    kinds = {board.kind for board in leaderboards}
     kind = kinds.pop() if len(kinds) == 1 else "listed"
     return describe_skills(rows, ci_prob, kind)
 

@@ -130,7 +130,7 @@ def _said_of_plan(fit: BradleyTerryFit, plan: RoundsPlan) -> list[str]:
             f"{counted(best, 'round')}"
         )
     return [
-        f"{enough}; there are {plan.rounds:,}." if plan.rounds != 1 else f"{enough}; there is one.",
+        f"{enough}; there are {plan.rounds:,}.",
         f"{tests}, and {leads}, if skills are as expected.",
         f"Expected skills are those of {there}, drawn towards their mean.",
     ]
