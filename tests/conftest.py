@@ -91,9 +91,6 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write("rounds.csv", "task,a,b,c,d", (
         [f"r{r}", *(f"{rng.normal(0.5 - 0.05 * j, 0.1):.3f}" for j in range(4))] for r in range(9)
     ))  # fmt: skip
-    write("sds.csv", "task,a,b,c,d", (
-        [f"r{r}", *(f"{0.02 + 0.02 * rng.random():.3f}" for _ in range(4))] for r in range(9)
-    ))  # fmt: skip
     long = [(f"d{d}", f"f{f}", player, d + f, f"{rng.normal(0.5 - 0.05 * j, 0.1):.3f}")
             for d in range(6) for f in range(4) for j, player in enumerate("abc")]  # fmt: skip
     write("folds.csv", "data,fold,player,score2,score", long)
@@ -105,8 +102,6 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [*(("a", "b") if rng.random() < 0.6 else ("b", "a")), f"j{i % 7}"] if i % 3 else
         [*(("b", "c") if rng.random() < 0.6 else ("c", "b")), f"j{i % 7}"] for i in range(60)
     ))  # fmt: skip
-    write("players.csv", "player,size", (("a", 1), ("b", 2), ("c", 4), ("d", 8)))
-    write("tasks.csv", "task,size", ((f"r{r}", r * r) for r in range(9)))
     write("claims.csv", "name,topic,group,accuracy_a,accuracy_b,n_test", (
         ("x", "p", "u", 0.90, 0.88, 500), ("y", "p", "v", 0.95, 0.90, 1000),
         ("z", "q", "v", 0.7, 0.69, 100),

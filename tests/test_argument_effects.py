@@ -24,8 +24,7 @@ LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",
     "sample_methods": "a sampler: minutes", "sample_review": "a sampler: minutes",
     "sample_comparison": "a sampler: minutes", "sample_evaluations": "a sampler: minutes",
-    "check_epp": "reads draws of a sampler", "epp_rope": "reads draws of a sampler",
-    "epp_win_probability": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",
+    "check_epp": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",
     "complete": "reads draws of a sampler", **{
         name: "a function of tensors" for name in (
             "counts_logp", "flat_log_odds_ratio_logp", "outcome_cells", "second_accuracy_logp",
@@ -40,9 +39,8 @@ LEFT_OUT = {
     "list_examples": "no argument", "model_names": "no argument",
     "load_example": "the name alone", "load_model": "the name alone",
     "read_evaluations": "files alone: options of claim responses",
-    "read_means": "files alone: --sds of epp", "read_tournaments": "files: options of epp",
+    "read_tournaments": "files: options of epp",
     "write_examples": "a directory alone",
-    "tournaments_table": "what epp prints",
     "maximum_logp": "a tensor: test_complete.py",
     "observe_maximum": "adds to a model: test_complete.py",
     "plan_claim": "what claim plan prints", "assured_size": "what claim plan prints",

@@ -130,7 +130,7 @@ MODELS_OF = {
     "evaluations": lambda spec: bs.items.build_model(EXAM, spec.priors),
     "paired": lambda spec: bs.paired.build_model(PAIRS, spec.priors),
     "claims": lambda spec: bs.claims.build_model(*REVIEW, priors=spec.priors),
-    "epp": lambda spec: bs.epp.build_model(SCORES, spec.priors, ties="davidson"),
+    "epp": lambda spec: bs.epp.build_model(SCORES, spec.priors),
     "crossval": lambda spec: bs.crossval.build_model(FOLDS, spec.priors),
 }
 TREES_OF = {
@@ -162,7 +162,6 @@ SHARES = (
     "expected_sota",
     "winner_skill",
     "skill",
-    "p_tie",
     "congruence",
 )
 
@@ -289,7 +288,7 @@ def stated_priors(spec: ModelSpecification) -> dict[str, list[float]]:
         found["typical_log_odds_ratio"] = list(priors.typical_log_odds_ratio)
         found["log_odds_ratio_sd"] = [0.0, priors.log_odds_ratio_sd]
     if spec.builder == "epp":
-        found |= {"skill_sd": [0.0, priors.skill_scale], "p_tie": list(priors.tie)}
+        found["skill_sd"] = [0.0, priors.skill_scale]
     return found
 
 
@@ -329,11 +328,9 @@ def test_the_built_model_has_the_priors_that_the_file_states(path: Path) -> None
 
 def test_priors_of_alternatives() -> None:
     """What their meanings say."""
-    close, usual = load_model("epp-close-players").priors, load_model("epp").priors
-    for priors, median, upper in ((usual, 0.78, 0.99), (close, 0.58, 0.74)):
-        sd = priors.skill_scale * stats.norm.ppf([0.75, 0.9875])
-        wins = expit(np.sqrt(2) * sd * stats.norm.ppf(0.75))
-        assert wins == pytest.approx([median, upper], abs=0.006)
+    sd = load_model("epp").priors.skill_scale * stats.norm.ppf([0.75, 0.9875])
+    wins = expit(np.sqrt(2) * sd * stats.norm.ppf(0.75))
+    assert wins == pytest.approx([0.78, 0.99], abs=0.006)
     split = load_model("paired-random-split").priors
     assert split == replace(load_model("paired-boards").priors, offsets=(0.0,))
     usual, unsure = (load_model(f"crossval{x}").priors for x in ("", "-uncertain-overlap"))
@@ -554,8 +551,6 @@ epp | skill_scale = 2.0 | skil_scale = 2.0 | [priors]: unknown key 'skil_scale';
 epp | skill_scale = 2.0 | | [priors]: the key 'skill_scale' is missing
 epp | skill_scale = 2.0 | skill_scale = 0.0 | [priors]: skill_scale must be a number from 1e-1
 epp | skill_scale = 2.0 | skill_scale = [1.0, 2.0] | [priors]: skill_scale must be a number, go
-epp | tie = [1.0, 1.0] | tie = 1.0 | [priors]: tie must be a pair of numbers, got 1.0
-epp | tie = [1.0, 1.0] | tie = [1.0, -1.0] | [priors]: tie must be a number from 1e-100
 epp | method = "nuts" | method = "exact" | unknown method of epp 'exact'; allowed: nuts
 epp | [priors] | [prior] | unknown key 'prior'; allowed: name, description, meaning, citation,
 epp | builder = "epp" | builder = "claims" | [priors]: unknown key 'skill_scale'; allowed: typical

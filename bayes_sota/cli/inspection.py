@@ -421,7 +421,9 @@ def _rounds(file: Path) -> Finding:
         said = f"{file.name} has {len(scores.first):,} battles of {len(scores.players):,} players."
         return Finding("battles", said, {"n_classifiers": len(scores.players)}, commands)
     if isinstance(scores, dict):
-        return Finding("rounds", f"{file.name} has {len(scores):,} tournaments.", {}, commands)
+        players = {name for table in scores.values() for name in table.players}
+        said = f"{file.name} has scores of {len(players):,} players in {len(scores):,} tournaments."
+        return Finding("rounds", said, {"n_classifiers": len(players)}, commands)
     size = f"{len(scores.players):,} players in {len(scores.rounds):,} rounds"
     said = f"{file.name} has scores of {size}."
     try:

@@ -225,26 +225,21 @@ class EppPriors:
     effect_scale : float
         Sd of the effect of a numeric covariate of players per standard deviation; scale of the
         half-normal prior of the sd of the effects of a category.
-    tie : (float, float)
-        Of the Beta prior of the probability that two equal players tie.
 
     Examples
     --------
-    >>> EppPriors(skill_scale=0.5).tie
-    (1.0, 1.0)
+    >>> EppPriors(skill_scale=0.5).slope_scale
+    0.5
     """
 
     skill_scale: float = 2.0
     tournament_scale: float = 1.0
     effect_scale: float = 1.0
     slope_scale: float = 0.5
-    tie: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
         """Check that all are positive."""
-        _check_positive(
-            self, "skill_scale", "tournament_scale", "effect_scale", "slope_scale", "tie"
-        )
+        _check_positive(self, "skill_scale", "tournament_scale", "effect_scale", "slope_scale")
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,6 @@ _ABOUT_INPUT = {
     "item_metric",
     "learners",
     "lower_is_better",
-    "lower_is_better_in",
     "maximum",
     "mean",
     "metric",
@@ -170,7 +169,6 @@ _ABOUT_INPUT = {
     "target",
     "theta",
     "uniform",
-    "unpaired_folds",
     "winner",
 }
 _ABOUT_OUTPUT = {

@@ -1,6 +1,6 @@
 """``bayes-sota epp``: skills of players over rounds, by maximum likelihood or with ``--bayes``."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import epp as room
-from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, OPEN_SHARE, Range, refuse_unused
+from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.command import (
     ESTIMATE_OPTIONS,
     InputFile,
@@ -22,7 +22,6 @@ from bayes_sota.core.command import (
     model_option,
     number_option,
     packed_options,
-    parse_tries,
     seed_option,
     show_progress,
     top_option,
@@ -31,18 +30,14 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
-    from bayes_sota.epp.fit import BradleyTerryFit
     from bayes_sota.epp.reading import Tournament
 
 
 _FIT = ("matches", "penalty", "test_fraction")
-_ONLY_FITTED = ("plan", "family_separator", "more", "penalty", "best_of", "matches", "repetitions")
-_ONLY_SAMPLED = ("ties", "rope", "model", "draws", "player_covariates", "round_covariates")
 _OPTIONS: tuple[Callable[..., Any], ...] = (
     choice_option(
         "--matches",
@@ -65,59 +60,21 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         Range(0, 1_000_000, whole=True),
         "--repetitions",
         help="Simulated tournaments for the p-value of the deviance; 0 for none. Default: 999, "
-        "fewer for thousands of players. With --plan: parts of the rounds, default 20.",
-    ),
-    click.option(
-        "--best-of",
-        nargs=2,
-        multiple=True,
-        metavar="PLAYER N",
-        help="PLAYER is the best of N private variants (a number, or a range A:B).",
+        "fewer for thousands of players.",
     ),
     number_option(
         Range(0, 100, open_low=True),
         "--plan",
         metavar="SE",
         help="How many rounds are enough for standard errors of SE (.2 is 5 points of the "
-        "probability of winning), for telling neighbours, and for the best; with a learning curve.",
-    ),
-    click.option(
-        "--family-separator",
-        metavar="TEXT",
-        help="What stands after the family in the names of players: with _ gbm_17 is a "
-        "configuration of gbm. Says what further tuning of each family promises.",
-    ),
-    number_option(
-        COUNT,
-        "--more",
-        help="New configurations of a family, drawn like those that there are. Default: 20.",
+        "probability of winning), for telling neighbours, and for the best.",
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
-    choice_option(
-        "--ties",
-        choices=("half", "davidson", "rao-kupper"),
-        help="What a tie is: half a win, or an outcome of its own (with --bayes).",
-    ),
-    number_option(
-        Range(0, 0.5, open_high=True),
-        "--rope",
-        help="Half-width of equivalence, of the probability of winning about 1/2 (with --bayes).",
-    ),
     number_option(
         Range(100, 500_000, whole=True),
         "--draws",
         help="Draws of each chain (with --bayes); default those of the model, 1000.",
-    ),
-    click.option(
-        "--player-covariates",
-        type=InputFile(),
-        help="Table of the players, named in its first column: families, sizes (with --bayes).",
-    ),
-    click.option(
-        "--round-covariates",
-        type=InputFile(),
-        help="Table of the rounds: every player has a slope for each number (with --bayes).",
     ),
     choice_option(
         "--format",
@@ -142,35 +99,13 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         "--cluster-column", help="Column of what battles have in common: prompt, judge, session."
     ),
     click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses."),
-    click.option(
-        "--lower-is-better-in",
-        multiple=True,
-        metavar="ROUND",
-        help="A round whose lower scores are better; may be repeated.",
-    ),
-    number_option(
-        NOT_NEGATIVE,
-        "--local-rope",
-        help="Players tie in a group of folds, or with --sds in a round, if they differ by less "
-        "than so many standard deviations of the folds. Usual: 0.4.",
-    ),
-    click.option(
-        "--sds",
-        type=InputFile(),
-        help="Standard deviations over folds; FILE then holds the means.",
-    ),
-    click.option(
-        "--unpaired-folds",
-        is_flag=True,
-        help="With --local-rope: folds were not the same for all players.",
-    ),
     interval_option,
     top_option(20, "Players shown."),
     choice_option(
         "--figure-kind",
-        choices=("forest", "matrix", "ranks", "reliability", "scores", "families"),
+        choices=("forest", "matrix", "ranks", "reliability", "scores"),
         help="What the figure shows: skills, who beats whom, ranks, or (without --bayes) predicted "
-        "beside observed wins, mean scores against skills, or boxes by family.",
+        "beside observed wins, or mean scores against skills.",
     ),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     seed_option,
@@ -194,29 +129,25 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     kind = asked["figure_kind"]
     chosen_figure(shown, None if kind == "forest" else kind, kind)
     if asked["bayes"]:
-        _refuse(asked, _ONLY_FITTED, "is for maximum likelihood: leave out --bayes")
-        if kind in ("reliability", "scores", "families"):
-            raise InputError(f"--figure-kind {kind} is of a fit: leave out --bayes")
-        if asked["rope"] is not None and not asked["test"]:
-            raise InputError("--rope is for a pair of players: --test names it")
-    else:
-        _refuse(asked, _ONLY_SAMPLED, "is for the Bayesian model: add --bayes")
-        if asked["family_separator"] is None:
-            _refuse(asked, ["more"], "is for families: add --family-separator")
-            if kind == "families":
-                raise InputError("--figure-kind families needs --family-separator")
+        _check_bayes(asked)
     tables, reading = _read(files, asked)
-    about = {"ci_prob": asked["ci_prob"], "reading": reading}
+    several = len(tables) > 1 and not asked["bayes"]
+    drawn = not several and asked["plan"] is None
+    if several and asked["plan"] is not None:
+        raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
+    if shown.figure and not drawn:
+        what = "several tournaments" if several else "a plan"
+        raise InputError(f"there is no figure of {what}: leave out --figure")
+    about = {"ci_prob": asked["ci_prob"], "reading": reading + _unused(asked, tables)}
     if asked["bayes"]:
         progressbar = show_progress(shown.quiet, shown.as_json)
         report, result, tree = _sample(tables, asked, about, progressbar=progressbar)
-    elif len(tables) == 1:
-        report, result, tree = _fit(tables[0], asked, about)
+    elif several:
+        report, result, tree = _fit_several(tables, asked, about)
     else:
-        report, result, tree = _fit_several(tables, shown.figure, asked, about)
+        report, result, tree = _fit(tables[0], asked, about)
     write_result(asked["output"], tree)
-    drawn = asked["bayes"] or len(tables) == 1 or kind == "families"
-    draw = partial(_figure, kind, result, asked) if drawn else None
+    draw = partial(_figure, kind, result, asked["ci_prob"]) if drawn else None
     return shown.deliver(report, asked["top"], draw)
 
 
@@ -224,79 +155,56 @@ type Asked = dict[str, Any]
 type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
 
 
-def _values_of(asked: Asked, names: Iterable[str]) -> Asked:
-    """What was asked, by the options that users know."""
-    return {f"--{name.replace('_', '-')}": asked[name] for name in names}
+def _check_bayes(asked: Asked) -> None:
+    """Refuse what asks for another answer than the Bayesian model gives."""
+    kind, matches = asked["figure_kind"], asked["matches"]
+    for option, wrong in (
+        ("--plan", asked["plan"] is not None),
+        ("--matches all-rounds", matches == "all-rounds"),
+        (f"--figure-kind {kind}", kind in ("reliability", "scores")),
+    ):
+        if wrong:
+            raise InputError(f"{option} is for maximum likelihood: leave out --bayes")
 
 
-def _refuse(asked: Asked, names: Iterable[str], why: str) -> None:
-    """Refuse what is not at its default, though only the other of the two estimates has it."""
-    defaults = {param.opts[0]: param.default for param in epp.params}
-    for option, value in _values_of(asked, names).items():
-        if value is not None and value not in ((), defaults[option]):
-            raise InputError(f"{option} {why}")
+def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
+    """A note on options that change nothing here."""
+    from bayes_sota.data.matches import Matches
+
+    unused = ["penalty", "repetitions"] if asked["bayes"] else ["model", "draws"]
+    if not asked["bayes"] and (asked["plan"] is not None or len(tables) > 1):
+        unused += ["test", "repetitions", "seed"]
+    unused += ["seed"] * (asked["repetitions"] == 0)
+    unused += ["matches"] * isinstance(tables[0], Matches)
+    given = [n for n in dict.fromkeys(unused) if asked[n] not in (None, (), 0, "same-round")]
+    options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    return [f"not used here: {options}"] * bool(given)
 
 
 def _read(files: Sequence[Path], asked: Asked) -> "tuple[list[Tournament], list[str]]":
-    if asked["lower_is_better"] and asked["lower_is_better_in"]:
-        raise InputError("--lower-is-better is for all rounds: leave out --lower-is-better-in")
-    names = ("format", "players", "local_rope", "sds", "unpaired_folds")
+    names = ("format", "players", "lower_is_better")
     options = {name: asked[name] for name in asked if name in names or name.endswith("_column")}
-    lower = asked["lower_is_better"] or asked["lower_is_better_in"]
-    source = files[0] if len(files) == 1 else list(files)
-    return room.read_tournaments(source, lower_is_better=lower, **options)
+    return room.read_tournaments(files[0] if len(files) == 1 else list(files), **options)
 
 
 def _fit(table: "Tournament", asked: Asked, about: Asked) -> _Found:
-    best_of = [(one, parse_tries(number, "N of --best-of")) for one, number in asked["best_of"]]
     try:
         fit = room.fit_epp(table, **{name: asked[name] for name in _FIT})
     except InfiniteEstimateError as error:
         raise InputError("; ".join([str(error), *about["reading"]])) from None
     if asked["plan"] is not None:
-        report = _plan(fit, asked, about)
-        return report, report.content["learning_curve"], fit.to_datatree
-    report = room.report_fit(
-        fit,
-        pairs=asked["test"],
-        best_of=best_of,
-        repetitions=asked["repetitions"],
-        random_seed=asked["seed"],
-        **about,
-    )
-    return _with_families(report, [fit], asked), fit, fit.to_datatree
+        report = room.report_plan(fit, asked["plan"], **about)
+    else:
+        drawn = {"repetitions": asked["repetitions"], "random_seed": asked["seed"]}
+        report = room.report_fit(fit, pairs=asked["test"], **drawn, **about)
+    return report, fit, fit.to_datatree
 
 
-def _with_families(report: "Report", boards: Sequence[Any], asked: Asked) -> "Report":
-    """The report with what further tuning of each family promises, where families are named."""
-    if asked["family_separator"] is None:
-        return report
-    from bayes_sota.epp.summary_promises import add_families
-
-    more = 20 if asked["more"] is None else asked["more"]
-    return add_families(report, boards, asked["family_separator"], more)
-
-
-def _plan(fit: "BradleyTerryFit", asked: Asked, about: Asked) -> "Report":
-    unused = _values_of(asked, ("test", "best_of", "family_separator", "output"))
-    kind = None if asked["figure_kind"] == "forest" else asked["figure_kind"]
-    refuse_unused("--plan", unused | {"--figure-kind": kind})
-    repetitions = 20 if asked["repetitions"] is None else asked["repetitions"]
-    return room.report_plan(
-        fit, asked["plan"], repetitions=repetitions, random_seed=asked["seed"], **about
-    )
-
-
-def _fit_several(
-    tables: "list[Tournament]", figure: Path | None, asked: Asked, about: Asked
-) -> _Found:
+def _fit_several(tables: "list[Tournament]", asked: Asked, about: Asked) -> _Found:
     from bayes_sota.epp.further_fits import tournaments_tree
 
-    unused = _values_of(asked, ("test", "best_of", "repetitions", "seed", "plan"))
-    figure = None if asked["figure_kind"] == "families" else figure
-    refuse_unused("several tournaments", unused | {"--figure": figure})
     leaderboards = room.fit_tournaments(tables, **{name: asked[name] for name in _FIT})
-    report = _with_families(room.report_tournaments(leaderboards, **about), leaderboards, asked)
+    report = room.report_tournaments(leaderboards, **about)
     return report, leaderboards, lambda: tournaments_tree(leaderboards)
 
 
@@ -311,10 +219,7 @@ def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressb
     model = room.build_model(
         tables,  # type: ignore[arg-type]
         spec.priors,
-        ties=asked["ties"],
         test_fraction=asked["test_fraction"],
-        player_covariates=_covariates(asked["player_covariates"]),
-        round_covariates=_covariates(asked["round_covariates"]),
     )
     tree = room.sample_epp(
         model,
@@ -327,47 +232,19 @@ def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressb
         tree,
         tables,
         pairs=asked["test"],
-        rope=asked["rope"],
         test_fraction=asked["test_fraction"],
         **about,
     )
     return report, tree, lambda: tree
 
 
-def _covariates(file: Path | None) -> "pd.DataFrame | None":
-    """Covariates by the first column of a table; columns of numbers are numbers."""
-    if file is None:
-        return None
-    import pandas as pd
-
-    from bayes_sota.data.files.opening import open_table
-
-    table = open_table(file)
-    frame = pd.DataFrame(dict(zip(table.header, map(list, table.columns), strict=True)))
-    if frame.shape[1] < 2:
-        raise InputError(f"{file}: covariates are a column of names and one or more others")
-    frame = frame.set_index(frame.columns[0])
-    for column in frame.columns:
-        numbers = pd.to_numeric(frame[column], errors="coerce")
-        if numbers.notna().all():
-            frame[column] = numbers
-    return frame
-
-
-def _figure(kind: str, result: Any, asked: Asked) -> "PlotCollection":
-    """A figure of a fit, a posterior or several leaderboards; of a plan its learning curve."""
-    if asked["plan"] is not None:
-        return room.plot_learning_curve(result)
-    with_intervals: dict[str, Callable[..., PlotCollection]] = {
-        "forest": room.plot_epp,
-        "ranks": room.plot_rank_distribution,
-        "scores": room.plot_mean_scores,
+def _figure(kind: str, result: Any, ci_prob: float) -> "PlotCollection":
+    """A figure of a fit or a posterior."""
+    figures: dict[str, Callable[[], PlotCollection]] = {
+        "forest": lambda: room.plot_epp(result, ci_prob=ci_prob),
+        "ranks": lambda: room.plot_rank_distribution(result, ci_prob=ci_prob),
+        "scores": lambda: room.plot_mean_scores(result, ci_prob=ci_prob),
+        "matrix": lambda: room.plot_win_matrix(result),
+        "reliability": lambda: room.plot_reliability(result),
     }
-    without: dict[str, Callable[..., PlotCollection]] = {
-        "matrix": room.plot_win_matrix,
-        "reliability": room.plot_reliability,
-        "families": partial(room.plot_families, separator=asked["family_separator"]),
-    }
-    if kind in with_intervals:
-        return with_intervals[kind](result, ci_prob=asked["ci_prob"])
-    return without[kind](result)
+    return figures[kind]()

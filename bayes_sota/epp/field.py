@@ -28,7 +28,6 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
 from bayes_sota.epp.likelihoods import (
     MatchRows,
-    Ties,
     count_cells,
     rows_of_matches,
     rows_of_rounds,
@@ -48,7 +47,6 @@ class Field:
     listed : MatchRows or None
     tournament : ndarray of int
         Of each round, or of each cluster of listed matches.
-    ties : {"half", "davidson", "rao-kupper"}
     ranked : bool
         Whether rounds are rankings.
     by_round : bool
@@ -61,7 +59,6 @@ class Field:
     ranks: NDArray[np.signedinteger] | None
     listed: MatchRows | None
     tournament: NDArray[np.intp]
-    ties: Ties
     ranked: bool
     by_round: bool
 
@@ -115,20 +112,11 @@ class Field:
             cells = cells - cells % 3 + 1 - np.sign(gap)
         return count_cells(cells, len(pairs))
 
-    def wins(self, counts: FloatArray) -> FloatArray:
-        """Wins of the row against the column, ties as half, (m, m)."""
-        m = len(self.players)
-        _, first, second = self.pairs[0].T
-        won = np.bincount(first * m + second, counts[:, 0] + counts[:, 1] / 2, m * m)
-        lost = np.bincount(second * m + first, counts[:, 2] + counts[:, 1] / 2, m * m)
-        return (won + lost).reshape(m, m)
-
     def deviance(self, counts: FloatArray, logs: FloatArray) -> float:
         """Twice what the log probabilities of the outcomes, (pairs, 3), miss of the counts."""
         groups, size = self._groups
         summed = np.stack([np.bincount(groups, column, size) for column in counts.T], axis=1)
-        if self.ties == "half":
-            summed = summed @ [[1, 0], [0.5, 0.5], [0, 1]]
+        summed = summed @ [[1, 0], [0.5, 0.5], [0, 1]]
         terms = xlogy(summed, summed / summed.sum(axis=1, keepdims=True))
         return 2 * float(terms.sum() - np.sum(counts * logs))
 
@@ -161,16 +149,14 @@ def checked_tables(data: Any) -> list[Any]:
     return tables
 
 
-def join_tournaments(
-    tables: list[Any], ties: Ties, *, ranked: bool, by_round: bool = False
-) -> Field:
+def join_tournaments(tables: list[Any], *, ranked: bool, by_round: bool = False) -> Field:
     """Field of the players of all tournaments, those of one name as one."""
     players = tuple(dict.fromkeys(name for table in tables for name in table.players))
     names = tuple(table.tournament for table in tables)
     if isinstance(tables[0], Matches):
         rows = rows_of_matches(tables, players)
         tournament = np.repeat(np.arange(len(tables)), [table.n_clusters for table in tables])
-        return Field(players, names, None, None, rows, tournament, ties, ranked, by_round)
+        return Field(players, names, None, None, rows, tournament, ranked, by_round)
     tournament = np.repeat(np.arange(len(tables)), [table.n_rounds for table in tables])
     ranks = np.full((tournament.size, len(players)), ABSENT, np.int64)
     for place, table in enumerate(tables):
@@ -181,4 +167,4 @@ def join_tournaments(
         for table in tables
         for label in table.rounds
     )
-    return Field(players, names, rounds, ranks, None, tournament, ties, ranked, by_round)
+    return Field(players, names, rounds, ranks, None, tournament, ranked, by_round)

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, gammaincc, ndtr, stdtr
 
 from bayes_sota import __version__
-from bayes_sota.core.arguments import OPEN_SHARE, check_choice, refuse_unused
+from bayes_sota.core.arguments import OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
@@ -177,16 +177,6 @@ class BradleyTerryFit:
     def p_beats_average(self) -> FloatArray:
         """Probability to beat a player of skill zero, (m,) (Property 3.4)."""
         return 1 / (1 + np.exp(-self.epp))
-
-    @property
-    def elo(self) -> FloatArray:
-        """Skill on Elo's scale, (m,): the average player has 1500, a gap of 400 is odds of 10."""
-        return AVERAGE_ELO + ELO_PER_EPP * self.epp
-
-    @property
-    def elo_se(self) -> FloatArray:
-        """Standard error of ``elo``, clustered by round, (m,)."""
-        return ELO_PER_EPP * self.se
 
     @property
     def rank(self) -> NDArray[np.intp]:
@@ -462,7 +452,7 @@ def fit_epp(
         Larger scores are better, unless a ScoreTable says otherwise.
     matches : {"same-round", "all-rounds"}
         Compare scores of the same round, or any two scores: only for rounds that are replicates,
-        such as splits of one data set. Of no use to listed matches, and refused there.
+        such as splits of one data set. Listed matches are compared as they are.
     penalty : float
         So many rounds in which everybody ties with everybody are added (for all-rounds matches each
         against R others): 0.5 pulls differences of skill a little together and makes them finite
@@ -498,9 +488,7 @@ def fit_epp(
     """
     if not isinstance(data, (ScoreTable, Matches)):
         data = ScoreTable(data)
-    listed = isinstance(data, Matches)
-    kind: MatchKind = "listed" if listed else matches
-    refuse_unused("listed matches", {"matches": listed and matches != "same-round"})
+    kind: MatchKind = "listed" if isinstance(data, Matches) else matches
     if not (penalty == 0 or (np.isfinite(penalty) and penalty >= _LEAST_PENALTY)):
         raise InputError(
             f"a penalty is a number of rounds of ties, 0 or at least {_LEAST_PENALTY:g}, got "

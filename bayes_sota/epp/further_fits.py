@@ -1,4 +1,4 @@
-r"""What follows a first fit: many tournaments, rounds drawn again, a player that comes later.
+"""What follows a first fit: many tournaments, and rounds drawn again.
 
 A skill says how likely a player beats the average of its tournament, and is so compared between
 tournaments (Property 3.4 of Gosiewska et al. 2022).
@@ -7,28 +7,17 @@ The bootstrap of Properties 3.3 and 3.6 draws whole clusters of rounds (or of li
 replacement and estimates everything again; a resample that no finite skills explain gets half a
 round of ties, and how many did is reported.
 
-A player that comes later is set on the scale of a leaderboard that stays as it is. With the others'
-skills held, the new skill solves :math:`\sum_j N_j \sigma(b - \beta_j) = w`: one equation in one
-unknown, however many players there are. Its uncertainty counts the new player's own rounds and what
-the same rounds did to the others,
-
-.. math:: \frac{1}{H} \Big[u_r + \sum_j N_j P_j (1 - P_j)\, a_{rj}\Big], \qquad
-   H = \sum_j N_j P_j (1 - P_j),
-
-a being the influence of round r on their skills. ``tests/epp/test_further_fits.py`` compares with
-single fits, with the sandwich and with a fit of everybody.
+``tests/epp/test_further_fits.py`` compares with single fits and with the sandwich.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.special import expit
+from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
@@ -37,11 +26,9 @@ from bayes_sota.core.parallel import run_each
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable, nearest_player
-from bayes_sota.epp.counts import Compared, MatchKind, count_matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.counts import Compared, MatchKind
 from bayes_sota.epp.fit import FACTS, BradleyTerryFit, fit_epp
-from bayes_sota.epp.rounds import bonferroni_critical, cluster_scores
-from bayes_sota.epp.solver import win_probabilities
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,8 +36,6 @@ if TYPE_CHECKING:
 
 _PARALLEL = 4_000_000  # pairs of players, above which processes pay, which take a second to start
 _PENALTY = 0.5
-_STEP = 1e-12  # of a new skill
-_FAR = 50.0  # from the others', where it is sought
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +45,7 @@ class TournamentLeaderboard:
     Attributes
     ----------
     tournament : str
-    matches : {"same-round", "all-rounds", "listed"}
+    kind : {"same-round", "all-rounds", "listed"}
         Which matches were counted.
     players : tuple of str
     epp, se, se_model, p_beats_average : ndarray, shape (m,)
@@ -72,7 +57,8 @@ class TournamentLeaderboard:
         By skill from 1, equal skills share the better one.
     deviance : float
     deviance_df : int
-    paper_standardized_deviance : float
+    paper : dict
+        The paper's own statistics (``BradleyTerryFit.paper``).
     connected : bool
         Whether the estimates are finite without a penalty.
     n_missing : int
@@ -80,7 +66,7 @@ class TournamentLeaderboard:
     """
 
     tournament: str
-    matches: MatchKind
+    kind: MatchKind
     players: tuple[str, ...]
     epp: FloatArray
     se: FloatArray
@@ -90,7 +76,7 @@ class TournamentLeaderboard:
     rank: NDArray[np.intp]
     deviance: float
     deviance_df: int
-    paper_standardized_deviance: float
+    paper: dict[str, float]
     connected: bool
     n_missing: int
 
@@ -147,10 +133,8 @@ def _leaderboard(
         fit = fitted(table)
     except InputError as error:  # or InfiniteEstimateError
         raise type(error)(f"tournament {table.tournament!r}: {error}") from None
-    named: dict[str, Any] = {"tournament": table.tournament, "matches": fit.kind}
-    named["paper_standardized_deviance"] = fit.paper["standardized_deviance"]
-    kept = {one.name for one in fields(TournamentLeaderboard)} - named.keys()
-    return TournamentLeaderboard(**named, **{name: getattr(fit, name) for name in kept})
+    names = [one.name for one in fields(TournamentLeaderboard)]
+    return TournamentLeaderboard(**{name: getattr(fit, name) for name in names})
 
 
 def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataTree":
@@ -190,7 +174,6 @@ class EppBootstrap:
 
     Attributes
     ----------
-    players : tuple of str
     epp : ndarray, shape (B, m)
         Mean zero; NaN where a player is in no drawn round. Overlapping splits
         (``fit.test_fraction``) widen their deviations from the estimate.
@@ -198,7 +181,6 @@ class EppBootstrap:
         Resamples that needed a penalty, or were ties only.
     """
 
-    players: tuple[str, ...]
     epp: FloatArray
     n_infinite: int
 
@@ -232,36 +214,21 @@ def bootstrap_epp(
     >>> skills.se.round(2).tolist(), fit.se.round(2).tolist()
     ([0.18, 0.16, 0.2], [0.18, 0.16, 0.2])
     """
-    if repetitions < 2:
-        raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
     rng, number = generator_of(random_seed), fit.data.n_clusters
     skills = np.full((repetitions, len(fit.players)), np.nan)
     infinite = 0
-    for row in skills:
-        again, players, is_infinite = fit_clusters(fit, rng.integers(number, size=number))
-        infinite += is_infinite
-        row[players] = 0.0 if again is None else again.epp
-    skills = fit.epp + np.sqrt(fit.overlap) * (skills - fit.epp)
-    return EppBootstrap(fit.players, skills, infinite)
-
-
-def fit_clusters(
-    fit: BradleyTerryFit, drawn: NDArray[np.intp]
-) -> tuple[BradleyTerryFit | None, NDArray[np.intp], bool]:
-    """Fit of some clusters of rounds, which may repeat, and the players who are in one.
-
-    Clusters that no finite skills explain get half a round of ties, which the last value says; of
-    ties only there is no fit.
-    """
-    data, players = _chosen(fit.data, drawn)
     kind: Compared = "same-round" if fit.kind == "listed" else fit.kind
-    again = partial(fit_epp, data, kind, test_fraction=fit.test_fraction)
-    try:
-        return again(penalty=fit.penalty), players, False
-    except InfiniteEstimateError:
-        return again(penalty=_PENALTY), players, True
-    except InputError:
-        return None, players, True
+    for row in skills:
+        data, players = _chosen(fit.data, rng.integers(number, size=number))
+        again = partial(fit_epp, data, kind, test_fraction=fit.test_fraction)
+        try:
+            row[players] = again(penalty=fit.penalty).epp
+        except InfiniteEstimateError:
+            row[players], infinite = again(penalty=_PENALTY).epp, infinite + 1
+        except InputError:  # ties only
+            row[players], infinite = 0.0, infinite + 1
+    skills = fit.epp + np.sqrt(fit.overlap) * (skills - fit.epp)
+    return EppBootstrap(skills, infinite)
 
 
 def _chosen(
@@ -286,132 +253,3 @@ def _chosen(
         clusters=[str(k) for k in data.clusters[chosen]] if data.clustered else None,
     )
     return matches, players
-
-
-@dataclass(frozen=True, eq=False)
-class NewPlayer:
-    """Skill of a player who was added to a leaderboard.
-
-    Attributes
-    ----------
-    player : str
-    epp : float
-        On the leaderboard's scale, whose players keep mean zero.
-    se : float
-        Clustered by round.
-    df : float
-    rank : int
-        Place that it would take, 1 is best.
-    others : tuple of str
-    win_probabilities : ndarray, shape (m,)
-        Against each of them.
-    """
-
-    player: str
-    epp: float
-    se: float
-    df: float
-    rank: int
-    others: tuple[str, ...]
-    win_probabilities: FloatArray
-
-    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
-        """Interval of the skill."""
-        half = float(bonferroni_critical(ci_prob, 1, self.df)) * self.se
-        return self.epp - half, self.epp + half
-
-    def win_probability(self, other: str) -> float:
-        """Probability that the new player beats another in a round."""
-        return float(self.win_probabilities[nearest_player(self.others, other)])
-
-
-def add_player(
-    fit: BradleyTerryFit, player: str, scores: Mapping[str, float] | ArrayLike
-) -> NewPlayer:
-    """Estimate the skill of one more player without estimating the others again.
-
-    Parameters
-    ----------
-    fit : BradleyTerryFit
-        Of a ``ScoreTable``.
-    player : str
-        A name that is not there yet.
-    scores : mapping of round to score, or array-like, shape (n_rounds,)
-        NaN, or no entry, where it did not take part.
-
-    Raises
-    ------
-    InfiniteEstimateError
-        If it won, or lost, everything and the fit has no penalty.
-    InputError
-        A name that is there, rounds that are not, listed matches.
-
-    Examples
-    --------
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> table = simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=0)
-    >>> fit = fit_epp(table)
-    >>> new = add_player(fit, "new", table.scores[:, 1] + 0.5)
-    >>> round(float(fit.epp[1]), 2), round(new.epp, 2), new.rank
-    (0.05, 1.16, 1)
-    """
-    table = fit.data
-    if isinstance(table, Matches):
-        raise InputError("a player is added to a table of scores, not to listed matches")
-    if player in table.players:
-        raise InputError(f"player {player!r} is on the leaderboard already")
-    whole = ScoreTable(
-        np.column_stack([table.scores, _scores_by_round(table, scores)]),
-        players=[*table.players, player],
-        rounds=table.rounds,
-        lower_is_better=table.lower_is_better,
-        groups=table.groups,
-        scheme=table.scheme,
-    )
-    counts = count_matches(whole, fit.kind)
-    extreme = not 0 < counts.totals[-1] < counts.n_matches[-1].sum()
-    if extreme and not fit.penalty:
-        what = "lost to" if counts.totals[-1] == 0 else "won against"
-        raise InfiniteEstimateError(
-            f"{player!r} {what} everybody in every match, so that its skill has no finite "
-            "estimate; fit the leaderboard with a penalty"
-        )
-    totals, matches = counts.with_ties(fit.kind, fit.penalty)
-    wins, n_matches = totals[-1], matches[-1, :-1]
-    ends = fit.epp.min() - _FAR, fit.epp.max() + _FAR
-    skill = float(brentq(lambda b: n_matches @ expit(b - fit.epp) - wins, *ends, xtol=_STEP))
-    probabilities = win_probabilities(np.append(fit.epp, skill))
-    p = probabilities[-1, :-1]
-    weights = n_matches * p * (1 - p)
-    own = cluster_scores(whole, fit.kind, probabilities)[:, -1]
-    assert fit.influence is not None
-    influence = np.asarray((own + fit.influence @ weights) / weights.sum())
-    clusters = int(np.unique(table.clusters[~np.isnan(whole.scores[:, -1])]).size)
-    few = clusters / (clusters - 1) if clusters > 1 else np.inf
-    variance = float(influence @ influence) * float(fit.overlap_of(clusters))
-    if not fit.connected or extreme:  # rounds that all agree show no variation
-        variance = max(variance, 1 / float(weights.sum()))
-    return NewPlayer(
-        player=player,
-        epp=skill,
-        se=float(np.sqrt(variance * few)),
-        df=float(clusters - 1),
-        rank=1 + int(np.sum(np.round(fit.epp - skill, 9) > 0)),
-        others=table.players,
-        win_probabilities=p,
-    )
-
-
-def _scores_by_round(table: ScoreTable, scores: Mapping[str, float] | ArrayLike) -> FloatArray:
-    if isinstance(scores, Mapping):
-        unknown = [label for label in scores if label not in table.rounds]
-        if unknown:
-            raise InputError(f"there is no round {unknown[0]!r} in the leaderboard's table")
-        scores = [scores.get(label, np.nan) for label in table.rounds]
-    column = np.asarray(scores, np.float64)
-    if column.shape != (table.n_rounds,):
-        raise InputError(
-            f"a new player has one score per round, {table.n_rounds}, NaN where it has none; got "
-            f"shape {column.shape}"
-        )
-    return column

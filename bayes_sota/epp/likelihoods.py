@@ -1,18 +1,7 @@
 r"""Likelihoods of what is observed: matches that are won, tied or lost, and rounds as rankings.
 
-With skills on the logit scale, :math:`a = e^{\beta_i}`, :math:`b = e^{\beta_j}`, a match has
-
-.. math::
-   P(\text{tie}) = \frac{\nu \sqrt{ab}}{a + b + \nu \sqrt{ab}}, \quad
-   P(i) = \frac{a}{a + b + \nu \sqrt{ab}} \qquad \text{(Davidson 1970)}
-
-   P(i) = \frac{a}{a + \theta b}, \quad P(j) = \frac{b}{b + \theta a}, \quad \theta \ge 1
-   \qquad \text{(Rao \& Kupper 1967)}
-
-A win given no tie is Bradley–Terry in the first and not in the second (.667 and .696 for a = 2 b,
-:math:`\theta` = 1.5). Both have one parameter, set here by the probability p that two equal players
-tie: :math:`\nu = 2p/(1-p)`, :math:`\theta = (1+p)/(1-p)`. With ties as half, a tie is half a win
-and half a loss of the Bradley–Terry model.
+With skills on the logit scale a match is won with probability
+:math:`1 / (1 + e^{\beta_j - \beta_i})` (Bradley & Terry 1952); a tie is half a win and half a loss.
 
 A round is one ranking of its players by latent scores, :math:`\beta_i` plus a standard Gumbel
 variable of its own in every round, so that
@@ -40,81 +29,42 @@ numbers by hand and with simulation, ``tests/epp/test_likelihoods.py`` enumerate
 rankings and all orders.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
+from bayes_sota.epp.counts import ABSENT
 
-Ties = Literal["half", "davidson", "rao-kupper"]
 OUTCOMES = ("won", "tied", "lost")  # of the first player of a match
-TIE_PARAMETERS: dict[Ties, str] = {"davidson": "davidson_nu", "rao-kupper": "rao_kupper_theta"}
 _FLAT = 0.01  # precision of a normal prior that keeps the maximum finite
-_SHARE = 1e-3  # least and most probability of a tie at the maximum
 
 
-def ties_of(variables: Container[Any]) -> Ties:
-    """Model of ties whose parameter is among the variables of a posterior."""
-    return next((ties for ties, name in TIE_PARAMETERS.items() if name in variables), "half")
+def log_outcomes(difference: Any, operations: Any = np) -> tuple[Any, Any, Any]:
+    """Log probabilities that the first player wins and loses, and their mean between them.
 
-
-def tie_parameter(p_tie: Any, ties: Ties) -> Any:
-    r"""Parameter of the model, from the probability that equal players tie.
-
-    Examples
-    --------
-    >>> tie_parameter(0.2, "davidson"), tie_parameter(0.2, "rao-kupper")
-    (0.5, 1.4999999999999998)
-    """
-    return (2 * p_tie if ties == "davidson" else 1 + p_tie) / (1 - p_tie)
-
-
-def log_outcomes(
-    difference: Any, p_tie: Any = None, ties: Ties = "half", operations: Any = np
-) -> tuple[Any, Any, Any]:
-    """Log probabilities that the first player wins, ties and loses.
+    The mean is what a tie, which is half a win, adds to the log-likelihood.
 
     Parameters
     ----------
     difference : array
         Skill of the first player less that of the second.
-    p_tie : array or number
-        Probability that equal players tie; not looked at with ties as half.
-    ties : {"half", "davidson", "rao-kupper"}
-        With "half" the middle one is the mean of the other two: what a tie adds to the
-        log-likelihood, no probability.
     operations : module
         ``numpy``, or ``pytensor.tensor`` for a graph.
 
     Examples
     --------
-    >>> won, tied, lost = np.exp(log_outcomes(np.log(2.0), 0.2, "rao-kupper"))
-    >>> [round(float(p), 4) for p in (won, tied, lost)]
-    [0.5714, 0.1786, 0.25]
-    >>> round(float(won / (won + lost)), 3)
-    0.696
+    >>> [round(float(np.exp(log)), 4) for log in log_outcomes(np.log(2.0))]
+    [0.6667, 0.4714, 0.3333]
     """
-    logaddexp = operations.logaddexp
-    if ties == "half":
-        won, lost = -logaddexp(0.0, -difference), -logaddexp(0.0, difference)
-        return won, (won + lost) / 2, lost
-    parameter = tie_parameter(p_tie, ties)
-    log_parameter = operations.log(parameter)
-    if ties == "davidson":
-        half = difference / 2
-        total = logaddexp(logaddexp(half, -half), log_parameter)
-        return half - total, log_parameter - total, -half - total
-    won = -logaddexp(0.0, log_parameter - difference)
-    lost = -logaddexp(0.0, log_parameter + difference)
-    return won, operations.log(parameter**2 - 1) + won + lost, lost
+    won, lost = -operations.logaddexp(0.0, -difference), -operations.logaddexp(0.0, difference)
+    return won, (won + lost) / 2, lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,13 +131,6 @@ def rows_of_rounds(ranks: NDArray[np.signedinteger]) -> MatchRows:
     return MatchRows(first, second, outcome.astype(np.intp), rounds)
 
 
-def rows_of(table: ScoreTable | Matches) -> MatchRows:
-    """Same-round matches of a table, or those that are listed."""
-    if isinstance(table, Matches):
-        return rows_of_matches([table], table.players)
-    return rows_of_rounds(ranks_of_rounds(table.oriented))
-
-
 def rows_of_matches(tables: Sequence[Matches], players: Sequence[str]) -> MatchRows:
     """Listed matches of several tournaments, their players among all of them."""
     places = {player: place for place, player in enumerate(players)}
@@ -200,12 +143,11 @@ def rows_of_matches(tables: Sequence[Matches], players: Sequence[str]) -> MatchR
     return MatchRows(*map(np.concatenate, zip(*columns, strict=True)))
 
 
-def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "half") -> float:
+def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp]) -> float:
     """Weight w of the log-likelihood of matches that come in clusters (module docstring).
 
     At most 1: clusters that all agree show no variation, which is no reason to believe matches more
-    than if they were independent. It is made for the skills; the probability of a tie, whose own
-    clusters may vary more or less, has it too.
+    than if they were independent.
 
     Parameters
     ----------
@@ -213,7 +155,6 @@ def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "ha
         Of one tournament.
     clusters : ndarray of int, shape (n_matches,)
         Of each match, at least two different ones.
-    ties : {"half", "davidson", "rao-kupper"}
     """
     names, clusters = np.unique(clusters, return_inverse=True)
     if names.size < 2:
@@ -221,18 +162,15 @@ def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "ha
     players, dense = np.unique(np.stack([rows.first, rows.second]), return_inverse=True)
     first, second = dense.reshape(2, -1)
     rows = MatchRows(first, second, rows.outcome, rows.unit)
-    skills, p_tie = _maximum(rows, players.size, ties)
+    m = players.size
+    skills = _maximum(rows, m)
     difference = skills[first] - skills[second]
-    slopes = _slopes(difference, p_tie, ties)
-    score = slopes[np.arange(first.size), rows.outcome]
-    gradients = np.zeros((names.size, players.size))
+    score = _slopes(difference)[np.arange(first.size), rows.outcome]
+    gradients = np.zeros((names.size, m))
     np.add.at(gradients, (clusters, first), score)
     np.add.at(gradients, (clusters, second), -score)
-    probabilities = np.exp(np.stack(log_outcomes(difference, p_tie, ties), axis=1))
-    if ties == "half":
-        probabilities[:, 1] = 0
-    expected = np.sum(probabilities * slopes**2, axis=1)
-    m = len(players)
+    won, _, lost = np.exp(log_outcomes(difference))
+    expected = won * (1 - won) ** 2 + lost * (1 - lost) ** 2
     weight = np.bincount(first * m + second, expected, m * m).reshape(m, m)
     weight += weight.T
     return _magnitude(gradients, np.diag(weight.sum(axis=1)) - weight)
@@ -246,42 +184,27 @@ def _magnitude(gradients: FloatArray, information: FloatArray) -> float:
     return float(min((m - 1) / max(clusters / (clusters - 1) * trace, m - 1), 1.0))
 
 
-def _slopes(difference: FloatArray, p_tie: float, ties: Ties) -> FloatArray:
-    """Derivatives of the log probabilities of won, tied and lost, (n, 3)."""
-    won, tied, lost = np.exp(log_outcomes(difference, p_tie, ties))
-    if ties == "davidson":
-        mean = won + tied / 2
-        return np.stack([1 - mean, 0.5 - mean, -mean], axis=1)
-    first, second = 1 - won, -(1 - lost)  # also of Bradley–Terry, where won + lost is 1
-    middle = (first + second) / (2 if ties == "half" else 1)
-    return np.stack([first, middle, second], axis=1)
+def _slopes(difference: FloatArray) -> FloatArray:
+    """Derivatives of the terms of ``log_outcomes``, (n, 3)."""
+    won, _, lost = np.exp(log_outcomes(difference))
+    first, second = 1 - won, lost - 1
+    return np.stack([first, (first + second) / 2, second], axis=1)
 
 
-def _maximum(rows: MatchRows, m: int, ties: Ties) -> tuple[FloatArray, float]:
-    """Skills and probability of a tie that maximise the likelihood, under a nearly flat prior."""
+def _maximum(rows: MatchRows, m: int) -> FloatArray:
+    """Skills that maximise the likelihood, under a nearly flat prior."""
     pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
     counts = count_cells(cells, len(pairs))
     first, second = pairs[:, 1], pairs[:, 2]
 
-    def loss(x: FloatArray, p_tie: float) -> tuple[float, FloatArray]:
+    def loss(x: FloatArray) -> tuple[float, FloatArray]:
         difference = x[first] - x[second]
-        value = float(np.sum(counts * np.stack(log_outcomes(difference, p_tie, ties), axis=1)))
-        slope = np.sum(counts * _slopes(difference, p_tie, ties), axis=1)
+        value = float(np.sum(counts * np.stack(log_outcomes(difference), axis=1)))
+        slope = np.sum(counts * _slopes(difference), axis=1)
         gradient = np.bincount(first, slope, m) - np.bincount(second, slope, m)
         return _FLAT / 2 * float(x @ x) - value, _FLAT * x - gradient
 
-    def skills_at(p_tie: float) -> Any:
-        return minimize(loss, np.zeros(m), (p_tie,), "L-BFGS-B", jac=True, tol=1e-10)
-
-    if ties == "half":
-        return skills_at(0.5).x, 0.5
-    best = minimize_scalar(
-        lambda p: skills_at(p).fun,
-        bounds=(_SHARE, 1 - _SHARE),
-        method="bounded",
-        options={"xatol": 1e-3},
-    )
-    return skills_at(best.x).x, float(best.x)
+    return np.asarray(minimize(loss, np.zeros(m), method="L-BFGS-B", jac=True, tol=1e-10).x)
 
 
 _ORDERS = 12  # about as many of six or more tied players

@@ -8,7 +8,7 @@ r"""Bayesian EPP: Bradley–Terry skills with one law of all players, as plain `
 (Def. 2 of Gosiewska, Woźnica & Biecek 2022, who have no Bayesian model.) Where players take part in
 several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`; a covariate x of rounds cancels in
 every difference, unless each player has a slope: :math:`\beta_{ir} = \beta_i + x_r b_i`. Rounds of
-scores are rankings, listed matches and models of ties compare pairs (``likelihoods``).
+scores are rankings, listed matches compare pairs (``likelihoods``).
 
 Covariates of players enter the mean of their skills. A numeric one is one standardised column, a
 category (algorithm family) one centred column per level. Columns have mean zero, so that effects
@@ -36,9 +36,9 @@ from bayes_sota.epp import likelihoods
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
 from bayes_sota.epp.field import Field, checked_tables, join_tournaments
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.likelihoods import MatchRows, Ties
+from bayes_sota.epp.likelihoods import MatchRows
 
-RankingLikelihood = Literal["auto", "plackett-luce", "matches"]
+RankingLikelihood = Literal["auto", "matches"]
 _PENALTY = 0.5  # rounds of ties: finite estimates for weights and starting values
 _CLEAR = 4.0  # squared spread of estimates per squared error, above which skills are centred
 
@@ -142,11 +142,6 @@ def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[s
         if not frame.index.is_unique:
             raise InputError(f"the table of covariates names a {kind} more than once")
         covariates = frame.loc[list(names)]
-    if not hasattr(covariates, "items"):
-        raise InputError(
-            f"covariates of {kind}s are a mapping of names to values or a DataFrame, got "
-            f"{type(covariates).__name__}"
-        )
     return {str(name): np.asarray(values).ravel() for name, values in covariates.items()}
 
 
@@ -154,7 +149,6 @@ def build_model(
     data: ScoreTable | Matches | Sequence[ScoreTable] | Sequence[Matches],
     priors: EppPriors | None = None,
     *,
-    ties: Ties = "half",
     likelihood: RankingLikelihood = "auto",
     player_covariates: Any = None,
     round_covariates: Any = None,
@@ -168,12 +162,10 @@ def build_model(
     data : ScoreTable, Matches, or a sequence of one of them
         One per tournament; players of the same name are the same player.
     priors : EppPriors, optional
-    ties : {"half", "davidson", "rao-kupper"}
-        Half a win for both, or an outcome of its own.
-    likelihood : {"auto", "plackett-luce", "matches"}
-        Rounds as rankings (the default for scores with ties as half), or pairs of players. Pairs of
-        one round or cluster share its scores: their log-likelihood is weighted
-        (``likelihoods.cluster_weight``); matches without clusters are independent.
+    likelihood : {"auto", "matches"}
+        Rounds as rankings (the default for scores), or pairs of players. Pairs of one round or
+        cluster share its scores: their log-likelihood is weighted (``likelihoods.cluster_weight``);
+        matches without clusters are independent. A tie is half a win.
     player_covariates : mapping of str to array-like, or DataFrame indexed by player, optional
         They enter the prior mean of the skills. Numbers are standardised; categories, such as an
         algorithm family, have effects with a common spread. Values of a mapping are in the order of
@@ -195,8 +187,8 @@ def build_model(
         in units of it) or ``own_skill`` (centred), and what is asked for:
         ``tournament_sd`` with ``epp_tournament`` (tournament, player), ``covariate_effect``
         (covariate,), ``category_sd`` (category,), ``round_slope`` (round_covariate, player) with
-        ``round_slope_sd``, ``p_tie`` with ``davidson_nu`` or ``rao_kupper_theta``. Observed
-        ``round_rank`` (round, player), or ``match_counts`` (pair, outcome).
+        ``round_slope_sd``. Observed ``round_rank`` (round, player), or ``match_counts`` (pair,
+        outcome).
 
     Raises
     ------
@@ -217,10 +209,10 @@ def build_model(
     (['round_rank'], ('player',))
     """
     known = own_priors(EppPriors, priors)
-    check_choice("ties", ties, Ties)
+    check_choice("likelihood", likelihood, RankingLikelihood)
     tables = checked_tables(data)
-    ranked = _is_ranked(tables, ties, likelihood)
-    field = join_tournaments(tables, ties, ranked=ranked, by_round=round_covariates is not None)
+    ranked = isinstance(tables[0], ScoreTable) and likelihood == "auto"
+    field = join_tournaments(tables, ranked=ranked, by_round=round_covariates is not None)
     design = slopes = None
     if player_covariates is not None:
         design = build_design(player_covariates, field.players, "player")
@@ -241,7 +233,7 @@ def build_model(
         if field.ranked:
             _observe_rankings(skills, field, weight)
         else:
-            _observe_matches(skills, _tie_probability(ties, known.tie), field, weight)
+            _observe_matches(skills, field, weight)
     return model
 
 
@@ -275,8 +267,8 @@ def field_of(model: pm.Model) -> Field:
         listed = MatchRows(data_of("first"), data_of("second"), outcome, data_of("match_cluster"))
         tournament = data_of("cluster_tournament")
     players, tournaments = (tuple(map(str, model.coords[n])) for n in ("player", "tournament"))
-    ties, by_round = likelihoods.ties_of(names), "round_slope" in names
-    return Field(players, tournaments, rounds, ranks, listed, tournament, ties, ranked, by_round)
+    by_round = "round_slope" in names
+    return Field(players, tournaments, rounds, ranks, listed, tournament, ranked, by_round)
 
 
 def skills_or_outcomes(model: pm.Model) -> Any:
@@ -291,15 +283,6 @@ def skills_or_outcomes(model: pm.Model) -> Any:
     return parameter
 
 
-def _is_ranked(tables: list[Any], ties: Ties, likelihood: RankingLikelihood) -> bool:
-    check_choice("likelihood", likelihood, RankingLikelihood)
-    possible = isinstance(tables[0], ScoreTable) and ties == "half"
-    if likelihood == "plackett-luce" and not possible:
-        what = "listed matches" if ties == "half" else f"ties of {ties}"
-        raise InputError(f"Plackett–Luce ranks the scores of rounds: {what} need matches")
-    return possible and likelihood != "matches"
-
-
 def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
     """Weight of the log-likelihood of one tournament."""
     if field.ranked and (table.groups is None or fit.test_fraction is not None):
@@ -308,9 +291,11 @@ def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
         return likelihoods.group_weight(ranks_of_rounds(table.oriented), table.clusters, fit.epp)
     if isinstance(table, Matches) and not table.clustered:
         return 1.0
-    rows = likelihoods.rows_of(table)  # each of a cluster, or of a round that is in one
-    clusters = rows.unit if isinstance(table, Matches) else fit.data.clusters[rows.unit]
-    return likelihoods.cluster_weight(rows, clusters, field.ties) / fit.overlap
+    if isinstance(table, Matches):
+        rows = likelihoods.rows_of_matches([table], table.players)
+        return likelihoods.cluster_weight(rows, rows.unit) / fit.overlap
+    rows = likelihoods.rows_of_rounds(ranks_of_rounds(table.oriented))
+    return likelihoods.cluster_weight(rows, fit.data.clusters[rows.unit]) / fit.overlap
 
 
 def _coords(field: Field, design: Design | None, slopes: Design | None) -> dict[str, Any]:
@@ -394,15 +379,7 @@ def _observe_rankings(skills: Any, field: Field, weights: Any) -> None:
     )
 
 
-def _tie_probability(ties: Ties, prior: tuple[float, float]) -> Any:
-    if ties == "half":
-        return None
-    p_tie = pm.Beta("p_tie", *prior)
-    pm.Deterministic(likelihoods.TIE_PARAMETERS[ties], likelihoods.tie_parameter(p_tie, ties))
-    return p_tie
-
-
-def _observe_matches(skills: Any, p_tie: Any, field: Field, weights: Any) -> None:
+def _observe_matches(skills: Any, field: Field, weights: Any) -> None:
     pairs, cells = field.pairs
     counts = likelihoods.count_cells(cells, len(pairs))
     where, first, second = pairs.T  # setting and players
@@ -410,7 +387,7 @@ def _observe_matches(skills: Any, p_tie: Any, field: Field, weights: Any) -> Non
     pm.modelcontext(None).add_coord("pair", np.arange(len(pairs)))
 
     difference = skills[where, first] - skills[where, second]
-    logs = pt.stack(likelihoods.log_outcomes(difference, p_tie, field.ties, pt), axis=-1)
+    logs = pt.stack(likelihoods.log_outcomes(difference, pt), axis=-1)
     sizes = counts.sum(axis=1).astype(int)
 
     def logp(counts: Any, logs: Any) -> Any:
@@ -418,8 +395,7 @@ def _observe_matches(skills: Any, p_tie: Any, field: Field, weights: Any) -> Non
 
     def random(logs: Any, rng: Any = None, size: Any = None) -> Any:
         p = np.exp(logs)
-        if field.ties == "half":
-            p[..., 1] = 0
+        p[..., 1] = 0
         return rng.multinomial(sizes, p / p.sum(axis=-1, keepdims=True)).astype(float)
 
     pm.CustomDist(

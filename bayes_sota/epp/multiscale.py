@@ -1,8 +1,8 @@
 r"""Approximately unbiased p-values by the multiscale bootstrap of rounds (Shimodaira 2002).
 
-The share of resamples of G rounds in which a statement is true, such as "A is the best", is no
-p-value: near the corner of the region where it is true the share is small although the statement
-may well hold. From resamples of r G rounds, several r, with shares BP_r,
+The share of resamples of G rounds in which a statement is true, such as "A is no better than B", is
+no p-value: the boundary of the region where it is true may be curved. From resamples of r G rounds,
+several r, with shares BP_r,
 
 .. math:: -\Phi^{-1}(BP_r) = v \sqrt r + c / \sqrt r, \qquad AU = 1 - \Phi(v - c),
 
@@ -12,8 +12,7 @@ G clusters, whose resamples vary (G - 1) / G too little, and with overlapping sp
 r G / (G - 1) times the overlap.
 
 Without gaps skills have the order of the wins, so that resamples need no fit; otherwise they are
-one Newton step from the estimates. Where many players are equal, "is the best" has a sharp corner,
-and the p-value is still too small (docs/measured/epp.md): ``tied_with_best`` holds there.
+one Newton step from the estimates.
 ``tests/epp/test_multiscale.py`` compares with the exact p-values of a half-space and of a sphere,
 with refitted resamples, and measures how often true nulls are rejected.
 """
@@ -34,51 +33,40 @@ from bayes_sota.epp.rounds import cluster_scores
 SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
 _REPETITIONS = Range(100, 1_000_000, whole=True)
 _ENOUGH_CLUSTERS = 6
-_ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class MultiscaleTest:
-    """p-values of "is the best" of every player, and of "is no better than" of pairs.
+    """p-values of the hypotheses that A is no better than B.
 
     Attributes
     ----------
-    players : tuple of str
-    best_share : ndarray, shape (m,)
-        Share of resamples, of as many rounds as there are, in which each player is the best.
-    best_p_value : ndarray, shape (m,)
-        Of the hypothesis that the player is the best; small where it is not.
     pairs : sequence of (str, str)
         A and B.
-    pair_share, pair_p_value : ndarray, shape (n_pairs,)
-        Of the hypothesis that A is no better than B; small where A is better.
+    pair_share : ndarray, shape (n_pairs,)
+        Share of resamples, of as many rounds as there are, in which the hypothesis is true.
+    pair_p_value : ndarray, shape (n_pairs,)
+        Small where A is better.
     """
 
-    players: tuple[str, ...]
-    best_share: FloatArray
-    best_p_value: FloatArray
     pairs: tuple[tuple[str, str], ...]
     pair_share: FloatArray
     pair_p_value: FloatArray
 
-    def may_be_best(self, level: float = 0.05) -> list[str]:
-        """Players of whom it is not rejected that they are the best."""
-        return [self.players[k] for k in np.flatnonzero(self.best_p_value >= level)]
-
 
 def multiscale_test(
     fit: BradleyTerryFit,
-    pairs: Sequence[tuple[str, str]] = (),
+    pairs: Sequence[tuple[str, str]],
     *,
     repetitions: int = 2000,
     random_seed: Seed = 0,
 ) -> MultiscaleTest:
-    """Resample rounds at ten scales, and test who is the best and which of two is better.
+    """Resample rounds at ten scales, and test which of two players is better.
 
     Parameters
     ----------
     fit : BradleyTerryFit
-    pairs : sequence of (str, str), optional
+    pairs : sequence of (str, str)
     repetitions : int
         Resamples of each scale.
     random_seed : int, SeedSequence, Generator or None
@@ -93,9 +81,8 @@ def multiscale_test(
     >>> from bayes_sota.epp.fit import fit_epp
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([1.0, 0.9, 0.8, -1.0], 40, random_seed=0))
-    >>> multiscale = multiscale_test(fit, [("1", "4")])
-    >>> multiscale.may_be_best(), bool(multiscale.pair_p_value[0] < 0.001)
-    (['1', '2'], True)
+    >>> bool(multiscale_test(fit, [("1", "4")]).pair_p_value[0] < 0.001)
+    True
     """
     _REPETITIONS.check(repetitions, "repetitions")
     clusters = fit.data.n_clusters
@@ -114,9 +101,8 @@ def multiscale_test(
         shares.append(_shares(start + (clusters / size) * (drawn @ effect), named))
     table, scale = np.array(shares), np.array(sizes) / (clusters - 1) * fit.overlap
     p_values = unbiased_p_values(table, scale, repetitions)
-    whole, m = table[SCALES.index(1.0)], len(fit.players)
     names = tuple((fit.players[i], fit.players[j]) for i, j in named)
-    return MultiscaleTest(fit.players, whole[:m], p_values[:m], names, whole[m:], p_values[m:])
+    return MultiscaleTest(names, table[SCALES.index(1.0)], p_values)
 
 
 def _skills_by_cluster(fit: BradleyTerryFit) -> tuple[FloatArray, FloatArray]:
@@ -128,14 +114,10 @@ def _skills_by_cluster(fit: BradleyTerryFit) -> tuple[FloatArray, FloatArray]:
     return fit.epp, fit.influence
 
 
-def _shares(skills: FloatArray, pairs: tuple[tuple[int, int], ...]) -> FloatArray:
-    """Share of resamples, (B, m), in which each player is best, and each A not above its B."""
-    best = skills >= skills.max(axis=1, keepdims=True) - _ROUND_OFF
-    first = np.mean(best / best.sum(axis=1, keepdims=True), axis=0)
+def _shares(skills: FloatArray, pairs: tuple[tuple[int, int], ...]) -> list[float]:
+    """Share of resamples, (B, m), in which each A is not above its B, equals by half."""
     gaps = [np.sign((skills[:, i] - skills[:, j]).round(9)) for i, j in pairs]
-    return np.concatenate(
-        [first, [float(np.mean(gap < 0) + np.mean(gap == 0) / 2) for gap in gaps]]
-    )
+    return [float(np.mean(gap < 0) + np.mean(gap == 0) / 2) for gap in gaps]
 
 
 def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) -> FloatArray:

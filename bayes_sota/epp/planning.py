@@ -12,7 +12,7 @@ those that are expected, the skills that were seen being drawn towards their mea
 .. math:: \Big[1 - \frac{\sum_i V_{ii} / m}{\sum_i \hat\beta_i^2 / (m - 1)}\Big]_+ \hat\beta
 
 (James & Stein). ``tests/epp/test_planning.py`` compares with simulated tournaments of the planned
-size, and with the standard errors of pilots of real data.
+size.
 """
 
 from dataclasses import dataclass
@@ -21,20 +21,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import OPEN_SHARE, Range, generator_of
+from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import one_thread
-from bayes_sota.core.parallel import followed
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.epp.fit import BradleyTerryFit
-from bayes_sota.epp.further_fits import fit_clusters
 
 STANDARD_ERROR = Range(0, 100, open_low=True)
 _DRAWS = 4_000
-_LEAST = 3  # rounds of a subset: two may agree by chance
-_SHARES = (0.25, 0.5, 0.75)
-_MULTIPLES = (2, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,21 +143,6 @@ def _of_rounds(fit: BradleyTerryFit, rounds: ArrayLike) -> FloatArray:
     return fit.overlap_of(np.asarray(rounds)) / np.asarray(rounds)
 
 
-def expected_error(fit: BradleyTerryFit, rounds: ArrayLike) -> FloatArray:
-    """Standard error of each skill from so many rounds, (..., m).
-
-    Examples
-    --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
-    >>> (fit.se / expected_error(fit, 80)).round(6).tolist()
-    [2.0, 2.0, 2.0]
-    """
-    share = _of_rounds(fit, rounds) / _of_rounds(fit, fit.data.n_clusters)
-    return fit.se * np.sqrt(share)[..., None]
-
-
 def _rounds_for(fit: BradleyTerryFit, errors: ArrayLike, targets: ArrayLike) -> FloatArray:
     """Rounds after which errors are no more than targets."""
     least = fit.overlap_of(1) - 1
@@ -188,99 +167,3 @@ def _rounds_for_best(
     with np.errstate(divide="ignore", invalid="ignore"):
         most = np.where(beyond > 0, gaps / beyond, np.inf).min(axis=1)
     return float(_rounds_for(fit, 1.0, np.quantile(most, 1 - probability, method="lower")))
-
-
-@dataclass(frozen=True, eq=False)
-class LearningPoint:
-    """What so many rounds tell.
-
-    Attributes
-    ----------
-    rounds : int
-        Rounds, or clusters of rounds.
-    se : float or None
-        Median standard error of the skills from random rounds, the mean of the subsets; None for
-        more rounds than there are.
-    predicted_se : float
-        The same expected from all rounds.
-    distance : float or None
-        Root mean square difference of the skills from those of all rounds.
-    reordered : float or None
-        Share of pairs of players in the other order than by all rounds.
-    n_infinite : int
-        Subsets that no finite skills explain, which got half a round of ties.
-    """
-
-    rounds: int
-    se: float | None
-    predicted_se: float
-    distance: float | None
-    reordered: float | None
-    n_infinite: int
-
-
-@one_thread()
-def learning_curve(
-    fit: BradleyTerryFit, repetitions: int = 20, *, random_seed: Seed = 0
-) -> list[LearningPoint]:
-    """Skills and standard errors of random parts of the rounds, and of more rounds.
-
-    Parameters
-    ----------
-    fit : BradleyTerryFit
-    repetitions : int
-        Subsets of a size: a quarter, half and three quarters of the rounds.
-    random_seed : int, SeedSequence, Generator or None
-
-    Raises
-    ------
-    InputError
-        As ``plan_rounds``.
-
-    Examples
-    --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([0.5, 0.0, -0.5], 40, random_seed=0))
-    >>> curve = learning_curve(fit, 10)
-    >>> [point.rounds for point in curve], round(curve[1].se / curve[1].predicted_se, 1)
-    ([10, 20, 30, 40, 80, 160], 1.0)
-    """
-    _check_rounds(fit)
-    Range(1, 10_000, whole=True).check(repetitions, "repetitions")
-    rng, total = generator_of(random_seed), fit.data.n_clusters
-    sizes = sorted({max(round(share * total), _LEAST) for share in _SHARES})
-    sizes = [size for size in sizes if size < total]
-    points = []
-    with followed(len(sizes) * repetitions, "parts of the rounds") as advance:
-        for size in sizes:
-            curve = []
-            for _ in range(repetitions):
-                curve.append(_of_part(fit, rng.permutation(total)[:size]))
-                advance()
-            points.append(_point(fit, size, np.array([row for row in curve if row])))
-    whole = np.array([[float(np.median(fit.se)), 0.0, 0.0, 0.0]])
-    points.append(_point(fit, total, whole))
-    return [*points, *(_point(fit, multiple * total, None) for multiple in _MULTIPLES)]
-
-
-def _of_part(fit: BradleyTerryFit, chosen: NDArray[np.intp]) -> list[float]:
-    """Standard error, distance, share of pairs in another order, and whether ties were added."""
-    part, players, infinite = fit_clusters(fit, chosen)
-    if part is None:  # ties only
-        return []
-    there = fit.epp[players] - fit.epp[players].mean()
-    above, were = (np.sign(x[:, None] - x) for x in (part.epp.round(9), there.round(9)))
-    reordered = float(np.mean((above * were < 0)[np.triu_indices(players.size, 1)]))
-    distance = float(np.mean((part.epp - there) ** 2))
-    return [float(np.median(part.se)), distance, reordered, float(infinite)]
-
-
-def _point(fit: BradleyTerryFit, size: int, estimates: FloatArray | None) -> LearningPoint:
-    """What so many rounds tell, by the means of their parts; of more than there are, nothing."""
-    predicted = float(np.median(expected_error(fit, size)))
-    if estimates is None:
-        return LearningPoint(size, None, predicted, None, None, 0)
-    se, square, reordered, infinite = estimates.mean(axis=0).tolist()
-    number = round(infinite * len(estimates))
-    return LearningPoint(size, se, predicted, float(np.sqrt(square)), reordered, number)

@@ -7,7 +7,7 @@ the artists back and measures that texts do not collide.
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from arviz_plots import PlotCollection
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, check_choice
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
@@ -31,12 +31,6 @@ from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import draws_of_players, epp_table, summarize_epp
 
-Contrast = Literal["simultaneous", "model"]
-_CONTRASTS = {
-    "simultaneous": "thin bar: all players at once",
-    "model": "marks: if matches were independent",
-}
-_MARK = 0.3  # half the height of an upright mark, in rows
 _TALLEST = 0.82  # of the bars of ranks, in rows
 
 
@@ -44,7 +38,6 @@ def plot_epp(
     result: BradleyTerryFit | xr.DataTree,
     *,
     ci_prob: float = 0.95,
-    contrast: Contrast | None = "simultaneous",
     most: int = 100,
     backend: str | None = None,
     plot_collection: PlotCollection | None = None,
@@ -54,8 +47,9 @@ def plot_epp(
 
     Filled blue dots are the players that may be the best, hollow grey ones those that some other
     is certainly better than: of a fit by ``tied_with_best``, of a posterior where the probability
-    of being the best is below ``(1 - ci_prob) / 2``. Below the EPP stands the probability of
-    beating an average player (Property 3.4 of the EPP paper).
+    of being the best is below ``(1 - ci_prob) / 2``. Thick bars are the interval of each player;
+    thin bars, which only a fit has, hold for all players at once. Below the EPP stands the
+    probability of beating an average player (Property 3.4 of the EPP paper).
 
     Parameters
     ----------
@@ -63,10 +57,6 @@ def plot_epp(
         A fit, or a result with ``epp`` in the group ``posterior``.
     ci_prob : float
         Probability of the intervals, and of the comparison with the best.
-    contrast : {"simultaneous", "model"}, optional
-        Of a fit, beside the thick bars, which are the interval of each player: thin bars, which
-        hold for all players at once; or upright marks, where the intervals of independent matches
-        end, which are too short. None draws neither, and a posterior has neither.
     most : int
         Players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
@@ -80,13 +70,13 @@ def plot_epp(
     -------
     PlotCollection
         Artists in ``viz``, each with the variable ``epp``: ``average``, and for each of "tied" and
-        "behind" that occurs ``interval_tied``, ``simultaneous_tied`` or ``model_tied`` (bars and
-        marks, NaN between them) and ``epp_tied`` (dots).
+        "behind" that occurs ``interval_tied``, ``simultaneous_tied`` (bars, NaN between them) and
+        ``epp_tied`` (dots).
 
     Raises
     ------
     InputError
-        An impossible ``ci_prob``, ``contrast`` or ``most``, or a result without skills.
+        An impossible ``ci_prob`` or ``most``, or a result without skills.
 
     Examples
     --------
@@ -99,29 +89,27 @@ def plot_epp(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     COUNT.check(most, "most")
-    if contrast is not None:
-        check_choice("contrast", contrast, Contrast)
     board = _leaderboard(result, ci_prob)
     drawn = board.head(most)
     meaning = f"thick bar: {100 * ci_prob:.3g}% interval of each"
-    if not isinstance(result, BradleyTerryFit):
-        contrast, meaning = None, f"posterior mean; {meaning}"
-    elif contrast is not None:
-        low, high = result.interval(ci_prob, contrast)[best_first(result.epp)[:most]].T
-        drawn, meaning = drawn.assign(low=low, high=high), f"{meaning}; {_CONTRASTS[contrast]}"
+    if isinstance(result, BradleyTerryFit):
+        low, high = result.interval(ci_prob, "simultaneous")[best_first(result.epp)[:most]].T
+        drawn, meaning = (
+            drawn.assign(low=low, high=high),
+            f"{meaning}; thin bar: all players at once",
+        )
+    else:
+        meaning = f"posterior mean; {meaning}"
     label = f"EPP, and the probability of beating an average player\n({meaning})"
     x = odds_axis(label, drawn.filter(["epp", "lower", "upper", "low", "high"]))
     where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
     panel, y = named_rows("epp", x, drawn, above=1.9, **where)
     panel.vline("average", 0.0, COLORS["prior"])
     for kind, here, heights, color in by_standing(drawn["tied"].to_numpy()):
-        rows, chosen = heights[:, None], drawn.iloc[here]
-        if contrast is not None:
+        chosen = drawn.iloc[here]
+        if "low" in chosen:
             thin = _inside(chosen[["low", "high"]], x)
-            if contrast == "model":  # upright marks at both ends
-                thin = thin.reshape(-1, 1)
-                rows = np.repeat(rows, 2, axis=0) + np.array([-_MARK, _MARK])
-            draw_bars(panel, f"{contrast}_{kind}", thin, rows, color, 0.9)
+            draw_bars(panel, f"simultaneous_{kind}", thin, heights[:, None], color, 0.9)
         thick = _inside(chosen[["lower", "upper"]], x)
         draw_bars(panel, f"interval_{kind}", thick, heights[:, None], color, 2.8)
         draw_dots(panel, f"epp_{kind}", chosen["epp"].to_numpy(), heights, color)
@@ -146,7 +134,7 @@ def plot_rank_distribution(
     Parameters
     ----------
     result : BradleyTerryFit or DataTree
-        A fit, or a result with ``rank`` or ``epp`` in the group ``posterior``.
+        A fit, or a result with ``epp`` in the group ``posterior``.
     ci_prob : float
         Probability of the intervals.
     most : int
@@ -222,9 +210,8 @@ def plot_win_matrix(
     Parameters
     ----------
     result : BradleyTerryFit or DataTree
-        A fit; a result with ``win_probability`` and ``epp`` in the group ``posterior`` or
-        ``point_estimate``; or one with ``epp`` in ``posterior`` alone, whose logistic win
-        probabilities are averaged over the draws.
+        A fit, or a result with ``epp`` in the group ``posterior``, whose win probabilities are
+        averaged over the draws.
     most : int
         Best players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
@@ -243,7 +230,7 @@ def plot_win_matrix(
     Raises
     ------
     InputError
-        A result without probabilities and skills, or an impossible ``most``.
+        A result without skills, or an impossible ``most``.
 
     Examples
     --------
@@ -285,25 +272,13 @@ def _best_players(
     """Names of the best players, their probabilities, and how many players there are."""
     if isinstance(result, BradleyTerryFit):
         names, epp, wins = list(result.players), result.epp, result.win_probabilities()
-    elif (held := _held(result)) is not None:
-        names, epp = [str(name) for name in held["player"].values], held["epp"].values
-        wins = held["win_probability"].transpose("player", "player_other").values
     else:
-        names, draws = draws_of_players(result, "epp")
+        names, draws = draws_of_players(result)
         order = best_first(draws.mean(axis=0))[:most]
         rows = [np.mean(expit(draws[:, [i]] - draws[:, order]), axis=0) for i in order]
         return [names[i] for i in order], np.stack(rows), len(names)
     order = best_first(epp)[:most]
     return [names[i] for i in order], wins[np.ix_(order, order)], len(names)
-
-
-def _held(tree: xr.DataTree) -> xr.Dataset | None:
-    """Skills and win probabilities that a result holds, their means over draws."""
-    for group in ("posterior", "point_estimate"):
-        if group in tree.children and "win_probability" in tree[group]:
-            dataset = tree[group].to_dataset()[["epp", "win_probability"]]
-            return dataset.mean([dim for dim in ("chain", "draw") if dim in dataset.dims])
-    return None
 
 
 def _whole_percent(p: float) -> str:
@@ -328,11 +303,9 @@ def _share(p: float) -> str:
 
 def _ranks_of_draws(tree: xr.DataTree, ci_prob: float) -> tuple[pd.DataFrame, FloatArray]:
     """Players with equal-tailed intervals of their ranks; probabilities of all ranks, (m, m)."""
-    held = "posterior" in tree.children and "rank" in tree["posterior"]
-    players, draws = draws_of_players(tree, "rank" if held else "epp")
+    players, draws = draws_of_players(tree)
     m = len(players)
-    ranks = draws if held else np.argsort(np.argsort(-draws, axis=1), axis=1) + 1
-    places = np.clip(np.rint(ranks).astype(np.intp) - 1, 0, m - 1) + m * np.arange(m)
+    places = np.argsort(np.argsort(-draws, axis=1), axis=1) + m * np.arange(m)
     shares = np.bincount(places.ravel(), minlength=m * m).reshape(m, m) / len(draws)
     middle = shares @ np.arange(1, m + 1)
     below, tails = np.cumsum(shares, axis=1), ((1 - ci_prob) / 2, (1 + ci_prob) / 2)

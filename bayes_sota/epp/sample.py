@@ -36,7 +36,7 @@ from bayes_sota.core.sample import (
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp.field import Field, checked_tables, join_tournaments
-from bayes_sota.epp.likelihoods import log_outcomes, ties_of
+from bayes_sota.epp.likelihoods import log_outcomes
 from bayes_sota.epp.models import build_model, field_of, skills_or_outcomes
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
@@ -90,7 +90,6 @@ def sample_epp(
     >>> tree = sample_epp(model, random_seed=0)  # doctest: +SKIP
     """
     field_of(model)
-    _check_number(predictive)
     spec = chosen_model(specification, "epp")
     tree = sample_completed(
         model,
@@ -114,7 +113,6 @@ def complete(
     *,
     predictive: int = 200,
     random_seed: Seed = DEFAULT_SEED,
-    **settings: Any,
 ) -> xr.DataTree:
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
 
@@ -127,16 +125,14 @@ def complete(
     data : ScoreTable, Matches, a sequence of one of them, or None
         What the model is of; None where the model is given, which holds them.
     model : pm.Model, optional
-        Default: that of the ``with`` block, else ``build_model(data, **settings)``.
+        Default: that of the ``with`` block, else ``build_model(data)``.
     predictive : int
         Number of tournaments to replicate for posterior predictive checks (Gelman, Meng & Stern
         1996): the players, rounds and matches of the observed ones, and skills of a draw. Their
-        deviance against the same skills, and their number of ties, say whether the model describes
-        the data. At most as many as there are predictive draws; 0 for no checks.
+        deviance against the same skills says whether the model describes the data. At most as many
+        as there are predictive draws; 0 for no checks.
     random_seed : int, SeedSequence or Generator, optional
         Of the draws from the prior and of the replicates.
-    **settings
-        Of ``build_model``, where no model is given.
 
     Returns
     -------
@@ -147,15 +143,14 @@ def complete(
         and what the model observes besides; ``log_likelihood`` of every round, or cluster of
         matches, or match; ``log_prior``, ``sample_stats``, ``constant_data``; ``predictive_check``
         with ``observed``, ``replicated`` (replicate, statistic) and ``p_value`` (statistic) of the
-        deviance and, with a model of ties, of the number of ties, and with ``wins`` (replicate,
-        player, player_other). Attributes: provenance, ``ties``, divergences, and ``notes`` on what
-        was thinned or left out.
+        deviance. Attributes: provenance, divergences, and ``notes`` on what was thinned or left
+        out.
 
     Raises
     ------
     InputError
         A trace of another model, other data or another schema, without variables of the model, or
-        with variables that a model is needed for; settings beside a model.
+        with variables that a model is needed for.
 
     Notes
     -----
@@ -172,13 +167,14 @@ def complete(
     >>> trace = pm.sample(model=model, random_seed=0)  # doctest: +SKIP
     >>> tree = bs.epp.complete(trace, table)  # doctest: +SKIP
     """
-    _check_number(predictive)
-    current = _given_model(model, data, settings)
+    current = model if model is not None else pm.Model.get_context(error_if_none=False)
+    if current is None and data is None:
+        raise InputError("complete needs the data or the model of the trace: both are missing")
     trace = _without_ranks(trace)
-    model = model_of(trace, current, lambda: build_model(data, **settings))
+    model = model_of(trace, current, lambda: build_model(data))
     field = field_of(model)
     if current is not None and data is not None:
-        same = join_tournaments(checked_tables(data), field.ties, ranked=field.ranked)
+        same = join_tournaments(checked_tables(data), ranked=field.ranked)
         if not field.observes(same):
             raise InputError(
                 "the data are not those of the model: their players, tournaments or outcomes differ"
@@ -189,7 +185,7 @@ def complete(
         likelihood = groups["log_likelihood"]
         others = likelihood[[name for name in likelihood if name != "match_counts"]]
         groups["log_likelihood"] = others.merge(log_likelihood_of(model, field, trace))
-    if predictive:
+    if predictive > 0:
         fresh = groups["posterior_predictive"]
         groups["predictive_check"] = replicate(model, field, trace, fresh, predictive)
     for name in ("posterior", "prior"):
@@ -198,30 +194,12 @@ def complete(
     libraries = ("inference_library", "inference_library_version")
     attributes: dict[str, Any] = {
         **describe_sampled(model, groups, seed),
-        "ties": ties_of(groups["posterior"]),
         **nuts,
         "method": "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown",
         **{name: str(said.get(name, "unknown")) for name in libraries},
         "notes": "; ".join(_notes(model, groups)),
     }
     return result_tree(groups, attributes)
-
-
-def _check_number(predictive: int) -> None:
-    if predictive < 0:
-        raise InputError(f"predictive is a number of tournaments, at least 0, got {predictive}")
-
-
-def _given_model(model: pm.Model | None, data: Any, settings: dict[str, Any]) -> pm.Model | None:
-    """The model of the argument or of the ``with`` block."""
-    chosen = model if model is not None else pm.Model.get_context(error_if_none=False)
-    if chosen is None and data is None:
-        raise InputError("complete needs the data or the model of the trace: both are missing")
-    if chosen is not None and settings:
-        raise InputError(
-            f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
-        )
-    return chosen
 
 
 def _without_ranks(trace: xr.DataTree) -> xr.DataTree:
@@ -318,29 +296,18 @@ def replicate(
     values = fresh["round_rank" if field.ranked else "match_counts"].values
     posterior = trace["posterior"].to_dataset().sel(draw=fresh["draw"])
     observed = field.counts()
-    m, size = len(field.players), chains * kept.size
-    keep_wins = 4 * size * m**2 <= LARGEST_GROUP
-    wins = np.empty((size if keep_wins else 0, m, m), np.float32)
-    statistics = np.empty((2, size, 2))  # observed and replicated
+    statistics = np.empty((chains * kept.size, 2))  # observed and replicated
     for at, (place, logs) in enumerate(_log_outcomes_by_draw(model, field, posterior)):
         counts = field.counts(values[place]) if field.ranked else values[place]
-        for row, table in enumerate((observed, counts)):
-            statistics[row, at] = field.deviance(table, logs), table[:, 1].sum()
-        if keep_wins:
-            wins[at] = field.wins(counts)
-    names = ["deviance"] if field.ties == "half" else ["deviance", "n_ties"]
-    seen, again = statistics[..., : len(names)]
+        statistics[at] = field.deviance(observed, logs), field.deviance(counts, logs)
+    seen, again = statistics[:, :1], statistics[:, 1:]
     over = ("replicate", "statistic")
     content: dict[str, Any] = {
         "observed": (over, seen),
         "replicated": (over, again),
         "p_value": ("statistic", np.mean((again > seen) + (again == seen) / 2, axis=0)),
     }
-    coords: dict[str, Any] = {"replicate": np.arange(size), "statistic": names}
-    if keep_wins:
-        content["wins"] = (("replicate", "player", "player_other"), wins)
-        coords |= {"player": list(field.players), "player_other": list(field.players)}
-    return xr.Dataset(content, coords=coords)
+    return xr.Dataset(content, {"replicate": np.arange(len(seen)), "statistic": ["deviance"]})
 
 
 def _notes(model: pm.Model, groups: dict[str, xr.Dataset]) -> Iterator[str]:
@@ -353,8 +320,6 @@ def _notes(model: pm.Model, groups: dict[str, xr.Dataset]) -> Iterator[str]:
     lacking = set(groups["observed_data"]) - set(groups["log_likelihood"])
     if lacking:
         yield f"no log_likelihood of {', '.join(sorted(map(str, lacking)))}: it would pass {limit}"
-    if "predictive_check" in groups and "wins" not in groups["predictive_check"]:
-        yield f"no wins of replicated tournaments: they would pass {limit}"
     if model.potentials:
         names = ", ".join(str(p.name) for p in model.potentials)
         yield f"draws from the prior do not know the potentials {names}"

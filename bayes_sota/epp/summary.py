@@ -1,35 +1,28 @@
-r"""Tables of leaderboards, and probabilities of a sampled EPP: shares and quantiles of its draws.
+"""Tables of leaderboards, of fits and of posterior draws.
 
-Of a pair the probability is the probability
-
-.. math:: p = \frac{1}{1 + e^{-(\beta_a - \beta_b)}}
-
-that A beats B in a new round, given that they do not tie. Two players are equivalent where
-:math:`|p - 1/2|` is at most a half width (region of practical equivalence, ROPE). Intervals are
-equal-tailed. Names in tables come from strangers and are shown as plain text.
+Intervals are equal-tailed. Names in tables come from strangers and are shown as plain text.
 ``tests/epp/test_summary.py`` compares with counting.
 """
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
-from bayes_sota.core.arguments import OPEN_SHARE, Range
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import joint_rank_sets
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import best_players, summarize
+from bayes_sota.core.summary import best_players, frame_of, summarize
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.counts import MatchKind
 from bayes_sota.epp.fit import AVERAGE_ELO, ELO_PER_EPP, BradleyTerryFit, two_players
 from bayes_sota.epp.further_fits import TournamentLeaderboard
-from bayes_sota.epp.likelihoods import log_outcomes, ties_of
 from bayes_sota.epp.rounds import bonferroni_critical
 
 if TYPE_CHECKING:
@@ -37,18 +30,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-_SEED = 0  # of deviations in a new tournament
 _PLAYED = {
     "same-round": "In every round each two players that have a score play once, the better score "
     "wins. ",
     "all-rounds": "Every score of a player meets every score of another, of all rounds, the better "
     "one wins. ",
     "listed": "",
-}
-_WINS = {
-    "half": "wins 73 % of the {}, a tie counted half, a gap of 2 88 %",
-    "davidson": "wins 73 % of the {} without a tie, a gap of 2 88 %",
-    "rao-kupper": "wins at least 73 % of the {} without a tie, a gap of 2 88 %",
 }
 CITED = (
     "EPP after Gosiewska, Woźnica and Biecek 2022, Interpretable meta-score for model performance"
@@ -66,34 +53,6 @@ _COLUMNS = {  # of the frame: title
     "p_best": "P(best)",
     "tied_with_best": "may be best",
 }
-_HALF_WIDTH = Range(0, 0.5, open_high=True)
-
-
-@dataclass(frozen=True)
-class WinProbability:
-    """Probability that A beats B, where they do not tie.
-
-    Attributes
-    ----------
-    mean, lower, upper : float
-        Posterior mean and interval.
-    p_tie : float
-        Posterior mean of the probability of a tie; 0 with ties as half.
-    """
-
-    mean: float
-    lower: float
-    upper: float
-    p_tie: float
-
-
-@dataclass(frozen=True)
-class EquivalenceProbabilities:
-    """Posterior probabilities that A is better, that both are equivalent, that B is better."""
-
-    a_better: float
-    equivalent: float
-    b_better: float
 
 
 def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
@@ -148,104 +107,20 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     return table.sort_values("mean", ascending=False, kind="stable")
 
 
-def epp_win_probability(
-    tree: "xr.DataTree", a: str, b: str, *, ci_prob: float = 0.95, new_tournament: bool = False
-) -> WinProbability:
-    r"""Probability that A beats B in a new round.
-
-    Parameters
-    ----------
-    tree : DataTree
-        From ``sample_epp``.
-    a, b : str
-        Players.
-    ci_prob : float
-        Probability of the interval.
-    new_tournament : bool
-        Whether the round is one of a tournament not seen yet, where both players deviate from their
-        skills as they do between the tournaments seen: the interval is that of the probability in
-        such a tournament.
-
-    Raises
-    ------
-    InputError
-        Unknown players, the same one twice, ``new_tournament`` with one tournament.
-
-    Examples
-    --------
-    >>> import arviz as az
-    >>> epp = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
-    >>> coords, dims = {"player": ["a", "b"]}, {"epp": ["player"]}
-    >>> chance = epp_win_probability(
-    ...     az.from_dict({"posterior": {"epp": epp}}, coords=coords, dims=dims), "a", "b"
-    ... )
-    >>> round(chance.mean, 2), chance.p_tie
-    (0.73, 0.0)
-    """
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    difference = difference_of_skills(tree, a, b)
-    if new_tournament:
-        if "tournament_sd" not in tree["posterior"]:
-            raise InputError("how tournaments differ is not known: the result is of one tournament")
-        spread = dataset_of(tree, "posterior")["tournament_sd"].values.ravel()
-        normal = np.random.default_rng(_SEED).standard_normal(difference.size)
-        difference = difference + np.sqrt(2) * spread * normal
-    win, p_tie = _outcomes(tree, difference)
-    lower, upper = np.quantile(win, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return WinProbability(float(win.mean()), float(lower), float(upper), p_tie)
-
-
-def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> EquivalenceProbabilities:
-    """Whether A is better than B, or so close that it makes no difference.
-
-    Parameters
-    ----------
-    tree : DataTree
-        From ``sample_epp``.
-    a, b : str
-        Players.
-    half_width : float
-        Two players are equivalent if one wins between 1/2 - half_width and 1/2 + half_width of the
-        rounds in which they do not tie.
-
-    Raises
-    ------
-    InputError
-        A half width outside [0, 1/2), unknown players, the same one twice.
-
-    Examples
-    --------
-    >>> import arviz as az
-    >>> epp = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
-    >>> coords, dims = {"player": ["a", "b"]}, {"epp": ["player"]}
-    >>> tree = az.from_dict({"posterior": {"epp": epp}}, coords=coords, dims=dims)
-    >>> epp_rope(tree, "a", "b", 0.05)
-    EquivalenceProbabilities(a_better=1.0, equivalent=0.0, b_better=0.0)
-    """
-    _HALF_WIDTH.check(half_width, "half_width")
-    win, _ = _outcomes(tree, difference_of_skills(tree, a, b))
-    better, worse = float(np.mean(win > 0.5 + half_width)), float(np.mean(win < 0.5 - half_width))
-    equivalent = float(np.mean(np.abs(win - 0.5) <= half_width))
-    return EquivalenceProbabilities(better, equivalent, worse)
-
-
-def draws_of_players(tree: "xr.DataTree", name: str = "epp") -> tuple[list[str], FloatArray]:
-    """Names, and posterior draws of a variable of the players, shape (draws, m).
+def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
+    """Names of the players, and posterior draws of their skills, shape (draws, m).
 
     Raises
     ------
     InputError
         If the result holds none.
     """
-    if "posterior" not in tree.children or name not in tree["posterior"]:
+    if "posterior" not in tree.children or "epp" not in tree["posterior"]:
         raise InputError(
-            f"this result has no draws of skills, there is no {name} in the group posterior: "
+            "this result has no draws of skills, there is no epp in the group posterior: "
             "sample_epp makes them"
         )
-    values = dataset_of(tree, "posterior")[name]
-    if set(values.dims) != {"chain", "draw", "player"}:
-        dims = ", ".join(map(str, values.dims))
-        raise InputError(f"draws of {name} have the dimensions chain, draw, player; got {dims}")
+    values = dataset_of(tree, "posterior")["epp"]
     values = values.transpose("chain", "draw", "player")
     players = [str(player) for player in values["player"].values]
     return players, np.asarray(values.values.reshape(-1, len(players)))
@@ -256,16 +131,6 @@ def difference_of_skills(tree: "xr.DataTree", a: str, b: str) -> FloatArray:
     players, skills = draws_of_players(tree)
     first, second = two_players(players, a, b)
     return skills[:, first] - skills[:, second]
-
-
-def _outcomes(tree: "xr.DataTree", difference: FloatArray) -> tuple[FloatArray, float]:
-    """Probability of a win where there is no tie, (draws,), and the mean probability of a tie."""
-    ties = ties_of(tree["posterior"])
-    if ties == "half":
-        return expit(difference), 0.0
-    p_tie = dataset_of(tree, "posterior")["p_tie"].values.ravel()
-    won, tied, lost = np.exp(log_outcomes(difference, p_tie, ties))
-    return won / (won + lost), float(tied.mean())
 
 
 def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
@@ -279,10 +144,10 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``deviance_p_value`` and ``n_ties_p_value``: shares of replicates at or above the data, None
-        without replicates and where matches that depend on each other have a weight, whose
-        replicates would be independent; ``loo``: elpd, se and p of ``az.loo``, ``n_bad_k`` (Pareto
-        k above its threshold) and ``of`` (what is left out: round, cluster, match), or None.
+        ``deviance_p_value``: share of replicates at or above the data, None without replicates and
+        where matches that depend on each other have a weight, whose replicates would be
+        independent; ``loo``: elpd, se and p of ``az.loo``, ``n_bad_k`` (Pareto k above its
+        threshold) and ``of`` (what is left out: round, cluster, match), or None.
 
     Examples
     --------
@@ -295,17 +160,14 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     >>> checks["loo"]["of"], checks["loo"]["n_bad_k"], checks["deviance_p_value"]
     ('round', 0, None)
     """
-    constant, shares = dataset_of(tree, "constant_data"), dict[str, Any]()
+    constant, deviance = dataset_of(tree, "constant_data"), None
     weighted = "likelihood_weight" in constant and "match_counts" in tree["observed_data"]
     if "predictive_check" in tree.children and not (
         weighted and (constant["likelihood_weight"] < 1).any()
     ):
-        check = dataset_of(tree, "predictive_check")
-        shares = dict(zip(check["statistic"].values, check["p_value"].values.tolist(), strict=True))
-    checks: dict[str, Any] = {
-        f"{name}_p_value": shares.get(name) for name in ("deviance", "n_ties")
-    }
-    return {**checks, "loo": _loo(tree) if "log_likelihood" in tree.children else None}
+        deviance = float(dataset_of(tree, "predictive_check")["p_value"].item())
+    loo = _loo(tree) if "log_likelihood" in tree.children else None
+    return {"deviance_p_value": deviance, "loo": loo}
 
 
 def _loo(tree: "xr.DataTree") -> dict[str, Any]:
@@ -323,9 +185,7 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
     }
 
 
-def describe_skills(
-    rows: Sequence[dict[str, Any]], ci_prob: float, matches: MatchKind, ties: str = "half"
-) -> Report:
+def describe_skills(rows: Sequence[dict[str, Any]], ci_prob: float, matches: MatchKind) -> Report:
     """Report of the skills of players, best first.
 
     Parameters
@@ -340,17 +200,16 @@ def describe_skills(
         Probability of the intervals.
     matches : {"same-round", "all-rounds", "listed"}
         Which matches were counted.
-    ties : {"half", "davidson", "rao-kupper"}
-        Model of ties.
     """
     texts = [_texts(row) for row in rows]
     columns = {name: title.format(ci_prob) for name, title in _COLUMNS.items() if name in rows[0]}
     leading = (_said(text, ci_prob) for text in texts if text["rank"] == "1")
     said = [*_may_be_best(rows, ci_prob), *leading]
-    wins = _WINS[ties].format("rounds" if matches == "same-round" else "matches")
+    contests = "rounds" if matches == "same-round" else "matches"
     skill = (
-        f"{_PLAYED[matches]}A gap of 1 in EPP {wins}; 0 is the average player, 1500 in Elo, where "
-        "a gap of 400 is odds of 10 to 1."
+        f"{_PLAYED[matches]}A gap of 1 in EPP wins 73 % of the {contests}, a tie counted half, a "
+        "gap of 2 88 %; 0 is the average player, 1500 in Elo, where a gap of 400 is odds of 10 to "
+        "1."
     )
     pairs = (
         f"The {ci_prob:.0%} interval is of each player alone, as are thick bars of a figure; thin "
@@ -361,7 +220,7 @@ def describe_skills(
     )
     return Report(
         content={"players": [_player(row) for row in rows]},
-        make_frame=lambda: _frame(rows),
+        make_frame=partial(frame_of, rows),
         tables=[Table([*columns.values()], [[text[k] for k in columns] for text in texts])],
         sentences=said,
         paragraph=[*said, skill],
@@ -449,7 +308,7 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
         **summary[["p_best", "p_best_mcse"]],
     }
     kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
-    return describe_skills(_rows(columns), ci_prob, kind, str(result.attrs["ties"]))
+    return describe_skills(_rows(columns), ci_prob, kind)
 
 
 def tournaments_table(
@@ -462,7 +321,7 @@ def tournaments_table(
         for board in leaderboards
         for row in _rows(_estimates(board, ci_prob))
     ]
-    kinds = {board.matches for board in leaderboards}
+    kinds = {board.kind for board in leaderboards}
     kind = kinds.pop() if len(kinds) == 1 else "listed"
     return describe_skills(rows, ci_prob, kind)
 
@@ -492,12 +351,6 @@ def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
     order = np.argsort(-np.asarray(columns["epp"]), kind="stable")
     cells = [np.asarray(values, object)[order].tolist() for values in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
-
-
-def _frame(rows: Sequence[dict[str, Any]]) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame(rows)
 
 
 def _player(row: dict[str, Any]) -> dict[str, Any]:

@@ -5,18 +5,18 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit
 
-from bayes_sota.core.arguments import DEFAULT_SEED, refuse_unused
-from bayes_sota.core.priors import FixedCorrelation
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose, how_drawn, seed_of, summarize_draws
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import as_sentences, chance, counted, p_value
-from bayes_sota.core.types import Seed
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit
@@ -25,19 +25,16 @@ from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
 from bayes_sota.epp.summary import (
     check_epp,
     difference_of_skills,
-    epp_rope,
     epp_table,
-    epp_win_probability,
     tournaments_table,
 )
-from bayes_sota.epp.variants import Submissions, private_variants_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 _FEW_ROUNDS = 6
-_LUCKS = (0.3, 0.6, 0.9)  # of the choice among private variants
+_SEED = 0  # of deviations in a new tournament
 _OVERLAP = (
     "rounds look like splits of one data set, whose training sets overlap: intervals are about "
     "these splits; --test-fraction (.1 for 10-fold cross-validation) allows for the overlap"
@@ -71,7 +68,7 @@ def _described(
     how : str
         How the skills were estimated.
     findings : sequence of str
-        Quality, comparisons of players and private variants in words.
+        Quality and comparisons of players in words.
     reasons : sequence of str
         Why the result cannot be trusted; empty where it can.
     """
@@ -98,7 +95,6 @@ def report_fit(
     *,
     ci_prob: float = 0.95,
     pairs: Pairs = (),
-    best_of: Sequence[tuple[str, Submissions]] = (),
     repetitions: int | None = None,
     reading: Sequence[str] = (),
     random_seed: Seed = None,
@@ -112,20 +108,17 @@ def report_fit(
         Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare (``fit.test``).
-    best_of : sequence of (str, Submissions)
-        Players who are the best of several private variants, and of how many
-        (``private_variants_of``).
     repetitions : int, optional
         Of ``leaderboard_quality``; 0 leaves the deviance untested.
     reading : sequence of str
         Notes on how the data were read.
     random_seed : int, SeedSequence or Generator, optional
-        Only where something is drawn; default 0.
+        Default 0.
 
     Raises
     ------
     InputError
-        Unknown players, and arguments without effect.
+        Unknown players.
 
     Examples
     --------
@@ -137,17 +130,11 @@ def report_fit(
     ('simulated: 3 players, 30 rounds', True)
     """
     reason = not_comparable(fit.data)
-    if reason:
-        unused = {"repetitions": repetitions or None}
-        refuse_unused(f"a deviance that is not tested, as {reason}", unused)
     tested = repetitions != 0 and not reason
-    if not tested and not best_of:
-        refuse_unused("what is computed without draws", {"random_seed": random_seed})
     tests = [asdict(fit.test(a, b, ci_prob)) for a, b in pairs]
     rng, seed = resolve_seed(DEFAULT_SEED if random_seed is None else random_seed)
     quality = leaderboard_quality(fit, repetitions=repetitions, random_seed=rng) if tested else None
     table = epp_table(fit, ci_prob)
-    variants = [_variant(fit, player, n, ci_prob, rng) for player, n in best_of]
     every = ", all-rounds matches" if fit.kind == "all-rounds" else ""
     content = {
         "title": _title(fit.data) + every,
@@ -164,16 +151,15 @@ def report_fit(
         "penalty": fit.penalty,
         "tests": tests,
         "test": tests[0] if tests else None,
-        "private_variants": variants,
         "reading": list(reading),
         "notes": _remarks(fit) + ([f"the deviance is not compared: {reason}"] if reason else []),
         "prob": ci_prob,
-        "seed": int(seed) if seed.isdigit() and (quality or best_of) else None,
+        "seed": int(seed) if seed.isdigit() and quality else None,
     }
     sentences = (_deviance_sentence(content), *map(_test_sentence, tests))
     how = f"maximum likelihood, standard errors clustered, {fit.kind} matches"
     how += "" if content["seed"] is None else f", seed {content['seed']}"
-    return _described(table, content, how, (*sentences, *map(_variant_sentence, variants)))
+    return _described(table, content, how, sentences)
 
 
 def report_tournaments(
@@ -198,7 +184,7 @@ def report_tournaments(
     >>> from bayes_sota.epp.further_fits import fit_tournaments
     >>> leaderboards = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
     >>> report_tournaments(leaderboards).tables[0].title
-    '1 tournaments, 3 players'
+    '3 players in 1 tournament'
     """
     table = tournaments_table(leaderboards, ci_prob)
     notes = list(reading)
@@ -212,13 +198,13 @@ def report_tournaments(
             f"the first is {infinite[0]}"
         )
     content = {
-        "title": f"{len(leaderboards):,} tournaments, {len(table.frame):,} players",
+        "title": _title_of_several(leaderboards),
         "tournaments": [
             {
                 "tournament": board.tournament,
                 "deviance": board.deviance,
                 "df": board.deviance_df,
-                "paper_standardized_deviance": board.paper_standardized_deviance,
+                "paper_standardized_deviance": board.paper["standardized_deviance"],
                 "connected": board.connected,
             }
             for board in leaderboards
@@ -236,7 +222,6 @@ def report_draws(
     *,
     ci_prob: float = 0.95,
     pairs: Pairs = (),
-    rope: float | None = None,
     test_fraction: float | None = None,
     reading: Sequence[str] = (),
 ) -> Report:
@@ -252,24 +237,19 @@ def report_draws(
         Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare.
-    rope : float, optional
-        Half width of equivalence of the pairs (``epp_rope``).
     test_fraction : float, optional
         As in ``build_model``.
     reading : sequence of str
         Notes on how the data were read.
     """
     table, checks, diagnostics = epp_table(tree, ci_prob), check_epp(tree), diagnose(tree)
-    tests = [_compared(tree, a, b, rope, ci_prob) for a, b in pairs]
-    ties = str(tree.attrs["ties"])
+    tests = [_compared(tree, a, b, ci_prob) for a, b in pairs]
     splits = any(getattr(table, "scheme", "") == "model/cv" for table in tables)
     notes = _missing(tables) + [_RANKINGS] * ("round_rank" in tree["observed_data"])
     notes += [_OVERLAP] * (splits and test_fraction is None)
     several = len(tables) > 1
     content = {
-        "title": (f"{len(tables):,} tournaments" if several else _title(tables[0]))
-        + ", Bayesian"
-        + ("" if ties == "half" else f", ties by {ties}"),
+        "title": (_title_of_several(tables) if several else _title(tables[0])) + ", Bayesian",
         "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
         **table.content,
         **({"tournaments": _skills_by_tournament(tree, tables, ci_prob)} if several else {}),
@@ -293,6 +273,12 @@ def _title(data: ScoreTable | Matches) -> str:
         clusters = f" in {counted(data.n_clusters, 'cluster')}" if data.clustered else ""
         size = f"{counted(data.n_matches, 'match', 'matches')}{clusters}"
     return f"{data.tournament}: {counted(data.n_players, 'player')}, {size}"
+
+
+def _title_of_several(boards: Sequence[ScoreTable | Matches | TournamentLeaderboard]) -> str:
+    """Players of the same name are one player."""
+    players = {name for board in boards for name in board.players}
+    return f"{counted(len(players), 'player')} in {counted(len(boards), 'tournament')}"
 
 
 def _missing(tables: Sequence[ScoreTable | Matches]) -> list[str]:
@@ -337,55 +323,36 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
     return remarks
 
 
-def _variant(
-    fit: BradleyTerryFit, player: str, number: Submissions, ci_prob: float, rng: np.random.Generator
-) -> dict[str, Any]:
-    published = partial(private_variants_of, fit, player, number)
-    variants = published(random_seed=rng)
-    assumed = [
-        [luck, published(submission_luck=FixedCorrelation(luck), draws=1).mean] for luck in _LUCKS
-    ]
-    place = fit.data.player_index(player)
-    others = np.delete(fit.epp, place)
-    return {
-        "player": player,
-        "submissions": ":".join(map(str, number)) if isinstance(number, tuple) else str(number),
-        "epp": float(fit.epp[place]),
-        "winner_skill": {
-            "mean": variants.mean,
-            "sd": variants.sd,
-            "interval": list(variants.interval(ci_prob)),
-        },
-        "sensitivity": assumed,
-        "rank_shown": int(fit.rank[place]),
-        "rank": 1 + int(np.sum(others > variants.mean)),
-    }
+def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, Any]:
+    """Difference of two players' skills, and how likely A beats B in a new round.
 
-
-def _compared(
-    tree: "xr.DataTree", a: str, b: str, rope: float | None, ci_prob: float
-) -> dict[str, Any]:
-    """Difference of two players' skills, and who wins."""
-    win = epp_win_probability(tree, a, b, ci_prob=ci_prob)
+    In a tournament not seen yet both players deviate from their skills as they do between the
+    tournaments seen.
+    """
     difference = difference_of_skills(tree, a, b)
     gap = summarize_draws(difference, ci_prob)
+    win, interval = _win_probability(difference, ci_prob)
     compared: dict[str, Any] = {
         "players": [a, b],
         "difference": gap["mean"],
         "se": gap["sd"],
         "interval": gap["interval"],
         "p_better": float(np.mean(difference > 0)),
-        "win_probability": win.mean,
-        "win_probability_interval": [win.lower, win.upper],
-        "p_tie": win.p_tie,
+        "win_probability": win,
+        "win_probability_interval": interval,
     }
     if "tournament_sd" in tree["posterior"]:
-        new = epp_win_probability(tree, a, b, ci_prob=ci_prob, new_tournament=True)
-        interval = [new.lower, new.upper]
-        compared["new_tournament"] = {"win_probability": new.mean, "interval": interval}
-    if rope is not None:
-        compared["rope"] = {"half_width": rope, **asdict(epp_rope(tree, a, b, rope))}
+        spread = dataset_of(tree, "posterior")["tournament_sd"].values.ravel()
+        normal = np.random.default_rng(_SEED).standard_normal(difference.size)
+        win, interval = _win_probability(difference + np.sqrt(2) * spread * normal, ci_prob)
+        compared["new_tournament"] = {"win_probability": win, "interval": interval}
     return compared
+
+
+def _win_probability(difference: FloatArray, ci_prob: float) -> tuple[float, list[float]]:
+    win = expit(difference)
+    ends = np.quantile(win, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+    return float(win.mean()), ends.tolist()
 
 
 def _skills_by_tournament(
@@ -442,21 +409,4 @@ def _test_sentence(test: dict[str, Any]) -> str:
     line += f"wins with probability {win} ({low} to {high})"
     if "points" in test:
         line += f" by the skills, won {test['points']:g} of their {test['n_matches']:,} matches"
-    if "rope" in test:
-        better, equal, worse = (
-            chance(test["rope"][name]) for name in ("a_better", "equivalent", "b_better")
-        )
-        line += f"; better {better}, equivalent {equal}, worse {worse}"
     return line
-
-
-def _variant_sentence(variant: dict[str, Any]) -> str:
-    skill = variant["winner_skill"]
-    low, high = skill["interval"]
-    assumed = ", ".join(f"{mean:.2f} at {luck:g}" for luck, mean in variant["sensitivity"])
-    return (
-        f"{variant['player']} as the best of {variant['submissions']} private variants: "
-        f"EPP {skill['mean']:z.2f} ({low:z.2f} to {high:z.2f}) instead of {variant['epp']:z.2f}, "
-        f"rank {variant['rank']} instead of {variant['rank_shown']}; by lambda, how far luck "
-        f"chose the variant: {assumed}"
-    )

@@ -31,11 +31,10 @@ from scipy.special import betaincinv
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, shown
+from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 
-FEWEST = 10
-"""Configurations that a family has at least."""
+_FEWEST = 10  # configurations that a family has at least
 _TOP = 0.25  # share of a family that is its tail
 _SHAPES = np.linspace(-1.0, 0.5, 31)
 _MEANS = np.linspace(-1.0, 0.5, 16)
@@ -68,27 +67,6 @@ class TuningPromise:
     best: float
     p_beats_best: float
     shape: float
-
-
-def families_of(players: Sequence[str], separator: str) -> tuple[str, ...]:
-    """Family of each player: what stands before the separator.
-
-    Raises
-    ------
-    InputError
-        A name without it.
-
-    Examples
-    --------
-    >>> families_of(["gbm_17", "glmnet_3"], "_")
-    ('gbm', 'glmnet')
-    """
-    if not separator:
-        raise InputError("family_separator is what stands after the family, such as _")
-    without = [name for name in players if name.find(separator) < 1]
-    if without:
-        raise InputError(f"player {shown(without[0])} has no family before {shown(separator)}")
-    return tuple(name.partition(separator)[0] for name in players)
 
 
 def tuning_promise(
@@ -137,11 +115,11 @@ def tuning_promise(
         raise InputError(f"skills must be {len(families)} finite numbers, one for each family name")
     names = np.array(list(map(str, families)))
     own = {name: values[names == name] for name in dict.fromkeys(names.tolist())}
-    large = {name: x for name, x in own.items() if x.size >= FEWEST}
+    large = {name: x for name, x in own.items() if x.size >= _FEWEST}
     if not large:
         largest = max((x.size for x in own.values()), default=0)
         raise InputError(
-            f"no family has {FEWEST} configurations, which a tail is learnt from; the largest has "
+            f"no family has {_FEWEST} configurations, which a tail is learnt from; the largest has "
             f"{counted(largest, 'configuration')}"
         )
     tails = {name: _Tail.of(x) for name, x in large.items() if np.diff(np.sort(x)[-2:])[0] > _TINY}

@@ -46,10 +46,31 @@ from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import cluster_weight, count_cells, order_rounds, rows_of_rounds
 from bayes_sota.epp.simulate import leaderboard_quality, simulate_tournament
-from bayes_sota.epp.tuning import families_of, tuning_promise
+from bayes_sota.epp.tuning import tuning_promise
 
 LEVEL, ROUNDS, SEED = 0.05, 20, 20_261_121
 Truths = dict[str, float]
+
+
+def drawn(
+    skills: np.ndarray, rounds: int, law: str, seed: Any, step: float | None = None,
+    overlap: float = 0.0,
+) -> ScoreTable:  # fmt: skip
+    """Scores about the skills by a law with the spread of Gumbel's.
+
+    A share ``overlap`` of the variance of a player's deviations is common to all rounds.
+    """
+    rng = np.random.default_rng(seed)
+    laws = {
+        "gumbel": lambda shape: rng.gumbel(size=shape),
+        "normal": lambda shape: rng.standard_normal(shape) * np.pi / np.sqrt(6),
+        "student": lambda shape: rng.standard_t(4, shape) * np.pi / np.sqrt(12),
+    }
+    own = laws[law]((rounds, len(skills)))
+    if overlap:
+        own = np.sqrt(1 - overlap) * own + np.sqrt(overlap) * laws[law](len(skills))
+    scores = skills + own
+    return ScoreTable(scores if step is None else np.round(scores / step) * step)
 
 
 @dataclass(frozen=True)
@@ -72,8 +93,7 @@ class Shape:
         skills = self.skills(players)
         if not self.spread or (self.law == "gumbel" and self.step is None):
             return skills
-        settings = {"law": self.law, "step": self.step, "random_seed": SEED}
-        epp = fit_epp(simulate_tournament(skills, 40_000, **settings)).epp
+        epp = fit_epp(drawn(skills, 40_000, self.law, SEED, self.step)).epp
         return np.array([epp[skills == skill].mean() for skill in skills])
 
 
@@ -128,8 +148,7 @@ def sized(
     shape: Shape, players: int, kind: Any, truth: np.ndarray, seed: Any, ranks: bool
 ) -> Truths:
     """One tournament: three rejections, coverage of one skill, of all, of all ranks."""
-    given = {"law": shape.law, "step": shape.step, "overlap": shape.overlap, "random_seed": seed}
-    table = simulate_tournament(shape.skills(players), ROUNDS, **given)
+    table = drawn(shape.skills(players), ROUNDS, shape.law, seed, shape.step, shape.overlap)
     try:
         fit = fit_epp(table, kind, test_fraction=shape.test_fraction)
     except InfiniteEstimateError:
@@ -160,7 +179,7 @@ def size(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
 def data_of(table: ScoreTable, likelihood: str) -> dict[str, np.ndarray]:
     """What changes in a compiled model from one tournament to another."""
     ranks = ranks_of_rounds(table.oriented)
-    if likelihood == "plackett-luce":
+    if likelihood == "auto":
         return {"round_order": order_rounds(ranks).order}
     rows = rows_of_rounds(ranks)
     pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
@@ -174,7 +193,7 @@ def bayes(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
 
     from bayes_sota.epp.models import build_model
 
-    for m, likelihood in product(options.players, ("plackett-luce", "matches")):
+    for m, likelihood in product(options.players, ("auto", "matches")):
         template = simulate_tournament(np.zeros(m), ROUNDS, random_seed=0)
         model = build_model(template, likelihood=likelihood, centred=False)
         compiled = nutpie.compile_pymc_model(model)
@@ -182,11 +201,11 @@ def bayes(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
             skills = np.random.default_rng(m).standard_normal(m) * (spread == "spread")
             skills = truth = skills - skills.mean()
             if law != "gumbel" and spread == "spread":
-                truth = fit_epp(simulate_tournament(skills, 20_000, law=law, random_seed=1)).epp
+                truth = fit_epp(drawn(skills, 20_000, law, 1)).epp
             judged, divergences = [], 0
             for number in range(options.bayes):
                 seed = np.random.SeedSequence((SEED, number))
-                table = simulate_tournament(skills, ROUNDS, law=law, random_seed=seed)
+                table = drawn(skills, ROUNDS, law, seed)
                 trace = nutpie.sample(
                     compiled.with_data(**data_of(table, likelihood)), draws=500, tune=500,
                     chains=2, cores=1, seed=number, progress_bar=False, target_accept=0.9,
@@ -249,7 +268,7 @@ def tuning(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """One row per number of configurations seen and new: what was said, what is true."""
     path = Path(os.environ["BAYES_SOTA_DATA"]) / "openml_epp" / "epp_34_datasets.csv.gz"
     boards = pd.read_csv(path)
-    boards["family"] = families_of(boards["model"], "_")
+    boards["family"] = boards["model"].str.partition("_")[0]
     for n, more in ((10, 10), (10, 20), (20, 20), (50, 50), (100, 100), (20, 100)):
         rng, rows = np.random.default_rng(SEED), []
         for (dataset, board), _ in product(boards.groupby("dataset"), range(4)):

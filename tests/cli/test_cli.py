@@ -307,5 +307,5 @@ def test_an_option_of_other_commands_is_answered_with_these(
     code, _, error = run(capsys, "board", "x.csv", "--pair", "a", "b")
     assert code == 2
     assert "'--pair' here; bayes-sota claim responses and bayes-sota claim plan take it" in error
-    assert "'--more' here; bayes-sota epp takes it" in run(capsys, "score", "--more", "3")[2]
+    assert "'--plan' here; bayes-sota epp takes it" in run(capsys, "score", "--plan", "3")[2]
     assert "--prob" in run(capsys, "board", "x.csv", "--frob", "0.9")[2]  # as click guesses

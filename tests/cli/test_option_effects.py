@@ -99,7 +99,7 @@ SLOW = (
     "claim selection {answers.csv} --seed 1",
     "epp {rounds.csv} --repetitions 20 --seed 1",
     "epp {battles.csv} --repetitions 0",
-    "epp {rounds.csv} --plan 0.2 --repetitions 2 --seed 1",
+    "epp {rounds.csv} --plan 0.2",
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
     "--group-column data --repetitions 0",
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
@@ -122,9 +122,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--draws": ("6000", "70"), "--drop-above": ("0.89",), "--gap": ("0.03",),
     "--group-by": ("topic",), "--group-column": ("data",), "--item-column": ("item", "a"),
     "--label-column": ("gold", "a"), "--leave-out": ("x", "a"), "--level": ("0.2",),
-    "--local-rope": ("0.4",),
-    "--family-separator": ("_",), "--lower-is-better-in": ("r1", "f1"), "--margin": ("0.5",),
-    "--maximum": ("0.91",), "--more": ("5",),
+    "--margin": ("0.5",), "--maximum": ("0.91",),
     "--mean": ("0.82 0.8",),
     "--metric": ("accuracy", "auc", "score"), "--model": ("obesity-risk-maximum", "leaderboard"),
     "--n-classes": ("4",), "--n-positive": ("60", "22"), "--n-test": ("400", "1000"),
@@ -155,9 +153,9 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--threshold": ("0.7",),
 }  # fmt: skip
 OWN = {  # of one command
-    ("epp", "--best-of"): ("a 3",), ("epp", "--draws"): ("100",), ("epp", "--metric"): ("x",),
+    ("epp", "--draws"): ("100",),
     ("claim responses", "--metric"): ("x",), ("score", "--metric"): ("pass@2",),
-    ("score", "--n-test"): ("60",), ("epp", "--rope"): ("0.1",),
+    ("score", "--n-test"): ("60",),
     ("maximum", "--classifiers"): ("25",), ("maximum", "--n-test"): ("70", "400"),
     ("claim classification", "--odds-ratio"): ("9 1",), ("claim plan", "--sd"): ("0.2 0.1",),
     ("claim plan", "--pair"): ("y z",),
@@ -170,8 +168,7 @@ OWN = {  # of one command
     ("maximum", "--correlation"): ("0.4",), ("maximum", "--pairwise-correlation"): ("0.35",),
 }  # fmt: skip
 READ = {
-    "--private-file": "private.csv", "--sds": "sds.csv", "--player-covariates": "players.csv",
-    "--round-covariates": "tasks.csv", "--responses": "answers.csv",
+    "--private-file": "private.csv", "--responses": "answers.csv",
     "--pilot": "exam.csv", "--data": ".", "--other-folds": "repeats3.csv", "--truth": "tested.csv",
 }  # fmt: skip
 ENDINGS = {

@@ -63,8 +63,6 @@ def test_every_command_says_which_files_it_reads_and_writes(
         ("claim responses INPUT other.csv --output OUTPUT", "b.nc"),
         ("claim batch INPUT --table OUTPUT", "b.csv"),
         ("epp INPUT --table OUTPUT", "b.csv"),
-        ("epp other.csv --sds INPUT --table OUTPUT", "b.csv"),
-        ("epp other.csv --player-covariates INPUT --figure OUTPUT", "b.pdf"),
     ],
 )
 def test_what_is_read_is_not_written_over(

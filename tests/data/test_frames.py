@@ -28,7 +28,7 @@ from bayes_sota.data import (
     read_test_scores,
 )
 from bayes_sota.data.files.opening import table_of_frame
-from bayes_sota.epp import read_means, read_tournaments
+from bayes_sota.epp import read_tournaments
 
 ROOMS = [getattr(bayes_sota, room) for room in bayes_sota.__all__ if room.islower()]
 _RUNS = FoldScores([[[0.8, 0.9]], [[0.7, 0.8]]], learners=["a", "b"])
@@ -63,10 +63,6 @@ READERS: dict[str, tuple[dict[str, list[Any]], Callable[[Any], Any]]] = {
     "read_tournaments": (
         {"round": [1, 2, 3], "x": [0.5, 0.25, 1.0], "y": [0.5, 0.5, 0.75]},
         lambda x: read_tournaments(x)[0][0].scores,
-    ),
-    "read_means": (
-        {"round": [1, 2, 3], "x": [0.5, 0.25, 1.0], "y": [0.5, 0.5, 0.75]},
-        lambda x: read_means(x, x)[0],
     ),
     "read_claims": (
         {"accuracy_a": [0.91], "accuracy_b": [0.88], "n_test": [100]},

@@ -43,10 +43,9 @@ def long_file(folder: Path, tournaments: int) -> Path:
 
 
 def test_the_result_is_written(capsys, scores: Path, tmp_path: Path) -> None:
-    asked = ("--repetitions", "0", "--output", tmp_path / "r.nc", "--best-of", "a", "5:20")
-    code, out, error = run(capsys, scores, *asked)
+    asked = ("--repetitions", "0", "--output", tmp_path / "r.nc")
+    code, _, error = run(capsys, scores, *asked)
     assert (code, error) == (0, "")
-    assert "a as the best of 5:20 private variants" in out
     tree = bs.read_result(tmp_path / "r.nc")
     fit = bs.fit_epp(bs.read_scores(scores))
     assert tree["point_estimate"]["epp"].values.tolist() == fit.epp.tolist()
@@ -81,7 +80,28 @@ def test_several_tournaments(capsys, tmp_path: Path) -> None:
     assert bs.read_result(tmp_path / "r.nc")["point_estimate"]["epp"].shape == (2, 3)
 
 
-def test_battles_and_local_rope(capsys, tmp_path: Path) -> None:
+def test_a_player_of_several_tournaments_is_one_player(capsys, tmp_path: Path) -> None:
+    """Counted once in the title, the paragraph and on the page, and by ``inspect``."""
+    path, page = long_file(tmp_path, 3), tmp_path / "page.html"
+    found = json.loads(run(capsys, path, *SEVERAL, "--json", "--report", page)[1])
+    assert found["title"] == "3 players in 3 tournaments"
+    for shown in (json.dumps(found), page.read_text(encoding="utf-8")):
+        assert "9 players" not in shown
+    named = tmp_path / "named.csv"
+    _, *lines = path.read_text().splitlines(keepends=True)
+    named.write_text("".join(["tournament,player,round,score\n", *lines]))
+    with pytest.raises(SystemExit):
+        main(["inspect", str(named), "--json"])
+    held = json.loads(capsys.readouterr().out)
+    assert (held["kind"], held["n_classifiers"]) == ("rounds", 3)
+    assert "named.csv has scores of 3 players in 3 tournaments." in held["text"]
+    other = tmp_path / "other.csv"  # players who are not in every tournament
+    other.write_text(path.read_text().replace("d2,m_0", "d2,x"))
+    found = json.loads(run(capsys, other, *SEVERAL, "--json")[1])
+    assert found["title"] == "4 players in 3 tournaments"
+
+
+def test_battles_in_clusters(capsys, tmp_path: Path) -> None:
     battles = tmp_path / "battles.csv"
     battles.write_text(
         "model_a,model_b,winner,prompt\n"
@@ -93,12 +113,6 @@ def test_battles_and_local_rope(capsys, tmp_path: Path) -> None:
     )
     assert code == 0
     assert json.loads(out)["matches"] == "listed"
-    means, deviations = tmp_path / "means.csv", tmp_path / "sds.csv"
-    means.write_text("task,a,b\nx,.9,.8\ny,.7,.75\nz,.6,.61\n")
-    deviations.write_text("task,a,b\nx,.1,.1\ny,.1,.1\nz,.1,.1\n")
-    code, out, _ = run(capsys, means, "--sds", deviations, "--json", "--repetitions", "0")
-    assert code == 0
-    assert json.loads(out)["players"][0]["player"] == "a"
 
 
 SCORES = "task,a,b\nx,1,2\ny,2,1\nz,1,2\n"
@@ -114,21 +128,16 @@ WRONG = [
     (NEVER_LOST.replace("task", "") + "z,3,2,1\n", (), "say --players rows if it is the other"),
     (NEVER_LOST.replace("task", ""), (), "say --players rows or --players columns"),
     ("", (), "empty"),
-    (TWICE, (*SEVERAL, "--test", "a", "bb"), "--test has no effect on several tournaments"),
+    (TWICE, (*SEVERAL, "--plan", "0.2"), "--plan is for one tournament; there are 2"),
+    (TWICE, (*SEVERAL, "--figure", "f.png"), "there is no figure of several tournaments"),
+    (SCORES, ("--plan", "0.2", "--figure", "f.png"), "there is no figure of a plan"),
     ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), "did you mean 'vit'?"),
-    (SCORES, ("--model", "epp"), "--model is for the Bayesian model: add --bayes"),
-    (SCORES, ("--bayes", "--model", "items"), "models for skill over rounds: epp, epp-close-pl"),
+    (SCORES, ("--bayes", "--model", "items"), "models for skill over rounds: epp"),
     (SCORES, ("--figure-kind", "matrix"), "--figure-kind needs --figure"),
-    (
-        SCORES,
-        ("--best-of", "a", "ten"),
-        "N of --best-of takes a whole number or a range A:B",
-    ),
     (SCORES, ("--bayes", "--draws", "10"), "--draws must be a whole number from 100"),
     (SCORES, ("--bayes", "--test", "a", "f"), "no player 'f'"),
-    (SCORES, ("--bayes", "--repetitions", "9"), "--repetitions is for maximum likelihood"),
-    (SCORES, ("--bayes", "--rope", "0.1"), "--test names it"),
-    (SCORES, ("--bayes", "--rope", "0.6", "--test", "a", "b"), "at least 0 and below 0.5, got 0.6"),
+    (SCORES, ("--bayes", "--plan", "0.2"), "--plan is for maximum likelihood: leave out --bayes"),
+    (SCORES, ("--bayes", "--matches", "all-rounds"), "--matches all-rounds is for maximum likel"),
 ]
 
 
@@ -166,20 +175,19 @@ def test_maximum_likelihood_never_imports_pymc(scores: Path) -> None:
 
 @pytest.mark.slow
 def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
-    families = tmp_path / "families.csv"
-    families.write_text("model,family,size\na,tree,1\nb,tree,2\nc,net,3\nd,net,4\ne,net,5\n")
     code, out, error = run(
-        capsys, scores, "--bayes", "--ties", "davidson", "--rope", "0.1", "--test", "a", "e",
-        "--player-covariates", families, "--draws", "400", "--seed", "1", "--json", "--output",
-        tmp_path / "r.nc", "--figure", tmp_path / "f.png", "--figure-kind", "ranks",
+        capsys, scores, "--bayes", "--penalty", "0.5", "--test", "a", "e",
+        "--draws", "400", "--seed", "1", "--json", "--output", tmp_path / "r.nc",
+        "--figure", tmp_path / "f.png", "--figure-kind", "ranks",
     )  # fmt: skip
     found = json.loads(out)
     assert code == (0 if found["diagnostics"]["ok"] else 1), error
     assert sum(player["p_best"] for player in found["players"]) == pytest.approx(1)
     assert all(0 < player["p_best_mcse"] < 0.05 for player in found["players"])
-    assert found["test"]["rope"]["a_better"] > 0.8
+    assert found["test"]["p_better"] > 0.8
+    assert "not used here: --penalty" in found["reading"]
     assert found["checks"]["loo"]["of"] == "round"
-    assert found["checks"]["deviance_p_value"] is None  # replicates of weighted matches mislead
+    assert 0 < found["checks"]["deviance_p_value"] < 1
     posterior = bs.read_result(tmp_path / "r.nc")["posterior"]
     assert posterior["epp"].dims == ("chain", "draw", "player")
 
@@ -189,12 +197,11 @@ def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path) -> None:
     path = long_file(tmp_path, 3)
     code, out, _ = run(
         capsys, path, "--tournament-column", "data", "--round-column", "split", "--bayes",
-        "--test", "m_0", "m_1", "--draws", "400", "--seed", "1", "--json", "--model",
-        "epp-close-players",
+        "--test", "m_0", "m_1", "--draws", "400", "--seed", "1", "--json",
     )  # fmt: skip
     found = json.loads(out)
     assert code == (0 if found["diagnostics"]["ok"] else 1)
-    assert found["model"] == "epp-close-players"
+    assert found["title"] == "3 players in 3 tournaments, Bayesian"
     assert [one["tournament"] for one in found["tournaments"]] == ["d0", "d1", "d2"]
     new, old = found["test"]["new_tournament"], found["test"]["win_probability_interval"]
     assert new["interval"][1] - new["interval"][0] > old[1] - old[0]
@@ -209,16 +216,17 @@ BATTLES = "winner,loser\nx,y\ny,x\nx,y\n"
     ("text", "options", "note"),
     [
         (RMSE, (), "val_rmse looks like an error"),
-        (RMSE, ("--lower-is-better-in", "val_rmse"), ""),
+        (RMSE, ("--lower-is-better",), ""),
         (ANSWERS, (), "bayes-sota board reads answers"),
         (BATTLES, (), "matches are taken as independent of each other"),
+        (TWICE, (*SEVERAL, "--test", "a", "bb", "--draws", "200"), "here: --draws, --test"),
     ],
 )
 def test_what_to_know_about_the_data_is_noted(capsys, tmp_path, text, options, note) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(text)
     notes = json.loads(run(capsys, path, "--repetitions", "0", "--json", *options)[1])
-    found = " ".join([*notes["reading"], *notes["notes"]])
+    found = " ".join([*notes.get("reading", ()), *notes["notes"]])
     assert note in found if note else "looks like an error" not in found
 
 

@@ -299,11 +299,12 @@ def test_intervals_ranks_and_probabilities() -> None:
     assert (np.diff(fit.interval(kind="simultaneous")) > np.diff(fit.interval())).all()
     np.testing.assert_allclose(fit.p_beats_average, expit(fit.epp), rtol=1e-12)
     # Elo's own formula gives the same win probabilities
-    gaps = fit.elo[:, None] - fit.elo
-    wins = fit.epp[:, None] - fit.epp
-    np.testing.assert_allclose(1 / (1 + 10 ** (-gaps / 400)), expit(wins), rtol=1e-12)
-    assert fit.elo.mean() == pytest.approx(1500)
-    np.testing.assert_allclose(fit.elo_se / fit.se, 173.7177927613, rtol=1e-10)
+    frame = epp_table(fit).frame
+    elo, epp = frame["elo"].to_numpy(), frame["epp"].to_numpy()
+    wins = expit(epp[:, None] - epp)
+    np.testing.assert_allclose(1 / (1 + 10 ** ((elo - elo[:, None]) / 400)), wins, rtol=1e-12)
+    assert elo.mean() == pytest.approx(1500)
+    np.testing.assert_allclose(frame["elo_se"] / frame["se"], 173.7177927613, rtol=1e-10)
     ranks = fit.rank_interval()
     assert (ranks[:, 0] <= fit.rank).all()
     assert (ranks[:, 1] >= fit.rank).all()

@@ -1,6 +1,6 @@
 """Rankings against enumeration of all rankings and of all orders of ties.
 
-Models of ties against their formulas; weights against the sandwich and simulation.
+Weights against the sandwich and simulation.
 """
 
 from itertools import combinations, permutations
@@ -10,6 +10,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from scipy import stats
+from scipy.special import expit
 
 from bayes_sota.data.matches import Matches
 from bayes_sota.epp.counts import count_matches, ranks_of_rounds
@@ -25,7 +26,6 @@ from bayes_sota.epp.likelihoods import (
     ranking_log_likelihood,
     rows_of_matches,
     rows_of_rounds,
-    tie_parameter,
 )
 from bayes_sota.epp.simulate import simulate_tournament
 
@@ -148,39 +148,10 @@ def test_groups_that_agree_weigh_no_more_than_independent_rounds() -> None:
     assert group_weight(same, np.array([0, 0, 0, 1, 1, 1]), np.arange(4.0)) == 1
 
 
-def test_davidson_by_its_formula() -> None:
-    a, b, nu = 2.0, 1.0, 0.5
-    total = a + b + nu * np.sqrt(a * b)
-    won, tied, lost = np.exp(log_outcomes(np.log(a / b), nu / (2 + nu), "davidson"))
-    assert (won, tied, lost) == pytest.approx((a / total, nu * np.sqrt(a * b) / total, b / total))
-    assert won / (won + lost) == pytest.approx(2 / 3, abs=1e-12)  # Bradley–Terry given no tie
-
-
-def test_rao_kupper_by_its_formula_is_not_bradley_terry_given_no_tie() -> None:
-    """.696 where Bradley and Terry have .667: skills 2:1, theta 1.5."""
-    a, b, theta = 2.0, 1.0, 1.5
-    p_tie = (theta - 1) / (theta + 1)
-    assert tie_parameter(p_tie, "rao-kupper") == pytest.approx(theta)
-    won, tied, lost = np.exp(log_outcomes(np.log(a / b), p_tie, "rao-kupper"))
-    assert (won, lost) == pytest.approx((a / (a + theta * b), b / (b + theta * a)))
-    assert won + tied + lost == pytest.approx(1, abs=1e-12)
-    assert won / (won + lost) == pytest.approx(0.696, abs=5e-4)
-
-
-@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
-def test_probabilities_add_up_and_equal_players_tie_as_often_as_said(ties: str) -> None:
-    difference = np.array([-30.0, -1.0, 0.0, 0.5, 30.0])
-    won, tied, lost = np.exp(log_outcomes(difference, 0.3, ties))
-    assert won + tied + lost == pytest.approx(np.ones(5), abs=1e-12)
-    assert tied[2] == pytest.approx(0.3, abs=1e-12)
-    assert won[::-1] == pytest.approx(np.exp(log_outcomes(-difference[::-1], 0.3, ties)[2]))
-
-
-@pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
-def test_slopes_are_derivatives(ties: str) -> None:
+def test_slopes_are_derivatives() -> None:
     difference, step = np.array([-1.5, 0.0, 2.0]), 1e-6
-    up, down = (np.stack(log_outcomes(difference + h, 0.2, ties), axis=1) for h in (step, -step))
-    assert _slopes(difference, 0.2, ties) == pytest.approx((up - down) / (2 * step), abs=1e-8)
+    up, down = (np.stack(log_outcomes(difference + h), axis=1) for h in (step, -step))
+    assert _slopes(difference) == pytest.approx((up - down) / (2 * step), abs=1e-8)
 
 
 def test_matches_of_rounds_are_those_that_are_counted() -> None:
@@ -220,31 +191,27 @@ def test_weight_is_that_of_the_sandwich(missing: float) -> None:
 def test_weight_of_equal_players(m: int) -> None:
     table = simulate_tournament(np.zeros(m), 1500, random_seed=m)
     rows = rows_of_rounds(ranks_of_rounds(table.oriented))
-    for ties in ("half", "davidson"):
-        assert cluster_weight(rows, rows.unit, ties) == pytest.approx(3 / (m + 1), rel=0.06)
+    assert cluster_weight(rows, rows.unit) == pytest.approx(3 / (m + 1), rel=0.06)
 
 
-@pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
-def test_weight_of_independent_matches(ties: str) -> None:
-    """Near 1 where the model has the right ties; ties as half are cautious by their share."""
+def test_weight_of_independent_matches() -> None:
+    """Three in ten are ties, which as half would have 1 / 0.7: held at that without ties."""
     rng = np.random.default_rng(1)
     skills = np.array([0.6, 0.2, -0.2, -0.6])
     first, second = np.triu_indices(4, 1)
     first, second = np.tile(first, 800), np.tile(second, 800)
-    kind = "davidson" if ties == "half" else ties
-    p = np.exp(np.stack(log_outcomes(skills[first] - skills[second], 0.3, kind), axis=1))
-    drawn = (rng.random((len(p), 1)) > np.cumsum(p, axis=1)).sum(axis=1)
-    matches = Matches(first, second, 1 - drawn / 2, players=list("abcd"))
-    weight = cluster_weight(rows_of_matches([matches], "abcd"), np.arange(len(p)), ties)
-    # ties as half would have 1 / 0.7, which is held at that of independent matches
-    assert weight <= 1
-    assert weight == pytest.approx(1, abs=0.12)
+    won = rng.random(first.size) < expit(skills[first] - skills[second])
+    outcomes = np.where(rng.random(first.size) < 0.3, 0.5, won)
+    for given, expected in ((won * 1.0, pytest.approx(1, abs=0.12)), (outcomes, 1.0)):
+        matches = Matches(first, second, given, players=list("abcd"))
+        weight = cluster_weight(rows_of_matches([matches], "abcd"), np.arange(first.size))
+        assert weight <= 1
+        assert weight == expected
 
 
 def test_rounds_that_all_agree_weigh_no_more_than_independent_matches() -> None:
     rows = rows_of_rounds(np.tile(np.arange(4), (10, 1)))
-    for ties in ("half", "davidson", "rao-kupper"):
-        assert cluster_weight(rows, rows.unit, ties) == 1
+    assert cluster_weight(rows, rows.unit) == 1
 
 
 def test_the_formula_of_rankings_enters_another_model() -> None:

@@ -26,7 +26,7 @@ from bayes_sota.epp.likelihoods import log_outcomes, order_rounds, ranking_log_l
 from bayes_sota.epp.models import build_model, field_of
 from bayes_sota.epp.sample import complete, log_likelihood_of, sample_epp
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.summary import check_epp, epp_win_probability, summarize_epp
+from bayes_sota.epp.summary import check_epp, summarize_epp
 
 TABLE = ScoreTable(
     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [3, 2, 2], [1, 2, 3], [3, 2, 1]], players=["a", "b", "c"]
@@ -82,7 +82,7 @@ def model() -> pm.Model:
 
 @cache
 def tree() -> xr.DataTree:
-    return complete(exact_draws(), TABLE, random_seed=1, centred=False)
+    return complete(exact_draws(), TABLE, model(), random_seed=1)
 
 
 def prior_of(of: pm.Model, draws: int) -> xr.DataTree:
@@ -108,9 +108,7 @@ def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
     assert set(found.children) <= set(GROUPS)
     assert set(found.children) >= {"prior", "log_prior", "prior_predictive", "predictive_check"}
     assert set(ATTRIBUTES) <= set(found.attrs)
-    assert (found.attrs["model_name"], found.attrs["ties"], found.attrs["notes"]) == (
-        "unnamed", "half", "",
-    )  # fmt: skip
+    assert (found.attrs["model_name"], found.attrs["notes"]) == ("unnamed", "")
     assert set(found["posterior"]) == set(found["prior"])
     assert set(found["posterior"]) == {"epp", "skill_sd", "skill_offset", "rank"}
     for group in found.children.values():
@@ -177,8 +175,7 @@ def test_prior_and_replicates_have_the_laws_of_theory() -> None:
 
 def test_replicated_tournaments_are_compared_with_the_observed_one() -> None:
     check = tree()["predictive_check"]
-    assert check["wins"].sizes == {"replicate": 200, "player": 3, "player_other": 3}
-    assert np.all(check["wins"].sum(("player", "player_other")) == 18)  # 3 matches in 6 rounds
+    assert check["replicated"].sizes == {"replicate": 200, "statistic": 1}
     assert check["statistic"].values.tolist() == ["deviance"]
     p = check_epp(tree())["deviance_p_value"]
     assert 0.02 < p < 0.98
@@ -186,7 +183,7 @@ def test_replicated_tournaments_are_compared_with_the_observed_one() -> None:
 
 
 def test_a_result_is_a_trace_too() -> None:
-    twice = complete(tree(), TABLE, predictive=0, random_seed=1, centred=False)
+    twice = complete(tree(), TABLE, model(), predictive=0, random_seed=1)
     for name in ("posterior", "prior", "posterior_predictive", "log_likelihood"):
         xr.testing.assert_allclose(twice[name].to_dataset(), tree()[name].to_dataset())
     assert "predictive_check" not in twice.children
@@ -196,10 +193,9 @@ def test_a_result_is_a_trace_too() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
-def test_log_likelihood_of_matches_adds_up_to_pairs_and_counts_ties(ties: str) -> None:
+def test_log_likelihood_of_matches_adds_up_to_pairs() -> None:
     table = simulate_tournament([1, 0, -1], 5, step=1.0, random_seed=1, players=list("abc"))
-    model = build_model(table, ties=ties, likelihood="matches")
+    model = build_model(table, likelihood="matches")
     trace = prior_of(model, 10)
     with model:
         found = complete(trace, table, random_seed=0)
@@ -207,12 +203,11 @@ def test_log_likelihood_of_matches_adds_up_to_pairs_and_counts_ties(ties: str) -
     assert likelihood.dims == ("chain", "draw", "round")
     weight = float(model["likelihood_weight"].get_value()[0])
     epp = posterior["epp"].values[0, 2]
-    p_tie = None if ties == "half" else posterior["p_tie"].values[0, 2]
     for r, row in enumerate(table.scores):
         expected = 0.0
         for i, j in ((0, 1), (0, 2), (1, 2)):
             outcome = 1 - int(np.sign(row[i] - row[j]))
-            expected += weight * log_outcomes(epp[i] - epp[j], p_tie, ties)[outcome]
+            expected += weight * log_outcomes(epp[i] - epp[j])[outcome]
         assert likelihood.values[0, 2, r] == pytest.approx(expected, rel=1e-12)
     whole = compute_log_likelihood(
         trace, model=model, extend_inferencedata=False, progressbar=False,
@@ -220,9 +215,6 @@ def test_log_likelihood_of_matches_adds_up_to_pairs_and_counts_ties(ties: str) -
     )["match_counts"]  # fmt: skip
     np.testing.assert_allclose(whole.sum("pair"), likelihood.sum("round"))
     check = found["predictive_check"]
-    assert ("n_ties" in check["statistic"]) == (ties != "half")
-    assert ties == "half" or check["replicated"].sel(statistic="n_ties").sum() > 0
-    assert np.all(check["wins"].sum(("player", "player_other")) == 15)
     assert np.all(check["replicated"].sel(statistic="deviance") > 0)
 
 
@@ -244,8 +236,8 @@ BATTLES = Matches.from_names(list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
     [
         (TABLE, {}),
         (TABLE, {"likelihood": "matches"}),
-        (TABLE, {"ties": "davidson", "round_covariates": {"year": range(6)}}),
-        (BATTLES, {"ties": "rao-kupper"}),
+        (TABLE, {"likelihood": "matches", "round_covariates": {"year": range(6)}}),
+        (BATTLES, {}),
     ],
 )
 def test_a_model_knows_what_it_observes(data: ScoreTable | Matches, settings: dict) -> None:
@@ -256,10 +248,9 @@ def test_a_model_knows_what_it_observes(data: ScoreTable | Matches, settings: di
         found = field_of(copied)
         ranked = "round_rank" in model.named_vars
         by_round = "round_covariates" in settings
-        ties = settings.get("ties", "half")
-        expected = join_tournaments([data], ties, ranked=ranked, by_round=by_round)
+        expected = join_tournaments([data], ranked=ranked, by_round=by_round)
         assert found.observes(expected)
-        for name in ("rounds", "ties", "ranked", "by_round", "unit"):
+        for name in ("rounds", "ranked", "by_round", "unit"):
             assert getattr(found, name) == getattr(expected, name)
 
 
@@ -302,22 +293,21 @@ def test_a_trace_of_something_else_is_refused() -> None:
     del short["posterior"]["skill_offset"]
     uneven["posterior"]["skill_sd"][1, 10:] = np.nan
     refused = [
-        ("slope.* extended model", (prior_of(extended(), 5), TABLE), {}),
-        ("lacks slope", (exact_draws(draws=20), TABLE, extended()), {}),
-        ("lacks skill_offset", (short, TABLE), {}),
-        ("data are not those of the model", (exact_draws(draws=20), other, model()), {}),
-        ("of other data: its 'round_rank'", (tree(), other), {"centred": False}),
-        ("schema", (old, TABLE), {}),
-        ("chains of different length", (uneven, TABLE), {}),
-        ("both are missing", (exact_draws(draws=20), None), {}),
-        ("ties: settings of build_model", (tree(), TABLE, model()), {"ties": "half"}),
-        ("needs skills 'epp'", (exact_draws(draws=20), None, alien), {}),
-        ("no group 'posterior'", (xr.DataTree(), TABLE), {}),
-        ("the DataTree that pm.sample returns, got dict", ({}, TABLE), {}),
+        ("slope.* extended model", (prior_of(extended(), 5), TABLE)),
+        ("lacks slope", (exact_draws(draws=20), TABLE, extended())),
+        ("lacks skill_offset", (short, TABLE)),
+        ("data are not those of the model", (exact_draws(draws=20), other, model())),
+        ("of other data: its 'round_rank'", (tree(), None, build_model(other, centred=False))),
+        ("schema", (old, TABLE)),
+        ("chains of different length", (uneven, TABLE)),
+        ("both are missing", (exact_draws(draws=20), None)),
+        ("needs skills 'epp'", (exact_draws(draws=20), None, alien)),
+        ("no group 'posterior'", (xr.DataTree(), TABLE)),
+        ("the DataTree that pm.sample returns, got dict", ({}, TABLE)),
     ]
-    for message, given, settings in refused:
+    for message, given in refused:
         with pytest.raises(InputError, match=message) as caught:
-            complete(*given, **settings)
+            complete(*given)
         assert "\n" not in str(caught.value)
 
 
@@ -325,7 +315,7 @@ def test_a_trace_of_something_else_is_refused() -> None:
 def test_what_is_too_large_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for place in ("core", "epp"):
         monkeypatch.setattr(f"bayes_sota.{place}.sample.LARGEST_GROUP", 5_000)
-    found = complete(exact_draws(), TABLE, random_seed=1, centred=False)
+    found = complete(exact_draws(), TABLE, model(), random_seed=1)
     assert "log_likelihood" not in found.children
     assert 10 <= found["posterior_predictive"].sizes["draw"] < 40
     assert found["posterior"].sizes["draw"] == 200
@@ -373,19 +363,14 @@ def test_an_extended_model_is_sampled_and_completed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
-def test_weighted_matches_agree_with_the_clustered_fit(ties: str) -> None:
-    """Many rounds: posterior means and sds are the sandwich's; ties as half only share the mean."""
+def test_weighted_matches_agree_with_the_clustered_fit() -> None:
+    """Many rounds: posterior means and sds are the sandwich's."""
     table = simulate_tournament([1.2, 0.4, -0.2, -1.4], 120, step=0.6, random_seed=5)
     fit = fit_epp(table)
-    model = build_model(table, ties=ties, likelihood="matches", priors=bs.core.EppPriors(5.0))
+    model = build_model(table, likelihood="matches", priors=bs.core.EppPriors(5.0))
     tree = sample_epp(model, random_seed=1, predictive=100)
     assert tree.attrs["divergences"] == 0
     table_of = summarize_epp(tree).loc[list(table.players)]
     ratio = table_of["mean"].to_numpy() / fit.epp
-    # Davidson's skills are those of decided matches, Rao and Kupper's of a longer scale
     assert np.ptp(ratio) < 0.15
     assert table_of["sd"].to_numpy() / ratio.mean() == pytest.approx(fit.se, rel=0.25)
-    if ties != "half":
-        assert 0.02 < tree["predictive_check"]["p_value"].sel(statistic="n_ties") < 0.98
-        assert 0 < epp_win_probability(tree, "1", "2").p_tie < 0.4

@@ -19,7 +19,6 @@ from bayes_sota.epp.simulate import (
 )
 
 SKILLS = np.array([1.0, 0.2, -0.3, -1.5])
-LAWS = ("gumbel", "normal", "student", "reversed-gumbel")
 ROUNDS = 40_000
 
 
@@ -35,31 +34,6 @@ def test_pairs_follow_bradley_terry_and_rounds_plackett_luce() -> None:
     order = np.argsort(-scores, axis=1)
     share = np.mean((order[:, 0] == 1) & (order[:, 1] == 0))
     assert share == pytest.approx(first * then, abs=4 * 0.5 / np.sqrt(ROUNDS))
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_every_law_has_the_spread_of_the_gumbel_law(law) -> None:
-    scores = simulate_tournament(np.zeros(4), ROUNDS, law=law, random_seed=1).scores
-    assert scores.std() == pytest.approx(np.pi / np.sqrt(6), rel=0.02)
-    skew = np.mean((scores - scores.mean()) ** 3) / scores.std() ** 3
-    expected = {"gumbel": 1.14, "reversed-gumbel": -1.14}.get(law)
-    if expected is not None:
-        assert skew == pytest.approx(expected, abs=0.1)
-    assert np.abs(np.corrcoef(scores.T)[np.triu_indices(4, 1)]).max() < 0.02
-    half = np.mean(scores[:, 0] > scores[:, 1])  # equal players win half of their matches
-    assert half == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(ROUNDS))
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_overlap_correlates_a_players_rounds(law) -> None:
-    tables = [
-        simulate_tournament(np.zeros(200), 3, law=law, overlap=0.4, random_seed=seed).scores
-        for seed in range(40)
-    ]
-    scores = np.concatenate(tables, axis=1)
-    scores = scores - scores.mean()
-    assert np.corrcoef(scores)[np.triu_indices(3, 1)] == pytest.approx(0.4, abs=0.06)
-    assert scores.std() == pytest.approx(np.pi / np.sqrt(6), rel=0.05)
 
 
 def test_skills_may_change_from_round_to_round() -> None:
@@ -91,7 +65,7 @@ def test_published_deviance_and_its_replicates(data_directory: Path) -> None:
     error = untied.replicates.std() / np.sqrt(400)
     assert untied.expected == pytest.approx(59.6, abs=4 * error)
     assert untied.p_value == pytest.approx(0.29, abs=4 * np.sqrt(0.29 * 0.71 / 400))
-    assert untied.paper_standardized_deviance == pytest.approx(-4.47, abs=0.005)
+    assert fit.paper["standardized_deviance"] == pytest.approx(-4.47, abs=0.005)
     # Ties make deviances smaller, in the tournament and in replicates that keep them.
     tied = leaderboard_quality(fit, repetitions=200, random_seed=1)
     assert tied.expected < untied.expected - 5

@@ -9,12 +9,11 @@ from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.further_fits import fit_tournaments
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import (
-    epp_rope,
     epp_table,
-    epp_win_probability,
     summarize_epp,
     tournaments_table,
 )
+from bayes_sota.epp.summary_report import _compared
 
 
 def result(**more: np.ndarray) -> xr.DataTree:
@@ -45,41 +44,23 @@ def test_table_of_players() -> None:
     assert table.loc["middle", "p_beats_average"] == pytest.approx(beats)
 
 
-def test_win_probability_and_practical_equivalence() -> None:
-    tree = result()
-    skills = tree["posterior"]["epp"].values.reshape(-1, 3)
-    p = 1 / (1 + np.exp(skills[:, 1] - skills[:, 0]))
-    found = epp_win_probability(tree, "worst", "best")
-    assert found.mean == pytest.approx(p.mean())
-    assert (found.lower, found.upper) == pytest.approx(tuple(np.quantile(p, [0.025, 0.975])))
-    rope = epp_rope(tree, "worst", "best", 0.1)
-    assert rope.equivalent == np.mean(np.abs(p - 0.5) <= 0.1)
-    assert rope.a_better + rope.equivalent + rope.b_better == pytest.approx(1)
-    assert epp_rope(tree, "best", "worst", 0.1).b_better == rope.a_better
-    assert epp_rope(tree, "worst", "best", 0).equivalent == 0
-
-
-def test_a_new_tournament_is_less_certain() -> None:
+def test_a_pair_and_a_new_tournament_which_is_less_certain() -> None:
     tree = result(tournament_sd=np.full((4, 500), 1.0))
-    same = epp_win_probability(tree, "worst", "middle")
-    new = epp_win_probability(tree, "worst", "middle", new_tournament=True)
-    assert 0.5 < new.mean < same.mean
-    assert new.lower < same.lower
+    skills = tree["posterior"]["epp"].values.reshape(-1, 3)
+    difference = skills[:, 0] - skills[:, 2]
+    p = 1 / (1 + np.exp(-difference))
+    found = _compared(tree, "worst", "middle", 0.9)
+    assert found["p_better"] == np.mean(difference > 0)
+    assert found["win_probability"] == pytest.approx(p.mean())
+    assert found["win_probability_interval"] == pytest.approx(np.quantile(p, [0.05, 0.95]))
+    new = found["new_tournament"]
+    assert 0.5 < new["win_probability"] < p.mean()
+    assert new["interval"][0] < found["win_probability_interval"][0]
     # differences of normal deviations of two players: sd of sqrt(2)
-    difference = np.subtract(*tree["posterior"]["epp"].values.reshape(-1, 3)[:, [0, 2]].T)
     deviations = np.random.default_rng(1).normal(size=(2000, 2)) @ [1, -1]
-    assert new.mean == pytest.approx(np.mean(1 / (1 + np.exp(-difference - deviations))), abs=0.02)
-
-
-def test_ties_are_left_out_of_a_win_probability() -> None:
-    p = np.full((4, 500), 0.2)
-    davidson = epp_win_probability(result(p_tie=p, davidson_nu=p), "worst", "middle")
-    rao_kupper = epp_win_probability(result(p_tie=p, rao_kupper_theta=p), "worst", "middle")
-    half = epp_win_probability(result(), "worst", "middle")
-    assert davidson.mean == pytest.approx(half.mean)
-    assert rao_kupper.mean > half.mean
-    assert 0 < davidson.p_tie < 0.2
-    assert half.p_tie == 0
+    expected = np.mean(1 / (1 + np.exp(-difference - deviations)))
+    assert new["win_probability"] == pytest.approx(expected, abs=0.02)
+    assert "new_tournament" not in _compared(result(), "worst", "middle", 0.9)
 
 
 NAMES = ["=cmd()", "a|b", "<b>c</b>", "d"]

@@ -1,18 +1,14 @@
 """What tuning promises: against plain loops, exchangeable draws, known laws; refusals."""
 
-import json
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from data.files import run, run_json
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.tuning import families_of, tuning_promise
+from bayes_sota.epp.tuning import tuning_promise
 
 LAWS = {
     "normal": lambda rng, size: rng.normal(0.3, 0.6, size),
@@ -149,81 +145,3 @@ def test_probabilities_come_true(more: int) -> None:
 def test_refusals(skills: Any, families: list[str], more: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         tuning_promise(skills, families, more)
-
-
-def test_families_stand_before_the_separator() -> None:
-    assert families_of(["gbm_1_2", "svm_3"], "_") == ("gbm", "svm")
-    for names, separator, message in (
-        (["gbm"], "_", "player 'gbm' has no family before '_'"),
-        (["_1"], "_", "player '_1' has no family before '_'"),
-        (["gbm_1"], "", "family_separator is what stands after the family"),
-    ):
-        with pytest.raises(InputError, match=message):
-            families_of(names, separator)
-
-
-@pytest.fixture(scope="module")
-def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two tournaments of families of 12, 12 and 3, long."""
-    rng = np.random.default_rng(0)
-    sizes = {"gbm": 12, "svm": 12, "odd": 3}
-    players = [f"{name}_{k}" for name, size in sizes.items() for k in range(size)]
-    rows = ["dataset,model,fold,score"]
-    for name in ("iris", "wine"):
-        skills = rng.normal(0, 1, len(players))
-        table = simulate_tournament(skills, 12, players=players, random_seed=rng)
-        rows += [
-            f"{name},{player},{k},{table.scores[k, j]}"
-            for k in range(12)
-            for j, player in enumerate(players)
-        ]
-    path = tmp_path_factory.mktemp("tuning") / "two.csv"
-    path.write_text("\n".join(rows) + "\n")
-    return path
-
-
-def test_the_command_says_what_tuning_promises(
-    capsys: pytest.CaptureFixture[str], scores: Path, tmp_path: Path
-) -> None:
-    one = tmp_path / "one.csv"
-    lines = scores.read_text().splitlines()
-    one.write_text("\n".join([lines[0][8:], *(s[5:] for s in lines if s[:5] == "iris,")]) + "\n")
-    command = ("epp", str(one), "--family-separator", "_", "--repetitions", "0", "--penalty", "0.5")
-    found = run_json(capsys, *command, "--more", "50")
-    assert found["tuning"]["more"] == 50
-    families = {record["family"]: record for record in found["tuning"]["families"]}
-    skills = {player["player"]: player["epp"] for player in found["players"]}
-    of = {name: [x for player, x in skills.items() if player[:3] == name] for name in families}
-    assert {name: len(x) for name, x in of.items()} == {"gbm": 12, "svm": 12}
-    assert {name: max(x) for name, x in of.items()} == pytest.approx(
-        {name: record["best"] for name, record in families.items()}
-    )
-    assert "50 more configurations of" in found["text"]
-    code, out, _ = run(capsys, *command, "--figure", str(tmp_path / "f.svg"),
-                       "--figure-kind", "families")  # fmt: skip
-    assert code == 0
-    assert "what 20 more configurations of a family promise" in out
-    assert "families of fewer than 10 configurations are left out: odd" in out
-    assert (tmp_path / "f.svg").stat().st_size > 1000
-
-
-def test_several_tournaments_have_boxes_and_promises(
-    capsys: pytest.CaptureFixture[str], scores: Path, tmp_path: Path
-) -> None:
-    command = ("epp", str(scores), "--tournament-column", "dataset", "--penalty", "0.5")
-    families = (*command, "--family-separator", "_")
-    code, out, _ = run(capsys, *families, "--json", "--figure", str(tmp_path / "f.svg"),
-                       "--figure-kind", "families")  # fmt: skip
-    records = json.loads(out)["tuning"]["families"]
-    assert (code, len(records)) == (0, 4)
-    assert {record["tournament"] for record in records} == {"iris", "wine"}
-    figure = ("--figure", str(tmp_path / "g.svg"))
-    for words, message in (
-        ((*families, *figure), "--figure has no effect on several tournaments"),
-        ((*command, *figure, "--figure-kind", "families"), "needs --family-separator"),
-        ((*command, "--more", "5"), "add --family-separator"),
-        ((*families, "--bayes"), "--family-separator is for maximum likelihood"),
-    ):
-        code, out, error = run(capsys, *words)
-        assert (code, out, error.count("\n")) == (2, "", 1)
-        assert message in error

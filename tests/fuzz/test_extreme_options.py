@@ -64,7 +64,7 @@ BASES = {
     "cv run": "cv run {numbers.csv} --target label --learners nb --folds 2 --iterations 2 --seed 1",
     "epp": "epp {rounds.csv} --repetitions 20 --seed 1",
     "epp folds": "epp {folds.csv} --format long --player-column player --round-column fold "
-    "--score-column score --group-column data --local-rope 0.4 --repetitions 0",
+    "--score-column score --group-column data --repetitions 0",
 }
 # options that are tried in a process of their own kind of work, or not at all, and why
 LEFT_OUT = {
@@ -73,7 +73,6 @@ LEFT_OUT = {
     ("demo", "--prob"): "the same option as everywhere; a demo takes a minute",
     ("cv judge", "--draws"): "NUTS: the slow test of sampled models",
     ("epp", "--draws"): "NUTS: the slow test of sampled models",
-    ("epp", "--rope"): "NUTS: the slow test of sampled models",
 }
 # keys that are null where what they would say was not asked for or does not exist, and why
 ABSENT = {
@@ -99,7 +98,6 @@ TEXTS = {
     "sota best": {"--maximum": "{}", "--n-test": "{}", "--classifiers": ("{}", "2:{}")},
     "sota board": {"--n-test": "{}", "--classifiers": "20:{}"},
     "claim classification": {"--n-test": ("{}", "100:{}"), "--accuracy": ("{} 0.88", "0.9 {}")},
-    "epp": {"--best-of": ("a {}", "a 2:{}")},
 }
 
 
