@@ -66,8 +66,10 @@ class _Output(Reported):
 def _deliver_claim(shown: _Output, report: "Report") -> int:
     """Write the result of a claim from two reported numbers, and show it."""
     about = report.about
-    write_result(shown.output, partial(about.to_datatree, random_seed=chosen_seed(shown.seed)))
     draw = partial(_draw_claim, report) if about.curve.size else None
+    if draw is None and shown.figure is not None:
+        raise InputError("--figure shows the correlation, which --sd-difference has no use for")
+    write_result(shown.output, partial(about.to_datatree, random_seed=chosen_seed(shown.seed)))
     return shown.deliver(report, draw=draw)
 
 

@@ -30,7 +30,7 @@ FIXED = (
     "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9 --json",
     "claim classification --accuracy 0.91 0.90 --n-test 5000 --json",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100 --json",
-    "claim plan --gap 0.02 --winner 0.9 --n-test 300 --json",
+    "claim plan --accuracy 0.9 0.88 --n-test 300 --json",
 )
 
 
