@@ -286,9 +286,9 @@ def build_case_differences(differences: ArrayLike, names: Sequence[str] | None =
             "differences are one finite number per case, at least 3 of them, got shape "
             f"{values.shape}"
         )
-    unit = float(values.std(ddof=1))
-    if not unit > 0:
+    if not np.ptp(values) > 0:
         raise InputError("all cases have the same difference: no spread")
+    unit = float(values.std(ddof=1))
     with pm.Model(coords={"case": list(checked_labels(names, values.size, "case"))}) as model:
         mean = pm.Normal("standardized_difference", 0, _MEAN_SD)
         log_scale = pm.Normal("log_scale", 0, _SCALE_SD)

@@ -231,7 +231,7 @@ def plan_from_pilot(
     }
     return claim_report(
         content,
-        list(_said(pilot, content)),
+        list(_said(pilot, content, outcomes.is_answers)),
         "Variances of the pilot",
         "Miller 2024, arXiv 2411.00640",
         make_frame=lambda: frame_of(designs),
@@ -252,10 +252,10 @@ def _numbers_of_runs(pilot: Pilot, costs: tuple[float, float] | None) -> list[in
     return sorted(runs)
 
 
-def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
+def _said(pilot: Pilot, content: dict[str, Any], of_answers: bool) -> Iterator[str]:
     (a, b), designs, best = pilot.pair, content["designs"], content["best"]
     first = designs[0]
-    size = counted(first["n_items"], pilot.unit) + " in one run" * (pilot.unit == "item")
+    size = counted(first["n_items"], pilot.unit) + " in one run" * of_answers
     yield (
         f"If {a} and {b} truly differ by {pilot.shown(content['gap'], '.3g')}, {size} lead to the "
         f"claim with probability {content['power']:g}, at a probability of {content['level']:g} at "
@@ -266,7 +266,7 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
             f"The cheapest are {counted(best['n_items'], pilot.unit)} in "
             f"{counted(best['n_runs'], 'run')}, for {best['cost']:,.6g}."
         )
-    if pilot.of_runs is None and pilot.unit == "item":
+    if pilot.of_runs is None and of_answers:
         yield "The pilot has one run of each item, which does not tell what more runs would add."
     elif pilot.of_runs is not None:
         last = designs[-1]

@@ -98,13 +98,13 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
     NOT_NEGATIVE.check(value, name)
     if shares and value >= 1:
         raise InputError(
-            f"{name} is a difference of shares, below 1, got {value:g}: one point is 1pt, 1% or "
-            "0.01"
+            f"{name} must be a difference of shares below 1, got {value:g}: one point is 1pt, 1% "
+            "or 0.01"
         )
     if not shares and isinstance(value, Points):
         raise InputError(
-            f"{name} has the unit of these numbers, which are no shares: write it without points "
-            "or percent"
+            f"{name} must be in the unit of these numbers, which are not shares: write it without "
+            "points or percent"
         )
     return float(value)
 

@@ -33,7 +33,7 @@ def test_one_or_more_is_no_difference_of_shares(
 ) -> None:
     code, out, error = run(capsys, "claim", *arguments, option, value)
     assert (code, out, error.count("\n")) == (2, "", 1)
-    assert f"{option} is a difference of shares, below 1" in error
+    assert f"{option} must be a difference of shares below 1" in error
     if value == "1":
         assert "one point is 1pt, 1% or 0.01" in error
 
@@ -66,7 +66,7 @@ def test_what_is_said_of_shares_is_in_points(capsys: Any) -> None:
     ],
 )
 def test_the_same_from_python(call: Any) -> None:
-    with pytest.raises(InputError, match="a difference of shares, below 1"):
+    with pytest.raises(InputError, match="a difference of shares below 1"):
         call()
 
 
@@ -92,4 +92,4 @@ def test_other_numbers_keep_their_unit(capsys: Any, errors: Path) -> None:
     assert "point" not in out
     code, out, error = run(capsys, *pair, "--margin", "1pt")
     assert (code, out) == (2, "")
-    assert "--margin has the unit of these numbers, which are no shares: write it without" in error
+    assert "--margin must be in the unit of these numbers, which are not shares" in error
