@@ -17,6 +17,7 @@ from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelatio
 from bayes_sota.core.skills import Uniform
 from bayes_sota.core.specification import ModelSpecification
 from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.leaderboard.from_items import items_posterior
 
 
 @cache
@@ -238,7 +239,7 @@ def calls(folder: Path) -> dict[str, Call]:
     one = ModelSpecification("one", builder="leaderboard", priors=Priors(families=("normal",)))
     claims = pd.DataFrame({
         "name": ["x", "y"], "accuracy_a": [0.9, 0.8], "accuracy_b": [0.88, 0.75],
-        "n_test": [500, 200], "topic": ["p", "q"],
+        "n_test": [500, 200],
     })  # fmt: skip
     dice = pd.DataFrame({"name": ["x"], "mean_a": [0.8], "mean_b": [0.7], "n_test": [50]})
     odd = claims.assign(accuracy_a=[0.913, 0.8], n_test=[100, 200])
@@ -303,12 +304,6 @@ def calls(folder: Path) -> dict[str, Call]:
             {"fit": fit(), "target_se": 0.2},
             {"fit": fit(7), "target_se": 0.1, "power": 0.9, "ci_prob": 0.8},
         ),
-        "claim_of_best_entry": Call(
-            {"entries": board(), "random_seed": 1},
-            {"entries": answers(), "priors": known, "model": one, "domain": "tabular",
-             "field": "ensembles", **seeds},
-            {"comparison": ({"entries": answers()}, compared(0.5))},
-        ),
         "repeated_cross_validation": Call(
             {"estimators": LEARNERS, "X": X, "y": Y, "folds": 2, "iterations": 2, **seeds},
             {"estimators": {"nb": LEARNERS["nb"]}, "X": X + X**2, "y": 1 - Y, "folds": 3,
@@ -327,7 +322,7 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "claim_tree": Call(
             {**pair, "draws": 20, "random_seed": 1},
-            {**pair_others, "alpha": 2.0, "names": ("x", "y"), "draws": 30, **seeds},
+            {**pair_others, "names": ("x", "y"), "draws": 30, **seeds},
         ),
         "claim_tree_of_means": Call(
             {"claim": bs.claims.ReportedMeans(0.9, 0.8, 50, sd_difference=0.2), "draws": 20,
@@ -336,8 +331,9 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "claims_table": Call(
             {"claims": claims},
-            {"claims": claims[:1], "level": 0.2, "group_by": "topic", "sd": (0.5, 0, -0.5)},
-            {"sd": ({"claims": dice}, (0.5, 0.0, -0.5)), "check_counts": ({"claims": odd}, False),
+            {"claims": claims[:1], "level": 0.2},
+            {"sd_coefficients": ({"claims": dice}, (0.5, 0.0, -0.5)),
+             "check_counts": ({"claims": odd}, False),
              "skip_problems": ({"claims": gap}, True)},
         ),
         "compare_leaderboards": Call(
@@ -364,7 +360,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "comparison_tree": Call(
             {"comparison": compared(), "outcomes": answers()},
             {"comparison": compared(0.5), "outcomes": answers(clusters=True), "seed": "x",
-             "selected": bs.claims.claim_of_best_entry(answers(), random_seed=1)},
+             "joint": items_posterior(answers(), random_seed=1).entries},
         ),
         "plan_from_pilot": Call(
             {"outcomes": several_runs(), "gap": 0.1},
@@ -422,9 +418,16 @@ def calls(folder: Path) -> dict[str, Call]:
              "epsilon": ({"method": "abc", "rejection": True}, 0.1),
              "rejection": ({"method": "abc", "epsilon": 0.1}, True)},
         ),
-        "false_claim_probability": Call(pair, {**pair_others, "alpha": 2.0}),
-        "false_claim_probability_of_means": Call(means, means_others, {"bounds": wide}),
-        "false_claim_rope": Call({**pair, "rope": 0.01}, {**pair_others, "rope": 0.02, "alpha": 2}),
+        "false_claim_probability": Call(pair, pair_others),
+        "false_claim_probability_of_means": Call(
+            means, means_others,
+            {"bounds": wide, "sd_coefficients": ({"sd": None}, (0.5, 0.0, -0.5))},
+        ),
+        "false_claim_rope": Call({**pair, "rope": 0.01}, {**pair_others, "rope": 0.02}),
+        "congruence_of_odds_ratio": Call(
+            {"accuracy_a": 0.9, "accuracy_b": 0.8, "odds_ratio": 2.0},
+            {"accuracy_a": 0.8, "accuracy_b": 0.7, "odds_ratio": 3.0},
+        ),
         "fit_epp": Call(
             {"data": table()},
             {"data": table(7), "matches": "all-rounds", "penalty": 0.5, "test_fraction": 0.3},
@@ -473,8 +476,8 @@ def calls(folder: Path) -> dict[str, Call]:
         "reliability": Call({"fit": fit()}, {"fit": fit(7), "n_bins": 3}),
         "reported_claim": Call(
             {**pair, "accuracy_a": "0.90", "accuracy_b": "0.85", "n_test": 333},
-            {"accuracy_a": "0.92", "accuracy_b": "0.86", "n_test": (300, 310), "congruence": "max",
-             "alpha": 2.0, "rounding": "floor"},
+            {"accuracy_a": "0.92", "accuracy_b": "0.86", "n_test": 310, "congruence": "max",
+             "rounding": "floor"},
         ),
         "simulate_tournament": Call(
             {"skills": [0.5, 0.0, -0.5], "n_rounds": 6, "random_seed": 1},

@@ -22,13 +22,11 @@ from bayes_sota.core.tables import Report
 
 LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",
-    "sample_methods": "a sampler: minutes", "sample_review": "a sampler: minutes",
     "sample_comparison": "a sampler: minutes", "sample_evaluations": "a sampler: minutes",
     "check_epp": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",
     "complete": "reads draws of a sampler", **{
         name: "a function of tensors" for name in (
-            "counts_logp", "flat_log_odds_ratio_logp", "outcome_cells", "second_accuracy_logp",
-            "case_difference_logp", "paired_log_likelihood",
+            "counts_logp", "paired_log_likelihood",
         )
     },
     "save_result": "writes a file", "write_fold_scores": "writes a file",
@@ -62,7 +60,6 @@ SLOW = (
     "shake_up_table",
     "board_table",
     "estimate_many",
-    "claim_of_best_entry",
     "estimate_paired",
     "estimate_sota",
     "shrink_aucs",

@@ -96,11 +96,6 @@ def review() -> xr.DataTree:
     return claim(bs.claims.build_model(*reported))
 
 
-def metrics() -> xr.DataTree:
-    gaps = np.random.default_rng(6).normal(0.02, 0.1, (60, 2))
-    return claim(bs.claims.build_metric_differences(gaps))
-
-
 def cases() -> xr.DataTree:
     return claim(bs.claims.build_case_differences(np.random.default_rng(7).normal(0.02, 0.1, 60)))
 
@@ -156,7 +151,6 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "review of claims": review,
     "clustered items": lambda: claim(bs.claims.build_clustered_items(answers())),
     "differences of cases": cases,
-    "several metrics": metrics,
     "EPP of rounds": epp,
     "EPP of matches": lambda: epp(likelihood="matches"),
     "repeated cross-validation": folds,

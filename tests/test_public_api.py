@@ -26,7 +26,7 @@ MODULES += [f"published.{name}" for name in (
 )]  # fmt: skip
 # Their examples take more than half a second, mostly to compile a model.
 SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
-    "claims.models", "claims.models_means", "cli.batch", "core.summary", "leaderboard.from_items",
+    "claims.models", "cli.batch", "core.summary", "leaderboard.from_items",
     "leaderboard.models", "leaderboard.sample_nuts", "leaderboard.sample_estimate",
     "leaderboard.summary_newcomers", "maximum.plots", "maximum.sample", "maximum.shrinkage",
 )}  # fmt: skip

@@ -122,14 +122,12 @@ PAIRS = bs.PairedBoards(
     *RNG.binomial(500, RNG.uniform(0.7, 0.8, 10), (2, 10)) / 500, n_test=(500, 500)
 )
 FOLDS = FoldScores(RNG.normal([[[[0.8]], [[0.85]], [[0.9]]]], 0.05, (2, 3, 4, 5)))
-REVIEW = ([0.9, 0.85], [0.88, 0.8], 200, [0.85, np.nan])
 MODELS_OF = {
     "observed_maximum": lambda spec: bs.maximum.build_model(board_of(spec), spec.priors),
     "leaderboard": lambda spec: bs.leaderboard.build_model(BOARD, spec.priors),
     "items": lambda spec: bs.items.build_model(ANSWERS, spec.priors),
     "evaluations": lambda spec: bs.items.build_model(EXAM, spec.priors),
     "paired": lambda spec: bs.paired.build_model(PAIRS, spec.priors),
-    "claims": lambda spec: bs.claims.build_model(*REVIEW, priors=spec.priors),
     "epp": lambda spec: bs.epp.build_model(SCORES, spec.priors),
     "crossval": lambda spec: bs.crossval.build_model(FOLDS, spec.priors),
 }
@@ -145,9 +143,6 @@ TREES_OF = {
         EXAM, model=spec, random_seed=0
     ),
     "paired": lambda spec, model: bs.estimate_paired(PAIRS, model=spec, random_seed=0),
-    "claims": lambda spec, model: bs.claims.sample_claim(
-        model, specification=spec, draws=200, random_seed=0
-    ),
     "epp": lambda spec, model: bs.sample_epp(
         model, specification=spec.name, draws=200, random_seed=0
     ),
@@ -284,9 +279,6 @@ def stated_priors(spec: ModelSpecification) -> dict[str, list[float]]:
         found["task_sd"] = [0.0, priors.task_scale]
         found["interaction_sd"] = [0.0, priors.interaction_scale]
         found["log_concentration"] = list(priors.log_concentration)
-    if spec.builder == "claims":
-        found["typical_log_odds_ratio"] = list(priors.typical_log_odds_ratio)
-        found["log_odds_ratio_sd"] = [0.0, priors.log_odds_ratio_sd]
     if spec.builder == "epp":
         found["skill_sd"] = [0.0, priors.skill_scale]
     return found
@@ -346,9 +338,7 @@ PLACES = {
     "leaderboard": lambda spec: bs.estimate_sota(BOARD, model=spec),
     "responses": lambda spec: bs.estimate_sota(ANSWERS, model=spec),
     "entries": lambda spec: bs.board_table(BOARD, model=spec),
-    "selection": lambda spec: bs.claims.claim_of_best_entry(BOARD, model=spec),
     "paired": lambda spec: bs.estimate_paired(PAIRS, model=spec),
-    "claims": lambda spec: bs.claims.sample_claim(some_model("claims"), specification=spec),
     "epp": lambda spec: bs.sample_epp(some_model("epp"), specification=spec),
     "crossval": lambda spec: bs.crossval.sample_comparison(FOLDS, model=spec),
 }
@@ -399,8 +389,6 @@ def test_priors_must_belong_to_the_builder() -> None:
         ModelSpecification("x", priors=BoardPriors())
     with pytest.raises(InputError, match="reference_skill has no effect on a model for skill over"):
         ModelSpecification("x", builder="epp", reference_skill=0.9)
-    with pytest.raises(InputError, match="must be ClaimPriors, got EppPriors"):
-        ModelSpecification("x", builder="claims", priors=bs.core.EppPriors())
     with pytest.raises(InputError, match="correlation has no effect on a model with loadings"):
         ModelSpecification("x", builder="items", priors=bs.Priors(correlation=FixedCorrelation(0)))
 
@@ -553,12 +541,8 @@ epp | skill_scale = 2.0 | skill_scale = 0.0 | [priors]: skill_scale must be a nu
 epp | skill_scale = 2.0 | skill_scale = [1.0, 2.0] | [priors]: skill_scale must be a number, go
 epp | method = "nuts" | method = "exact" | unknown method of epp 'exact'; allowed: nuts
 epp | [priors] | [prior] | unknown key 'prior'; allowed: name, description, meaning, citation,
-epp | builder = "epp" | builder = "claims" | [priors]: unknown key 'skill_scale'; allowed: typical
 epp | [sampler] | [data] | unknown key 'data'; allowed: name, description, meaning, citation, bu
 epp | [priors] | reference_skill = 0.9 | unknown key 'reference_skill'; allowed: name
-claims-review | = [0.0, 2.4] | = [0.0, 0.0] | [priors]: sd of typical_log_odds_ratio must be
-claims-review | = [0.0, 2.4] | = [inf, 2.4] | [priors]: typical_log_odds_ratio must be a finite n
-claims-review | log_odds_ratio_sd = 1.0 | log_odds_ratio_sd = "1" | must be a number, got '1'
 items | loading_spread = 0.5 | loading_spread = -0.5 | [priors]: loading_spread must be a number
 items | typical = [0.2, 0.99] | typical = [0.99, 0.2] | [priors]: typical must be an increasing
 paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = [] | [priors]: offsets must be number
@@ -595,7 +579,7 @@ def test_binary_file_and_long_file(tmp_path: Path) -> None:
         ("./absent", "there is no such file"),
         ("a\0b.toml", "there is no such file|cannot be read"),
         ("obesity-risk-maximun", "did you mean 'obesity-risk-maximum'"),
-        ("", "there is no model ''; models: claims-review, crossval, crossval-uncertain-overlap, "),
+        ("", "there is no model ''; models: crossval, crossval-uncertain-overlap, "),
         ("..", "there is no model '..'; models: "),
         (str(MODELS), "is a directory"),
     ],

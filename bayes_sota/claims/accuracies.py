@@ -1,22 +1,16 @@
 r"""Probability that "A outperforms B" is false, from two reported accuracies: exact.
 
-With p1 the probability that A alone is right on an item, p2 that B alone is, and a Dirichlet prior,
+With p1 the probability that A alone is right on an item, p2 that B alone is, and a flat Dirichlet
+prior,
 
-.. math:: P(p_1 \le p_2 \mid x_1, x_2) = I_{1/2}(x_1 + \alpha_1,\; x_2 + \alpha_2), \quad
+.. math:: P(p_1 \le p_2 \mid x_1, x_2) = I_{1/2}(x_1 + 1,\; x_2 + 1), \quad
           x_1 = n(\hat p_A - \hat p_{11}), \; x_2 = n(\hat p_B - \hat p_{11})
 
 because ``p1 / (p1 + p2)`` is Beta whatever the other cells are: what *Claims Reloaded* (after
 Christodoulou et al. 2025, arXiv 2505.04720) calls intractable and samples. ``p11``, the congruence,
 is hardly ever reported, and the verdict can hinge on it. Given the margins alone the flat prior
 makes the number of items that both got right uniform on the whole numbers that the margins allow,
-so that the answer is a finite average.
-
-Given the margins alone
-the prior :math:`Dir(\alpha)` of the cells gives the number of items that both got right the weights
-
-.. math:: P(x_{11}) \propto \prod_c \frac{\Gamma(x_c + \alpha_c)}{x_c!}
-
-which are equal for the flat prior. Neighbouring tables then differ by one term,
+so that the answer is a finite average. Neighbouring tables differ by one term,
 
 .. math:: I_{1/2}(a + 1, b + 1) = I_{1/2}(a, b) + \frac{2^{-(a+b)}}{B(a, b)} \frac{a - b}{2ab}
 
@@ -33,10 +27,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, betaln, gammaln
+from scipy.special import betainc, betaincinv, betaln
 
-from bayes_sota.claims.congruence import SLACK, Congruence, congruence_bounds, congruence_nodes
-from bayes_sota.core.arguments import ALPHA
+from bayes_sota.claims.congruence import SLACK, Congruence, congruence_at, congruence_bounds
+from bayes_sota.core.arguments import checked_width
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
@@ -46,7 +40,6 @@ _LONG = 4096  # tables from which on their sum is an integral
 _LONG_NODES = 128  # of a Gauss-Legendre rule for it
 _ROPE_NODES = 96
 _PARTS, _ROUNDS = 64, 5  # a root is looked for in so many parts, so often
-Alpha = float | tuple[float, float, float, float]
 
 
 def false_claim_probability(
@@ -54,8 +47,6 @@ def false_claim_probability(
     accuracy_b: ArrayLike,
     n_test: ArrayLike,
     congruence: Congruence | ArrayLike = None,
-    *,
-    alpha: Alpha = 1.0,
 ) -> Any:
     r"""Probability that B is at least as good as A, although A has the better accuracy.
 
@@ -66,13 +57,10 @@ def false_claim_probability(
         be whole: reported accuracies are rounded.
     n_test : array_like of int
         Number of test items.
-    congruence : array_like, "min", "max", "independent", prior or None
+    congruence : array_like, "min", "max", "independent" or None
         Share of items that both got right: known; at a bound of what the accuracies allow; the
-        product; under a prior on a relative scale (``OddsRatioCongruence``,
-        ``RelativeCongruence``); or unknown, averaged over what the accuracies allow.
-    alpha : float or (float, float, float, float)
-        Parameters of the Dirichlet prior of the cells (both right, A alone, B alone, none);
-        one number for all. 1 is flat.
+        product; or unknown, averaged over what the accuracies allow. A known odds ratio gives it
+        (``congruence_of_odds_ratio``).
 
     Returns
     -------
@@ -86,10 +74,8 @@ def false_claim_probability(
 
     Notes
     -----
-    Unknown congruence: :math:`x_{11}` has weights :math:`\propto \prod_c \Gamma(c + \alpha_c)/c!`
-    over the four cells c, which are equal for the flat prior. A million claims at n = 500 take
-    nine seconds, because neighbouring incomplete beta functions differ by one term, and a third
-    of a second with a known congruence (docs/measured/claims.md).
+    A million claims at n = 500 take nine seconds, because neighbouring incomplete beta functions
+    differ by one term, and a third of a second with a known congruence (docs/measured/claims.md).
 
     Examples
     --------
@@ -98,15 +84,13 @@ def false_claim_probability(
     >>> round(float(false_claim_probability(0.90, 0.88, 500)), 3)
     0.093
     """
-    a, b, n, cells = checked_claim(accuracy_a, accuracy_b, n_test, alpha)
+    a, b, n = checked_claim(accuracy_a, accuracy_b, n_test)
     if congruence is None:
-        p = averaged(a * n, b * n, n, cells)
+        p = averaged(a * n, b * n, n)
     else:
-        nodes = congruence_nodes(a, b, congruence)
-        each = (w * at_most_half(n * (a - p11), n * (b - p11), cells) for p11, w in nodes)
-        p = np.asarray(sum(each))
-    if cells[1] == cells[2]:
-        p = np.minimum(p, 0.5)  # what equal accuracies have, but for rounding
+        p11 = congruence_at(a, b, congruence)
+        p = at_most_half(n * (a - p11), n * (b - p11))
+    p = np.minimum(p, 0.5)  # what equal accuracies have, but for rounding
     return float(p) if np.ndim(p) == 0 else p
 
 
@@ -116,7 +100,7 @@ class ReportedAccuracies:
 
     Parameters
     ----------
-    accuracy_a, accuracy_b, n_test, congruence, alpha
+    accuracy_a, accuracy_b, n_test, congruence
         As in ``false_claim_probability``, which checks them; one claim.
 
     Examples
@@ -132,7 +116,6 @@ class ReportedAccuracies:
     accuracy_b: float
     n_test: int
     congruence: Congruence = None
-    alpha: Alpha = 1.0
 
     unknown: ClassVar[Literal["congruence"]] = "congruence"
 
@@ -149,10 +132,9 @@ class ReportedAccuracies:
         width = min(self.accuracy_b, 1 - self.accuracy_a)  # of the range of the congruence
         if self.congruence is not None or changes or not width:
             return self.p_false(n_test=n_test, **changes)
-        a, b, n, cells = checked_claim(self.accuracy_a, self.accuracy_b, n_test, self.alpha)
+        a, b, n = checked_claim(self.accuracy_a, self.accuracy_b, n_test)
         below = np.floor(n * width + SLACK)
-        ends = (averaged(a * m, b * m, m, cells) for m in (below / width, (below + 1) / width))
-        first, last = ends
+        first, last = (averaged(a * m, b * m, m) for m in (below / width, (below + 1) / width))
         return first + (n * width - below) * (last - first)
 
     @property
@@ -205,13 +187,11 @@ def false_claim_rope(
     n_test: int,
     rope: float,
     congruence: Congruence = None,
-    *,
-    alpha: Alpha = 1.0,
 ) -> RopeProbabilities:
     r"""Probabilities that A is better by more than ``rope``, that both are equivalent, that B is.
 
     With :math:`s = p_1 + p_2`, Beta given the counts,
-    :math:`P(p_1 - p_2 \le q) = E_s\, I_{(1 + q/s)/2}(x_1 + \alpha_1, x_2 + \alpha_2)`.
+    :math:`P(p_1 - p_2 \le q) = E_s\, I_{(1 + q/s)/2}(x_1 + 1, x_2 + 1)`.
 
     Parameters are those of ``false_claim_probability``, with numbers only.
 
@@ -221,32 +201,26 @@ def false_claim_rope(
     >>> round(rope.a_better + rope.equivalent + rope.b_better, 12)
     1.0
     """
-    if not 0 <= rope < 1:
-        raise InputError(f"rope is a difference of accuracies in [0, 1), got {rope:g}")
-    a, b, n, cells = checked_claim(accuracy_a, accuracy_b, n_test, alpha)
-    both, weights = tables_of(a, b, n, cells, congruence)
+    checked_width(rope, "rope", shares=True)
+    a, b, n = checked_claim(accuracy_a, accuracy_b, n_test)
+    both = tables_of(a, b, n, congruence)
     x1, x2 = a * n - both, b * n - both
-    above = max(1 - float(weights @ _difference_at_most(rope, x1, x2, n, cells)), 0.0)
-    below = max(float(weights @ _difference_at_most(-rope, x1, x2, n, cells)), 0.0)
+    above = max(1 - float(_difference_at_most(rope, x1, x2, n).mean()), 0.0)
+    below = max(float(_difference_at_most(-rope, x1, x2, n).mean()), 0.0)
     return RopeProbabilities(above, max(1 - above - below, 0.0), below)
 
 
-def tables_of(
-    a: FloatArray, b: FloatArray, n: FloatArray, cells: FloatArray, congruence: Congruence
-) -> tuple[FloatArray, FloatArray]:
-    """Numbers of items that both got right, and their probabilities, of one claim."""
+def tables_of(a: FloatArray, b: FloatArray, n: FloatArray, congruence: Congruence) -> FloatArray:
+    """Numbers of items that both got right, equally probable, of one claim."""
     if congruence is None:
-        return possible_tables(float(a * n), float(b * n), float(n), cells)
-    shares, probabilities = zip(*congruence_nodes(a, b, congruence), strict=True)
-    return n * np.array(shares), np.array(probabilities)
+        return possible_tables(float(a * n), float(b * n), float(n))
+    return np.array([n * congruence_at(a, b, congruence)])
 
 
-def _difference_at_most(
-    q: float, x1: FloatArray, x2: FloatArray, n: FloatArray, cells: FloatArray
-) -> FloatArray:
+def _difference_at_most(q: float, x1: FloatArray, x2: FloatArray, n: FloatArray) -> FloatArray:
     """P(p1 - p2 <= q) for each pair of counts, by quadrature over p1 + p2."""
-    first, second = np.maximum(x1, 0) + cells[1], np.maximum(x2, 0) + cells[2]
-    rest = np.maximum(n - x1 - x2, 0) + cells[0] + cells[3]
+    first, second = np.maximum(x1, 0) + 1, np.maximum(x2, 0) + 1
+    rest = np.maximum(n - x1 - x2, 0) + 2
     kink = betainc(first + second, rest, abs(q))  # where the argument starts to be clipped
     x, w = np.polynomial.legendre.leggauss(_ROPE_NODES)
     total = np.where(q < 0, 0.0, kink)  # below it the difference cannot reach q
@@ -258,18 +232,11 @@ def _difference_at_most(
 
 
 def checked_claim(
-    accuracy_a: ArrayLike, accuracy_b: ArrayLike, n_test: ArrayLike, alpha: Any
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Accuracies, number of items and Dirichlet parameters as arrays, or an error."""
+    accuracy_a: ArrayLike, accuracy_b: ArrayLike, n_test: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Accuracies and number of items as arrays, or an error."""
     limits = "an accuracy lies in [0, 1]"
-    a, b, n = checked_pair(accuracy_a, accuracy_b, n_test, "accuracy", (0.0, 1.0), limits)
-    cells = np.asarray(alpha, np.float64)
-    cells = np.full(4, float(cells)) if cells.ndim == 0 else cells
-    if cells.shape != (4,):
-        raise InputError(f"alpha must be one number or four, got {alpha}")
-    for cell in cells:
-        ALPHA.check(cell, "alpha")
-    return a, b, n, cells
+    return checked_pair(accuracy_a, accuracy_b, n_test, "accuracy", (0.0, 1.0), limits)
 
 
 def check_winner(a: Any, b: Any, what: str = "accuracy") -> None:
@@ -302,9 +269,14 @@ def checked_pair(
     return a, b, n
 
 
-def at_most_half(x1: FloatArray, x2: FloatArray, cells: FloatArray) -> FloatArray:
+def at_most_half(x1: FloatArray, x2: FloatArray) -> FloatArray:
     """P(p1 <= p2) of tables with ``x1`` and ``x2`` items that one alone got right."""
-    first, second = np.broadcast_arrays(np.maximum(x1, 0) + cells[1], np.maximum(x2, 0) + cells[2])
+    return _half_beta(np.maximum(x1, 0) + 1, np.maximum(x2, 0) + 1)
+
+
+def _half_beta(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Incomplete beta function at one half, on all cores where there are many."""
+    first, second = np.broadcast_arrays(first, second)
     if first.size < _MANY:
         return betainc(first, second, 0.5)
     cuts = range(_MANY // 2, first.size, _MANY // 2)
@@ -314,13 +286,10 @@ def at_most_half(x1: FloatArray, x2: FloatArray, cells: FloatArray) -> FloatArra
     return np.concatenate(halves).reshape(first.shape)
 
 
-def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray, cells: FloatArray) -> FloatArray:
+def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray) -> FloatArray:
     """Mean of P(p1 <= p2) over all tables with these margins, ``x_a >= x_b``."""
     shape = np.broadcast_shapes(x_a.shape, x_b.shape, n.shape)
     own, other, size = (np.broadcast_to(x, shape).ravel() for x in (x_a, x_b, n))
-    if not np.all(cells == 1):
-        rows = zip(own.tolist(), other.tolist(), size.tolist(), strict=True)
-        return np.array([_summed(a, b, n, cells) for a, b, n in rows]).reshape(shape)
     count = _numbers(own, other, size)
     average = np.empty(count.shape)
     long = count >= _LONG
@@ -328,29 +297,15 @@ def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray, cells: FloatArray)
         average[long] = _integrated(own[long], other[long], count[long])
     rest = np.flatnonzero(~long)
     if rest.size < _FEW:
-        average[rest] = [_summed(own[i], other[i], size[i], cells) for i in rest]
+        average[rest] = [_summed(own[i], other[i], size[i]) for i in rest]
     else:
         average[rest] = _stepped(own[rest], other[rest], count[rest])
     return average.reshape(shape)
 
 
-def possible_tables(
-    x_a: float, x_b: float, n: float, cells: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Numbers of items that both may have right, and their probabilities."""
-    both, log_weight = table_weights(x_a, x_b, n, cells)
-    weights = np.exp(log_weight - log_weight.max())
-    return both, np.asarray(weights / weights.sum())
-
-
-def table_weights(
-    x_a: float, x_b: float, n: float, cells: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Numbers of items that both may have right, and the logarithms of their weights."""
-    both = min(x_a, x_b) - np.arange(int(_numbers(x_a, x_b, n)))
-    table = np.maximum([both, x_a - both, x_b - both, n - x_a - x_b + both], 0.0)
-    weights = np.sum(gammaln(table + cells[:, None]) - gammaln(table + 1), axis=0)
-    return np.asarray(both), np.asarray(weights)
+def possible_tables(x_a: float, x_b: float, n: float) -> FloatArray:
+    """Numbers of items that both may have right, the largest first, equally probable."""
+    return np.asarray(min(x_a, x_b) - np.arange(int(_numbers(x_a, x_b, n))))
 
 
 def _numbers(x_a: Any, x_b: Any, n: Any) -> Any:
@@ -358,13 +313,13 @@ def _numbers(x_a: Any, x_b: Any, n: Any) -> Any:
     return np.floor(np.minimum(x_a, x_b) - np.maximum(0.0, x_a + x_b - n) + SLACK) + 1
 
 
-def _summed(x_a: float, x_b: float, n: float, cells: FloatArray) -> float:
-    both, weights = possible_tables(x_a, x_b, n, cells)
-    return float(weights @ at_most_half(x_a - both, x_b - both, cells))
+def _summed(x_a: float, x_b: float, n: float) -> float:
+    both = possible_tables(x_a, x_b, n)
+    return float(at_most_half(x_a - both, x_b - both).mean())
 
 
 def _stepped(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:
-    """Flat prior, many claims: up from the largest congruence, one term per step."""
+    """Many claims: up from the largest congruence, one term per step."""
     a, b = x_a - x_b + 1, np.ones_like(x_b)
     value = betainc(a, b, 0.5)
     density = np.exp(-(a + b) * np.log(2) - betaln(a, b))
@@ -378,15 +333,14 @@ def _stepped(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:
 
 
 def _integrated(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:
-    """Flat prior, thousands of tables: the sum by the midpoint rule backwards, an integral.
+    """Thousands of tables: the sum by the midpoint rule backwards, an integral.
 
     Over the root of the items that B alone got right, where the integrand is smooth.
     """
     x, w = np.polynomial.legendre.leggauss(_LONG_NODES)
     root = (x + 1) / 2
-    total, none = np.zeros(count.shape), np.zeros(4)
+    total = np.zeros(count.shape)
     for node, weight in zip(root, w * root, strict=True):
         only_b = count * node**2 - 0.5
-        # only_b may lie below 0: the prior's items are added here, and none there
-        total += weight * at_most_half(x_a - x_b + only_b + 1, only_b + 1, none)
+        total += weight * _half_beta(x_a - x_b + only_b + 1, only_b + 1)
     return total

@@ -1,6 +1,5 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,6 @@ import click
 
 from bayes_sota import claims
 from bayes_sota.core.arguments import (
-    ALPHA,
     ASSURANCE,
     COUNT,
     LEVEL,
@@ -21,7 +19,6 @@ from bayes_sota.core.arguments import (
     SHARE,
     TRIES,
     Range,
-    refuse_unused,
 )
 from bayes_sota.core.command import (
     ESTIMATE_OPTIONS,
@@ -31,31 +28,19 @@ from bayes_sota.core.command import (
     choice_option,
     chosen_seed,
     command,
-    echo_problem,
     estimate_options,
     interval_option,
-    model_option,
     number_option,
     packed_options,
-    parse_tries,
     seed_option,
-    show_progress,
     top_option,
+    width_option,
     write_result,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.data.command import group_options, parse_average
-from bayes_sota.leaderboard.command_reading import (
-    OF_RHO,
-    field_options,
-    known_rho,
-    read_answers,
-    read_file,
-    refuse,
-    split_names,
-)
-from bayes_sota.maximum.command import chosen_correlation
+from bayes_sota.leaderboard.command_reading import read_answers, refuse, split_names
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -63,7 +48,6 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
 _DRAWS = Range(100, 1_000_000, whole=True)
-_SAMPLED_DRAWS = Range(100, 500_000, whole=True)
 
 
 @click.group(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
@@ -79,33 +63,14 @@ class _Output(Reported):
     seed: int | None
 
 
-@dataclass(frozen=True)
-class _OfNumbers(_Output):
-    """The same of a claim from two reported numbers."""
-
-    level: float
-    by_size: bool
-
-    def __post_init__(self) -> None:
-        """Refuse a seed where no draws are written: the answer is exact; and what is not drawn."""
-        super().__post_init__()
-        if self.output is None:
-            refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
-        if self.by_size and self.figure is None and self.report is None:
-            raise InputError("--by-size needs --figure or --report: it says what they draw")
-
-    def deliver_claim(self, report: "Report") -> int:
-        """Write the result of a claim from two reported numbers, and show it."""
-        about = report.about
-        drawn = self.by_size or bool(about.curve.size)
-        if self.figure is not None and not drawn:
-            raise InputError(
-                "--figure shows the correlation, which --sd-difference has no use for; add "
-                "--by-size for the number of cases"
-            )
-        write_result(self.output, partial(about.to_datatree, random_seed=chosen_seed(self.seed)))
-        draw = partial(_draw_sizes if self.by_size else _draw_claim, report)
-        return self.deliver(report, draw=draw if drawn else None)
+def _deliver_claim(shown: _Output, report: "Report") -> int:
+    """Write the result of a claim from two reported numbers, and show it."""
+    about = report.about
+    draw = partial(_draw_claim, report) if about.curve.size else None
+    if draw is None and shown.figure is not None:
+        raise InputError("--figure shows the correlation, which --sd-difference has no use for")
+    write_result(shown.output, partial(about.to_datatree, random_seed=chosen_seed(shown.seed)))
+    return shown.deliver(report, draw=draw)
 
 
 def _draw_claim(report: "Report") -> "PlotCollection":
@@ -121,44 +86,21 @@ def _draw_claim(report: "Report") -> "PlotCollection":
     )
 
 
-def _draw_sizes(report: "Report") -> "PlotCollection":
-    about, needed = report.about, report.content["n_test_needed"]
-    return claims.plot_claim_sizes(
-        about.size_frame(needed),
-        needed=needed,
-        n_test=about.claim.n_test,
-        title=about.what,
-        item="item" if about.claim.unknown == "congruence" else "case",
-    )
-
-
-_LEVEL = 0.05
-_level = number_option(LEVEL, "--level", default=_LEVEL, help="Of an accepted false claim.")
+_level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
 _tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
 _any_accuracy = click.option(
     "--any-accuracy",
     is_flag=True,
     help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
 )
-_bayes = click.option(
-    "--bayes", is_flag=True, help="One Bayesian model of all, sampled with NUTS (PyMC)."
-)
-_OUTPUT = (
-    *ESTIMATE_OPTIONS,
-    seed_option,
-    click.option(
-        "--output", type=OutputFile("result"), help="Posterior draws as a DataTree: FILE.nc."
-    ),
-)
-_output_options = partial(packed_options, kind=_Output, options=_OUTPUT)
-_number_options = partial(
+_output_options = partial(
     packed_options,
-    kind=_OfNumbers,
+    kind=_Output,
     options=(
-        *_OUTPUT,
-        _level,
+        *ESTIMATE_OPTIONS,
+        seed_option,
         click.option(
-            "--by-size", is_flag=True, help="The figure is about the number of test items."
+            "--output", type=OutputFile("result"), help="Posterior draws as a DataTree: FILE.nc."
         ),
     ),
 )
@@ -166,19 +108,9 @@ _number_options = partial(
 
 @command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
 @click.option("--accuracy", nargs=2, required=True, help="Of A (the winner) and of B, as printed.")
-@click.option("--n-test", required=True, help="Number of test items, or a range A:B.")
+@number_option(COUNT, "--n-test", required=True, help="Number of test items.")
 @number_option(SHARE, "--congruence", help="Share of items both got right.")
-@click.option("--min", "lowest", is_flag=True, help="The least congruence that is possible.")
-@click.option("--max", "highest", is_flag=True, help="The largest.")
-@click.option("--independent", is_flag=True, help="Independent mistakes.")
-@number_option(
-    NOT_NEGATIVE,
-    "--odds-ratio",
-    nargs=2,
-    help="Prior of the congruence: median of the odds ratio, and sd of its logarithm.",
-)
-@number_option(ALPHA, "--alpha", default=1.0, help="Dirichlet prior.")
-@number_option(SHARE, "--rope", help="Half-width of practical equivalence.")
+@width_option("--rope", help="Half-width of practical equivalence.")
 @choice_option(
     "--rounding",
     choices=["auto", "nearest", "floor", "exact"],
@@ -186,32 +118,15 @@ _number_options = partial(
 )
 @_any_accuracy
 @_tries
-@_number_options
-def classification(
-    accuracy: tuple[str, str],
-    n_test: str,
-    congruence: float | None,
-    lowest: bool,
-    highest: bool,
-    independent: bool,
-    odds_ratio: tuple[float, float] | None,
-    shown: _OfNumbers,
-    **options: Any,
-) -> int:
+@_level
+@_output_options
+def classification(accuracy: tuple[str, str], n_test: int, shown: _Output, **options: Any) -> int:
     """From two accuracies on the same items.
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
-    prior = None if odds_ratio is None else claims.OddsRatioCongruence(*odds_ratio)
-    flags = {"min": lowest, "max": highest, "independent": independent}
-    chosen: list[Any] = [name for name, flag in flags.items() if flag]
-    chosen += [value for value in (congruence, prior) if value is not None]
-    if len(chosen) > 1:
-        raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
     a, b, notes = _printed(accuracy)
-    options |= {"level": shown.level, "notes": notes}
-    sizes = parse_tries(n_test, "--n-test")
-    return shown.deliver_claim(claims.report_accuracies(a, b, sizes, *chosen, **options))
+    return _deliver_claim(shown, claims.report_accuracies(a, b, n_test, notes=notes, **options))
 
 
 def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
@@ -236,60 +151,26 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
 @command(epilog="Example: bayes-sota claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100")
 @number_option(NUMBER, "--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
 @number_option(NOT_NEGATIVE, "--sd", nargs=2, help="Standard deviations of cases.")
-@number_option(
-    NUMBER, "--sd-coefficients", nargs=3, help="Or imputed: c0 c1 c2 of c0 + c1 mean + c2 mean^2."
-)
 @number_option(POSITIVE, "--sd-difference", help="Of the differences of cases.")
 @number_option(COUNT, "--n-test", required=True, help="Number of cases.")
 @number_option(
     PAIRWISE, "--pairwise-correlation", "correlation", help="Between the methods' cases."
 )
-@number_option(
-    PAIRWISE,
-    "--correlation-range",
-    nargs=2,
-    default=(0.0, 1.0),
-    help="Averaged over, where the correlation is not given.",
-)
-@click.option("--unbounded", is_flag=True, help="Cases may lie outside [0, 1].")
 @_tries
-@_number_options
+@_level
+@_output_options
 def segmentation(
-    mean: tuple[float, float],
-    sd: Any,
-    sd_coefficients: tuple[float, float, float] | None,
-    unbounded: bool,
-    best_of: float | None,
-    shown: _OfNumbers,
-    **options: Any,
+    mean: tuple[float, float], best_of: float | None, level: float, shown: _Output, **options: Any
 ) -> int:
     """From two means of cases (Dice) and their standard deviations.
 
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    known = [x for x in (sd, sd_coefficients, options["sd_difference"]) if x is not None]
-    if len(known) > 1:
-        raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
-    if unbounded and not known:
-        raise InputError(
-            "--unbounded needs --sd or --sd-difference: Dice alone has a rule of thumb"
-        )
-    of = sd if sd_coefficients is None else (sd_coefficients, sd_coefficients)
-    bounds = None if unbounded else (0.0, 1.0)
-    means = claims.ReportedMeans(*mean, sd=of, bounds=bounds, **options)
-    return shown.deliver_claim(claims.report_means(means, best_of=best_of, level=shown.level))
-
-
-_WAYS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
-    "--bayes": ("sample_methods", (), ()),
-    "--by task": ("report_tasks", ("pair",), ("by",)),
-    "--pair": ("report_pairs", ("pair", "rope", "margin", "anytime"), ("require",)),
-    "--pairs": ("report_pairs", ("rope",), ("pairs",)),
-    "": ("report_methods", ("rope", "level"), ("no_selection",)),
-}
-"""What makes each report, its arguments of those asked, and what else has an effect on it."""
-_ASKED = ("no_selection", "level", "pairs", "rope", "pair", "margin", "require", "anytime", "by")
+    if options["sd"] is not None and options["sd_difference"] is not None:
+        raise InputError("give one of --sd and --sd-difference")
+    means = claims.ReportedMeans(*mean, **options)
+    return _deliver_claim(shown, claims.report_means(means, best_of=best_of, level=level))
 
 
 @command(
@@ -318,26 +199,16 @@ _ASKED = ("no_selection", "level", "pairs", "rope", "pair", "margin", "require",
     default=None,
     help="Numbers are errors or losses. Default: if a log's metric is called so.",
 )
-@number_option(NOT_NEGATIVE, "--rope", help="Half-width of practical equivalence.")
+@width_option("--rope", help="Half-width of practical equivalence.")
 @top_option(15, "Methods shown.")
-@number_option(
-    _DRAWS,
-    "--draws",
-    help="Posterior draws, default 10000; with --bayes of each chain, default those of the model.",
-)
-@_bayes
-@model_option
-@click.option(
-    "--no-selection", is_flag=True, help="Leave out the correction for picking the winner."
-)
+@number_option(_DRAWS, "--draws", default=10_000, help="Posterior draws.")
 @click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
-@number_option(NOT_NEGATIVE, "--margin", help="How much worse the first of a pair may be.")
+@width_option("--margin", help="How much worse the first of a pair may be.")
 @click.option(
     "--require",
     type=click.Choice(["better", "not-worse"]),
     help="Verdict on a pair without which the exit code is 3.",
 )
-@click.option("--anytime", is_flag=True, help="A verdict that may be looked at after every item.")
 @click.option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
 @click.option(
     "--task-columns",
@@ -348,16 +219,19 @@ _ASKED = ("no_selection", "level", "pairs", "rope", "pair", "margin", "require",
     "--by", type=click.Choice(["task"]), help="The same in every task, drawn towards all of them."
 )
 @interval_option
-@_level
 @_output_options
 def responses(
     files: tuple[Path, ...],
     top: int,
-    bayes: bool,
-    model: str | None,
-    draws: int | None,
+    draws: int,
     ci_prob: float,
     shown: _Output,
+    rope: float | None,
+    pair: tuple[str, str] | None,
+    margin: float | None,
+    require: str | None,
+    pairs: bool,
+    by: str | None,
     **options: Any,
 ) -> int:
     """From per-item outcomes of two or more methods.
@@ -367,25 +241,28 @@ def responses(
     logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
     statistics of HELM. They are joined on the item.
     """
-    asked = {name: options.pop(name) for name in _ASKED}
-    if asked["level"] == _LEVEL:
-        asked["level"] = None
-    pair, require = asked["pair"], asked["require"]
-    ways = {"--bayes": bayes, "--by task": asked["by"], "--pair": pair, "--pairs": asked["pairs"]}
-    way = next((name for name, chosen in ways.items() if chosen), "")
-    settings = _settings(way, asked, options) | {"draws": draws, "ci_prob": ci_prob}
-    settings["random_seed"] = chosen_seed(shown.seed)
-    if bayes:
-        settings |= {"model": model, "progressbar": show_progress(shown.quiet, shown.as_json)}
-    else:
-        refuse_unused("the exact route: it is for --bayes", {"--model": model})
-        settings["draws"] = draws or 10_000
+    if pairs and (pair or by):
+        raise InputError("--pairs compares all methods on all items: leave out --pair and --by")
+    if pair is None and (margin or require):
+        raise InputError("--margin and --require are for two methods: name them with --pair A B")
+    if require == "not-worse" and not margin:
+        raise InputError("--require not-worse needs --margin: how much worse is not worse")
+    if by and require:
+        raise InputError("--require is for a pair on all items: leave out --by task")
     read = _read_outcomes(files, **options)
-    if bayes:
-        _check_single_runs(read.pop("methods", None))
-    report = getattr(claims, _WAYS[way][0])(**read, **settings)
-    write_result(shown.output, lambda: report.about if bayes else report.about.to_datatree())
-    draw = None if bayes else partial(_draw_methods, report, way, pair, ci_prob)
+    settings: dict[str, Any] = read | {"draws": draws, "ci_prob": ci_prob}
+    settings["random_seed"] = chosen_seed(shown.seed)
+    if by:
+        report = claims.report_tasks(pair=pair, **settings)
+    elif pairs or pair:
+        report = claims.report_pairs(pair=pair, rope=rope, margin=margin or 0.0, **settings)
+    else:
+        report = claims.report_methods(rope=rope, **settings)
+    write_result(shown.output, report.about.to_datatree)
+    draw = partial(_draw_methods, report, by, pair, ci_prob)
+    if pairs:
+        shares = report.about.comparison.are_shares
+        draw = partial(claims.plot_pairs, report.frame, points=shares)
     code = shown.deliver(report, top, draw)
     if require is None or report.content["verdict"] in ("better", require):
         return code
@@ -394,35 +271,10 @@ def responses(
     return 3
 
 
-def _settings(way: str, asked: dict[str, Any], reading: dict[str, Any]) -> dict[str, Any]:
-    """What was asked of a report, as its arguments; what has no effect on it is refused."""
-    _, arguments, others = _WAYS[way]
-    unused = [name for name in asked if name not in (*arguments, *others)]
-    of_pairs = () if way == "--bayes" else ("margin", "anytime", "require")
-    refuse(way, asked, [name for name in unused if name not in of_pairs])
-    if way == "--by task":
-        refuse(way, reading, ["average"])
-    if way == "--pair" and asked["require"] == "not-worse" and not asked["margin"]:
-        raise InputError("--require not-worse needs --margin: how much worse is not worse")
-    for name in of_pairs:
-        if name in unused and asked[name]:
-            raise InputError(f"--{name} is for two methods: name them with --pair A B")
-    chosen = {name: asked[name] for name in arguments}
-    settings = {name: x for name, x in chosen.items() if x is not None and x is not False}
-    return settings | ({"selection": False} if asked["no_selection"] else {})
-
-
-def _check_single_runs(methods: Sequence[str] | None) -> None:
-    if methods is not None and len(set(methods)) < len(methods):
-        raise InputError("--bayes takes one run of each method: leave out --run-separator")
-
-
 def _draw_methods(
-    report: "Report", way: str, pair: tuple[str, str] | None, ci_prob: float
+    report: "Report", by: str | None, pair: tuple[str, str] | None, ci_prob: float
 ) -> "PlotCollection":
-    if way == "--pairs":
-        return claims.plot_pairs(report.frame, points=report.about.comparison.bounds == (0.0, 1.0))
-    if way != "--by task":
+    if by is None:
         return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
     of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
     return claims.plot_tasks(
@@ -490,15 +342,13 @@ def _read_outcomes(
     return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
 
 
-@command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
-@number_option(POSITIVE, "--gap", help="Difference of A and B.")
-@number_option(SHARE, "--winner", help="With --gap: accuracy of A.")
-@number_option(SHARE, "--accuracy", nargs=2, help="Or both: of A and of B.")
+@command(epilog="Example: bayes-sota claim plan --accuracy 0.90 0.88 --level 0.05")
+@number_option(SHARE, "--accuracy", nargs=2, help="Of A and of B.")
+@width_option("--gap", help="With --sd or --pilot: difference of A and B.")
 @number_option(NOT_NEGATIVE, "--sd", nargs=2, help="With --gap: of cases, for means.")
 @number_option(SHARE, "--congruence", help="Share of items both get right.")
-@number_option(POSITIVE, "--odds-ratio", help="Congruence as an odds ratio; 1 is independence.")
 @number_option(PAIRWISE, "--pairwise-correlation", help="Between the methods' cases.")
-@number_option(ASSURANCE, "--power", help="At this true gap; default 0.8.")
+@number_option(ASSURANCE, "--power", default=0.8, help="At this true gap.")
 @click.option(
     "--pilot",
     type=InputFile(folders=True),
@@ -511,14 +361,18 @@ def _read_outcomes(
     NOT_NEGATIVE, "--cost-per-run", help="With --pilot: of one run of both methods on an item."
 )
 @number_option(COUNT, "--n-test", help="Items observed so far, for assurance.")
-@number_option(ASSURANCE, "--assurance", help="With --n-test; default 0.8.")
+@number_option(ASSURANCE, "--assurance", default=0.8, help="With --n-test.")
 @_level
 @estimate_options
 def plan(
     pilot: Path | None,
+    accuracy: tuple[float, float] | None,
     gap: float | None,
-    power: float | None,
-    level: float,
+    sd: tuple[float, float] | None,
+    congruence: float | None,
+    pairwise_correlation: float | None,
+    n_test: int | None,
+    assurance: float,
     shown: Reported,
     **options: Any,
 ) -> int:
@@ -526,40 +380,27 @@ def plan(
 
     With --pilot: items and runs that it needs, from answers or numbers of two methods at hand.
     """
-    used, unused = (_OF_GAPS, _OF_PILOTS) if pilot is None else (_OF_PILOTS, _OF_GAPS)
-    refuse("a plan without --pilot" if pilot is None else "--pilot", options, unused)
-    asked = {name: options[name] for name in used} | {"level": level, "power": power or 0.8}
-    if pilot is not None:
-        from bayes_sota.data.readers.outcomes import read_evaluations
+    metric = options.pop("metric")
+    costs = {name: options.pop(name) for name in ("pair", "cost_per_item", "cost_per_run")}
+    match (accuracy, gap, sd, pilot):
+        case (None, float(), None, Path()):
+            from bayes_sota.data.readers.outcomes import read_evaluations
 
-        if gap is None:
-            raise InputError("--pilot needs --gap, the true difference that is to be found")
-        answers = read_evaluations(pilot, metric=asked.pop("metric"))
-        asked |= {"source": answers.source, "notes": answers.notes}
-        report = claims.plan_from_pilot(answers.outcomes, gap, **asked)
-        return shown.deliver(report, draw=partial(_pilot_figure, report))
-    sizes = {name: asked.pop(name) for name in ("level", "power", "n_test", "assurance")}
-    if sizes["assurance"] is not None and sizes["n_test"] is None:
-        raise InputError("--assurance needs --n-test, the items observed so far")
-    if asked["sd"] is not None and asked["pairwise_correlation"] is None:
-        refuse_unused("means without --pairwise-correlation", {"--power": power})
-    sizes["assurance"] = sizes["assurance"] or 0.8
-    planned = claims.plan_claim(_gap(gap, **asked), **sizes)
-    draw = None if asked["sd"] is not None else partial(_plan_figure, planned)
+            answers = read_evaluations(pilot, metric=metric)
+            known = costs | {"source": answers.source, "notes": answers.notes}
+            report = claims.plan_from_pilot(answers.outcomes, gap, **known, **options)
+            return shown.deliver(report, draw=partial(_pilot_figure, report))
+        case (None, float(), (float(), float()), None):
+            of: Any = claims.GapOfMeans(gap, 0.0, sd, pairwise_correlation)
+        case ((a, b), None, None, None):
+            of = claims.GapOfAccuracies(a, b, congruence)
+        case _:
+            raise InputError(
+                "give --accuracy A B, or --gap and --sd for means, or --gap and --pilot FILE"
+            )
+    planned = claims.plan_claim(of, n_test=n_test, assurance=assurance, **options)
+    draw = None if accuracy is None else partial(_plan_figure, planned)
     return shown.deliver(claims.describe_plan(planned), draw=draw)
-
-
-_OF_PILOTS = ("pair", "metric", "cost_per_item", "cost_per_run")
-_OF_GAPS = (
-    "winner",
-    "accuracy",
-    "sd",
-    "congruence",
-    "odds_ratio",
-    "pairwise_correlation",
-    "n_test",
-    "assurance",
-)
 
 
 def _plan_figure(plan: Any) -> "PlotCollection":
@@ -595,107 +436,23 @@ def _pilot_figure(report: "Report") -> "PlotCollection":
     )
 
 
-def _gap(
-    gap: float | None, accuracy: tuple[float, float] | None, winner: float | None, **options: Any
-) -> Any:
-    names = ("sd", "pairwise_correlation", "congruence", "odds_ratio")
-    sd, pairwise_correlation, congruence, odds_ratio = (options[name] for name in names)
-    if sd is not None:
-        if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
-            raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
-        return claims.GapOfMeans(gap, 0.0, sd, pairwise_correlation)
-    if pairwise_correlation is not None:
-        raise InputError("--pairwise-correlation is for means; accuracies have --congruence")
-    if accuracy is None and gap is not None and winner is not None:
-        if gap > winner:
-            raise InputError(f"--gap must be above 0 and at most --winner, got {gap:g}")
-        accuracy = winner, winner - gap
-    elif accuracy is None or (gap, winner) != (None, None):
-        raise InputError("give --accuracy A B, or --gap and --winner, or --gap and --sd for means")
-    if congruence is not None and odds_ratio is not None:
-        raise InputError("give one of --congruence and --odds-ratio")
-    if odds_ratio is not None:
-        return claims.GapOfAccuracies(*accuracy, claims.OddsRatioCongruence(odds_ratio, 0.0))
-    return claims.GapOfAccuracies(*accuracy, congruence)
-
-
-@command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
-@click.argument("file", type=InputFile())
-@field_options
-@seed_option
-@estimate_options
-def selection(file: Path, seed: int | None, shown: Reported, **options: Any) -> int:
-    """The claim "best of all entries", with and without the luck of having been picked.
-
-    FILE is a leaderboard, or a response matrix, as for bayes-sota board.
-    """
-    from bayes_sota.leaderboard.specification import chosen_model
-
-    known = ("correlation", "pairwise_correlation", "class_correlation")
-    rho = chosen_correlation(*(options.pop(name) for name in known))
-    of_rho = {name: options.pop(name) for name in OF_RHO}
-    used_seed = chosen_seed(seed)
-    entries = read_file(file, **options)
-    rho = known_rho(rho, entries)
-    if rho is not None:
-        of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
-    picked = claims.claim_of_best_entry(entries, random_seed=used_seed, **of_rho)
-
-    def draw() -> "PlotCollection":
-        from bayes_sota.leaderboard.plots import plot_entries
-        from bayes_sota.leaderboard.summary_entries import board_table
-
-        return plot_entries(board_table(entries, random_seed=used_seed, **of_rho))
-
-    return shown.deliver(claims.describe_selection(picked, used_seed), draw=draw)
-
-
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
 @click.argument("file", type=InputFile())
 @number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
-@click.option("--group-by", help="Column of the groups; default group.")
-@number_option(
-    NUMBER,
-    "--sd",
-    nargs=3,
-    help="Coefficients c0 c1 c2 of c0 + c1 mean + c2 mean^2, for means without sd_a and sd_b.",
-)
 @_any_accuracy
-@click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
-@number_option(_SAMPLED_DRAWS, "--draws", help="Draws of each chain (with --bayes); default 1000.")
-@model_option
-@_bayes
-@_output_options
-def batch(
-    file: Path, any_accuracy: bool, top: int, shown: _Output, bayes: bool, **options: Any
-) -> int:
+@estimate_options
+def batch(file: Path, level: float, any_accuracy: bool, top: int, shown: Reported) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
 
     FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
     mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
     metric, name and group. All columns come back with p_false, its lowest and highest value over
-    all that is possible, and a verdict. Rows that cannot be used are an error; --skip-problems
-    leaves them out, with the reason beside them. With --bayes the claims share what is known of
-    their congruence, of accuracies only.
+    all that is possible, and a verdict. Rows that cannot be used are an error. Standard deviations
+    that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    options["check_counts"] = not any_accuracy
-    sampled = {name: options.pop(name) for name in ("model", "draws")}
-    if bayes:
-        refuse_unused("--bayes", {"--sd": options.pop("sd")})
-        sampled["progressbar"] = show_progress(shown.quiet, shown.as_json)
-        seed = chosen_seed(shown.seed)
-        review = claims.sample_review(file, **options, **sampled, random_seed=seed)
-        write_result(shown.output, lambda: review.about)
-    else:
-        unused = {f"--{name}": value for name, value in sampled.items()}
-        unused |= {"--seed": shown.seed, "--output": shown.output}
-        refuse_unused("closed forms: it is for --bayes", unused)
-        review = claims.claims_table(file, **options)
-    shown.show(review, top, partial(_draw_claims, review))
-    for reason in review.reasons:
-        echo_problem("warning", reason if bayes else f"left out: {reason}")
-    return 1 if review.reasons else 0
+    review = claims.claims_table(file, level=level, check_counts=not any_accuracy)
+    return shown.deliver(review, top, partial(_draw_claims, review))
 
 
 def _draw_claims(report: "Report") -> "PlotCollection":
@@ -704,5 +461,5 @@ def _draw_claims(report: "Report") -> "PlotCollection":
     return claims.plot_claims(report.frame.assign(**columns), level=level)
 
 
-for _command in (classification, segmentation, responses, selection, plan, batch):
+for _command in (classification, segmentation, responses, plan, batch):
     claim.add_command(_command)

@@ -1,12 +1,10 @@
 r"""What two methods get right together, of which hardly any paper tells: the congruence p11.
 
 Two accuracies allow a congruence in :math:`[\max(0, p_A + p_B - 1), \min(p_A, p_B)]`, which differs
-from claim to claim. A prior is therefore on a relative scale: the odds ratio
-:math:`\psi = p_{11} p_{00} / (p_{10} p_{01})`, feasible for every pair of accuracies (Plackett
-1965, doi 10.1080/01621459.1965.10480807), or the place within the range.
+from claim to claim. The odds ratio :math:`\psi = p_{11} p_{00} / (p_{10} p_{01})` is feasible for
+every pair of accuracies (Plackett 1965, doi 10.1080/01621459.1965.10480807).
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,90 +13,11 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
-_PRIOR_NODES = 48  # of a Gaussian quadrature over a prior of the congruence
 _LARGEST_RATIO = 1e120
 SLACK = 1e-9  # by which rounding errors may pass a bound
 
 
-@dataclass(frozen=True)
-class OddsRatioCongruence:
-    r"""Log-normal prior of the odds ratio of the two methods' right answers.
-
-    Parameters
-    ----------
-    median : float
-        Of the odds ratio; 1 is independence, above 1 both tend to be right on the same items.
-    spread : float
-        Standard deviation of its logarithm; 0 is a known odds ratio.
-
-    Examples
-    --------
-    >>> from bayes_sota.claims import false_claim_probability
-    >>> prior = OddsRatioCongruence(median=20, spread=1)
-    >>> round(false_claim_probability(0.90, 0.88, 500, prior), 3)
-    0.082
-    """
-
-    median: float
-    spread: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.median < np.inf:
-            raise InputError(f"the median of an odds ratio is positive, got {self.median!r}")
-        if not 0 <= self.spread < np.inf:
-            raise InputError(f"the spread of log odds ratios is at least 0, got {self.spread!r}")
-
-    def __str__(self) -> str:
-        return f"odds ratio about {self.median:g}, sd of its logarithm {self.spread:g}"
-
-    def nodes(self, accuracy_a: FloatArray, accuracy_b: FloatArray) -> list[tuple[Any, float]]:
-        """Congruences, each shaped like the accuracies, and their probabilities."""
-        if not self.spread:
-            return [(congruence_of_odds_ratio(accuracy_a, accuracy_b, self.median), 1.0)]
-        points, weights = np.polynomial.hermite_e.hermegauss(_PRIOR_NODES)
-        ratios = np.exp(np.clip(np.log(self.median) + self.spread * points, -276, 276))
-        shares = (congruence_of_odds_ratio(accuracy_a, accuracy_b, psi) for psi in ratios)
-        return list(zip(shares, (weights / weights.sum()).tolist(), strict=True))
-
-
-@dataclass(frozen=True)
-class RelativeCongruence:
-    """Beta prior of the place of the congruence between its bounds, 0 the least and 1 the largest.
-
-    Parameters
-    ----------
-    a, b : float
-        Parameters of the Beta distribution; (1, 1) is uniform.
-
-    Examples
-    --------
-    >>> from bayes_sota.claims import false_claim_probability
-    >>> round(false_claim_probability(0.90, 0.88, 500, RelativeCongruence(1, 1)), 3)
-    0.093
-    """
-
-    a: float
-    b: float
-
-    def __post_init__(self) -> None:
-        for value in (self.a, self.b):
-            if not 0 < value < np.inf:
-                raise InputError(f"parameters of a Beta distribution are positive, got {value!r}")
-
-    def __str__(self) -> str:
-        return f"place between its bounds Beta({self.a:g}, {self.b:g})"
-
-    def nodes(self, accuracy_a: FloatArray, accuracy_b: FloatArray) -> list[tuple[Any, float]]:
-        from scipy.special import roots_jacobi
-
-        points, weights = roots_jacobi(_PRIOR_NODES, self.b - 1, self.a - 1)
-        low, high = congruence_bounds(accuracy_a, accuracy_b)
-        shares = (low + (high - low) * (1 + x) / 2 for x in points)
-        return list(zip(shares, (weights / weights.sum()).tolist(), strict=True))
-
-
-CongruencePrior = OddsRatioCongruence | RelativeCongruence
-Congruence = float | Literal["min", "max", "independent"] | CongruencePrior | None
+Congruence = float | Literal["min", "max", "independent"] | None
 
 
 def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any, Any]:
@@ -160,12 +79,3 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
             f"accuracies allow, got {both_right:g}"
         )
     return np.clip(p11, low, high)
-
-
-def congruence_nodes(
-    accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: Any
-) -> list[tuple[Any, float]]:
-    """Congruences that are assumed, each shaped like the accuracies, and their probabilities."""
-    if isinstance(congruence, CongruencePrior):
-        return congruence.nodes(accuracy_a, accuracy_b)
-    return [(congruence_at(accuracy_a, accuracy_b, congruence), 1.0)]

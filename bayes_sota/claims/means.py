@@ -9,13 +9,13 @@ known, or averaged over a prior. ``tests/claims/test_means.py`` compares with Sc
 paired t test and with quadrature.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
 from bayes_sota.claims.accuracies import checked_pair
 from bayes_sota.core.errors import InputError
@@ -23,32 +23,42 @@ from bayes_sota.core.types import FloatArray
 
 _NODES = 64
 IMPUTED = (0.0, 2 / 3, -2 / 3)  # sd = 2/3 mean (1 - mean), where none is given
-CORRELATIONS = (0.0, 0.95)  # that are looked at; at 1 nothing is left to chance
+_LAST = 0.95  # correlation of a curve; at 1 nothing may be left to chance
 Sd = ArrayLike | Callable[[FloatArray], FloatArray]
+Coefficients = tuple[float, float, float]
 
 
-def imputed_sd(mean: ArrayLike, sd: Sd | Sequence[float]) -> FloatArray:
-    """Standard deviation of cases from their mean.
+def imputed_sd(mean: ArrayLike, coefficients: Coefficients = IMPUTED) -> FloatArray:
+    """Standard deviation of cases from their mean, ``c0 + c1 mean + c2 mean^2``.
 
-    Parameters
-    ----------
-    mean : array_like
-    sd : float, callable or three coefficients
-        A number, a function of the mean, or ``(c0, c1, c2)`` of ``c0 + c1 mean + c2 mean^2``: the
-        literature uses a polynomial of second order, whose coefficients are the user's.
+    The literature uses a polynomial of second order, whose coefficients are not known. The default
+    is a rule of thumb for metrics in [0, 1], ``2/3 mean (1 - mean)``.
 
     Examples
     --------
-    >>> imputed_sd([0.8, 0.9], lambda mean: 0.5 * (1 - mean)).round(3).tolist()
-    [0.1, 0.05]
+    >>> imputed_sd([0.8, 0.9]).round(3).tolist()
+    [0.107, 0.06]
     """
+    if np.shape(coefficients) != (3,):
+        raise InputError(f"sd_coefficients are three numbers c0, c1, c2, got {coefficients!r}")
     values = np.asarray(mean, np.float64)
-    if callable(sd):
-        return np.asarray(sd(values), np.float64)
-    reported = np.asarray(sd, np.float64)
-    if reported.shape == (3,):
-        return reported[0] + reported[1] * values + reported[2] * values**2
-    return np.broadcast_to(reported, values.shape)
+    return coefficients[0] + coefficients[1] * values + coefficients[2] * values**2
+
+
+def spreads_of(
+    mean_a: FloatArray, mean_b: FloatArray, sd: Any, coefficients: Coefficients | None
+) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations of A's and of B's cases: a pair that was given, or imputed."""
+    if sd is None:
+        chosen = coefficients or IMPUTED
+        return imputed_sd(mean_a, chosen), imputed_sd(mean_b, chosen)
+    if coefficients is not None:
+        raise InputError("give sd, or the sd_coefficients that it is imputed with")
+    if not hasattr(sd, "__len__") or len(sd) != 2:
+        raise InputError(f"sd is a pair, of A and of B, got {sd!r}")
+    each = zip((mean_a, mean_b), sd, strict=True)
+    first, second = (np.asarray(of(m) if callable(of) else of, np.float64) for m, of in each)
+    return first, second
 
 
 def false_claim_probability_of_means(
@@ -57,6 +67,7 @@ def false_claim_probability_of_means(
     n_test: ArrayLike,
     *,
     sd: tuple[Sd, Sd] | None = None,
+    sd_coefficients: Coefficients | None = None,
     correlation: ArrayLike | None = None,
     correlation_range: tuple[float, float] = (0.0, 1.0),
     sd_difference: ArrayLike | None = None,
@@ -71,10 +82,13 @@ def false_claim_probability_of_means(
     n_test : array_like of int
         Number of cases.
     sd : (sd of A, sd of B), optional
-        Numbers, arrays or functions of the mean (``imputed_sd``). Where neither these nor
-        ``sd_difference`` are reported, ``2/3 mean (1 - mean)``, of metrics in [0, 1]: .11 at a
-        mean of .8, .06 at .9, a rule of thumb for Dice scores that vanishes at 0 and 1. The source
-        imputes by another polynomial of second order, whose coefficients are not known.
+        A pair, each a number, an array that broadcasts with the means, or a function of the mean.
+        Where neither these nor ``sd_difference`` are reported they are imputed.
+    sd_coefficients : (float, float, float), optional
+        c0, c1, c2 of an imputed ``c0 + c1 mean + c2 mean^2``, for both methods. Default:
+        ``2/3 mean (1 - mean)``, of metrics in [0, 1]: .11 at a mean of .8, .06 at .9, a rule of
+        thumb for Dice scores that vanishes at 0 and 1. The source imputes by another polynomial of
+        second order, whose coefficients are not known.
     correlation : array_like, optional
         Correlation of the two methods' cases. Default: averaged, uniform over
         ``correlation_range``.
@@ -110,12 +124,12 @@ def false_claim_probability_of_means(
         if correlation is not None:
             raise InputError("sd_difference says all: give it, or sd and correlation")
         return _plain(_probability(b - a, n, known))
-    if sd is None and bounds != (0.0, 1.0):
+    if sd is None and sd_coefficients is None and bounds != (0.0, 1.0):
         raise InputError(
             "give sd, the standard deviations of both methods, or sd_difference: they are imputed "
             "for metrics in [0, 1] only"
         )
-    first, second = map(imputed_sd, (a, b), sd or (IMPUTED, IMPUTED))
+    first, second = spreads_of(a, b, sd, sd_coefficients)
     _check_spreads(a, first, n, bounds)
     _check_spreads(b, second, n, bounds)
     nodes = correlation_nodes(correlation, correlation_range)
@@ -145,7 +159,8 @@ class ReportedMeans:
 
     Parameters
     ----------
-    mean_a, mean_b, n_test, sd, correlation, correlation_range, sd_difference, bounds
+    mean_a, mean_b, n_test : float, float, int
+    sd, sd_coefficients, correlation, correlation_range, sd_difference, bounds
         As in ``false_claim_probability_of_means``, which checks them; one claim.
 
     Examples
@@ -160,6 +175,7 @@ class ReportedMeans:
     n_test: int
     _: KW_ONLY
     sd: Any = None
+    sd_coefficients: Coefficients | None = None
     correlation: float | None = None
     correlation_range: tuple[float, float] = (0.0, 1.0)
     sd_difference: float | None = None
@@ -173,32 +189,47 @@ class ReportedMeans:
 
     def by_size(self, n_test: ArrayLike, **changes: Any) -> Any:
         """The same on other numbers of cases, means and spreads kept."""
-        known = {"sd": tuple(self.spreads), "bounds": None}  # which were checked at the real size
+        # which were checked at the real size
+        known = {"sd": tuple(self.spreads), "sd_coefficients": None, "bounds": None}
         return self.p_false(n_test=n_test, **known, **changes)
 
     @property
     def imputed(self) -> bool:
         """Whether nothing is known of how the cases vary."""
-        return self.sd is None and self.sd_difference is None
+        return (self.sd, self.sd_coefficients, self.sd_difference) == (None, None, None)
 
     @property
     def spreads(self) -> list[float]:
         """Standard deviations of A's and of B's cases."""
-        means, of = (self.mean_a, self.mean_b), self.sd or (IMPUTED, IMPUTED)
-        return [float(imputed_sd(m, sd)) for m, sd in zip(means, of, strict=True)]
+        means = np.asarray(self.mean_a), np.asarray(self.mean_b)
+        return [float(sd) for sd in spreads_of(*means, self.sd, self.sd_coefficients)]
 
     def curve(self, points: int) -> FloatArray:
         """Correlations and probabilities, (points, 2); none where nothing is unknown."""
         if self.sd_difference is not None:
             return np.empty((0, 2))
         low, high = self.correlation_range
-        last = min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high
+        last = min(high, _LAST) if low < _LAST else high
         grid = np.linspace(low, last, points)
         return np.column_stack([grid, self.p_false(correlation=grid)])
 
     def needed(self, level: float) -> float | None:
-        """Least correlation at which the claim is false with probability ``level`` at most."""
-        return None if self.sd_difference is not None else crossing_of(self.curve(201), level)
+        r"""Least correlation at which the claim is false with probability ``level`` at most.
+
+        With :math:`d = \sqrt n\, (\hat\mu_A - \hat\mu_B) / T_{n-1}^{-1}(1 - level)`, the largest
+        standard deviation of the differences, :math:`r = (s_A^2 + s_B^2 - d^2) / (2 s_A s_B)`, or
+        the least correlation that is averaged over; None where that is above 1.
+        """
+        if self.sd_difference is not None:
+            return None
+        (first, second), low = self.spreads, self.correlation_range[0]
+        if self.p_false(correlation=low) <= level:
+            return low
+        if self.mean_a == self.mean_b or not first * second:
+            return None
+        most = np.sqrt(self.n_test) * (self.mean_a - self.mean_b) / -stdtrit(self.n_test - 1, level)
+        needed = float((first**2 + second**2 - most**2) / (2 * first * second))
+        return needed if needed < 1 else None
 
     def draw(self, draws: int, rng: np.random.Generator) -> dict[str, FloatArray]:
         r"""Posterior draws, each of shape (draws,).

@@ -1,16 +1,10 @@
-r"""Claims of many papers, and claims on clustered items, as plain ``pm.Model`` for NUTS.
+r"""Claims as plain ``pm.Model``: reported accuracies, clustered items, and differences of cases.
 
-One claim with independent items has a closed form (``bayes_sota.claims.accuracies``). Its flat
-Dirichlet prior of the cells (both right, A alone, B alone, none) says in other words
-
-.. math:: p_A \sim Beta(2, 2), \quad \psi = \log\frac{p_{11}\, p_{00}}{p_{10}\, p_{01}} \sim f,
-          \quad p(p_B \mid p_A, \psi) = \frac{1}{p_A (1 - p_A)\, f(\psi) \sum_c 1 / p_c}
-
-with f the law of a sum of two standard logistic variables (their sd is 2.57). A review of many
-claims keeps all of it but f, in whose place comes :math:`N(\mu, \tau)` with both learnt: what the
-tables that are known say of the congruence, the others borrow.
-``tests/claims/test_models.py`` compares with the closed form, with sums over all tables
-and with importance sampling from closed-form posteriors.
+Without anything else the first and the last are closed forms (``bayes_sota.claims.accuracies``,
+``bayes_sota.claims.means``): the flat Dirichlet prior of the cells (both right, A alone, B alone,
+none), and Student's t of paired means. As models they can be extended, and several claims can share
+what they have in common. ``tests/claims/test_models.py`` and ``tests/claims/test_sample.py``
+compare with the closed forms.
 """
 
 from collections.abc import Sequence
@@ -21,13 +15,9 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike
-from pymc.distributions.transforms import logodds
-from scipy.special import expit
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.cells import OUTCOMES
-from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.builders import ClaimPriors, own_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
@@ -35,9 +25,7 @@ from bayes_sota.data.responses import MISSING, Responses
 
 COUNTS = ("right_a", "right_b", "both_right", "n_test")  # -1 where both_right is not known
 _UNKNOWN = -1
-_FLOOR = 1e-15  # of a cell: below it only rounding is left
-_SERIES = 0.03  # half the log odds ratio below which its density is a series
-_GRID, _TAIL = 801, 20.0  # for draws of the prior
+_MEAN_SD, _SCALE_SD = 10.0, 5.0  # in standard deviations of the differences, and of its log
 
 
 def build_model(
@@ -46,19 +34,14 @@ def build_model(
     n_test: ArrayLike,
     congruence: ArrayLike | None = None,
     names: Sequence[str] | None = None,
-    *,
-    priors: ClaimPriors | None = None,
-    shared: bool = True,
 ) -> pm.Model:
-    r"""Model of many claims whose congruences have one distribution of log odds ratios.
+    r"""Model of claims from reported accuracies, each with its four cells.
 
     .. math::
-        \mu \sim N, \quad \tau \sim N^+, \quad \psi_i \sim N(\mu, \tau), \quad
+        p_i \sim Dirichlet(1, 1, 1, 1), \quad
         (x_{A}, x_{B}) \mid p \sim \sum_{x_{11}} Multinomial(n_i, p_i)
 
-    An odds ratio is feasible for every pair of accuracies (Plackett 1965), so that papers with
-    different accuracies can share its distribution. With the default priors and without any known
-    congruence the review starts from (nearly) the closed form.
+    P(difference <= 0) is ``false_claim_probability``, whether the congruence is known or not.
 
     Parameters
     ----------
@@ -69,24 +52,17 @@ def build_model(
         Share of items that both got right, NaN where it is not known. Default: known nowhere.
     names : sequence of str, optional
         Default "1", "2", ...
-    priors : ClaimPriors, optional
-        Of mu and tau, where they are shared.
-    shared : bool
-        Whether the claims share their congruence. False takes f for each: then a claim is the
-        closed form, whether its congruence is known or not.
 
     Returns
     -------
     pm.Model
-        Free ``typical_log_odds_ratio`` and ``log_odds_ratio_sd`` (where shared), and of every
-        claim ``log_odds_ratio_offset``, ``accuracy_a``, ``accuracy_b``; deterministic
-        ``log_odds_ratio``, ``congruence``, ``p_a_alone``, ``p_b_alone`` and ``difference``,
-        (claim,). Observed ``counts`` (claim, count), whose draws are fresh test sets.
+        Free ``p`` (claim, outcome); deterministic ``congruence`` and ``difference`` (claim,).
+        Observed ``counts`` (claim, count), whose draws are fresh test sets.
 
     Raises
     ------
     InputError
-        What ``false_claim_probability`` refuses; priors of a congruence that is not shared.
+        What ``false_claim_probability`` refuses.
 
     Notes
     -----
@@ -101,31 +77,18 @@ def build_model(
     ('claim',)
     """
     counts = _reported_counts(accuracy_a, accuracy_b, n_test, congruence)
-    if not shared:
-        refuse_unused("claims that share no congruence", {"priors": priors})
-    known = own_priors(ClaimPriors, priors)
-    coords = {"claim": list(checked_labels(names, len(counts), "claim")), "count": list(COUNTS)}
+    coords = {
+        "claim": list(checked_labels(names, len(counts), "claim")),
+        "outcome": list(OUTCOMES),
+        "count": list(COUNTS),
+    }
     with pm.Model(coords=coords) as model:
-        psi = _shared_log_odds_ratio(known) if shared else _flat()
-        a = pm.Beta("accuracy_a", 2, 2, dims="claim")
-        b = pm.CustomDist(
-            "accuracy_b",
-            a,
-            psi,
-            logp=second_accuracy_logp,
-            random=_draw_second_accuracy,
-            signature="(),()->()",
-            transform=logodds,
-            dims="claim",
-            support_point=lambda _, size, a, psi: pt.full(size, 0.5),
-        )
-        cells = outcome_cells(a, b, psi)
-        for name, cell in zip(("congruence", "p_a_alone", "p_b_alone"), cells, strict=False):
-            pm.Deterministic(name, cell, dims="claim")
-        pm.Deterministic("difference", a - b, dims="claim")
+        p = pm.Dirichlet("p", np.ones((len(counts), 4)), dims=("claim", "outcome"))
+        pm.Deterministic("congruence", p[:, 0], dims="claim")
+        pm.Deterministic("difference", p[:, 1] - p[:, 2], dims="claim")
         pm.CustomDist(
             "counts",
-            pt.stack(cells, axis=-1),
+            p,
             counts[:, 3],
             logp=lambda given, cells, _: counts_logp(given, cells),
             random=_draw_counts,
@@ -153,104 +116,6 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
     both = np.clip(np.rint(np.where(known, p11, 0) * size), x_a + x_b - size, np.minimum(x_a, x_b))
     both = np.where(known, np.maximum(both, 0), _UNKNOWN)
     return np.stack([x_a, x_b, both, size], axis=1)
-
-
-def _shared_log_odds_ratio(priors: ClaimPriors) -> Any:
-    typical = pm.Normal("typical_log_odds_ratio", *priors.typical_log_odds_ratio)
-    spread = pm.HalfNormal("log_odds_ratio_sd", priors.log_odds_ratio_sd)
-    offset = pm.Normal("log_odds_ratio_offset", dims="claim")
-    return pm.Deterministic("log_odds_ratio", typical + spread * offset, dims="claim")
-
-
-def _flat() -> Any:
-    """The log odds ratio that a flat Dirichlet prior of the cells has."""
-    return pm.CustomDist(
-        "log_odds_ratio",
-        0.0,
-        logp=lambda psi, _: flat_log_odds_ratio_logp(psi),
-        random=lambda _, rng=None, size=None: rng.logistic(size=size) + rng.logistic(size=size),
-        signature="()->()",
-        dims="claim",
-    )
-
-
-def flat_log_odds_ratio_logp(psi: Any) -> Any:
-    r"""Log density of the log odds ratio that a flat Dirichlet prior of the cells has.
-
-    It is that of a sum of two standard logistic variables,
-    :math:`(w \cosh w - \sinh w) / (2 \sinh^3 w)` at :math:`w = |\psi| / 2`; a tensor gives a
-    tensor of its shape.
-
-    Examples
-    --------
-    >>> float(flat_log_odds_ratio_logp(0.0).exp().eval().round(6))
-    0.166667
-    """
-    w = pt.abs(psi) / 2
-    small = w < _SERIES
-    square, far = w**2, pt.switch(small, 1.0, w)  # neither branch may have an infinite gradient
-    shrunk = pt.exp(-2 * far)
-    exact = pt.log(2 * ((far - 1) + (far + 1) * shrunk)) - 2 * far - 3 * pt.log1p(-shrunk)
-    series = pt.log1p(square / 10 + square**2 / 280)
-    series -= np.log(6) + pt.log1p(square / 2 + 13 * square**2 / 120)
-    return pt.switch(small, series, exact)
-
-
-def outcome_cells(a: Any, b: Any, psi: Any) -> tuple[Any, Any, Any, Any]:
-    """Probabilities of ``OUTCOMES`` from two accuracies and a log odds ratio.
-
-    Tensors that broadcast. Plackett's root in a form without cancellation for odds ratios of at
-    least 1; below that B's wrong answers take the place of its right ones.
-
-    Examples
-    --------
-    >>> [float(cell.eval().round(3)) for cell in outcome_cells(0.9, 0.8, 0.0)]
-    [0.72, 0.18, 0.08, 0.02]
-    """
-    a, b, psi = map(pt.as_tensor, (a, b, psi))
-    positive = psi >= 0
-    other = pt.switch(positive, b, 1 - b)
-    t = pt.exp(-pt.abs(psi))
-    mixed = a * (1 - other) + other * (1 - a)
-    root = pt.sqrt(((1 - t) * (a - other)) ** 2 + t * (2 * (1 - t) * mixed + t))
-    joint = 2 * a * other / (t + (a + other) * (1 - t) + root)
-    both = pt.switch(positive, joint, a - joint)
-    cells = (both, a - both, b - both, 1 - a - b + both)
-    return tuple(pt.maximum(cell, _FLOOR) for cell in cells)
-
-
-def second_accuracy_logp(b: Any, a: Any, psi: Any) -> Any:
-    """Log density of the other accuracy given the first and the log odds ratio.
-
-    Tensors that broadcast; the formula is at the top of this file.
-
-    Examples
-    --------
-    >>> float(second_accuracy_logp(0.5, 0.9, 2.0).exp().eval().round(3))
-    1.102
-    """
-    inverse = sum(1 / cell for cell in outcome_cells(a, b, psi))
-    return -pt.log(inverse) - pt.log(a) - pt.log1p(-a) - flat_log_odds_ratio_logp(psi)
-
-
-def _draw_second_accuracy(a: Any, psi: Any, rng: Any = None, size: Any = None) -> Any:
-    r"""Draws of the same law: :math:`p_B = p_A u + (1 - p_A) v`, logit u - logit v = psi.
-
-    Logit u has a density proportional to the product of two logistic ones; its distribution
-    function is inverted on a grid.
-    """
-    shape = np.broadcast_shapes(np.shape(a), np.shape(psi), size or ())
-    a, psi = (np.broadcast_to(x, shape).ravel()[:, None] for x in (a, psi))
-    low = np.minimum(psi, 0) - _TAIL
-    step = (np.maximum(psi, 0) + _TAIL - low) / (_GRID - 1)
-    grid = low + step * np.arange(_GRID)
-    u, v = expit(grid), expit(grid - psi)
-    mass = np.cumsum(u * (1 - u) * v * (1 - v), axis=1)
-    level = rng.random(len(mass)) * mass[:, -1]
-    drawn = np.array([np.interp(*x) for x in zip(level, mass, grid, strict=True)])
-    drawn += step[:, 0] / 2  # a sum up to a node reaches half a step beyond it
-    b = a[:, 0] * expit(drawn) + (1 - a[:, 0]) * expit(drawn - psi[:, 0])
-    return np.asarray(b).reshape(shape)
 
 
 def counts_logp(counts: Any, cells: Any) -> Any:
@@ -380,3 +245,55 @@ def _cluster_tables(responses: Responses, a: int | str, b: int | str) -> tuple[l
     tables = np.zeros((len(names), 4), np.int64)
     np.add.at(tables, (index, outcome), 1)
     return names, tables
+
+
+def build_case_differences(differences: ArrayLike, names: Sequence[str] | None = None) -> pm.Model:
+    r"""Model of paired differences of cases (Dice), whose posterior is nearly Student's t.
+
+    .. math::
+        x_c \sim N(d, \sigma), \quad d \sim N(0, 10 s), \quad \log(\sigma / s) \sim N(0, 5)
+
+    with s the standard deviation of the differences as unit: the claim is about the mean.
+
+    Parameters
+    ----------
+    differences : array_like, shape (n_cases,)
+        A minus B, positive where A is better.
+    names : sequence of str, optional
+        Names of the cases.
+
+    Returns
+    -------
+    pm.Model
+        Free ``standardized_difference`` and ``log_scale``; deterministic ``difference``. Observed
+        ``case_difference`` (case,), the data ``given_difference``.
+
+    Raises
+    ------
+    InputError
+        Fewer than three differences, one that is not finite, or all the same.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> model = build_case_differences(0.01 + 0.05 * rng.standard_normal(80))
+    >>> [v.name for v in model.free_RVs]
+    ['standardized_difference', 'log_scale']
+    """
+    values = np.asarray(differences, np.float64)
+    if values.ndim != 1 or values.size < 3 or not np.isfinite(values).all():
+        raise InputError(
+            "differences are one finite number per case, at least 3 of them, got shape "
+            f"{values.shape}"
+        )
+    if not np.ptp(values) > 0:
+        raise InputError("all cases have the same difference: no spread")
+    unit = float(values.std(ddof=1))
+    with pm.Model(coords={"case": list(checked_labels(names, values.size, "case"))}) as model:
+        mean = pm.Normal("standardized_difference", 0, _MEAN_SD)
+        log_scale = pm.Normal("log_scale", 0, _SCALE_SD)
+        difference = pm.Deterministic("difference", unit * mean)
+        given = pm.Data("given_difference", values, dims="case")
+        sd = unit * pt.exp(log_scale)
+        pm.Normal("case_difference", difference, sd, observed=given, dims="case")
+    return model

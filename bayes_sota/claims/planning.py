@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import betaincinv, chdtri, ndtr, ndtri, stdtrit
 
 from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.congruence import Congruence, OddsRatioCongruence, congruence_nodes
+from bayes_sota.claims.congruence import Congruence, congruence_at, congruence_of_odds_ratio
 from bayes_sota.claims.means import ReportedMeans, spread_of_differences
 from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError
@@ -46,8 +46,7 @@ class GapOfAccuracies:
     accuracy_a, accuracy_b : float
     congruence
         As in ``false_claim_probability``. Unknown congruence counts as that of independent
-        mistakes: its average over all tables depends on the size itself. For power and assurance a
-        prior counts as its mean congruence.
+        mistakes: its average over all tables depends on the size itself.
     """
 
     accuracy_a: float
@@ -70,9 +69,7 @@ class GapOfAccuracies:
     def describe(self) -> dict[str, Any]:
         """Gap, accuracies and congruence, as ``bayes-sota claim plan --json`` has them."""
         value, assumption = None, str(self._shared)
-        if isinstance(self.congruence, OddsRatioCongruence) and not self.congruence.spread:
-            assumption = f"odds ratio {self.congruence.median:g}"
-        elif isinstance(self.congruence, int | float):
+        if isinstance(self.congruence, int | float):
             value, assumption = self.congruence, "given"
         return {
             "gap": self.accuracy_a - self.accuracy_b,
@@ -83,7 +80,7 @@ class GapOfAccuracies:
     def _alone(self) -> tuple[float, float]:
         """Share of items that A alone gets right, and that B alone does."""
         a, b = np.asarray(self.accuracy_a, np.float64), np.asarray(self.accuracy_b, np.float64)
-        both = sum(float(p11) * weight for p11, weight in congruence_nodes(a, b, self._shared))
+        both = float(congruence_at(a, b, self._shared))
         return self.accuracy_a - both, self.accuracy_b - both
 
     def truth(self) -> Truth:
@@ -339,9 +336,11 @@ class ClaimPlan:
         if self.n_for_power is None:
             yield "items for a given power need --pairwise-correlation"
         if isinstance(self.gap, GapOfAccuracies) and self.gap.congruence is None:
+            shared = congruence_of_odds_ratio(self.gap.accuracy_a, self.gap.accuracy_b, _ODDS_RATIO)
             yield (
-                f"real classifiers share more of their mistakes: --odds-ratio {_ODDS_RATIO:g} is "
-                "typical of close ones (docs/measured/claims.md) and asks for fewer items"
+                f"real classifiers share more of their mistakes: an odds ratio of {_ODDS_RATIO:g}, "
+                f"--congruence {float(shared):.3g} here, is typical of close ones "
+                "(docs/measured/claims.md) and asks for fewer items"
             )
         if self.highest_assurance is not None and self.n_assured is None:
             yield (
@@ -354,18 +353,17 @@ class ClaimPlan:
         """Gaps about this one, assumptions and the items that they need: a figure's columns."""
         if not isinstance(self.gap, GapOfAccuracies):
             raise InputError("a figure of sizes is for accuracies")
-        of = self.gap.describe()
-        assumptions: dict[str, Congruence] = {
-            "least congruence": "min",
-            "independent": "independent",
-            f"odds ratio {_ODDS_RATIO:g}": OddsRatioCongruence(_ODDS_RATIO, 0.0),
+        best, gap = self.gap.accuracy_a, self.gap.describe()["gap"]
+        assumptions: dict[str, Callable[[float], Congruence]] = {
+            "least congruence": lambda _: "min",
+            "independent": lambda _: "independent",
+            f"odds ratio {_ODDS_RATIO:g}": lambda other: float(
+                congruence_of_odds_ratio(best, other, _ODDS_RATIO)
+            ),
         }
-        if isinstance(self.gap.congruence, OddsRatioCongruence):
-            assumptions[of["congruence"]["assumption"]] = self.gap.congruence
-        best = self.gap.accuracy_a
-        gaps = np.geomspace(of["gap"] / 3, min(3 * of["gap"], best), _GAPS).tolist()
+        gaps = np.geomspace(gap / 3, min(3 * gap, best), _GAPS).tolist()
         return [
-            (gap, name, claim_test_size(best, best - gap, shared, level=self.level))
+            (gap, name, claim_test_size(best, best - gap, shared(best - gap), level=self.level))
             for name, shared in assumptions.items()
             for gap in gaps
         ]

@@ -1,10 +1,9 @@
-"""Curves of claims: P(false) against what nobody reports or the size, and items that a gap needs.
+"""Curves of claims: P(false) against what nobody reports, and items that a gap needs.
 
 Draws curves and computes nothing but where they cross a level or a size;
 ``tests/claims/test_claim_figures.py`` reads the artists back.
 """
 
-from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -182,11 +181,14 @@ def _needed_sentence(x: FloatArray, needed: float | None, level: float, unknown:
     """What the claim needs to hold at the level."""
     start = f"The claim holds at {100 * level:.3g}%"
     if needed is None:
-        return f"{start} at no {unknown}"
+        drawn = f" up to {x[-1]:.3g}" if unknown == "correlation" and x[-1] < 1 else ""
+        return f"{start} at no {unknown}{drawn}"
+    if unknown == "correlation":
+        if needed <= x[0]:
+            return f"{start} at every correlation of at least {x[0]:.3g}"
+        return f"{start} only if their cases correlate by at least {rounded_up(needed, 3)}"
     if needed <= x[0]:
         return f"{start} whatever the {unknown}"
-    if unknown == "correlation":
-        return f"{start} only if their cases correlate by at least {rounded_up(needed, 3)}"
     return f"{start} only if both get at least {rounded_up(100 * needed, 1)}% of the items right"
 
 
@@ -354,121 +356,6 @@ def _gap_at(gaps: FloatArray, sizes: FloatArray, size: float) -> float | None:
 
 def _span(texts: list[str]) -> str:
     return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
-
-
-def plot_claim_sizes(
-    table: pd.DataFrame,
-    *,
-    needed: Sequence[tuple[float, int | None]] = ((0.05, None),),
-    n_test: int | None = None,
-    item: str = "item",
-    title: str | None = None,
-    backend: str | None = None,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw how the probability that a claim is false falls with the number of test items.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Of ``size_frame``: columns ``n_test`` and ``p_false``, the difference kept; and
-        ``p_false_lowest`` and ``p_false_highest`` where the answer is averaged over what is
-        possible, drawn as thin lines.
-    needed : sequence of (float, int or None)
-        Levels, drawn as lines, and the items from which the claim holds at each, drawn as dots
-        where there are any; the title is about the first.
-    n_test : int, optional
-        Items that were used, drawn as a dot.
-    item : str
-        What a test set is made of, "item" or "case".
-    title : str, optional
-        Stands above the finding.
-    backend, plot_collection, **pc_kwargs
-        As in ``plot_claim_sensitivity``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists in ``viz``, each with the variable ``p_false``: ``curve``, ``level_0``,
-        ``needed_0``, ... in the order of the levels, and where given ``used``,
-        ``p_false_lowest`` and ``p_false_highest``. Places are decimal logarithms.
-
-    Raises
-    ------
-    InputError
-        A column is missing, fewer than two rows, sizes below 1 or probabilities outside [0, 1].
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> sizes = np.array([200, 500, 1330, 3000])
-    >>> from bayes_sota.claims.accuracies import false_claim_probability
-    >>> p = false_claim_probability(0.90, 0.88, sizes, "independent")
-    >>> figure = plot_claim_sizes(
-    ...     pd.DataFrame({"n_test": sizes, "p_false": p}), needed=[(0.05, 1330)], backend="none"
-    ... )
-    >>> figure.viz["figure_title"].item()["string"]
-    'The same difference holds at 5% from 1,330 items on'
-    """
-    x, lines = _checked_probabilities(table)
-    top = 1.04 * max(0.05, *(float(y.max()) for y in lines.values()))
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panel = _panel("p_false", _limits(x), **where)
-    main, side = COLORS["theta_sota"], COLORS["prior"]
-    for index, (level, _) in enumerate(needed):
-        panel.draw(visuals.hline, f"level_{index}", level, color="black", width=0.8)
-    for name, y in lines.items():
-        panel.line(name, x, y, main if name == "curve" else side)
-    texts = {}
-    if len(lines) > 1:
-        texts["curve"] = ("averaged over all that is possible", main)
-        texts["ends"] = ("at the least and at the most favourable of it", side)
-    for name, (place, height, text, color) in _size_marks(x, lines["curve"], needed, n_test, item):
-        panel.dots(name, place, height, color)
-        texts[name] = (text, color)
-    ticks = log_ticks(float(x[0]), float(x[-1]))
-    _finish_curve(panel, texts, x, top, xlabel=f"test {item}s", xticks=ticks)
-    level, size = needed[0]
-    finding = f"The same difference holds at {100 * level:.3g}% on no number of {item}s drawn"
-    if size is not None:
-        finding = f"The same difference holds at {100 * level:.3g}% from {counted(size, item)} on"
-    title_figure(panel.collection, finding if title is None else f"{title}\n{finding}")
-    return panel.collection
-
-
-def _checked_probabilities(table: pd.DataFrame) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """Decimal logarithms of the sizes, and probabilities by the names of their lines."""
-    check_columns(table, ("n_test", "p_false"), "the table of sizes")
-    sorted_by = table.sort_values("n_test", kind="stable")
-    sizes = sorted_by["n_test"].to_numpy(float)
-    names = [name for name in ("p_false_lowest", "p_false_highest") if name in table]
-    lines = {name: sorted_by[name].to_numpy(float) for name in [*names, "p_false"]}
-    if len(sizes) < 2 or not np.all((sizes >= 1) & np.isfinite(sizes)):
-        raise InputError("the table of sizes needs two rows or more, of sizes of at least 1")
-    if not all(np.all((p >= 0) & (p <= 1)) for p in lines.values()):
-        raise InputError("the probabilities of a table of sizes must lie in [0, 1]")
-    lines["curve"] = lines.pop("p_false")
-    return np.log10(sizes), lines
-
-
-def _size_marks(
-    x: FloatArray,
-    p: FloatArray,
-    needed: Sequence[tuple[float, int | None]],
-    n_test: int | None,
-    item: str,
-) -> Iterator[tuple[str, tuple[float, float, str, str]]]:
-    """Points on the curve: place, probability, text and colour."""
-    if n_test is not None:
-        place = float(np.log10(n_test))
-        height = float(np.interp(place, x, p))
-        text = f"{counted(n_test, item)} used: P(false) {chance(height)}"
-        yield "used", (place, height, text, COLORS["winner_skill"])
-    for index, (level, size) in enumerate(needed):
-        if size is not None:
-            text = f"at most {level:.3g} from {counted(size, item)} on"
-            yield f"needed_{index}", (float(np.log10(size)), level, text, "black")
 
 
 def _panel(name: str, limits: xr.DataArray, **where: Any) -> Panel:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from bayes_sota.claims.accuracies import ReportedAccuracies
-from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
+from bayes_sota.claims.means import Coefficients, ReportedMeans
 from bayes_sota.claims.printed_accuracies import counts_printed_so
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
@@ -87,19 +87,19 @@ class ClaimRow:
         if self.numbers["sd_difference"] is not None:
             return "standard deviation of the differences given"
         known = self.numbers["pairwise_correlation"] is not None
-        imputed = ", standard deviations from the means" * self.needs_spread
+        imputed = ", standard deviations imputed from the means" * self.needs_spread
         return f"correlation {'given' if known else 'averaged from 0 to 1'}{imputed}"
 
-    def p_false(self, sd: Any) -> list[float]:
+    def p_false(self, sd_coefficients: Coefficients | None) -> list[float]:
         """Probability that the claim is false: averaged, lowest and highest.
 
-        It falls with the congruence and with the correlation. What is given has no range. ``sd``
-        stands for standard deviations that are not reported (``imputed_sd``).
+        It falls with the congruence and with the correlation. What is given has no range.
+        Standard deviations that are not reported are imputed from the means (``imputed_sd``).
         """
-        of, claim = self.numbers, self._claim(sd)
+        of, claim = self.numbers, self._claim(sd_coefficients)
         if of["sd_difference"] is not None:
             return [claim.p_false()] * 3
-        ends: tuple[Any, ...] = (None, *CORRELATIONS[::-1])
+        ends: tuple[Any, ...] = (None, 1.0, 0.0)
         known = of["pairwise_correlation"]
         if self.metric == "accuracy":
             ends, known = (None, "max", "min"), of["congruence"]
@@ -107,21 +107,17 @@ class ClaimRow:
             return [claim.p_false(**{claim.unknown: known})] * 3
         return [claim.p_false(**{claim.unknown: end}) for end in ends]
 
-    def _claim(self, sd: Any) -> ReportedAccuracies | ReportedMeans:
+    def _claim(self, sd_coefficients: Coefficients | None) -> ReportedAccuracies | ReportedMeans:
         of = self.numbers
         if self.metric == "accuracy":
             return ReportedAccuracies(of["accuracy_a"], of["accuracy_b"], of["n_test"])
-        if self.needs_spread and sd is None:
-            raise InputError(
-                "means need the spread of cases, columns sd_a and sd_b or sd_difference; "
-                "sd= assumes it"
-            )
         return ReportedMeans(
             of["mean_a"],
             of["mean_b"],
             of["n_test"],
             sd_difference=of["sd_difference"],
-            sd=(sd, sd) if self.needs_spread else (of["sd_a"], of["sd_b"]),
+            sd=None if self.needs_spread else (of["sd_a"], of["sd_b"]),
+            sd_coefficients=sd_coefficients if self.needs_spread else None,
             bounds=None if self.metric == "mean" else (0.0, 1.0),
         )
 

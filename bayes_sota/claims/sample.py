@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
+from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import (
@@ -21,11 +22,9 @@ from bayes_sota.core.sample import (
     resolve_seed,
     result_tree,
     sample_completed,
-    with_attributes,
 )
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Seed
-from bayes_sota.leaderboard.specification import Model, chosen_model
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 def sample_claim(
     model: "pm.Model",
     *,
-    specification: Model = None,
     draws: int | None = None,
     tune: int | None = None,
     chains: int | None = None,
@@ -50,12 +48,8 @@ def sample_claim(
     ----------
     model : pm.Model
         With a deterministic ``difference``: of a claim, or of several along a dimension.
-    specification : ModelSpecification, name or path, optional
-        Of which a model of ``build_model`` has the priors: it gives the settings of the sampler,
-        and its name and hash to the result.
     draws, tune, chains, target_accept, cores, random_seed, progressbar
-        As in ``pm.sample``; default those of the specification, else 1000, 1000, 4 and 0.98: short
-        steps, because an odds ratio that is not known opens a funnel.
+        As in ``pm.sample``; default 1000, 1000, 4 and 0.98.
     predictive : bool
         Whether to add the groups of prior, predictions, likelihood and prior density.
 
@@ -67,8 +61,7 @@ def sample_claim(
     Raises
     ------
     InputError
-        A model without ``difference`` or data, a specification of another model, sizes too small
-        for diagnostics.
+        A model without ``difference`` or data, sizes too small for diagnostics.
 
     Examples
     --------
@@ -78,17 +71,11 @@ def sample_claim(
     >>> summarize_claim(tree)  # doctest: +SKIP
     """
     _check_model(model)
-    spec = chosen_model(specification, "claims")
-    if specification is not None and "typical_log_odds_ratio" not in model.named_vars:
-        raise InputError(
-            f"the model {spec.name!r} is for {spec.kind.takes}, of bs.claims.build_model: this "
-            "model is another"
-        )
-    tree = sample_completed(
+    return sample_completed(
         model,
         lambda trace, rng: complete(trace, model, random_seed=rng, predictive=predictive),
         random_seed,
-        spec.sampler,
+        SamplerSettings(target_accept=0.98),
         draws=draws,
         tune=tune,
         chains=chains,
@@ -96,7 +83,6 @@ def sample_claim(
         target_accept=target_accept,
         progressbar=progressbar,
     )
-    return tree if specification is None else with_attributes(tree, spec.provenance)
 
 
 def complete(
@@ -125,8 +111,7 @@ def complete(
         ``posterior``, ``sample_stats``, ``observed_data``, ``constant_data`` of the trace; with
         ``predictive`` also ``prior``, ``prior_predictive``, ``posterior_predictive``,
         ``log_likelihood`` and ``log_prior``, which come from the model. ``point_estimate`` holds
-        ``p_false`` :math:`= P(d \le 0)` and its standard error ``p_false_mcse``, and where the
-        differences are those of several metrics ``p_all_better`` and ``p_any_better``.
+        ``p_false`` :math:`= P(d \le 0)` and its standard error ``p_false_mcse``.
         Attributes: provenance and divergences.
 
     Raises
@@ -212,16 +197,12 @@ def summarize_claim(tree: xr.DataTree, ci_prob: float = 0.95) -> pd.DataFrame:
 
 
 def _probabilities(difference: xr.DataArray) -> xr.Dataset:
-    """P(difference <= 0) of each claim, its Monte Carlo error, and the joint ones of metrics."""
+    """P(difference <= 0) of each claim, and its Monte Carlo error."""
     import arviz as az
 
-    over, false = ("chain", "draw"), difference <= 0
-    share = false.astype(float)
+    over, share = ("chain", "draw"), (difference <= 0).astype(float)
     p, size = share.mean(over), share.sizes["chain"] * share.sizes["draw"]
     mcse = az.mcse(share.to_dataset(name="x"))["x"].fillna(0.0)
     least = share_mcse(p, size)  # where all draws agree, the other is 0
     probabilities = {"p_false": p, "p_false_mcse": mcse.where(mcse > least, least)}
-    if "metric" in difference.dims:
-        probabilities["p_all_better"] = (~false).all("metric").mean(over)
-        probabilities["p_any_better"] = (~false).any("metric").mean(over)
     return xr.Dataset(probabilities).drop_attrs()

@@ -11,16 +11,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.claims.accuracies import Alpha, false_claim_probability
-from bayes_sota.claims.cells import (
-    OUTCOMES,
-    draw_cells,
-    log_likelihood_of_cells,
-    log_prior_of_cells,
-)
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.cells import OUTCOMES, draw_cells, log_likelihood_of_cells
 from bayes_sota.claims.congruence import Congruence
 from bayes_sota.claims.means import ReportedMeans
-from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import (
     Numbers,
@@ -34,6 +28,7 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.readers.outcomes import Evaluations
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison
+from bayes_sota.leaderboard.entries import EntryDraws
 
 _CHAINS = 4  # of independent draws
 _CLAIM, _METHOD = ("claim",), ("classifier",)
@@ -46,7 +41,6 @@ def claim_tree(
     n_test: int,
     congruence: Congruence = None,
     *,
-    alpha: Alpha = 1.0,
     names: tuple[str, str] = ("A", "B"),
     draws: int = 1000,
     random_seed: Seed = DEFAULT_SEED,
@@ -55,7 +49,7 @@ def claim_tree(
 
     Parameters
     ----------
-    accuracy_a, accuracy_b, n_test, congruence, alpha
+    accuracy_a, accuracy_b, n_test, congruence
         As in ``false_claim_probability``, one claim.
     names : (str, str)
         Of A and B.
@@ -80,8 +74,8 @@ def claim_tree(
     """
     rng, seed = resolve_seed(random_seed)
     claim, total = (accuracy_a, accuracy_b, n_test, congruence), _CHAINS * draws
-    p = draw_cells(*claim, alpha=alpha, draws=total, rng=rng)
-    prior = rng.dirichlet(np.broadcast_to(alpha, (4,)), total)
+    p = draw_cells(*claim, draws=total, rng=rng)
+    prior = rng.dirichlet(np.ones(4), total)
     shared = "unknown" if congruence is None else str(congruence)
     return _exact_tree(
         {
@@ -89,16 +83,16 @@ def claim_tree(
             "prior": _of_cells(prior),
             "posterior_predictive": {"accuracy": (_METHOD, _fresh_accuracies(p, n_test, rng))},
             "prior_predictive": {"accuracy": (_METHOD, _fresh_accuracies(prior, n_test, rng))},
-            "log_likelihood": {"accuracy": ((), log_likelihood_of_cells(p, *claim, alpha=alpha))},
-            "log_prior": {"p": ((), log_prior_of_cells(p, alpha))},
+            "log_likelihood": {"accuracy": ((), log_likelihood_of_cells(p, *claim))},
+            "log_prior": {"p": ((), np.full(total, np.log(6)))},
         },
         {
             "observed_data": {"accuracy": (_METHOD, [accuracy_a, accuracy_b])},
-            "point_estimate": {"p_false": ((), false_claim_probability(*claim, alpha=alpha))},
+            "point_estimate": {"p_false": ((), false_claim_probability(*claim))},
         },
         {"classifier": names, "outcome": OUTCOMES},
         Numbers((accuracy_a, accuracy_b, n_test, repr(congruence))),
-        f"Dirichlet({alpha}) of the four cells, congruence {shared}",
+        f"Dirichlet(1) of the four cells, congruence {shared}",
         seed,
     )
 
@@ -183,7 +177,7 @@ def comparison_tree(
     comparison: MethodComparison,
     outcomes: Outcomes | Evaluations,
     *,
-    selected: SelectedClaim | None = None,
+    joint: EntryDraws | None = None,
     seed: str = "unknown",
 ) -> xr.DataTree:
     """Posterior of several methods on the same items, as a DataTree.
@@ -197,8 +191,8 @@ def comparison_tree(
         From ``compare_methods``; its draws become four chains.
     outcomes : Responses, ItemScores or Evaluations
         What was compared, for its fingerprint.
-    selected : SelectedClaim, optional
-        Of the same outcomes, for ``p_best``.
+    joint : EntryDraws, optional
+        Of the joint posterior of all skills, for ``p_best``.
     seed : str
         Recorded.
 
@@ -209,15 +203,14 @@ def comparison_tree(
         minus each, larger is better); ``observed_data`` with ``score`` (classifier), in
         ``posterior_predictive`` replicated on as many fresh items; ``point_estimate`` with
         ``p_false`` (classifier), P(winner is not better), ``p_best_uncorrected`` (classifier) and
-        where ``selected`` is given ``p_best``, which allows for the winner's having been picked,
+        where ``joint`` is given ``p_best``, which allows for the winner's having been picked,
         with its ``p_best_mcse``; attribute ``winner``.
     """
     kept, sign = len(comparison.draws) // _CHAINS * _CHAINS, comparison.sign
     draws, again = comparison.draws[:kept], comparison.replicated
     estimates = {"p_false": comparison.p_not_below, "p_best_uncorrected": comparison.p_best}
-    if selected is not None:
-        estimates["p_best"] = np.array(selected.p_best)
-        estimates["p_best_mcse"] = np.array(selected.p_best_mcse)
+    if joint is not None:
+        estimates |= {"p_best": joint.p_best, "p_best_mcse": joint.p_best_mcse}
     groups: dict[str, _Group] = {
         "posterior": {
             "difference": (_METHOD, draws[:, [comparison.winner]] - draws),

@@ -1,4 +1,4 @@
-r"""Claims about a winner that was picked: the best of K tries of one method, or of m entries.
+r"""Claims about a method of which the best of K tries is reported.
 
 Tries (variants, seeds, settings) of equal skill, of which the best score is reported: what all
 share is the luck of the items, to the extent that A and B share it: the correlation r of their
@@ -27,51 +27,23 @@ Tries of one method are often more alike than A and B are, and then the correcti
 items differ in difficulty as a normal variable does, it is .21 instead of .25 for ten tries with
 .95 against .90 on 100 items, .28 instead of .30 for five with .80 against .76 on 200. K = 1 is the
 uncorrected claim. ``tests/claims/test_selection.py`` compares with simulated tries.
-
-Of entries of different skill the winner's lead is luck in part as well. Every entry has a skill
-from one distribution P(theta), learnt from all scores or answers (``leaderboard_posterior``,
-``items_posterior``), and the probability that another entry is at least as good follows from
-the joint posterior of all skills. The uncorrected probability beside it takes both as given
-beforehand: from scores with the same correlation, from answers and item scores by their paired
-posterior, so that there the difference holds what the two models differ in as well.
 """
-
-from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import chdtri, ndtr, ndtri
 
 from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.congruence import Congruence, RelativeCongruence, congruence_nodes
+from bayes_sota.claims.congruence import Congruence, congruence_at, congruence_bounds
 from bayes_sota.claims.means import ReportedMeans, correlation_nodes
-from bayes_sota.core.arguments import DEFAULT_SEED, TRIES, generator_of
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors, Priors
+from bayes_sota.core.arguments import TRIES
 from bayes_sota.core.skills import expit, logit
-from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import MethodComparison, compare_methods, left_out
-from bayes_sota.leaderboard.entries import EntryDraws
-from bayes_sota.leaderboard.fit import ScoreKernel, assumed_nodes
-from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
-from bayes_sota.leaderboard.submissions import check_luck, kernel_of
+from bayes_sota.leaderboard.fit import ScoreKernel
 
 _LEAST_DISPERSION = 1e-3
 _NODES = 64
-_DRAWS = 4000
-NUMBERS = (
-    "p_false_selected",
-    "p_false_selected_mcse",
-    "p_false",
-    "difference",
-    "p_not_best",
-    "p_not_best_mcse",
-    "rho",
-)
-"""What a claim about a picked winner says in numbers."""
+_CONGRUENCES = 48  # nodes between the bounds of an unknown congruence
 
 
 def best_try_probability(
@@ -82,7 +54,7 @@ def best_try_probability(
     Parameters
     ----------
     accuracy_a, accuracy_b, n_test, congruence
-        As in ``false_claim_probability``, one claim; the flat prior.
+        As in ``false_claim_probability``, one claim.
     tries : float
         Tries of A of which the best is reported, at least 1.
 
@@ -96,8 +68,7 @@ def best_try_probability(
     counts = [round(x * n_test) / n_test for x in (accuracy_a, accuracy_b)]
     kernel = ScoreKernel.of(Leaderboard(counts, n_test=n_test, rounding="exact", percent=False))
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
-    prior: Any = RelativeCongruence(1, 1) if congruence is None else congruence
-    dispersions = [(1 - _phi(a, b, p11), w) for p11, w in congruence_nodes(a, b, prior)]
+    dispersions = [(1 - _phi(a, b, p11), w) for p11, w in _congruences(a, b, congruence)]
     one, best = (
         float(logit(sum(w * not_below(kernel, d, k) for d, w in dispersions))) for k in (1.0, tries)
     )
@@ -132,6 +103,17 @@ def best_try_probability_of_means(claim: ReportedMeans, tries: float) -> float:
         own, both = max(float(r), 0.0), 2 * float(r) * first * second
         p += weight * _best_mean(gap, n, (1 - own) * first**2, first**2 + second**2 - both, tries)
     return p
+
+
+def _congruences(
+    a: FloatArray, b: FloatArray, congruence: Congruence
+) -> list[tuple[FloatArray, float]]:
+    """The known congruence, or nodes and weights of all that are possible."""
+    if congruence is not None:
+        return [(congruence_at(a, b, congruence), 1.0)]
+    x, w = np.polynomial.legendre.leggauss(_CONGRUENCES)
+    low, high = congruence_bounds(a, b)
+    return list(zip(low + (high - low) * (1 + x) / 2, (w / 2).tolist(), strict=True))
 
 
 def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
@@ -182,212 +164,3 @@ def _best_mean(gap: float, n: int, own: float, total: float, tries: float) -> fl
     else:
         made = ndtr((scale * np.sqrt(own) * largest - gap) / (scale * np.sqrt(rest)))
     return float(weights @ made @ weights)
-
-
-@dataclass(frozen=True)
-class SelectedClaim:
-    """A claim about a winner that was picked, with and without the picking.
-
-    Attributes
-    ----------
-    winner, runner_up : str
-    p_false_selected : float
-        Probability that the runner-up is at least as good, corrected for the selection.
-    p_false : float
-        The same as if both had been given beforehand.
-    p_not_best : float
-        Probability that another of the entries is the best.
-    p_best : tuple of float
-        Corrected probability of every entry to be the best, in the order given.
-    p_best_mcse : tuple of float
-        Monte Carlo standard errors of ``p_best``.
-    p_false_selected_mcse, p_not_best_mcse : float
-        Monte Carlo standard errors; the first is 0 for equal scores, which are a toss-up.
-    rho : float
-        Mean correlation of an entry with what all share.
-    notes, reasons : tuple of str
-        What a reader should know, and why the result cannot be trusted (empty where it can).
-    """
-
-    winner: str
-    runner_up: str
-    p_false_selected: float
-    p_false: float
-    p_not_best: float
-    p_best: tuple[float, ...]
-    p_best_mcse: tuple[float, ...]
-    p_false_selected_mcse: float
-    p_not_best_mcse: float
-    rho: float
-    notes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def difference(self) -> float:
-        """What the selection adds."""
-        return self.p_false_selected - self.p_false
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python objects."""
-        return {
-            **{name: getattr(self, name) for name in NUMBERS},
-            "winner": self.winner,
-            "runner_up": self.runner_up,
-            "n_entries": len(self.p_best),
-            "notes": list(self.notes),
-            "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
-        }
-
-    @property
-    def corrected(self) -> tuple[str, str]:
-        """Texts of ``p_false_selected`` and ``p_not_best``."""
-        return (
-            chance(self.p_false_selected, self.p_false_selected_mcse),
-            chance(self.p_not_best, self.p_not_best_mcse),
-        )
-
-
-def claim_of_best_entry(
-    entries: Leaderboard | Outcomes,
-    priors: Priors | BoardPriors | None = None,
-    *,
-    model: Model = None,
-    domain: str | None = None,
-    field: str | None = None,
-    comparison: MethodComparison | None = None,
-    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
-) -> SelectedClaim:
-    """Probability that the winner of several entries is not better than the runner-up, or all.
-
-    Parameters
-    ----------
-    entries : Leaderboard, Responses or ItemScores
-        All that took part. From answers and item scores the correlation is learnt; from scores it
-        keeps its prior.
-    priors : Priors, optional
-        Not together with ``model``.
-    model : ModelSpecification, name or path, optional
-        Of whole boards; its priors count.
-    domain : {"image-classifiers", "language-models", "tabular"}, optional
-        Domain whose prior of rho counts. Not together with ``priors`` or ``model``.
-    field : {"single", "ensembles"}, optional
-        Whether entries are single classifiers, or ensembles that share members, notebooks or
-        parents and so more luck, which raises the prior of rho. Default: ensembles for a download
-        of a competition, else single. Not together with ``priors`` or ``model``.
-    comparison : MethodComparison, optional
-        Of the same answers or item scores, where it is known already.
-    random_seed : int, Generator or None
-
-    Returns
-    -------
-    SelectedClaim
-        With a seed, ``p_best`` is that of ``board_table`` with the same seed.
-
-    Raises
-    ------
-    InputError
-        Fewer than two entries, entries with errors of their own, or ``comparison`` beside a
-        leaderboard.
-
-    Examples
-    --------
-    >>> board = Leaderboard([0.90, 0.88, 0.874, 0.87, 0.86], n_test=500)
-    >>> claim = claim_of_best_entry(board, random_seed=0)
-    >>> claim.p_false_selected > claim.p_false
-    True
-    """
-    rng = generator_of(random_seed)
-    check_luck(priors, entries)
-    spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=entries)
-    if not isinstance(entries, Leaderboard):
-        return _of_items(entries, spec.priors, comparison, rng)
-    if comparison is not None:
-        raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
-    if entries.has_own_errors:
-        raise InputError(
-            "the claim of the best entry is for scores on one test set, and these have errors of "
-            "their own: bayes-sota board gives the probability that it is the best, which allows "
-            "for its having been picked"
-        )
-    claim = _of_scores(entries, spec.priors, rng)
-    return replace(claim, notes=(*claim.notes, *notes_on_field(entries, spec.name, model)))
-
-
-def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator) -> SelectedClaim:
-    from bayes_sota.leaderboard.entries import draw_entry_skills
-    from bayes_sota.leaderboard.posterior import leaderboard_posterior
-
-    posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
-    drawn = draw_entry_skills(posterior.fit, 1000, rng)
-    first, second = (int(i) for i in board.order[:2])
-    pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
-    kernel = kernel_of(pair)  # as if both had been given, with the same correlation
-    nodes = assumed_nodes(kernel, priors)
-    pairs = zip(nodes.rho, nodes.luck, strict=True)
-    at = [(kernel.with_luck(float(luck)), 1 - rho**2) for rho, luck in pairs]
-    p_false = float(np.mean([not_below(lucky, variance, 1.0) for lucky, variance in at]))
-    claim = _selected(
-        posterior,
-        drawn,
-        board.names,
-        (first, second),
-        p_false_selected=float(drawn.p_not_below_leader[second]),
-        p_false=p_false,
-        p_false_selected_mcse=float(drawn.p_not_below_mcse[second]),
-        notes=posterior.notes,
-    )
-    return _toss_up(claim) if posterior.fit.kernel.leads[second] else claim
-
-
-def _of_items(
-    items: Outcomes,
-    priors: BoardPriors,
-    comparison: MethodComparison | None,
-    rng: np.random.Generator,
-) -> SelectedClaim:
-    from bayes_sota.leaderboard.from_items import items_posterior
-
-    kept = items.complete()  # one set of items for both probabilities
-    notes = left_out(items, kept)
-    posterior = items_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
-    if comparison is not None and comparison.methods != items.names:
-        raise InputError("given is a comparison of other methods, or of several runs of these")
-    if comparison is None:
-        comparison = compare_methods(items, draws=_DRAWS, random_seed=rng)
-    first, second = comparison.winner, comparison.runner_up
-    drawn, skill = posterior.entries, posterior.entries.skill
-    below = skill[:, [first]] <= skill[:, [second]]
-    claim = _selected(
-        posterior,
-        drawn,
-        comparison.methods,
-        (first, second),
-        p_false_selected=float(below.mean()),
-        p_false=comparison.p_false,
-        p_false_selected_mcse=float(posterior.parameters.share_mcse(below)[0]),
-        notes=(*notes, *posterior.notes),
-    )
-    return _toss_up(claim) if comparison.scores[first] == comparison.scores[second] else claim
-
-
-def _selected(
-    posterior: Any, drawn: EntryDraws, names: tuple[str, ...], pair: tuple[int, int], **chances: Any
-) -> SelectedClaim:
-    """The claim that the first of two entries is better than the second, and the best of all."""
-    first, second = pair
-    return SelectedClaim(
-        winner=names[first],
-        runner_up=names[second],
-        p_not_best=float(1 - drawn.p_best[first]),
-        p_best=tuple(drawn.p_best.tolist()),
-        p_best_mcse=tuple(drawn.p_best_mcse.tolist()),
-        p_not_best_mcse=float(drawn.p_best_mcse[first]),
-        rho=float(posterior.draws["rho"].mean()),
-        reasons=posterior.reasons,
-        **chances,
-    )
-
-
-def _toss_up(claim: SelectedClaim) -> SelectedClaim:
-    """The same of equal scores."""
-    return replace(claim, p_false_selected=0.5, p_false=0.5, p_false_selected_mcse=0.0)

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_rope
-from bayes_sota.claims.congruence import Congruence, CongruencePrior, congruence_at
+from bayes_sota.claims.congruence import Congruence, congruence_at
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.printed_accuracies import reported_claim
 from bayes_sota.claims.summary_sizes import (
     probabilities_at,
     round_sizes,
-    size_frame,
     sizes_about,
     sizes_needed,
 )
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
+from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
-from bayes_sota.core.text import as_sentences, chance, counted
+from bayes_sota.core.text import as_sentences, chance, counted, in_points
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.printed_scores import Rounding
@@ -41,10 +40,9 @@ _SET = {
     "correlation": "correlation of both methods' cases",
 }
 LAWS = {
-    "congruence": "Dirichlet posterior of the paired outcomes",
+    "congruence": "Dirichlet posterior of the paired outcomes, flat prior",
     "correlation": "Student t of the paired means",
 }
-_ALPHAS = (0.25, 0.5, 1.0, 2.0)
 SOURCE = (
     f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
     "false where B is at least as good as A on all items that there could be."
@@ -88,7 +86,6 @@ class ReportedClaim:
     Attributes
     ----------
     claim : Claim
-        Of the middle of what is probable where a range of items was given.
     what : str
         What is compared.
     """
@@ -106,10 +103,6 @@ class ReportedClaim:
         import pandas as pd
 
         return pd.DataFrame(self.curve, columns=[self.claim.unknown, "p_false"])
-
-    def size_frame(self, needed: list[tuple[float, int | None]]) -> "pd.DataFrame":
-        """Probabilities by the number of items, about what was used and what is ``needed``."""
-        return size_frame(self.claim, sizes_about(self.claim, needed))
 
     def to_datatree(self, random_seed: Seed = DEFAULT_SEED) -> "xr.DataTree":
         """Posterior draws in the one schema."""
@@ -154,12 +147,10 @@ def _report(
         **numbers,
     }
     if unknown == "correlation":
-        said, more, prior, item = [*_about_means(content)], [], "", "case"
+        said, more, item = [*_about_means(content)], [], "case"
     else:
         said, more = [*_about_accuracies(content)], [*_details_of_accuracies(content)]
         item = "item"
-        alpha = content["alpha"]
-        prior = ", flat prior" if alpha == 1 else f", prior Dirichlet({alpha:g})"
     asked = ["Please report how many items both got right, or the results per item."]
     points = [(x, chance(p)) for x, p in content["sensitivity"]]
     steps = tuple(f"With {x:.3f} the claim is false with probability {p}." for x, p in points)
@@ -170,7 +161,7 @@ def _report(
     return claim_report(
         content,
         [*said, *more, _about_sizes(needed, item)],
-        LAWS[unknown] + prior,
+        LAWS[unknown],
         make_frame=about.curve_frame,
         tables=[other, _size_table(sizes, item)],
         paragraph=[*said, *asked * ("range" in content[unknown]), *told],
@@ -198,10 +189,9 @@ def _about_sizes(needed: list[tuple[float, int | None]], item: str) -> str:
 def report_accuracies(
     accuracy_a: str | float,
     accuracy_b: str | float,
-    n_test: int | tuple[int, int],
+    n_test: int,
     congruence: Congruence = None,
     *,
-    alpha: float = 1.0,
     rounding: Literal["auto"] | Rounding = "auto",
     rope: float | None = None,
     best_of: float | None = None,
@@ -213,12 +203,12 @@ def report_accuracies(
 
     Parameters
     ----------
-    accuracy_a, accuracy_b, n_test, congruence, alpha, rounding
+    accuracy_a, accuracy_b, n_test, congruence, rounding
         As in ``reported_claim``.
     rope : float, optional
-        Half-width of practical equivalence.
+        Half-width of practical equivalence, below 1.
     best_of : float, optional
-        Tries of A of which this is the best; flat prior only.
+        Tries of A of which this is the best.
     level : float
         Probability of a false claim that is accepted.
     any_accuracy : bool
@@ -230,10 +220,8 @@ def report_accuracies(
     Returns
     -------
     Report
-        ``about`` is a ``ReportedClaim``, with ``numbers``: accuracy, n_test_range, alpha, rounding
-        (None where no number of items gives the accuracies), alpha_sensitivity (other priors of the
-        four cells, where the congruence is averaged), rope, and selection (of the best of several
-        tries).
+        ``about`` is a ``ReportedClaim``, with ``numbers``: accuracy, rounding (None where no number
+        of items gives the accuracies), rope, and selection (of the best of several tries).
 
     Examples
     --------
@@ -241,29 +229,16 @@ def report_accuracies(
     It is at most 0.05 only if both got at least 85.4 % of the items right.
     """
     a, b = float(accuracy_a), float(accuracy_b)
-    sizes = n_test if isinstance(n_test, tuple) else (n_test, n_test)
-    ReportedAccuracies(a, b, sizes[1], congruence, alpha).p_false()  # refuses what no claim can be
+    claim = ReportedAccuracies(a, b, n_test, congruence)
+    claim.p_false()  # refuses what no claim can be
     printed = (str(accuracy_a), str(accuracy_b))
-    rounded, told, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
-    claim = ReportedAccuracies(a, b, n, congruence, alpha)
-    numbers: dict[str, Any] = {
-        "accuracy": [a, b],
-        "n_test_range": list(sizes),
-        "alpha": alpha,
-        "rounding": rounded,
-    }
-    if congruence is None:
-        alphas = sorted({*_ALPHAS, alpha})
-        numbers["alpha_sensitivity"] = [[x, claim.p_false(alpha=x)] for x in alphas]
+    rounded, told = _as_printed(printed, n_test, congruence, rounding, any_accuracy)
+    numbers: dict[str, Any] = {"accuracy": [a, b], "rounding": rounded}
     if rope is not None:
-        region = false_claim_rope(a, b, n, rope, congruence, alpha=alpha)
+        region = false_claim_rope(a, b, n_test, rope, congruence)
         numbers["rope"] = {"half_width": rope, **asdict(region)}
-    if best_of is not None and alpha != 1:
-        raise InputError(f"best_of is for the flat prior: leave out alpha={alpha:g}")
     numbers |= _selection(claim, best_of)
-    if rounded is not None and sizes[0] < sizes[1]:
-        numbers["p_false"] = rounded["p_false"]
-    what = f"{a:g} against {b:g} on {counted(n, 'item')}"
+    what = f"{a:g} against {b:g} on {counted(n_test, 'item')}"
     return _report(claim, what, level, _described(claim), [*notes, *told], **numbers)
 
 
@@ -298,7 +273,7 @@ def report_means(
         "correlation_range": [low, high],
         "sd_difference": claim.sd_difference,
         "sd": None if known else claim.spreads,
-        "sd_imputed": claim.imputed or any(callable(of) or np.ndim(of) for of in claim.sd or ()),
+        "sd_imputed": not known and (claim.sd is None or any(map(callable, claim.sd))),
         "sd_sensitivity": _other_spreads(claim),
         **_selection(claim, best_of),
     }
@@ -342,32 +317,25 @@ def _described(claim: ReportedAccuracies) -> dict[str, Any]:
     chosen = claim.congruence
     if chosen is None:
         return {"range": [*claim.ends], "assumption": "averaged over what the accuracies allow"}
-    if isinstance(chosen, CongruencePrior):
-        return {"value": None, "assumption": str(chosen)}
     value = congruence_at(np.asarray(claim.accuracy_a), np.asarray(claim.accuracy_b), chosen)
     return {"value": float(value), "assumption": chosen if isinstance(chosen, str) else "given"}
 
 
 def _as_printed(
     accuracy: tuple[str, str],
-    sizes: tuple[int, int],
+    n_test: int,
     chosen: Congruence,
-    alpha: float,
     rounding: Literal["auto"] | Rounding,
     any_accuracy: bool,
-) -> tuple[dict[str, Any] | None, list[str], int]:
-    """What the printed digits leave open, notes, and the size that stands for a range of sizes."""
-    one = sizes[0] == sizes[1]
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """What the printed digits leave open, and notes."""
     try:
-        printed = reported_claim(*accuracy, sizes, chosen, alpha=alpha, rounding=rounding)
+        printed = reported_claim(*accuracy, n_test, chosen, rounding=rounding)
     except ImpossibleAccuracyError as error:
-        if not one:
-            raise
         if not any_accuracy:
             averages = "any_accuracy=True takes averages of runs or classes as they are"
             raise ImpossibleAccuracyError(f"{error}; {averages}") from None
-        return None, [str(error)], sizes[0]
-    n = int(printed.n_test[(printed.probability.cumsum() >= 0.5).argmax()])
+        return None, [str(error)]
     one_digit = any(len(x.partition(".")[2]) == 1 for x in accuracy)
     alike = float(accuracy[0]) == float(accuracy[1])
     remarks = {
@@ -375,22 +343,18 @@ def _as_printed(
             rounding != "exact" and one_digit
         ),
         "both print alike: with rounding A is taken to have at least as many right": alike,
-        f"{printed.n_impossible:,} of {sizes[1] - sizes[0] + 1:,} sizes cannot give these "
-        "accuracies and were left out": printed.n_impossible,
-        f"the sensitivity is that of {counted(n, 'item')}, the middle of what is probable": not one,
     }
     names = ("p_false", "lowest", "highest", "counts_a", "counts_b")
     rounded = {name: getattr(printed, name) for name in names}
     rounded["rounding"] = "nearest" if rounding == "auto" else rounding
-    return rounded, [text for text, holds in remarks.items() if holds], n
+    return rounded, [text for text, holds in remarks.items() if holds]
 
 
 def _about_accuracies(content: dict[str, Any]) -> Iterator[str]:
     """Sentences of the paragraph: the claim, what is not reported, rounding, tries."""
     (low, most), *_, (high, least) = content["sensitivity"]
     (a, b), assumed = content["accuracy"], content["congruence"]
-    *few, n = dict.fromkeys(content["n_test_range"])
-    items = " to ".join([*(f"{size:,}" for size in few), counted(n, "test item")])
+    items = counted(content["n_test"], "test item")
     assumption = assumed["assumption"]
     if "range" in assumed:
         assumption = "averaged over all that both may have got right"
@@ -425,12 +389,9 @@ def _details_of_accuracies(content: dict[str, Any]) -> Iterator[str]:
         yield f"Printed so are {a} right by A and {b} by B: {lowest} to {highest}."
     if rope is not None:
         yield (
-            f"A better by more than {rope['half_width']:g}: {chance(rope['a_better'])}; "
+            f"A better by more than {in_points(rope['half_width'])}: {chance(rope['a_better'])}; "
             f"equivalent: {chance(rope['equivalent'])}; B better: {chance(rope['b_better'])}"
         )
-    if "alpha_sensitivity" in content:
-        others = (f"{chance(p)} ({x:g})" for x, p in content["alpha_sensitivity"])
-        yield f"With other priors of the four cells (alpha): {', '.join(others)}"
 
 
 def _left_open(content: dict[str, Any]) -> dict[str, Any] | None:

@@ -20,21 +20,20 @@ probability of the intervals: nobody is misled by having looked at every task.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from bayes_sota.claims.sample_exact import comparison_tree, tasks_tree
 from bayes_sota.claims.summary import claim_report, measured_of
 from bayes_sota.claims.summary_methods import MethodsClaim
-from bayes_sota.claims.verdicts import verdict_at_any_time, verdict_at_end
-from bayes_sota.core.arguments import DEFAULT_SEED, NOT_NEGATIVE, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, checked_width
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import Report, Table
-from bayes_sota.core.text import chance, counted, decimals_for, nearest
+from bayes_sota.core.text import chance, counted, decimals_for, in_points, nearest
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
@@ -44,6 +43,7 @@ from bayes_sota.leaderboard.summary_tasks import best_said, stand_by_method
 _MOST_PAIRS = 20_000
 _BLOCK = 2000  # draws at a time
 type Row = dict[str, Any]
+Verdict = Literal["better", "not-worse", "worse", "undecided"]
 
 _ALL_PAIRS = (
     "P(false): that the first is better than the second is false. Adjusted: the probability that "
@@ -72,7 +72,6 @@ def report_pairs(
     ci_prob: float = 0.95,
     rope: float | None = None,
     margin: float = 0.0,
-    anytime: bool = False,
     source: str = "",
     notes: Sequence[str] = (),
     random_seed: Seed = DEFAULT_SEED,
@@ -88,11 +87,9 @@ def report_pairs(
     ci_prob : float
         Probability of the intervals, and of all decisions together.
     rope : float, optional
-        Half-width of practical equivalence.
+        Half-width of practical equivalence, in the unit of the scores.
     margin : float
-        How much worse the first of a pair may be and count as not worse.
-    anytime : bool
-        Whether the verdict on a pair holds at any look at the items in their order.
+        How much worse the first of a pair may be and count as not worse, in the unit of the scores.
     source, notes : str, sequence of str
         Repeated in the report.
     random_seed : int, SeedSequence, Generator or None
@@ -100,8 +97,8 @@ def report_pairs(
     Raises
     ------
     InputError
-        Unknown methods, one method twice, more than 200 methods, a negative margin, a margin or a
-        verdict at any time without a pair.
+        Unknown methods, one method twice, more than 200 methods, a margin or a rope below 0 or, of
+        shares, of 1 and more.
 
     Examples
     --------
@@ -111,13 +108,12 @@ def report_pairs(
     >>> round(pair["difference"]["mean"], 2)
     0.31
     """
-    NOT_NEGATIVE.check(margin, "margin")
     rng, seed = resolve_seed(random_seed)
-    if pair is None:
-        refuse_unused("all pairs", {"margin": margin or None, "anytime": anytime})
-    else:
+    if pair is not None:
         outcomes, methods = chosen_pair(outcomes, methods, pair)
     compared = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
+    for name, width in (("margin", margin), ("rope", rope or 0.0)):
+        checked_width(width, name, shares=compared.are_shares)
     places = _pairs(compared, pair)
     first, second = zip(*places, strict=True)
     differences = compared.sign * (compared.draws[:, first] - compared.draws[:, second])
@@ -126,15 +122,13 @@ def report_pairs(
     remarks, items = [*notes, *compared.notes], counted(compared.n_items, outcomes.unit)
     verdict, apart = dict[str, Any](), None
     if pair is not None:
-        if anytime:
-            verdict = verdict_at_any_time(outcomes, pair, margin, ci_prob)
-        else:
-            verdict = _verdict_at_end(rows[0], compared.sign, margin)
-        verdict |= {"margin": margin, "anytime": anytime}
+        lower, upper = sorted(compared.sign * x for x in rows[0]["difference"]["interval"])
+        verdict = {"verdict": verdict_of(lower, upper, margin), "margin": margin}
         if outcomes.new == "tasks" and outcomes.tasks is not None:
             remarks.append(_PAIR_OF_TASKS)
         said = _pair_said(rows[0], items, ci_prob, compared)
-        said.append(_verdict_said(verdict, rows[0], ci_prob))
+        by = in_points(margin, compared.are_shares)
+        said.append(_verdict_said(verdict["verdict"], rows[0], by, ci_prob))
     else:
         for row, p in zip(rows, adjusted_chances(differences).tolist(), strict=True):
             row |= {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
@@ -159,7 +153,7 @@ def report_pairs(
         tables=[Table.of([_cells_of_pair(row, compared, ci_prob) for row in rows])],
         legend=[_ONE_PAIR if pair else _ALL_PAIRS],
         measured=measured_of(outcomes),
-        about=MethodsClaim(compared, None, partial(comparison_tree, compared, outcomes, seed=seed)),
+        about=MethodsClaim(compared, partial(comparison_tree, compared, outcomes, seed=seed)),
     )
 
 
@@ -168,24 +162,34 @@ def _all_said(apart: int, n_pairs: int, items: str, ci_prob: float) -> str:
     return f"On the same {items} {of} are told apart, at {ci_prob:.0%} for all together."
 
 
-def _verdict_at_end(row: Row, sign: int, margin: float) -> Row:
-    """By the interval of the difference, larger being better."""
-    lower, upper = sorted(sign * x for x in row["difference"]["interval"])
-    return {"verdict": verdict_at_end(lower, upper, margin)}
+def verdict_of(lower: float, upper: float, margin: float) -> Verdict:
+    """Verdict from the interval of what the first has more than the second, larger being better.
+
+    Each of "better" and "worse" is wrong with at most half of what the interval leaves out.
+
+    Examples
+    --------
+    >>> verdict_of(0.01, 0.03, 0), verdict_of(-0.01, 0.03, 0.02)
+    ('better', 'not-worse')
+    >>> verdict_of(-0.03, 0.01, 0.02), verdict_of(-0.05, -0.01, 0.02)
+    ('undecided', 'worse')
+    """
+    if lower > 0:
+        return "better"
+    if lower > -margin:
+        return "not-worse"
+    return "worse" if upper < 0 else "undecided"
 
 
-def _verdict_said(verdict: Row, row: Row, ci_prob: float) -> str:
+def _verdict_said(verdict: Verdict, row: Row, margin: str, ci_prob: float) -> str:
     """The verdict in a sentence."""
     told = {
         "better": f"{row['a']} is better than {row['b']}",
-        "not-worse": f"{row['a']} is not worse than {row['b']} by more than {verdict['margin']:g}",
+        "not-worse": f"{row['a']} is not worse than {row['b']} by more than {margin}",
         "worse": f"{row['a']} is worse than {row['b']}",
         "undecided": "undecided",
-    }[verdict["verdict"]]
-    looked = ", at any look" * verdict["anytime"]
-    after = verdict.get("decided_after")
-    since = "" if after is None else f", since {after:,} of {verdict['n_compared']:,} items"
-    return f"Verdict at {ci_prob:.0%}{looked}, for a pair named beforehand: {told}{since}."
+    }[verdict]
+    return f"Verdict at {ci_prob:.0%}, for a pair named beforehand: {told}."
 
 
 def adjusted_chances(differences: FloatArray) -> FloatArray:
@@ -287,8 +291,7 @@ def _regions(gain: FloatArray, rope: float) -> dict[str, float]:
 
 def _units(compared: MethodComparison | TaskComparison) -> tuple[float, str]:
     """What differences are multiplied by, and what they are then."""
-    shares = compared.bounds == (0.0, 1.0)
-    return (100.0, "points") if shares else (1.0, "")
+    return (100.0, "points") if compared.bounds == (0.0, 1.0) else (1.0, "")
 
 
 def points_of(difference: Row, unit: float) -> tuple[str, str, str, str]:
@@ -313,7 +316,8 @@ def _pair_said(row: Row, items: str, ci_prob: float, compared: MethodComparison)
     if "rope" in row:
         rope = row["rope"]
         said.append(
-            f"Both are equivalent, within {rope['half_width']:g}, with probability "
+            "Both are equivalent, within "
+            f"{in_points(rope['half_width'], compared.are_shares)}, with probability "
             f"{chance(rope['equivalent'], share_mcse(rope['equivalent'], len(compared.draws)))}."
         )
     return said
@@ -408,7 +412,7 @@ def report_tasks(
         make_frame=lambda: frame_of([_flat(row) | _of_methods(row) for row in rows]),
         tables=[Table.of(cells)],
         legend=[f"{_TASKS} {ci_prob:g}"],
-        about=MethodsClaim(None, None, partial(tasks_tree, compared, outcomes, first, seed=seed)),
+        about=MethodsClaim(None, partial(tasks_tree, compared, outcomes, first, seed=seed)),
     )
 
 

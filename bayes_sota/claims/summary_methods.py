@@ -10,23 +10,25 @@ import numpy as np
 
 from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.sample_exact import comparison_tree
-from bayes_sota.claims.selection import NUMBERS, SelectedClaim, claim_of_best_entry
 from bayes_sota.claims.summary import claim_report, measured_of
-from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.core.arguments import DEFAULT_SEED, checked_width
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
-from bayes_sota.core.summary import numbers_report
-from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.tables import Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
 from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import MethodComparison, compare_methods
-from bayes_sota.leaderboard.summary_entries import CITED
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from bayes_sota.leaderboard.from_items import JointPosterior
+
+
+_DRAWS = 4000  # of the joint posterior
 
 
 def report_methods(
@@ -36,7 +38,6 @@ def report_methods(
     draws: int = 10_000,
     ci_prob: float = 0.95,
     rope: float | None = None,
-    level: float = 0.05,
     selection: bool = True,
     source: str = "",
     notes: Sequence[str] = (),
@@ -51,11 +52,10 @@ def report_methods(
     ci_prob : float
         Probability of the intervals, and of the comparison with the winner.
     rope : float, optional
-        Half-width of practical equivalence.
-    level : float
-        Probability of a false claim that is accepted.
+        Half-width of practical equivalence, in the unit of the scores.
     selection : bool
-        Whether to correct for picking the winner (``claim_of_best_entry``).
+        Whether to correct for picking the winner: P(best) of the joint posterior of all skills,
+        as ``board_table`` has it.
     source, notes : str, sequence of str
         Repeated in the report.
     random_seed : int, SeedSequence, Generator or None
@@ -69,10 +69,12 @@ def report_methods(
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    selected, told = None, list[str]()
+    if rope is not None:
+        checked_width(rope, "rope", shares=of.are_shares)
+    joint, told = None, list[str]()
     if selection:
-        selected, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
-    rows = _methods(of, selected, ci_prob, rope)
+        joint, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
+    rows = _methods(of, joint, ci_prob, rope)
     remarks = [*notes, *of.notes, *told]
     alone, in_clusters = _reported_alone(of, outcomes), of.n_clusters != of.n_items
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
@@ -80,22 +82,22 @@ def report_methods(
         **about_methods(of, rows),
         "n_clusters": of.n_clusters,
         "prob": ci_prob,
-        "p_best": selected and dict(zip(of.methods, selected.p_best, strict=True)),
-        "selection": selected and {name: getattr(selected, name) for name in NUMBERS},
+        "p_best": joint and dict(zip(of.methods, joint.entries.p_best.tolist(), strict=True)),
+        "selection": joint and _of_picking(of, joint),
         "source": source,
-        "level": level,
         "notes": remarks,
         "seed": seed_number(seed),
         **alone,
     }
-    answer = _answer(of, selected, content["tied_with_best"], size, outcomes.unit)
+    answer = _answer(of, content["selection"], content["tied_with_best"], size, outcomes.unit)
     if rope is not None:
         words, chances = ("a_better", "equivalent", "b_better"), of.rope(rope)
         regions = dict(zip(words, chances[of.runner_up].tolist(), strict=True))
         content["rope"] = {"half_width": rope, **regions}
     kind = f"{outcomes.unit}s as {'clusters' if in_clusters else 'independent'}"
     title = f"{source}: {size}, {len(rows)}"
-    tree = partial(comparison_tree, of, outcomes, selected=selected, seed=seed)
+    entries = None if joint is None else joint.entries
+    tree = partial(comparison_tree, of, outcomes, joint=entries, seed=seed)
     return claim_report(
         content,
         [*answer, *_without_items(of, alone)],
@@ -103,10 +105,10 @@ def report_methods(
         make_frame=partial(methods_frame, rows),
         tables=[Table.of([_cells(of, row, ci_prob) for row in rows], f"{title} methods")],
         paragraph=[*answer, *as_sentences(remarks)],
-        legend=[_legend(ci_prob, selected)],
-        reasons=() if selected is None else selected.reasons,
+        legend=[_legend(ci_prob, joint)],
+        reasons=() if joint is None else joint.reasons,
         measured=measured_of(outcomes),
-        about=MethodsClaim(of, selected, tree),
+        about=MethodsClaim(of, tree),
     )
 
 
@@ -125,19 +127,30 @@ def about_methods(of: MethodComparison, rows: list[dict[str, Any]]) -> dict[str,
 
 def _corrected(
     of: MethodComparison, outcomes: Outcomes, seed: int | np.random.Generator
-) -> tuple[SelectedClaim | None, list[str]]:
-    """The winner's claim, corrected for its having been picked, and what is to be said of that."""
+) -> tuple["JointPosterior | None", list[str]]:
+    """The joint posterior of all skills, and what is to be said of it."""
+    from bayes_sota.leaderboard.from_items import items_posterior
+
     if max(of.n_runs) > 1:
         return None, ["picking the winner is not corrected for where methods have several runs"]
     try:
-        claim = claim_of_best_entry(outcomes, comparison=of, random_seed=seed)
+        joint = items_posterior(outcomes.complete(), draws=_DRAWS, random_seed=seed)
     except InputError as error:
         return None, [f"picking the winner is not corrected for: {error}"]
-    return claim, [f"not to be trusted: {reason}" for reason in claim.reasons]
+    return joint, [f"not to be trusted: {reason}" for reason in joint.reasons]
 
 
-def _legend(ci_prob: float, selected: SelectedClaim | None) -> str:
-    picked = "" if selected is None else "; P(best) allows for the winner's having been picked"
+def _of_picking(of: MethodComparison, joint: "JointPosterior") -> dict[str, float]:
+    """Probability that another method is the best, though the winner was picked by its score."""
+    return {
+        "p_not_best": float(1 - joint.entries.p_best[of.winner]),
+        "p_not_best_mcse": float(joint.entries.p_best_mcse[of.winner]),
+        "rho": float(joint.draws["rho"].mean()),
+    }
+
+
+def _legend(ci_prob: float, joint: "JointPosterior | None") -> str:
+    picked = "" if joint is None else "; P(best) allows for the winner's having been picked"
     return (
         "tied with best: cannot be told from the winner, pair by pair: P(>= winner) is at least "
         f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
@@ -153,19 +166,16 @@ class MethodsClaim:
     ----------
     comparison : MethodComparison or None
         None where every task was compared by itself.
-    selected : SelectedClaim or None
-        The winner's claim, corrected for its having been picked.
     to_datatree : callable
         Posterior draws in the one schema.
     """
 
     comparison: MethodComparison | None
-    selected: SelectedClaim | None
     to_datatree: "Callable[[], xr.DataTree]"
 
 
 def _methods(
-    of: MethodComparison, selected: SelectedClaim | None, ci_prob: float, rope: float | None
+    of: MethodComparison, joint: "JointPosterior | None", ci_prob: float, rope: float | None
 ) -> list[dict[str, Any]]:
     """Numbers of every method, the best score first."""
     tied, intervals = of.tied_with_best(ci_prob), of.sign * of.interval(ci_prob)
@@ -176,8 +186,8 @@ def _methods(
             "name": of.methods[j],
             "score": float(of.sign * of.scores[j]),
             "interval": sorted(intervals[j].tolist()),
-            "p_best": None if selected is None else selected.p_best[j],
-            "p_best_mcse": None if selected is None else selected.p_best_mcse[j],
+            "p_best": None if joint is None else float(joint.entries.p_best[j]),
+            "p_best_mcse": None if joint is None else float(joint.entries.p_best_mcse[j]),
             "p_best_uncorrected": float(of.p_best[j]),
             "p_not_below_winner": float(of.p_not_below[j]),
             "tied_with_best": bool(tied[j]),
@@ -228,7 +238,11 @@ def _shares_best(of: MethodComparison) -> bool:
 
 
 def _answer(
-    of: MethodComparison, selected: SelectedClaim | None, tied: Sequence[str], size: str, unit: str
+    of: MethodComparison,
+    picking: dict[str, float] | None,
+    tied: Sequence[str],
+    size: str,
+    unit: str,
 ) -> list[str]:
     """Who leads, whether that is so, and who may be as good."""
     winner, m = of.methods[of.winner], len(of.methods)
@@ -237,14 +251,14 @@ def _answer(
         said_of_leader(of, size),
         said_of_tied(others, m),
     ]
-    if selected is None:
+    if picking is None:
         beaten = chance(of.p_beaten, share_mcse(of.p_beaten, len(of.draws)))
         said.append(f"Some other method is better than it with probability {beaten}.")
     else:
         said.append(
             f"{'But the' if len(tied) < 2 else 'The'} winner was picked by its score on these "
             f"{unit}s; allowing for that, another method is the best with probability "
-            f"{selected.corrected[1]}."
+            f"{chance(picking['p_not_best'], picking['p_not_best_mcse'])}."
         )
     return said
 
@@ -310,37 +324,3 @@ def runs_hint(methods: Sequence[str] | None) -> list[str]:
                 "one, give --run-separator"
             ]
     return []
-
-
-def describe_selection(claim: SelectedClaim, seed: int | None = None) -> Report:
-    """Describe the claim of a winner that was picked.
-
-    Parameters
-    ----------
-    claim : SelectedClaim
-    seed : int, optional
-        Of its draws.
-    """
-    false, not_best = claim.corrected
-    rows = (
-        ("P(false), corrected for the selection", claim.p_false_selected, false),
-        ("P(false) as if both had been given", claim.p_false, chance(claim.p_false)),
-        ("P(another entry is the best)", claim.p_not_best, not_best),
-        ("rho", claim.rho, f"{claim.rho:.2f}"),
-    )
-    said = (
-        f"That {claim.winner}, the best of {counted(len(claim.p_best), 'entry', 'entries')} by "
-        f"score, is better than the runner-up is false with probability {false}.",
-        f"That allows for its having been picked by its score; as if it and the runner-up, "
-        f"{claim.runner_up}, had been given beforehand, it is {chance(claim.p_false)}.",
-        f"Another entry is the best with probability {not_best}. The mean "
-        f"correlation of an entry with what all share (rho) is {claim.rho:.2f}.",
-    )
-    return numbers_report(
-        rows,
-        content=claim.to_dict() | ({} if seed is None else {"seed": seed}),
-        sentences=said,
-        notes=claim.notes,
-        reasons=claim.reasons,
-        basis=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
-    )

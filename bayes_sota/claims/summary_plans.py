@@ -23,7 +23,7 @@ from scipy.special import ndtri
 from bayes_sota.claims.planning import ClaimPlan
 from bayes_sota.claims.summary import LAWS, SOURCE, claim_report, measured_of
 from bayes_sota.claims.summary_differences import chosen_pair
-from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, OPEN_SHARE, POSITIVE
+from bayes_sota.core.arguments import ASSURANCE, LEVEL, NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, Table
@@ -59,8 +59,8 @@ class Pilot:
         where clusters differ in size.
     unit : str
         What an item is called: "item", or "data set" where the rows of a table are these.
-    is_share : bool
-        Whether the difference is one of shares of right answers, which is said in points.
+    are_shares : bool
+        Whether the difference is one of shares, which is said in points.
     """
 
     pair: tuple[str, str]
@@ -71,7 +71,7 @@ class Pilot:
     of_runs: float | None
     freedom: float = np.inf
     unit: str = "item"
-    is_share: bool = True
+    are_shares: bool = True
 
     @classmethod
     def of(cls, outcomes: Outcomes, pair: tuple[str, str] | None = None) -> "Pilot":
@@ -99,7 +99,8 @@ class Pilot:
             pair = outcomes.names[first], outcomes.names[second]
         both, methods = chosen_pair(outcomes, None, pair)
         names, columns = columns_of_methods(both.names, methods)
-        law = student_law(item_data(both)[0], columns)
+        data = item_data(both)[0]
+        law = student_law(data, columns)
         signs = np.where(np.array(names) == pair[0], 1.0, -1.0)
         variance = float(sum(signs @ part.covariance @ signs for part in law.parts))
         n, runs, of_runs = both.n_items, 1, None
@@ -109,11 +110,12 @@ class Pilot:
             variance -= min(noise, variance)
         freedom, difference = law.parts[0].freedom, float(signs @ law.scores)
         variances = (n * variance, of_runs, freedom)
-        return cls(pair, difference, n, runs, *variances, outcomes.unit, outcomes.is_answers)
+        shares = data.bounds == (0.0, 1.0)
+        return cls(pair, difference, n, runs, *variances, outcomes.unit, shares)
 
     def shown(self, difference: float, form: str) -> str:
-        """A difference for people: in points of right answers, or as the scores are."""
-        return f"{100 * difference:{form}} points" if self.is_share else f"{difference:{form}}"
+        """A difference for people: of shares in points, or as the scores are."""
+        return f"{100 * difference:{form}} points" if self.are_shares else f"{difference:{form}}"
 
     @property
     def known_to(self) -> float:
@@ -174,7 +176,7 @@ def plan_from_pilot(
         The pilot: answers of the methods to the same items, with tasks, clusters and runs, or a
         number for each item (each data set).
     gap : float
-        True difference that is to be found, as a share of right answers, or as the numbers are.
+        True difference that is to be found, in the unit of the scores.
     pair : (str, str), optional
         The two methods; default the two with the best scores.
     level, power : float
@@ -187,7 +189,7 @@ def plan_from_pilot(
     Raises
     ------
     InputError
-        As of ``Pilot.of``; a gap that is not above 0, or not below 1 for answers; costs below 0.
+        As of ``Pilot.of``; a gap that is not above 0, or not below 1 for shares; costs below 0.
 
     Examples
     --------
@@ -196,13 +198,14 @@ def plan_from_pilot(
     >>> plan_from_pilot(answers, 0.05).content["designs"][0]["n_items"]
     1045
     """
-    (OPEN_SHARE if outcomes.is_answers else POSITIVE).check(gap, "gap")
+    POSITIVE.check(gap, "gap")
     for name, cost in (("cost_per_item", cost_per_item), ("cost_per_run", cost_per_run)):
         if cost is not None:
             NOT_NEGATIVE.check(cost, name)
     asked = cost_per_item is not None or cost_per_run is not None
     costs = (cost_per_item or 0.0, cost_per_run or 0.0) if asked else None
     pilot = Pilot.of(outcomes, pair)
+    checked_width(gap, "gap", shares=pilot.are_shares)
     designs = list[dict[str, Any]]()
     for runs in _numbers_of_runs(pilot, costs):
         items = pilot.needed(gap, runs, level=level, power=power)
@@ -224,11 +227,11 @@ def plan_from_pilot(
         "designs": designs,
         "best": best,
         "source": source,
-        "notes": [*notes, *_units(outcomes), *_remarks(pilot, gap)],
+        "notes": [*notes, *_units(outcomes, pilot), *_remarks(pilot, gap)],
     }
     return claim_report(
         content,
-        list(_said(pilot, content)),
+        list(_said(pilot, content, outcomes.is_answers)),
         "Variances of the pilot",
         "Miller 2024, arXiv 2411.00640",
         make_frame=lambda: frame_of(designs),
@@ -249,10 +252,10 @@ def _numbers_of_runs(pilot: Pilot, costs: tuple[float, float] | None) -> list[in
     return sorted(runs)
 
 
-def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
+def _said(pilot: Pilot, content: dict[str, Any], of_answers: bool) -> Iterator[str]:
     (a, b), designs, best = pilot.pair, content["designs"], content["best"]
     first = designs[0]
-    size = counted(first["n_items"], pilot.unit) + " in one run" * pilot.is_share
+    size = counted(first["n_items"], pilot.unit) + " in one run" * of_answers
     yield (
         f"If {a} and {b} truly differ by {pilot.shown(content['gap'], '.3g')}, {size} lead to the "
         f"claim with probability {content['power']:g}, at a probability of {content['level']:g} at "
@@ -263,7 +266,7 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
             f"The cheapest are {counted(best['n_items'], pilot.unit)} in "
             f"{counted(best['n_runs'], 'run')}, for {best['cost']:,.6g}."
         )
-    if pilot.of_runs is None and pilot.is_share:
+    if pilot.of_runs is None and of_answers:
         yield "The pilot has one run of each item, which does not tell what more runs would add."
     elif pilot.of_runs is not None:
         last = designs[-1]
@@ -279,9 +282,9 @@ def _said(pilot: Pilot, content: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def _units(outcomes: Outcomes) -> Iterator[str]:
+def _units(outcomes: Outcomes, pilot: Pilot) -> Iterator[str]:
     """What a gap of numbers is measured in: 0.02 is little on a scale to 100."""
-    if not outcomes.is_answers:
+    if not pilot.are_shares:
         low, high = outcomes.values.min(), outcomes.values.max()
         yield f"the gap is in the units of the numbers, which lie between {low:g} and {high:g}"
 

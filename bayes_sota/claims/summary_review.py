@@ -8,98 +8,27 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 """
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayes_sota.claims.means import CORRELATIONS
+from bayes_sota.claims.means import Coefficients
 from bayes_sota.claims.review import ClaimRow, check_columns, claim_rows, share_interval
 from bayes_sota.claims.summary import claim_report
-from bayes_sota.core.arguments import LEVEL, refuse_unused
+from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.core.tables import Table as ShownTable
 from bayes_sota.core.text import chance, counted, shown
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.readers.columns import find_column
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")
 _LABELS = ("name", "paper", "claim", "title")
 _PROB = 0.95  # of the intervals of shares
 _SHARES = ("claims", "expected false", "averaged", "at the lowest", "at the highest", "problems")
-
-
-@dataclass(frozen=True, eq=False)
-class Review:
-    """Rows of a review, and what the numbers of each say."""
-
-    frame: pd.DataFrame
-    rows: list[ClaimRow | InputError]
-    level: float
-    group_by: str | None
-    label: str | None
-    reasons: list[str]
-
-    @property
-    def names(self) -> list[str]:
-        """Name of each claim."""
-        if self.label is not None:
-            return _texts(self.frame[self.label])
-        return [f"row {row + 1}" for row in range(len(self.frame))]
-
-    @property
-    def usable(self) -> list[int]:
-        """Places of the rows without a problem."""
-        return np.flatnonzero(self.frame["problem"] == "").tolist()
-
-
-def review_report(review: Review, **parts: Any) -> Report:
-    """Report of what a review's numbers say about each of its claims, and about all of them."""
-    frame, level, group_by = review.frame, review.level, review.group_by
-    shares, names = _shares(frame, group_by, level), review.names
-    groups, reasons = _groups_of(frame, group_by), review.reasons
-    results = rows_of(frame[list(RESULTS)])
-    said, legend = _finding(shares[""], level), _legend(level)
-    summaries = [_as_dict(group, of) for group, of in shares.items()]
-    every = list(zip(names, groups, results, strict=True))
-    claims = [
-        {"row": row, "name": name, "group": group}
-        | {k: None if v != v else v for k, v in result.items()}
-        for row, (name, group, result) in enumerate(every, 1)
-    ]
-    return claim_report(
-        {
-            "level": level,
-            "finding": " ".join(said),
-            "all": summaries[0],
-            "groups": summaries[1:],
-            "claims": claims,
-            "diagnostics": {"ok": not reasons, "reasons": reasons},
-        },
-        said,
-        parts.pop("how", "Dirichlet posteriors of paired outcomes, Student t of paired means"),
-        make_frame=lambda: frame,
-        tables=[
-            ShownTable(
-                [group_by or "group", *_SHARES],
-                [_group_cells(*group) for group in shares.items()],
-                f"Claims whose probability of being false is above {level:.3g}, by assumption",
-            ),
-            ShownTable(
-                ["claim", "group", "P(false)", "range", "verdict"],
-                [_claim_cells(*row) for row in every],
-                "The claims",
-            ),
-        ],
-        paragraph=[*said, *legend],
-        legend=legend,
-        reasons=reasons,
-        **{"about": pd.DataFrame([share for of in shares.values() for share in of])} | parts,
-    )
 
 
 def _finding(shares: list[dict[str, Any]], level: float) -> list[str]:
@@ -124,9 +53,8 @@ def _legend(level: float) -> list[str]:
     return [
         "P(false) is the probability that B is at least as good as A, averaged over the share "
         "of items that both get right (of means: the correlation) where that is unknown; its "
-        f"range is over all that is possible (correlations {CORRELATIONS[0]:g} to "
-        f"{CORRELATIONS[1]:g}). A claim is supported if the highest is at most "
-        f"{level:.3g}. A claim above the level is not thereby false."
+        "range is over all that is possible (correlations from 0 to 1). A claim is supported if "
+        f"the highest is at most {level:.3g}. A claim above the level is not thereby false."
     ]
 
 
@@ -178,8 +106,7 @@ def claims_table(
     claims: Any,
     *,
     level: float = 0.05,
-    group_by: str | None = None,
-    sd: Any = None,
+    sd_coefficients: Coefficients | None = None,
     check_counts: bool = True,
     skip_problems: bool = False,
 ) -> Report:
@@ -190,17 +117,15 @@ def claims_table(
     claims : path or data frame
         One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` of the reported
         winner and of the other, or ``mean_a`` and ``mean_b`` of cases (Dice) with ``sd_a`` and
-        ``sd_b`` or ``sd_difference``. Optional: ``metric`` ("accuracy" or "classification";
-        "dice" or "segmentation"; "mean" of cases outside [0, 1]), ``congruence``,
-        ``pairwise_correlation``, and a name ("name", "paper", "claim" or "title"). All other
-        columns pass through. Text keeps the digits of accuracies.
+        ``sd_b`` or ``sd_difference``, else imputed. Optional: ``metric`` ("accuracy" or
+        "classification"; "dice" or "segmentation"; "mean" of cases outside [0, 1]),
+        ``congruence``, ``pairwise_correlation``, ``group``, and a name ("name", "paper", "claim" or
+        "title"). All other columns pass through. Text keeps the digits of accuracies.
     level : float
         Probability from which a claim counts as doubtful, in (0, 1/2).
-    group_by : str, optional
-        Column of the groups. Default: ``group`` if there is one.
-    sd : float, callable or three coefficients, optional
-        Standard deviation of cases from their mean where none is given
-        (``bayes_sota.claims.means.imputed_sd``).
+    sd_coefficients : (float, float, float), optional
+        Of the standard deviation of cases from their mean where none is given
+        (``false_claim_probability_of_means``).
     check_counts : bool
         Whether an accuracy that no whole number of items gives is a problem of its row.
     skip_problems : bool
@@ -228,7 +153,7 @@ def claims_table(
     With a given congruence, correlation or standard deviation of differences the three
     probabilities are one. Else P(false) falls with the congruence and the correlation, so that its
     range lies between the values at their ends, :math:`[\max(0, p_A + p_B - 1), \min(p_A, p_B)]`
-    and [0, 0.95].
+    and [0, 1].
 
     Examples
     --------
@@ -240,35 +165,74 @@ def claims_table(
     >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
     ([0.093, 0.0], ['depends on the congruence', 'supported'])
     """
-    review = read_review(claims, level, group_by, sd, check_counts, skip_problems)
-    return review_report(review)
-
-
-def read_review(
-    claims: Any,
-    level: float,
-    group_by: str | None,
-    sd: Any,
-    check_counts: bool,
-    skip_problems: bool,
-) -> Review:
-    """The review with the results of closed forms."""
     LEVEL.check(level, "level")
     table = open_table(claims)
     check_columns(table)
     _check_free(table)
-    rows = list(claim_rows(table, check_counts=check_counts))
-    if not any(isinstance(row, InputError) or row.needs_spread for row in rows):
-        refuse_unused("claims that all have what they need", {"sd": sd})
-    label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
-    group = _group_column(table, group_by)
-    results = [_result(number, row, level, sd) for number, row in enumerate(rows, 1)]
+    rows = claim_rows(table, check_counts=check_counts)
+    results = [_result(number, row, level, sd_coefficients) for number, row in enumerate(rows, 1)]
     columns = {name: [one[name] for one in results] for name in RESULTS}
-    result = _as_pandas(claims, table).assign(**columns)
-    reasons = [_unusable(result["problem"])] if (result["problem"] != "").any() else []
+    frame = _as_pandas(claims, table).assign(**columns)
+    reasons = [_unusable(frame["problem"])] if (frame["problem"] != "").any() else []
     if reasons and not skip_problems:
-        raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")
-    return Review(result, rows, float(level), group, label, reasons)
+        raise InputError(f"{table.where}: {reasons[0]}; correct them or leave them out")
+    label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
+    names = [f"row {row + 1}" for row in range(len(frame))]
+    if label is not None:
+        names = _texts(frame[label])
+    groups: list[str | None] = [None] * len(frame)
+    if len(columns_of_groups := table.find_all("group")) == 1:
+        groups = _groups_of(frame[table.header[columns_of_groups[0]]])
+    return _review_report(frame, float(level), names, groups, reasons)
+
+
+def _review_report(
+    frame: pd.DataFrame,
+    level: float,
+    names: list[str],
+    groups: list[str | None],
+    reasons: list[str],
+) -> Report:
+    """Report of what a review's numbers say about each of its claims, and about all of them."""
+    shares = _shares(frame, groups, level)
+    results = rows_of(frame[list(RESULTS)])
+    said, legend = _finding(shares[""], level), _legend(level)
+    summaries = [_as_dict(group, of) for group, of in shares.items()]
+    every = list(zip(names, groups, results, strict=True))
+    claims = [
+        {"row": row, "name": name, "group": group}
+        | {k: None if v != v else v for k, v in result.items()}
+        for row, (name, group, result) in enumerate(every, 1)
+    ]
+    return claim_report(
+        {
+            "level": level,
+            "finding": " ".join(said),
+            "all": summaries[0],
+            "groups": summaries[1:],
+            "claims": claims,
+            "diagnostics": {"ok": not reasons, "reasons": reasons},
+        },
+        said,
+        "Dirichlet posteriors of paired outcomes, Student t of paired means",
+        make_frame=lambda: frame,
+        tables=[
+            ShownTable(
+                ["group", *_SHARES],
+                [_group_cells(*group) for group in shares.items()],
+                f"Claims whose probability of being false is above {level:.3g}, by assumption",
+            ),
+            ShownTable(
+                ["claim", "group", "P(false)", "range", "verdict"],
+                [_claim_cells(*row) for row in every],
+                "The claims",
+            ),
+        ],
+        paragraph=[*said, *legend],
+        legend=legend,
+        reasons=reasons,
+        about=pd.DataFrame([share for of in shares.values() for share in of]),
+    )
 
 
 def _unusable(problems: "pd.Series[str]") -> str:
@@ -294,18 +258,14 @@ def _check_free(table: Table) -> None:
             raise InputError(f"{table.where}: {added}: rename or remove it")
 
 
-def _group_column(table: Table, group_by: str | None) -> str | None:
-    if group_by is None and len(table.find_all("group")) != 1:
-        return None
-    return table.header[find_column(table, group_by or "group", "group_by")]
-
-
-def _result(number: int, row: ClaimRow | InputError, level: float, sd: Any) -> dict[str, Any]:
+def _result(
+    number: int, row: ClaimRow | InputError, level: float, sd_coefficients: Any
+) -> dict[str, Any]:
     """What the result says of a row."""
     try:
         if isinstance(row, InputError):
             raise row
-        p, lowest, highest = row.p_false(sd)
+        p, lowest, highest = row.p_false(sd_coefficients)
     except InputError as error:
         nothing = dict.fromkeys(PROBABILITIES, np.nan) | {"assumption": "", "verdict": ""}
         return nothing | {"problem": f"row {number}: {error}"}
@@ -316,22 +276,19 @@ def _result(number: int, row: ClaimRow | InputError, level: float, sd: Any) -> d
     return dict(zip(RESULTS, (p, lowest, highest, row.assumption, verdict, ""), strict=True))
 
 
-def _groups_of(frame: pd.DataFrame, group_by: str | None) -> list[str | None]:
-    """Group of each claim as text, None where there are no groups."""
-    if group_by is None:
-        return [None] * len(frame)
-    return [text or "(none)" for text in _texts(frame[group_by])]
+def _groups_of(column: Any) -> list[str | None]:
+    """Group of each claim as text."""
+    return [text or "(none)" for text in _texts(column)]
 
 
 def _shares(
-    frame: pd.DataFrame, group_by: str | None, level: float
+    frame: pd.DataFrame, groups: list[str | None], level: float
 ) -> dict[str, list[dict[str, Any]]]:
     """Shares of claims above the level: of all, then by group in the order of the table."""
     numbers = frame[list(PROBABILITIES)].astype(float).reset_index(drop=True)
     parts = {"": numbers}
-    if group_by is not None:
-        groups = np.array(_groups_of(frame, group_by))
-        parts |= {str(name): part for name, part in numbers.groupby(groups, sort=False)}
+    if any(groups):
+        parts |= {str(name): part for name, part in numbers.groupby(np.array(groups), sort=False)}
     return {
         name: [_share(name, part[one], level) for one in PROBABILITIES]
         for name, part in parts.items()

@@ -3,7 +3,7 @@
 ``tests/claims/test_summary_sizes.py`` counts, and compares with ``claim_test_size``.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +11,11 @@ from bayes_sota.claims.planning import smallest_size
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayes_sota.claims.summary import Claim
 
 USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
 _MOST = 10**6  # items that are looked at; more where more were used
 _AROUND = 4  # times the sizes that matter
-_FINE = 121  # points of a figure
 
 
 def sizes_needed(claim: "Claim", level: float) -> list[tuple[float, int | None]]:
@@ -53,22 +50,6 @@ def round_sizes(claim: "Claim", ends: tuple[float, float]) -> list[int]:
     decades = range(int(np.log10(ends[1])) + 1)
     steps = [factor * 10**decade for decade in decades for factor in (1, 2, 5)]
     return sorted({claim.n_test, *(size for size in steps if ends[0] <= size <= ends[1])})
-
-
-def size_frame(claim: "Claim", ends: tuple[float, float]) -> "pd.DataFrame":
-    """Sizes, equally spaced in logarithms, and probabilities at each.
-
-    Columns n_test and p_false; and p_false_lowest and p_false_highest, at both ends of what is
-    possible, where the answer is averaged over it.
-    """
-    import pandas as pd
-
-    sizes = np.unique([*np.geomspace(*ends, _FINE).round(), claim.n_test])
-    columns: dict[str, Any] = {"n_test": sizes.astype(int), "p_false": claim.by_size(sizes)}
-    if getattr(claim, claim.unknown) is None and claim.curve(2).size:
-        first, last = (claim.by_size(sizes, **{claim.unknown: x}) for x in claim.curve(2)[:, 0])
-        columns |= {"p_false_lowest": last, "p_false_highest": first}
-    return pd.DataFrame(columns)
 
 
 def probabilities_at(claim: "Claim", sizes: list[int]) -> FloatArray:

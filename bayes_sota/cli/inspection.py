@@ -318,7 +318,6 @@ def _leaderboard(file: Path) -> Finding:
     missing.append(("which of two entries is better", "the answers of each to each item"))
     commands = [
         *_of_board(f" --n-test {known}{drop}"),
-        ("Is the winner truly better?", f"claim selection {{}} --n-test {known}{drop}"),
         ("How many test items are there?", f"infer-n {{}}{drop}"),
     ]
     if len(entries.scores) >= _CROWD and not entries.is_kaggle:  # of which that is known

@@ -2,7 +2,6 @@ from . import errors as errors
 from . import priors as priors
 from . import schema as schema
 from . import skills as skills
-from .builders import ClaimPriors as ClaimPriors
 from .builders import CrossValidationPriors as CrossValidationPriors
 from .builders import EppPriors as EppPriors
 from .builders import ItemPriors as ItemPriors

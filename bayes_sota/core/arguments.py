@@ -59,7 +59,6 @@ class Range:
         return InputError(f"{name} must be {self}, got {plain_text(shown, 40)}{hint}")
 
 
-ALPHA = Range(1e-6, 1e6)  # cells of a Dirichlet prior
 ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
 CLASSES = Range(2, 10**9, whole=True)
 CORRELATION = Range(0, 1, open_high=True)  # rho
@@ -82,6 +81,32 @@ TRIES = Range(1, 1e6)
 
 DEFAULT_SEED = 0
 """Of whatever draws where nothing else is asked for: what is printed is what others get too."""
+
+
+class Points(float):
+    """A share that was written in points or percent."""
+
+
+def checked_width(value: Any, name: str, *, shares: bool) -> float:
+    """A half-width or a gap in the unit of the data: of shares below 1, of others not in points.
+
+    Examples
+    --------
+    >>> checked_width(0.02, "margin", shares=True)
+    0.02
+    """
+    NOT_NEGATIVE.check(value, name)
+    if shares and value >= 1:
+        raise InputError(
+            f"{name} must be a difference of shares below 1, got {value:g}: one point is 1pt, 1% "
+            "or 0.01"
+        )
+    if not shares and isinstance(value, Points):
+        raise InputError(
+            f"{name} must be in the unit of these numbers, which are not shares: write it without "
+            "points or percent"
+        )
+    return float(value)
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:

@@ -182,35 +182,6 @@ class PairedPriors:
 
 
 @dataclass(frozen=True)
-class ClaimPriors:
-    """What is assumed of the congruences of a review before its claims are seen.
-
-    The default gives the log odds ratio of a single claim the centre and the sd, 2.6, that a flat
-    Dirichlet prior of the cells gives it.
-
-    Parameters
-    ----------
-    typical_log_odds_ratio : (float, float)
-        Mean and sd of the normal prior of the typical log odds ratio.
-    log_odds_ratio_sd : float
-        Scale of the half-normal prior of the sd over the claims.
-
-    Examples
-    --------
-    >>> ClaimPriors(log_odds_ratio_sd=0.5).typical_log_odds_ratio
-    (0.0, 2.4)
-    """
-
-    typical_log_odds_ratio: tuple[float, float] = (0.0, 2.4)
-    log_odds_ratio_sd: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Check that widths are positive."""
-        _check_normal("typical_log_odds_ratio", self.typical_log_odds_ratio)
-        _check_positive(self, "log_odds_ratio_sd")
-
-
-@dataclass(frozen=True)
 class EppPriors:
     """What is assumed of the players before their rounds are seen; all on the logit scale.
 
@@ -433,13 +404,6 @@ BUILDERS = {
         paired_priors,
         SamplerSettings("exact", draws=250),
         ("exact",),
-    ),
-    "claims": Builder(
-        "claims-review",
-        "a review of claims",
-        partial(own_priors, ClaimPriors),
-        SamplerSettings("nuts", target_accept=0.98),
-        ("nuts",),
     ),
     "epp": Builder(
         "epp",

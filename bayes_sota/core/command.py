@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bayes_sota.core.arguments import CORRELATION, COUNT, DEFAULT_SEED, OPEN_SHARE, Range
+from bayes_sota.core.arguments import (
+    CORRELATION,
+    COUNT,
+    DEFAULT_SEED,
+    NOT_NEGATIVE,
+    OPEN_SHARE,
+    Points,
+    Range,
+)
 from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.core.files import check_ending, check_not_kept, check_writable
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
@@ -137,7 +145,6 @@ _ABOUT_INPUT = {
     "file_format",
     "folds",
     "format",
-    "group_by",
     "item_metric",
     "learners",
     "lower_is_better",
@@ -158,9 +165,7 @@ _ABOUT_INPUT = {
     "scorer",
     "scoring",
     "sd",
-    "sd_coefficients",
     "sd_difference",
-    "skip_problems",
     "spread_ratio",
     "standard_error",
     "standard_error_private",
@@ -169,7 +174,6 @@ _ABOUT_INPUT = {
     "target",
     "theta",
     "uniform",
-    "winner",
 }
 _ABOUT_OUTPUT = {
     "as_json",
@@ -390,6 +394,31 @@ def number_option[F: Callable[..., Any]](
     kind = _Whole(limits) if limits.whole else _Real(limits)
     chosen = {"default": None, "show_default": True, **settings}
     return click.option(*names, type=kind, **chosen)
+
+
+_IN_POINTS = re.compile(r"(.*[\d.])\s*(?:%|pts?|points?)")
+
+
+class _Width(click.ParamType):  # type: ignore[type-arg]
+    """Half-width or gap: a number in the unit of the data, or points of shares (1pt, 1%)."""
+
+    name = "width"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """The number; ``Points`` where it was written in points."""
+        written = _IN_POINTS.fullmatch(str(value).strip())
+        try:
+            number = float(written[1] if written else value)
+        except ValueError:
+            number = float("nan")
+        if not NOT_NEGATIVE.holds(number):
+            raise NOT_NEGATIVE.refusal(param.opts[0], value, number)
+        return Points(number / 100) if written else number
+
+
+def width_option(name: str, *, help: str) -> Decorator:
+    """An option that takes a half-width or a gap, in the unit of the data or in points."""
+    return click.option(name, type=_Width(), help=f"{help} Of shares 1pt, 1% or 0.01.")
 
 
 def choice_option(*names: str, choices: Sequence[str], help: str) -> Decorator:

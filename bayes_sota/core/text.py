@@ -152,6 +152,20 @@ def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
     return f"; did you mean {' or '.join(shown(folded[one]) for one in close)}?" if close else ""
 
 
+def in_points(width: float, shares: bool = True) -> str:
+    """A half-width or a gap for people: of shares in points, of other numbers as it is.
+
+    Examples
+    --------
+    >>> in_points(0.01), in_points(0.0125), in_points(2.5, shares=False)
+    ('1.0 points', '1.25 points', '2.5')
+    """
+    if not shares:
+        return f"{width:g}"
+    text = f"{100 * width:.4g}"
+    return f"{text if '.' in text or 'e' in text else f'{text}.0'} points"
+
+
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Number with its noun.
 

@@ -301,6 +301,11 @@ class MethodComparison:
         return f"<MethodComparison of {size}: P({second!r} >= {first!r}) = {self.p_false:.4f}>"
 
     @property
+    def are_shares(self) -> bool:
+        """Whether scores are shares, whose differences are said in points."""
+        return self.bounds == (0.0, 1.0)
+
+    @property
     def runner_up(self) -> int:
         """The best of the others."""
         order = np.argsort(-self.scores, kind="stable")

@@ -28,7 +28,6 @@ COMMANDS = {
     "sota abc": f"sota {BEST} --method abc",
     "paired": "paired paired.csv --n-test-public 2000 --n-test-private 4000",
     "claim responses": "claim responses answers.csv",
-    "claim selection": "claim selection board.csv --n-test 2000",
     "maximum": f"maximum {LAW}",
     "best AUC": f"maximum --metric auc --n-positive 51 {LAW}",
 }

@@ -1,20 +1,15 @@
-"""How often equal methods are told apart, what a picked winner is worth (docs/measured/claims.md).
+"""How often equal methods are told apart (docs/measured/claims.md).
 
-``python tests/benchmarks/claim_calibration.py equals`` (about two minutes) counts claims with
+``python tests/benchmarks/claim_calibration.py`` (about two minutes) counts claims with
 P(false) < .05 among equal methods, for clusters, AUCs and runs; nominal is 10 %, because either of
-two may win. ``... field`` (about eight minutes; ``BAYES_SOTA_DATA`` names the folder of the
-CIFAR-10 matrix) compares the winner of m real classifiers with the truth on all 10,000 items.
+two may win.
 """
 
-import os
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 import bayes_sota as bs
-from bayes_sota.claims.selection import claim_of_best_entry
 from bayes_sota.items.comparison import compare_methods
 
 REPEATS, LEVEL = 600, 0.05
@@ -93,54 +88,6 @@ def equals() -> Iterator[tuple[str, str, float, float]]:
         yield "runs", case, *(found / REPEATS)
 
 
-def scores(p: np.ndarray, seen: np.ndarray) -> str:
-    """Mean probability, share seen, Brier score and log loss."""
-    q = np.clip(p, 1e-3, 1 - 1e-3)
-    loss = -np.mean(seen * np.log(q) + (1 - seen) * np.log(1 - q))
-    return f"{p.mean():.3f} | {seen.mean():.3f} | {np.mean((p - seen) ** 2):.4f} | {loss:.3f}"
-
-
-def field(boards: int = 25) -> Iterator[str]:
-    """Winners of m real classifiers on n items, from scores alone and from answers."""
-    path = Path(os.environ["BAYES_SOTA_DATA"]) / "cifar10" / "correct_cifar10_test.csv"
-    table = np.loadtxt(path, delimiter=",", skiprows=1)[:, 1:].astype(int)
-    skill, rng = table.mean(axis=0), np.random.default_rng(1)
-    rows: dict[str, list[tuple[float, ...]]] = {"scores": [], "answers": []}
-    for m in (5, 10, 30):
-        for n in (200, 500, 1000):
-            for _ in range(boards):
-                columns = rng.choice(table.shape[1], m, replace=False)
-                answers = bs.Responses(table[np.ix_(rng.choice(len(table), n), columns)])
-                alone = compare_methods(answers, draws=2000, random_seed=rng)
-                truth = skill[columns]
-                best = truth[alone.winner] < truth.max()
-                worse = truth[alone.winner] <= truth[alone.runner_up]
-                for kind, data in (("scores", answers.leaderboard()), ("answers", answers)):
-                    of = claim_of_best_entry(data, random_seed=rng)
-                    rows[kind].append(
-                        (
-                            of.p_not_best,
-                            alone.p_beaten,
-                            of.p_false_selected,
-                            alone.p_false,
-                            best,
-                            worse,
-                        )
-                    )
-    for kind, found in rows.items():
-        field_best, joint, corrected, paired, best, worse = np.array(found, float).T
-        yield f"| {kind} | another is the best | by the field | {scores(field_best, best)} |"
-        yield f"| {kind} | another is the best | these items alone | {scores(joint, best)} |"
-        yield f"| {kind} | the runner-up is | by the field | {scores(corrected, worse)} |"
-        yield f"| {kind} | the runner-up is | these items alone | {scores(paired, worse)} |"
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["equals"]:
-        for kind, case, share, ignoring in equals():
-            print(f"| {kind} | {case} | {share:.3f} | {ignoring:.3f} |", flush=True)
-    elif sys.argv[1:] == ["field"]:
-        for line in field():
-            print(line, flush=True)
-    else:
-        sys.exit("say equals or field")
+    for kind, case, share, ignoring in equals():
+        print(f"| {kind} | {case} | {share:.3f} | {ignoring:.3f} |", flush=True)

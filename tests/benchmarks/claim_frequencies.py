@@ -27,11 +27,7 @@ from numpy.typing import NDArray
 from timing import print_table
 
 from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.congruence import (
-    OddsRatioCongruence,
-    congruence_bounds,
-    congruence_of_odds_ratio,
-)
+from bayes_sota.claims.congruence import congruence_bounds, congruence_of_odds_ratio
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.readers.outcomes import read_responses
 
@@ -82,12 +78,11 @@ def probabilities(a: Array, b: Array, p11: Array, n: int, typical: Array) -> dic
     """P(false) of claims with the congruence known, and with what may be assumed instead."""
     # rounding must not push a congruence that was seen out of its bounds
     low, high = congruence_bounds(a, b)
-    mean, sd, place = typical
+    mean, _, place = typical
     assumed: dict[str, Any] = {
         "known": np.clip(p11, low, high), "averaged": None, "independent": "independent",
         "min": "min", "max": "max", "typical place": low + place * (high - low),
         "typical odds": congruence_of_odds_ratio(a, b, np.exp(mean)),
-        "prior of odds": OddsRatioCongruence(float(np.exp(mean)), float(sd)),
     }  # fmt: skip
     return {name: false_claim_probability(a, b, n, value) for name, value in assumed.items()}
 

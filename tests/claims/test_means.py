@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayes_sota.claims.means import ReportedMeans, imputed_sd
 from bayes_sota.claims.means import false_claim_probability_of_means as p_false
-from bayes_sota.claims.means import imputed_sd
+from bayes_sota.core.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -49,10 +50,54 @@ def test_an_unknown_correlation_is_averaged() -> None:
 def test_standard_deviations_may_be_imputed() -> None:
     np.testing.assert_allclose(imputed_sd([0.8, 0.9], (0.5, -0.5, 0.0)), [0.1, 0.05])
     given = p_false(0.81, 0.8, 100, sd=(0.095, 0.1), correlation=0.5)
-    by_rule = p_false(
-        0.81, 0.8, 100, sd=(lambda m: 0.5 * (1 - m), (0.5, -0.5, 0.0)), correlation=0.5
-    )
-    assert by_rule == pytest.approx(given, rel=1e-9)
+    rules = {"sd_coefficients": (0.5, -0.5, 0.0)}, {"sd": (lambda m: 0.5 * (1 - m), 0.1)}
+    for rule in rules:
+        assert p_false(0.81, 0.8, 100, **rule, correlation=0.5) == pytest.approx(given, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_the_number_of_claims_does_not_change_what_their_spreads_are(size: int) -> None:
+    a, b = [0.81, 0.85, 0.90, 0.7][:size], [0.80, 0.84, 0.88, 0.65][:size]
+    known = {"sd": ([0.1] * size, [0.12] * size), "correlation": 0.7}
+    found = p_false(a, b, 100, **known)
+    pairs = zip(a, b, strict=True)
+    alone = [p_false(*pair, 100, sd=(0.1, 0.12), correlation=0.7) for pair in pairs]
+    np.testing.assert_allclose(found, alone, rtol=1e-12)
+    as_array = p_false(a, b, 100, sd=np.array(known["sd"]), correlation=0.7)
+    np.testing.assert_array_equal(as_array, found)
+    mixed = p_false(a, b, 100, sd=(0.1, [0.12] * size), correlation=0.7)
+    np.testing.assert_array_equal(mixed, found)
+
+
+@pytest.mark.parametrize(
+    "known", [{"sd": 0.1}, {"sd": (0.1, 0.1, 0.1)}, {"sd": (0.1,)}, {"sd_coefficients": (0.1, 0.1)},
+              {"sd": (0.1, 0.1), "sd_coefficients": (0.1, 0.1, 0.0)}],
+)  # fmt: skip
+def test_spreads_are_a_pair_and_coefficients_three(known: dict) -> None:
+    with pytest.raises(InputError, match=r"sd is a pair|are three numbers|give sd, or the sd_co"):
+        p_false([0.81, 0.9, 0.7], 0.6, 100, **known)
+    with pytest.raises(InputError):
+        ReportedMeans(0.81, 0.6, 100, **known).spreads  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("sd", "n", "needed"),
+    [((0.2, 0.2), 100, 0.955), ((0.1, 0.1), 100, 0.819), ((0.6, 0.6), 100, 0.995), ((0.1, 0.2), 9,
+      None), ((0.01, 0.01), 100, 0.0), ((0.2, 0.0), 100, None), ((0.3, 0.31), 10_000, 0.8)],
+)  # fmt: skip
+def test_the_correlation_that_a_claim_needs_is_found_up_to_one(sd, n, needed) -> None:
+    claim = ReportedMeans(0.81, 0.80, n, sd=sd, bounds=None)
+    found = claim.needed(0.05)
+    at_one = claim.p_false(correlation=1.0)
+    assert (found is None) == (at_one > 0.05)
+    if found:
+        assert claim.p_false(correlation=found) == pytest.approx(0.05, abs=1e-9)
+        assert claim.p_false(correlation=found - 1e-4) > 0.05
+    if needed is None:
+        assert found is None
+    elif needed != 0.8:
+        assert found == pytest.approx(needed, abs=1e-3)
+    assert ReportedMeans(0.8, 0.8, n, sd=sd, bounds=None).needed(0.05) is None
 
 
 def test_where_none_are_given_they_are_imputed_by_a_rule_of_thumb() -> None:

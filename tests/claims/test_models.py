@@ -2,17 +2,10 @@
 
 import numpy as np
 import pymc as pm
-import pytensor
-import pytensor.tensor as pt
 import pytest
-from scipy import integrate, special, stats
+from scipy import special, stats
 
-from bayes_sota.claims.models import (
-    _draw_second_accuracy,
-    build_clustered_items,
-    build_model,
-    second_accuracy_logp,
-)
+from bayes_sota.claims.models import build_clustered_items, build_model
 from bayes_sota.data.responses import Responses
 
 CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.nan])
@@ -20,17 +13,6 @@ CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.n
 
 def quick(model: pm.Model, **options: object):
     return model.compile_logp(mode="FAST_COMPILE", jacobian=False, **options)
-
-
-def odds_ratio(cells: np.ndarray) -> np.ndarray:
-    return np.log(cells[..., 0] * cells[..., 3] / (cells[..., 1] * cells[..., 2]))
-
-
-def flat_density(psi: float) -> float:
-    """Of a sum of two logistic variables, as the convolution that defines it."""
-    return integrate.quad(
-        lambda x: stats.logistic.pdf(x) * stats.logistic.pdf(psi - x), -60, 60, points=[0, psi]
-    )[0]
 
 
 def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> float:
@@ -41,41 +23,27 @@ def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> fl
     return float(special.logsumexp([stats.multinomial.logpmf(t, n, cells) for t in tables]))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shared", [False, True])
-def test_density_of_claims_is_a_flat_dirichlet_with_another_log_odds_ratio(shared: bool) -> None:
-    model = build_model(*CLAIMS, shared=shared)
-    density = quick(model)
-    rng = np.random.default_rng(0)
-    for _ in range(2):
+def test_density_of_claims_is_a_flat_dirichlet_and_a_sum_over_tables() -> None:
+    density, rng = quick(build_model(*CLAIMS)), np.random.default_rng(0)
+    for _ in range(3):
         cells = rng.dirichlet(np.ones(4), size=3)
-        a, b, psi = cells[:, 0] + cells[:, 1], cells[:, 0] + cells[:, 2], odds_ratio(cells)
-        point = {"accuracy_a_logodds__": special.logit(a), "accuracy_b_logodds__": special.logit(b)}
-        # cells -> (a, b, psi): the Jacobian is one over the sum of 1 / cells
-        expected = np.sum(np.log(6) - np.log(np.sum(1 / cells, axis=1)))
-        if shared:
-            mu, tau = rng.normal(), rng.uniform(0.3, 2)
-            point |= {"typical_log_odds_ratio": mu, "log_odds_ratio_sd_log__": np.log(tau)}
-            point["log_odds_ratio_offset"] = (psi - mu) / tau
-            expected += stats.norm.logpdf((psi - mu) / tau).sum()
-            expected -= np.sum(np.log([flat_density(x) for x in psi]))
-            expected += stats.norm.logpdf(mu, 0, 2.4) + stats.halfnorm.logpdf(tau)
-        else:
-            point["log_odds_ratio"] = psi
+        expected = 3 * np.log(6)
         for first, second, n, share, p in zip(*CLAIMS, cells, strict=True):
             expected += log_tables(round(first * n), round(second * n), n, share * n, p)
+        logs = np.log(cells)
+        point = {"p_simplex__": logs[:, :-1] - logs.mean(axis=1, keepdims=True)}
         assert density(point) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.slow
 def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
     same = np.ones(400)
-    with build_model(0.9 * same, 0.8 * same, 50 * same, shared=False):
+    with build_model(0.9 * same, 0.8 * same, 50 * same):
         prior = pm.sample_prior_predictive(
             10, random_seed=1, compile_kwargs={"mode": "FAST_COMPILE"}
         )
-    for name in ("congruence", "p_a_alone", "p_b_alone"):
-        drawn = prior["prior"][name].values.ravel()
+    for outcome in range(4):
+        drawn = prior["prior"]["p"].values[..., outcome].ravel()
         assert stats.kstest(drawn, stats.beta(1, 3).cdf).pvalue > 1e-3
     counts = prior["prior_predictive"]["counts"].values.reshape(-1, 4)
     # a flat prior makes every table, and so each number that both got right, equally likely
@@ -85,21 +53,6 @@ def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
     few = expected * len(counts) < 8
     table = [np.append(x[~few], x[few].sum()) for x in (observed, expected * len(counts))]
     assert stats.chisquare(*table).pvalue > 1e-3
-
-
-@pytest.mark.slow
-def test_law_of_the_second_accuracy() -> None:
-    """The density integrates to 1, and the draws have its mean."""
-    inputs = [pt.dvector(), pt.dscalar(), pt.dscalar()]
-    density = pytensor.function(inputs, second_accuracy_logp(*inputs), mode="FAST_COMPILE")
-    log_odds = np.linspace(-30, 30, 4001)
-    b = special.expit(log_odds)
-    rng = np.random.default_rng(3)
-    for a, psi in ((0.9, 3.0), (0.6, -1.0), (0.95, 0.0), (0.8, 8.0)):
-        weight = np.exp(density(b, a, psi)) * b * (1 - b) * (log_odds[1] - log_odds[0])
-        assert weight.sum() == pytest.approx(1, abs=1e-8)
-        drawn = _draw_second_accuracy(np.full(3000, a), np.full(3000, psi), rng=rng)
-        assert abs(drawn.mean() - weight @ b) < 4 * drawn.std() / np.sqrt(drawn.size)
 
 
 def clustered(tables: np.ndarray) -> Responses:

@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import betainc
 
 from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_probability
-from bayes_sota.claims.congruence import OddsRatioCongruence
+from bayes_sota.claims.congruence import congruence_of_odds_ratio
 from bayes_sota.claims.planning import (
     GapOfAccuracies,
     GapOfMeans,
@@ -80,7 +80,7 @@ def test_the_power_at_a_true_gap() -> None:
     size = claim_test_size_of_means(0.81, 0.80, (0.1, 0.12), correlation=0.6)
     p = [stats.t(n - 1).cdf(-(n**0.5) * 0.01 / spread) <= 0.05 for n in (size - 1, size)]
     assert p == [False, True]
-    typical = GapOfAccuracies(0.90, 0.87, OddsRatioCongruence(60.0, 0.0))
+    typical = GapOfAccuracies(0.90, 0.87, float(congruence_of_odds_ratio(0.90, 0.87, 60)))
     assert powered_size(typical) < powered_size(GapOfAccuracies(0.90, 0.87))
 
 
@@ -92,11 +92,13 @@ def test_the_congruence_that_a_claim_needs() -> None:
 
 
 def test_a_table_of_sizes_holds_every_gap_and_assumption() -> None:
-    plan = plan_claim(GapOfAccuracies(0.9, 0.88, OddsRatioCongruence(9.0, 0.0)))
+    plan = plan_claim(GapOfAccuracies(0.9, 0.88))
     rows = plan.required()
     gaps = np.geomspace(0.02 / 3, 0.06, 25)
-    assert [gap for gap, *_ in rows] == pytest.approx([*gaps] * 4)
+    assert [gap for gap, *_ in rows] == pytest.approx([*gaps] * 3)
     assert list(dict.fromkeys(name for _, name, _ in rows)) == [
-        "least congruence", "independent", "odds ratio 60", "odds ratio 9",
+        "least congruence", "independent", "odds ratio 60",
     ]  # fmt: skip
     assert rows[30][2] == claim_test_size(0.9, 0.9 - gaps[5], "independent")
+    shared = float(congruence_of_odds_ratio(0.9, 0.9 - gaps[5], 60))
+    assert rows[55][2] == claim_test_size(0.9, 0.9 - gaps[5], shared)

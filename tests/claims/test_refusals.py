@@ -15,12 +15,10 @@ from bayes_sota.claims import (
     assured_size,
     build_case_differences,
     build_clustered_items,
-    build_metric_differences,
     build_model,
     powered_size,
     report_accuracies,
 )
-from bayes_sota.claims.congruence import OddsRatioCongruence, RelativeCongruence
 from bayes_sota.claims.planning import smallest_size
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.responses import Responses
@@ -39,7 +37,6 @@ def of(function: Callable[..., Any]) -> Callable[..., Callable[[], Any]]:
 
 of_means, reported = of(partial(means, 0.81, 0.8, 100)), of(bs.claims.reported_claim)
 review, cases = of(build_model), of(build_case_differences)
-metrics = of(build_metric_differences)
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: p(0.8, 0.9, 100), "exchange the two"),
@@ -47,11 +44,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: p(0.9, 0.8, 10.5), "whole number of at least 2"),
     (lambda: p(0.9, 0.8, 100, 0.85), "between 0.7 and 0.8.* got 0.85"),
     (lambda: p(0.9, 0.8, 100, "most"), "min, max, independent, got 'most'"),
-    (lambda: p(0.9, 0.8, 100, alpha=(1, 1)), "alpha must be"),
     (lambda: bs.claims.false_claim_rope(0.9, 0.8, 100, -0.1), "rope"),
-    (lambda: OddsRatioCongruence(0.0, 1.0), "the median of an odds ratio is positive, got 0"),
-    (lambda: OddsRatioCongruence(1.0, -1.0), "at least 0, got -1"),
-    (lambda: RelativeCongruence(0.0, 1.0), "positive, got 0"),
     (
         reported("0.913", "0.88", 100),
         "no whole number of 100 items gives the accuracy 0.913 as printed: the nearest attainable "
@@ -60,11 +53,9 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (reported("0.66", "0.33", 3), 'rounding="floor" both are attainable$'),
     (reported("0.66", "0.30", 3), "ones are 0.33333333 and 0.66666667$"),
     (lambda: report_accuracies("0.913", "0.88", 100), "any_accuracy=True takes averages"),
-    (reported("0.913", "0.881", (90, 91)), "no whole number of 90 to 91 items gives"),
     (reported("0.88", "0.90", 100), "exchange the two"),
-    (reported("0.90", "0.88", (200, 100)), "in order, at most 10,000,000, got .200, 100."),
+    (reported("0.90", "0.88", 20_000_000), "from 2 to 10,000,000, got 20000000"),
     (reported("0.90", "0.88", 100.5), "got 100.5"),
-    (reported("0.90", "0.88", (2, 5_000_000)), "at most 1,000,000 sizes"),
     (reported("0.90", "many", 100), "must be a number, got 'many'"),
     (reported("1.90", "0.88", 100), "accuracy in .0, 1., got 1.90"),
     (of_means(sd=(0.6, 0.1)), "at most 0.3943, got 0.6"),
@@ -78,7 +69,6 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: bs.claims.best_try_probability(0.9, 0.8, 100, 0.5), "from 1 to 1,000,000, got 0.5"),
     (lambda: best(ReportedMeans(0.9, 0.8, 9, sd=SD), np.inf), "got inf"),
     (lambda: best(ReportedMeans(0.9, 0.8, 100, bounds=None), 2), "give sd"),
-    (lambda: report_accuracies(0.9, 0.8, 9, alpha=2.0, best_of=3), "leave out alpha=2"),
     (lambda: assured_size(plan(0.9, 0.8, (0.0, 0.0), 0.5), 9), "differ by the same amount"),
     (lambda: assured_size(plan(0.9, 0.8, SD, 0.5), 9, assurance=0.2), "assurance must be"),
     (lambda: powered_size(plan(0.9, 0.8, SD)), "need pairwise_correlation"),
@@ -91,31 +81,12 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (review([0.9], [0.8], [100], [0.5]), "must lie between 0.7 and 0.8"),
     (review([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
     (review([0.9], [0.8], [100], None, ["a", "b"]), "1 claims, but 2 names"),
-    (review([0.9], [0.8], [100], priors=bs.core.EppPriors()), "must be ClaimPriors, got EppPriors"),
-    (
-        review([0.9], [0.8], [100], priors=bs.core.ClaimPriors(), shared=False),
-        "no effect on claims",
-    ),
-    (lambda: bs.core.ClaimPriors((0.0, 0.0)), "sd of typical_log_odds_ratio must be a number"),
-    (lambda: bs.core.ClaimPriors(log_odds_ratio_sd=0.0), "log_odds_ratio_sd must be a number"),
-    (
-        lambda: bs.claims.sample_claim(
-            build_case_differences([0.1, 0.2, 0.3]), specification="claims-review"
-        ),
-        "'claims-review' is for a review of claims, of bs.claims.build_model",
-    ),
     (lambda: build_clustered_items(ANSWERS), "no clusters"),
     (lambda: build_clustered_items(IN_PAIRS, correlation_prior=(0.0, 1.0)), "two positive numbers"),
-    (cases([0.1, 0.2, 1.3]), "between -1 and 1, got 1.3 for case '3'"),
-    (cases([0.1, np.nan, 0.3, 0.2]), "got nan for case '2'"),
-    (cases([0.1, 0.0, 0.0, 0.2]), "at least 3 of them not 0"),
-    (cases([[0.1, 0.2, 0.3]]), "one number per case"),
-    (cases([0.1, 0.2, 0.3], bounds=(0, 1)), "below and above 0"),
-    (metrics(np.ones(5)), "cases x metrics"),
-    (metrics(np.eye(2)), "more cases than metrics"),
-    (metrics([[1, 2], [1, 3], [1, 4]]), "metric 1 has the same difference"),
-    (metrics([[1, 2], [2, np.nan], [1, 4]]), "see case 2, metric 2"),
-    (metrics([[1, 2], [2, 5], [1, 4]], correlation_shape=0), "must be positive"),
+    (cases([0.1, np.nan, 0.3, 0.2]), "one finite number per case"),
+    (cases([[0.1, 0.2, 0.3]]), "one finite number per case"),
+    (cases([0.1, 0.2]), "at least 3 of them"),
+    (cases([0.1, 0.1, 0.1]), "the same difference"),
     (lambda: bs.claims.sample_claim(build_case_differences([0.1, 0.2, 0.3]), chains=1), "2 chains"),
 ]
 

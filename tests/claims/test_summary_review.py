@@ -56,7 +56,7 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
     def of_accuracies(a: float, b: float) -> tuple[float, float, float]:
         return tuple(false_claim_probability(a, b, 500, c) for c in (None, "max", "min"))
 
-    dice = [means(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=r) for r in (None, 0.95, 0.0)]
+    dice = [means(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=r) for r in (None, 1.0, 0.0)]
     expected = [
         of_accuracies(0.90, 0.88),
         of_accuracies(0.95, 0.85),
@@ -120,7 +120,7 @@ def test_wrong_rows_leave_the_others_as_they_are_and_are_named() -> None:
     row = ("0.8", "0.9", "100")
     for rows, told in (
         ([row[1::-1] + row[2:], row], "1 of 2 rows cannot be used: row 2: A is the reported"),
-        ([row] * 30, "; row 4; row 5; "), ([row] * 30, "; row 23; and 7 more; skip_problems"),
+        ([row] * 30, "; row 4; row 5; "), ([row] * 30, "; row 23; and 7 more; correct them"),
     ):  # fmt: skip
         with pytest.raises(InputError) as caught:
             claims_table(frame_of(rows))
@@ -149,7 +149,6 @@ def test_wrong_rows_leave_the_others_as_they_are_and_are_named() -> None:
         ((26 / 30, 25 / 30, 30), ""),
         (("1", "0", "7"), ""),
         ((0.81, 0.80, 0.6, 0.1, "", 100), "standard deviation of at most 0.3943, got 0.6"),
-        ((0.81, 0.80, "", 0.1, "", 100), "columns sd_a and sd_b or sd_difference; sd= assumes it"),
         ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "[-1, 1], got 1.2"),
         ((0.80, 0.81, 0.1, 0.1, "", 100), "its mean is below"),
     ],
@@ -178,12 +177,12 @@ def test_metrics() -> None:
 def test_imputed_standard_deviations() -> None:
     frame = frame_of([(0.81, 0.80, "", 100), (0.81, 0.80, 0.5, 100)],
                      "mean_a mean_b pairwise_correlation n_test")  # fmt: skip
-    found = claims_table(frame, sd=(0.5, 0.0, -0.5)).frame
+    found = claims_table(frame, sd_coefficients=(0.5, 0.0, -0.5)).frame
     spread = tuple(0.5 - 0.5 * mean**2 for mean in (0.81, 0.80))
     for row, r in enumerate((None, 0.5)):
         alone = false_claim_probability_of_means(0.81, 0.80, 100, sd=spread, correlation=r)
         assert found["p_false"][row] == pytest.approx(alone, rel=1e-12)
-    assert found["assumption"].str.endswith("standard deviations from the means").all()
+    assert found["assumption"].str.endswith("standard deviations imputed from the means").all()
 
 
 def prints(count: int, n: int, digits: int) -> set[Decimal]:
@@ -210,10 +209,10 @@ def test_impossible_accuracies_are_those_that_no_count_prints() -> None:
 
 
 def test_shares_by_group(review: Path) -> None:
-    table = claims_table(review, group_by="field")
+    table = claims_table(pd.read_csv(review).rename(columns={"field": "group"}))
     found = table.frame
     assert table.about["group"].unique().tolist() == ["", "skin", "heart", "(none)"]
-    groups = found["field"].replace("", "(none)")
+    groups = found["group"].fillna("(none)")
     for row in table.about.itertuples():
         here = found if row.group == "" else found[groups == row.group]
         above = int((here[row.probability] > 0.05).sum())
@@ -336,8 +335,6 @@ HEADER = "accuracy_a,accuracy_b,n_test"
         (f"{HEADER},note,note\n0.9,0.8,100,,\n", {}, "more than one column is called 'note'"),
         (f"{HEADER},verdict\n0.9,0.8,100,x\n", {}, "'verdict' is one that the result adds"),
         (f"{HEADER},metric\n0.9,0.8,100,AUC\n", {}, "no metric is one of"),
-        (f"{HEADER}\n0.9,0.8,100\n", {"group_by": "topic"}, "no column 'topic' (group_by)"),
-        (f"{HEADER}\n0.9,0.8,100\n", {"sd": 0.1}, "sd has no effect on claims that all have"),
         (f"{HEADER}\n0.9,0.8,100\n", {"level": 5}, "write 0.05"),
         (f"{HEADER}\n0.9,0.8,100\n", {"level": 0.5}, "got 0.5"),
     ],

@@ -3,18 +3,14 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy.optimize import brentq
 from scipy.stats import ttest_1samp
 
 from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.planning import claim_test_size, claim_test_size_of_means
-from bayes_sota.claims.plots_curves import plot_claim_sizes
 from bayes_sota.claims.summary import report_accuracies, report_means
-from bayes_sota.claims.summary_sizes import round_sizes, size_frame, sizes_about, sizes_needed
-from bayes_sota.core.errors import InputError
+from bayes_sota.claims.summary_sizes import round_sizes, sizes_about, sizes_needed
 
 
 @pytest.mark.parametrize("congruence", ["min", "independent", 0.85])
@@ -39,9 +35,8 @@ def test_sizes_of_means_are_those_of_a_plan_and_of_the_paired_t_test() -> None:
         assert known.by_size(n) == pytest.approx(p, rel=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [1.0, 0.5])
-def test_the_average_is_that_of_the_dirichlet_posterior_and_falls_without_jumps(alpha) -> None:
-    claim = ReportedAccuracies(0.90, 0.88, 500, alpha=alpha)
+def test_the_average_is_that_of_the_dirichlet_posterior_and_falls_without_jumps() -> None:
+    claim = ReportedAccuracies(0.90, 0.88, 500)
     sizes = np.arange(20, 3000)
     p = claim.by_size(sizes)
     assert np.all(np.diff(p) < 0)
@@ -87,52 +82,3 @@ def test_the_report_says_the_sizes_and_shows_the_one_that_was_used() -> None:
     claim = report.about.claim
     ends = sizes_about(claim, report.content["n_test_needed"])
     assert [n for n, _ in report.content["by_n_test"]] == round_sizes(claim, ends)
-
-
-def drawn(claim: Any, **given: Any) -> tuple[Any, pd.DataFrame]:
-    needed = sizes_needed(claim, 0.05)
-    frame = size_frame(claim, sizes_about(claim, needed))
-    figure = plot_claim_sizes(frame, needed=needed, n_test=claim.n_test, **given)
-    return figure, frame
-
-
-def test_marks_lie_where_the_drawn_curve_crosses_the_levels() -> None:
-    for claim in (ReportedAccuracies(0.9, 0.88, 500), ReportedMeans(0.81, 0.8, 100)):
-        figure, frame = drawn(claim, backend="none")
-        curve = figure.viz["curve"]["p_false"].item()
-        np.testing.assert_allclose(curve["x"], np.log10(frame["n_test"]))
-        assert (frame["p_false_lowest"] < frame["p_false"]).all()
-        assert (frame["p_false"] < frame["p_false_highest"]).all()
-        for index, level in enumerate((0.05, 0.01)):
-            assert figure.viz[f"level_{index}"]["p_false"].item()["y"] == level
-            mark = figure.viz[f"needed_{index}"]["p_false"].item()
-            crossing = brentq(lambda x, at=level, c=curve: np.interp(x, c["x"], c["y"]) - at, 0, 6)
-            assert 10 ** mark["x"][0] == pytest.approx(10**crossing, rel=0.01)
-        used = figure.viz["used"]["p_false"].item()
-        assert (10 ** used["x"][0], used["y"]) == pytest.approx((claim.n_test, claim.p_false()))
-
-
-def test_the_title_of_the_figure_and_its_library() -> None:
-    for backend in ("matplotlib", "none"):
-        figure, _ = drawn(ReportedAccuracies(0.9, 0.88, 500, 0.86), backend=backend)
-        assert "p_false_lowest" not in figure.viz
-    title = figure.viz["figure_title"].item()["string"]
-    size = claim_test_size(0.9, 0.88, 0.86)
-    assert title == f"The same difference holds at 5% from {size} items on"
-    equal, _ = drawn(ReportedMeans(0.8, 0.8, 50), backend="none", item="case", title="A, B")
-    title = equal.viz["figure_title"].item()["string"]
-    assert title == "A, B\nThe same difference holds at 5% on no number of cases drawn"
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"n_test": [1, 2]}, "lacks the column p_false"),
-        ({"n_test": [5], "p_false": [0.1]}, "two rows"),
-        ({"n_test": [0, 5], "p_false": [0.1, 0.1]}, "at least 1"),
-        ({"n_test": [1, 5], "p_false": [0.1, 1.1]}, r"lie in \[0, 1\]"),
-    ],
-)
-def test_tables_that_cannot_be_drawn(columns: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        plot_claim_sizes(pd.DataFrame(columns), backend="none")

@@ -19,7 +19,6 @@ DRAWN = (
     "board {answers.csv} --draws 50",
     "paired {public.csv} --private-file {private.csv}",
     "claim responses {answers.csv}",
-    "claim selection {board.csv} --n-test 500",
     "epp {rounds.csv} --repetitions 20",
     "cv judge {repeats.csv}",
     "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2",
@@ -28,7 +27,6 @@ DRAWN = (
 ELSEWHERE = {
     "claim classification": "draws for --output alone",
     "claim segmentation": "draws for --output alone",
-    "claim batch": "draws with --bayes alone",
     "demo": "compiles a model, which takes a minute",
 }
 

@@ -30,8 +30,7 @@ FAST = (
     "sota {board} --n-test 749 --method shrink --n-classes 2",
     "claim classification --accuracy 0.90 0.88 --n-test 500",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
-    "claim plan --gap 0.02 --winner 0.9",
-    "claim selection {board} --n-test 749 --seed 1",
+    "claim plan --accuracy 0.9 0.88",
     "models",
 )
 WITHOUT_A_PARAGRAPH = {"app", "demo", "examples"}
@@ -108,11 +107,10 @@ SMALLEST = (
     "board answers.csv --draws 1 --seed 1 --top 1",
     "claim classification --accuracy 1 0 --n-test 2 --rope 0.1 --best-of 1",
     "claim responses answers.csv --draws 100 --seed 1",
-    "claim plan --gap 1 --winner 1",
-    "claim plan --gap 0.9 --winner 0.95 --n-test 20",
+    "claim plan --accuracy 1 0",
+    "claim plan --accuracy 0.95 0.05 --n-test 20",
     "claim batch claims.csv",
     "claim batch review.csv --top 1",
-    "claim selection two.csv --n-test 1 --seed 1",
     "epp rounds.csv --repetitions 2 --seed 1",
     "epp matches.csv --penalty 0.5 --repetitions 0",
     "infer-n two.csv",

@@ -293,7 +293,7 @@ def test_parquet_text_that_is_none_and_text_that_repeats_for_ever(
     "command",
     [
         "sota", "board", "infer-n", "paired", "epp", "claim batch", "claim responses",
-        "claim selection", "sota --standard-error 0.1", "paired --private-file",
+        "sota --standard-error 0.1", "paired --private-file",
     ],
 )  # fmt: skip
 def test_every_command_names_a_missing_file_first(

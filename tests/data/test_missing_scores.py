@@ -15,7 +15,6 @@ GAPS = "team,score\nA,0.91\nB,\n\nC,0.90\nD,n/a\nE,0.88\n"
 NAMED = "'B' (line 3), 'D' (line 6)"
 COMMANDS = (
     "infer-n {file}", "board {file} --n-test 1000 --draws 100",
-    "claim selection {file} --n-test 1000",
     "sota {file} --n-test 1000 --draws 100 --no-sensitivity",
     "sota {file} --n-test 1000 --method shrink --n-classes 2",
 )  # fmt: skip

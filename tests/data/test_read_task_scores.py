@@ -155,13 +155,6 @@ def test_board_command_reads_what_the_function_reads(capsys, tmp_path, options, 
         assert entries[name]["n_effective"] == pytest.approx(size)
 
 
-def test_claims_about_a_best_average_are_refused(capsys, tmp_path):
-    words = ["--task-columns", "law,art", "--n-test", "50"]
-    code, out, error = run(capsys, "claim", "selection", str(written(tmp_path, TABLE)), *words)
-    assert (code, out, error.count("\n")) == (2, "", 1)
-    assert "these have errors of their own: bayes-sota board gives" in error
-
-
 def test_claims_about_methods_take_tasks_as_the_sample(capsys, tmp_path):
     path = written(tmp_path, TABLE)
     words = ["claim", "responses", str(path), "--task-columns"]

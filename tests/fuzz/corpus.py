@@ -90,7 +90,6 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
     read = {
         "board": ("board", "{file}", *_BOARD, *draws, *_EXACT),
         "sota": ("sota", "{file}", *_BOARD, *draws, "--no-sensitivity", *_EXACT),
-        "selection": ("claim", "selection", "{file}", *_BOARD, *_EXACT),
         "infer": ("infer-n", "{file}", "--json"),
         "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10", "--json"),
     }
@@ -119,7 +118,6 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
         ("sota", "{file}", "--draws", "100", *_EXACT),
         ("board", "{file}", "--draws", "100", *_EXACT),
         ("claim", "responses", "{file}", "--draws", "200", *_EXACT),
-        ("claim", "selection", "{file}", *_EXACT),
     )
     for name, content in answers.items():
         for command in read if name == "answers.csv" else read[:1] + read[2:3]:

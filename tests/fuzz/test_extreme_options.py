@@ -49,16 +49,14 @@ BASES = {
     "claim segmentation": "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
     "claim segmentation spread": "claim segmentation --mean 0.81 0.80 --sd-difference 0.1 --n-test "
     "100",
-    "claim segmentation imputed": "claim segmentation --mean 0.81 0.80 --sd-coefficients 0.5 0 "
-    "-0.5 --n-test 100",
+    "claim segmentation imputed": "claim segmentation --mean 0.81 0.80 --n-test 100",
     "claim responses": "claim responses {answers.csv} --draws 200 --seed 1",
     "claim responses numbers": "claim responses {items.csv} --item-metric mean --draws 200 "
     "--seed 1 --item-column case --cluster-column group",
-    "claim selection": "claim selection {board.csv} --n-test 500 --seed 1",
-    "claim plan": "claim plan --gap 0.02 --winner 0.9 --n-test 300",
+    "claim plan": "claim plan --accuracy 0.9 0.88 --n-test 300",
     "claim plan pair": "claim plan --accuracy 0.9 0.85",
     "claim plan means": "claim plan --gap 0.02 --sd 0.1 0.1 --pairwise-correlation 0.5 --n-test 50",
-    "claim batch": "claim batch {means.csv} --sd 0.5 0 -0.5",
+    "claim batch": "claim batch {means.csv}",
     "batch": "batch {boards.csv} --output-dir {} --seed 1",
     "cv judge": "cv judge {repeats.csv} --rule ks --threshold 0.5 --orderings 5 --seed 1",
     "cv run": "cv run {numbers.csv} --target label --learners nb --folds 2 --iterations 2 --seed 1",
@@ -97,7 +95,7 @@ ABSENT = {
 TEXTS = {
     "sota best": {"--maximum": "{}", "--n-test": "{}", "--classifiers": ("{}", "2:{}")},
     "sota board": {"--n-test": "{}", "--classifiers": "20:{}"},
-    "claim classification": {"--n-test": ("{}", "100:{}"), "--accuracy": ("{} 0.88", "0.9 {}")},
+    "claim classification": {"--accuracy": ("{} 0.88", "0.9 {}")},
 }
 
 

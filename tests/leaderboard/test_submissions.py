@@ -299,9 +299,6 @@ def test_fewer_submissions_can_lead_with_a_lower_score():
     assert table.frame["p_best"][1] > table.frame["p_best"][0]
     assert any("b has the highest mean skill" in note for note in table.notes)
     assert any("best of its submissions" in note for note in table.notes)
-    claim = bs.claims.claim_of_best_entry(entries, random_seed=1)
-    assert claim.p_false > 0.5
-    assert claim.p_false_selected > 0.5
 
 
 def test_equal_scores_differ_where_their_submissions_do():
