@@ -71,7 +71,6 @@ LEFT_OUT = {
     ("app", "--port"): "it runs until it is ended: test_app.py",
     ("demo", "--seed"): "the same option as everywhere; a demo takes a minute",
     ("demo", "--prob"): "the same option as everywhere; a demo takes a minute",
-    ("cv judge", "--draws"): "NUTS: the slow test of sampled models",
     ("epp", "--draws"): "NUTS: the slow test of sampled models",
     ("epp", "--rope"): "NUTS: the slow test of sampled models",
 }
