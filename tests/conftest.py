@@ -118,10 +118,6 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write("broken.csv", "name,accuracy_a,accuracy_b,n_test", (
         ("x", 0.90, 0.88, 500), ("y", 0.95, "", 1000),
     ))  # fmt: skip
-    write("repeats3.csv", "learner,task,iteration,fold,auc", (
-        (learner, task, i, f, f"{rng.normal(0.88 - 0.02 * j, 0.02):.3f}")
-        for j, learner in enumerate("abc") for task in "st" for i in range(4) for f in range(3)
-    ))  # fmt: skip
     write("tested.csv", "learner,task,auc", (
         (learner, task, 0.9 - 0.02 * j) for j, learner in enumerate("abc") for task in "st"
     ))  # fmt: skip

@@ -325,9 +325,6 @@ def test_priors_of_alternatives() -> None:
     assert wins == pytest.approx([0.78, 0.99], abs=0.006)
     split = load_model("paired-random-split").priors
     assert split == replace(load_model("paired-boards").priors, offsets=(0.0,))
-    usual, unsure = (load_model(f"crossval{x}").priors for x in ("", "-uncertain-overlap"))
-    assert unsure == replace(usual, overlap_log_sd=0.5)
-    assert np.exp(1.96 * unsure.overlap_log_sd) == pytest.approx(2.7, abs=0.05)
     mean, sd = load_model("items").priors.loading
     correlation = expit(np.array([mean - 1.96 * sd, mean + 1.96 * sd])) ** 2
     assert correlation == pytest.approx([0.37, 0.92], abs=0.005)
@@ -579,6 +576,7 @@ def test_binary_file_and_long_file(tmp_path: Path) -> None:
         ("./absent", "there is no such file"),
         ("a\0b.toml", "there is no such file|cannot be read"),
         ("obesity-risk-maximun", "did you mean 'obesity-risk-maximum'"),
+        ("", "there is no model ''; models: claims-review, crossval, "),
         ("", "there is no model ''; models: crossval, crossval-uncertain-overlap, "),
         ("..", "there is no model '..'; models: "),
         (str(MODELS), "is a directory"),

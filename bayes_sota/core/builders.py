@@ -245,12 +245,10 @@ class CrossValidationPriors:
     overlap : float
         Odds of rho, the correlation of two fold scores, as a multiple of n_test / n_train: 1 is
         Nadeau & Bengio's. Scores cannot tell it.
-    overlap_log_sd : float
-        Sd of its logarithm; 0 where it is taken as known.
 
     Examples
     --------
-    >>> CrossValidationPriors(overlap_log_sd=0.5).overlap
+    >>> CrossValidationPriors().overlap
     1.0
     """
 
@@ -263,16 +261,12 @@ class CrossValidationPriors:
     ratio_sd: float = 0.3
     tails: tuple[float, float] = (2.0, 0.1)
     overlap: float = 1.0
-    overlap_log_sd: float = 0.0
 
     def __post_init__(self) -> None:
         """Check that widths are positive."""
         _check_positive(self, "learner_scale", "interaction_scale", "interaction_tails")
         _check_positive(self, "spread_scale", "task_spread", "ratio_sd", "partition_ratio", "tails")
         NOT_NEGATIVE.check(self.overlap, "overlap")
-        NOT_NEGATIVE.check(self.overlap_log_sd, "overlap_log_sd")
-        if self.overlap_log_sd and not self.overlap:
-            raise InputError("overlap_log_sd has no effect on an overlap of 0: leave it out")
 
 
 def _check_positive(priors: object, *names: str) -> None:

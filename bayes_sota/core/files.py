@@ -1,7 +1,7 @@
 """Files that appear whole or not at all, folders that one run has to itself, readable files.
 
-``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` and
-``tests/crossval/test_checkpoint.py`` kill runs and start two at once.
+``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` kills runs and starts two at
+once.
 """
 
 import os
@@ -31,12 +31,11 @@ _FLAGS = {
 _drafts: set[Path] = set()
 _DRAFT = ".bayes-sota-"  # hidden; random digits and the ending follow
 
-RUN, CHECKPOINT, LOCK = "batch.json", "manifest.json", ".lock"
-"""Files that say of what run a folder keeps the results, of ``batch`` and ``cv run``; its lock."""
+RUN, LOCK = "batch.json", ".lock"
+"""File that says of what run of ``batch`` a folder keeps the results; its lock."""
 BOARDS, SUMMARIES = "boards", "summaries"
 _KEPT = {
     RUN: (RUN, LOCK, BOARDS, f"{SUMMARIES}.csv", f"{SUMMARIES}.parquet"),
-    CHECKPOINT: (CHECKPOINT, LOCK, "iteration-*.npz"),
 }
 
 

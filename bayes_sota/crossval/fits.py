@@ -5,29 +5,29 @@ same whichever process computes it (``tests/crossval/test_workers.py``). Its par
 for all learners: that of scikit-learn's ``StratifiedKFold`` with the seed of the iteration.
 """
 
+import pickle
 import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import make_directory
 from bayes_sota.core.text import counted, digest_of, listed, nearest, plain_text, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
-from bayes_sota.data.frames import is_frame, opened_frame
+from bayes_sota.data.frames import is_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _RESPONSES = ("predict_proba", "decision_function")
-_OTHER_SUBJECTS = {
-    "sklearn.metrics._regression": "regression",
-    "sklearn.metrics.cluster": "clustering",
-}
 _OF_TWO_CLASSES = ("roc_auc", "f1", "precision", "recall", "jaccard")
+_LIBRARIES = ("bayes-sota", "numpy", "scipy", "scikit-learn")
 _LONGEST = 200  # characters of an error
 
 
@@ -176,8 +176,13 @@ class Study:
 
     @property
     def scorer(self) -> str:
-        """Name of the score."""
-        return self.scoring if isinstance(self.scoring, str) else _plain(self.scoring)
+        """Name of the score, without addresses of this process."""
+        if isinstance(self.scoring, str):
+            return self.scoring
+        name = getattr(self.scoring, "__qualname__", None)
+        if name is None:
+            return _ADDRESS.sub("", " ".join(repr(self.scoring).split()))
+        return f"{self.scoring.__module__}.{name}"
 
     @cached_property
     def score(self) -> Callable[..., float]:
@@ -196,17 +201,37 @@ class Study:
             for name, learner in self.learners.items()
         }
 
-    @cached_property
-    def description(self) -> dict[str, Any]:
-        """What the results depend on, as plain JSON: data, learners, folds, scorer and seed."""
-        return {
-            "data": digest_of(_parts_of(self.rows), _listed(self.labels)),
-            "learners": {name: described(learner) for name, learner in self.learners.items()},
-            "folds": self.folds,
-            "scoring": self.scorer,
-            "seed": self.seed,
-            "versions": {name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
-        }
+    def kept_in(self, folder: Path) -> Callable[[int], Iteration]:
+        """``run``, which keeps what it returned in a folder, and reads it there the next time.
+
+        joblib finds an iteration by a digest of all that it depends on: the data, the learners, the
+        settings, the seed, and the versions of the libraries.
+
+        Raises
+        ------
+        InputError
+            A learner or a score that cannot be pickled, a folder that cannot be written to.
+        """
+        from joblib import Memory, hash
+
+        make_directory(folder)
+        versions = {name: version(name) for name in _LIBRARIES}
+        parts = [list(self.learners.items()), self.rows, self.labels, self.scoring, versions]
+        try:
+            key = hash([*parts, self.folds, self.seed])
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            reason = plain_text(f"{error}", _LONGEST)
+            raise InputError(
+                f"iterations cannot be kept: a learner or the score cannot be pickled ({reason}); "
+                "define it in a module of its own"
+            ) from None
+        kept = Memory(folder, verbose=0).cache(_run_iteration, ignore=["study"])
+        return partial(kept, key, self)
+
+
+def _run_iteration(key: str, study: Study, iteration: int) -> Iteration:
+    """An iteration of the study that the key stands for."""
+    return study.run(iteration)
 
 
 def checked_study(
@@ -308,15 +333,6 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
     if not callable(scoring) and scoring not in names:
         raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
     scorer: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
-    function: Any = getattr(scorer, "_score_func", None)
-    for place, subject in _OTHER_SUBJECTS.items():  # they take classes for what they are not
-        if getattr(function, "__module__", "").startswith(place):
-            name = scoring if isinstance(scoring, str) else function.__name__
-            raise InputError(
-                f"the score {shown(name)} is for {subject}, and labels are classes: "
-                "roc_auc, average_precision, balanced_accuracy, neg_log_loss or neg_brier_score "
-                "would do"
-            )
     return scorer
 
 
@@ -347,48 +363,3 @@ def _finite(labels: Any, values: FloatArray, response: str) -> FloatArray:
 def _first_line(kind: str, message: object) -> str:
     lines = [line.strip() for line in str(message).splitlines() if line.strip()]
     return plain_text(f"{kind}: {_ADDRESS.sub('', lines[0])}" if lines else kind, _LONGEST)
-
-
-def described(estimator: Any) -> dict[str, str]:
-    """Class and all parameters of an estimator, the same in every process.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> described(GaussianNB())
-    {'class': 'sklearn.naive_bayes.GaussianNB', 'priors': 'None', 'var_smoothing': '1e-09'}
-    """
-    name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-    return {"class": name} | {k: _plain(v) for k, v in sorted(estimator.get_params().items())}
-
-
-def _plain(value: Any) -> str:
-    """Text of a parameter without addresses of this process, an array by its digest."""
-    if isinstance(value, np.ndarray):
-        return f"array({digest_of(value.shape, _listed(value))})"
-    if isinstance(value, np.random.RandomState):
-        return f"RandomState({digest_of(repr(value.get_state(legacy=False)))})"
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        return str(described(value))
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_plain, value))}]"
-    if callable(value) and hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    return _ADDRESS.sub("", " ".join(repr(value).split()))
-
-
-def _parts_of(rows: Any) -> tuple[Any, ...]:
-    """Everything in a table, as what ``repr`` shows in full."""
-    if is_frame(rows):
-        frame = opened_frame(rows)
-        cells = (_listed(column.to_numpy()) for column in frame.iter_columns())
-        return frame.shape, list(map(str, frame.columns)), *cells
-    if hasattr(rows, "indptr"):
-        return rows.shape, *(_listed(part) for part in (rows.indptr, rows.indices, rows.data))
-    return rows.shape, _listed(rows)
-
-
-def _listed(cells: Any) -> str:
-    """Digest of an array: of numbers their bytes, of objects what they print."""
-    array = np.asarray(cells)
-    return digest_of(str(array.dtype), array.tolist() if array.dtype.kind == "O" else array)

@@ -6,10 +6,7 @@ With :math:`J = r k` differences :math:`d` of :math:`r` iterations of :math:`k` 
 - *naive*: :math:`t = \bar d / \sqrt{s^2 / J}`, the paired t-test, as if folds were independent;
 - *corrected*: :math:`t = \bar d / \sqrt{(1/J + n_{test} / n_{train}) s^2}` (Nadeau and Bengio 2003;
   for repeated cross-validation Bouckaert and Frank 2004), both with :math:`J - 1` degrees of
-  freedom;
-- *5x2cv t*: the first difference over the root of the mean variance of five iterations, 5 degrees
-  of freedom (Dietterich 1998), and *5x2cv F*: all squared differences over twice the sum of the
-  variances, 10 and 5 degrees of freedom (Alpaydin 1999).
+  freedom.
 
 No variance of k-fold cross-validation is unbiased (Bengio and Grandvalet 2004), so the level of
 each is approximate. Naive p-values fall towards 0 with the number of iterations even for equal
@@ -22,10 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import f, t
+from scipy.stats import t
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.types import FloatArray
 
 _CONSTANT = "the difference is the same in every fold, and shows no variation to compare it with"
 
@@ -37,12 +33,12 @@ class DifferenceTest:
     Attributes
     ----------
     name : str
-        naive, corrected, 5x2cv t or 5x2cv F.
+        naive or corrected.
     difference : float
         Mean of A minus mean of B over all folds that the test uses.
     statistic : float or None
-    df : tuple of int
-        Degrees of freedom, one of t and two of F.
+    df : int
+        Degrees of freedom.
     p_value : float or None
         Two-sided; 1 where all differences are 0, None where all are equal and not 0.
     reason : str
@@ -52,13 +48,13 @@ class DifferenceTest:
     name: str
     difference: float
     statistic: float | None
-    df: tuple[int, ...]
+    df: int
     p_value: float | None
     reason: str = ""
 
 
 def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[DifferenceTest]:
-    """All tests that the scores of two learners on one data set allow.
+    """Both tests of the scores of two learners on one data set.
 
     Parameters
     ----------
@@ -70,8 +66,7 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[DifferenceT
     Returns
     -------
     list of DifferenceTest
-        Naive and corrected over all folds that are not NaN for either; of 2 folds also both 5x2cv
-        tests, of the first five iterations that are complete.
+        Naive and corrected, over all folds that are not NaN for either.
 
     Raises
     ------
@@ -82,35 +77,23 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[DifferenceT
     --------
     >>> scores = np.random.default_rng(0).normal(0.9, 0.01, (2, 6, 2))
     >>> [test.name for test in difference_tests(*scores, folds=2)]
-    ['naive', 'corrected', '5x2cv t', '5x2cv F']
+    ['naive', 'corrected']
     """
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if first.shape != second.shape:
         raise InputError(f"scores of the same folds are needed, got {first.shape}, {second.shape}")
-    known = np.isfinite(first - second)
-    d, five = (first - second)[known], (first - second)[known.all(axis=1)][:5]
+    d = (first - second)[np.isfinite(first - second)]
     if d.size < 2:
         raise InputError(f"a t-test needs at least 2 folds that both learners have, got {d.size}")
+    difference, df = float(d.mean()), d.size - 1
     tests = []
     for name, overlap in (("naive", 0.0), ("corrected", 1 / (folds - 1))):
         error = d.std(ddof=1) * np.sqrt(1 / d.size + overlap)
-        tests.append(_tested(name, d, d.mean(), error, (d.size - 1,)))
-    if folds == 2 and five.shape == (5, 2):
-        variances = five.var(axis=1, ddof=1)
-        tests.append(_tested("5x2cv t", five, five[0, 0], np.sqrt(variances.mean()), (5,)))
-        squares, error = (five**2).sum(), 2 * variances.sum()
-        tests.append(_tested("5x2cv F", five, squares, error, (10, 5)))
+        if error <= 1e-15:
+            p, why = (None, _CONSTANT) if np.any(d) else (1.0, "")  # equal throughout is certain
+            tests.append(DifferenceTest(name, difference, None, df, p, why))
+            continue
+        statistic = float(difference / error)
+        p = 2 * float(t.sf(abs(statistic), df))
+        tests.append(DifferenceTest(name, difference, statistic, df, p))
     return tests
-
-
-def _tested(
-    name: str, d: FloatArray, value: float, error: float, df: tuple[int, ...]
-) -> DifferenceTest:
-    """The test of a value over its error; differences that are all 0 are certain."""
-    difference = float(d.mean())
-    if error <= 1e-15:
-        p, why = (None, _CONSTANT) if np.any(d) else (1.0, "")
-        return DifferenceTest(name, difference, None, df, p, why)
-    statistic = float(value / error)
-    p = f.sf(statistic, *df) if len(df) > 1 else 2 * t.sf(abs(statistic), *df)
-    return DifferenceTest(name, difference, statistic, df, float(p))

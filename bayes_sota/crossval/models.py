@@ -18,10 +18,9 @@ sets of this size give in the mean. All fold scores of a data set share b, whose
 with c = 1 and normal laws every two have the correlation :math:`\rho`. No number of iterations
 tells b from :math:`\mu`: they shift all fold scores of a data set alike, so that rho is not
 identified (Bengio & Grandvalet 2004). It is fixed at
-:math:`n_{test} / (n_{train} + n_{test}) = 1 / k` (Nadeau & Bengio 2003), or has an informative
-prior. b is integrated out, and :math:`\mu` drawn given s. The ratio c, which tells how much of the
-folds' noise the folds of one partition share out among themselves, is learnt from two iterations
-on.
+:math:`n_{test} / (n_{train} + n_{test}) = 1 / k` (Nadeau & Bengio 2003). b is integrated out, and
+:math:`\mu` drawn given s. The ratio c, which tells how much of the folds' noise the folds of one
+partition share out among themselves, is learnt from two iterations on.
 
 Sds of few numbers and the numbers themselves make a funnel, in which NUTS diverges. So the sampler
 moves :math:`\log v`, :math:`\log c` and :math:`\alpha` in the coordinates of ``_Standardised``,
@@ -75,7 +74,7 @@ def build_model(
         ``task_difference`` (task, pair) of the first two; ``fold_sd``, ``partition_sd`` and
         ``shared_sd`` (task, learner) of a fold, of the mean of an iteration and of what all fold
         scores share, which repetition cannot remove; ``learner_sd``, ``interaction_sd``,
-        ``degrees_of_freedom``, and ``overlap_correlation``, data where it is fixed. Observed
+        ``degrees_of_freedom``, and ``overlap_correlation``, which is data. Observed
         ``relative_score`` (iteration, fold, learner).
 
     Raises
@@ -118,7 +117,8 @@ def build_model(
         per_iteration = ratio**2 * variance / data.folds
         spread = pm.math.sqrt(per_iteration * freedom / (freedom - 2))
         pm.Deterministic("partition_sd", spread, dims=_GRID)
-        odds = _overlap_odds(known, data.folds)
+        odds = known.overlap / (data.folds - 1)  # of rho
+        pm.Data("overlap_correlation", odds / (1 + odds))
         # With one score per iteration nothing tells the ratio, which is then taken as 1.
         over = 1 - (1 - ratio**2) / data.folds if data.values.shape[1] > 1 else 1.0
         shared = odds * variance * over  # of fold scores over all iterations
@@ -161,17 +161,6 @@ def _partition_ratios(data: RelativeScores, priors: CrossValidationPriors) -> An
         transform=_Standardised(*told),
     )
     return _by_cell(data, pt.exp(logs if logs.ndim == 2 else logs[:, None]))
-
-
-def _overlap_odds(priors: CrossValidationPriors, folds: int) -> Any:
-    """rho / (1 - rho)."""
-    odds: Any = priors.overlap / (folds - 1)
-    if not priors.overlap_log_sd:
-        pm.Data("overlap_correlation", odds / (1 + odds))
-        return odds
-    odds = odds * pt.exp(priors.overlap_log_sd * pm.Normal("overlap_offset"))
-    pm.Deterministic("overlap_correlation", odds / (1 + odds))
-    return odds
 
 
 def _steady_state(

@@ -1,4 +1,4 @@
-"""Figures of repeated cross-validation: running means, scores, rules, reproducibility, ranks.
+"""Figures of repeated cross-validation: running means, reproducibility, comparison, ranks.
 
 Each draws a result or a summary; ``tests/crossval/test_plots.py`` reads the artists back and
 measures that texts do not collide.
@@ -19,7 +19,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
-    draw_density,
     make_bounds,
     make_collection,
     make_ticks,
@@ -109,137 +108,6 @@ def plot_running_means(
     panel.set_titles([f"{scores.score_name}; bands: where {ci_prob:.0%} of other partitions are"])
     title = f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}"
     title_figure(panel.collection, title)
-    return panel.collection
-
-
-def plot_iteration_scores(
-    scores: FoldScores,
-    task: int = 0,
-    *,
-    backend: str | None = None,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw the distribution of the scores of single iterations, the best learner first.
-
-    Parameters
-    ----------
-    scores : FoldScores
-    task : int
-        Place of the data set.
-    backend, plot_collection, **pc_kwargs
-        As in ``plot_running_means``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists ``density_0``, ``iterations_0``, ``mean_0``, ``median_0``, ... of the variable
-        ``score``, by row.
-
-    Examples
-    --------
-    >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 20, 10)))
-    >>> figure = plot_iteration_scores(scores, backend="none")
-    >>> len(figure.viz["iterations_1"]["score"].item()["x"])
-    20
-    """
-    means = scores.iteration_means()[task]
-    values = [one[np.isfinite(one)] for one in means]
-    order = np.argsort([-one.mean() for one in values], kind="stable")
-    names = [shown_name(scores.learners[j]) for j in order]
-    panel = _panel("score", (7.2, 1.5 + 0.75 * len(order)), backend, plot_collection, pc_kwargs)
-    low, high = _with_room(np.concatenate(values))
-    for row, j in enumerate(order):
-        one, floor = values[j], -float(row)
-        if np.ptp(one) > 1e-12:
-            draws = xr.DataArray(one[None], dims=("chain", "draw"), name="score")
-            curve = draw_density(draws, custom_lims=(low, high), bound_correction=False)
-            top = float(curve.sel(plot_axis="y").max())
-            panel.area(f"density_{row}", curve, floor, 0.62 / top, COLORS["theta_sota"])
-        marks = np.full(one.size, floor - 0.06)
-        panel.dots(f"iterations_{row}", one, marks, COLORS["dark"], marker="|", size=30)
-        panel.line(f"mean_{row}", [one.mean()] * 2, [floor, floor + 0.66], "#000000")
-        panel.dots(f"median_{row}", np.median(one), floor + 0.14, COLORS["winner_skill"])
-    heights = [-float(row) + 0.2 for row in range(len(order))]
-    _set_axes(
-        panel,
-        f"{scores.score_name} of one iteration (line: mean, dot: median)",
-        (low, high),
-        (-len(order) + 0.75, 0.85),
-        ticks=(heights, names),
-    )
-    n, on = values[0].size, f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
-    title = f"Scores of {n} iterations of {scores.folds}-fold cross-validation{on}"
-    title_figure(panel.collection, title)
-    return panel.collection
-
-
-def plot_rules(
-    report: Report,
-    *,
-    backend: str | None = None,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw after how many iterations every rule stops every learner.
-
-    Of fixed numbers only the chosen one is drawn. Dots are means over orderings and data sets, bars
-    the middle 90 % of both. A dot is hollow where the iterations ended before the rule held in more
-    than 5 %.
-
-    Parameters
-    ----------
-    report : Report
-        Of ``judge_runs``.
-    backend, plot_collection, **pc_kwargs
-        As in ``plot_running_means``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists ``bar_0_1``, ``mean_0_1``, ... of the variable ``iterations``, by rule and learner.
-
-    Examples
-    --------
-    >>> from bayes_sota.crossval.summary import judge_runs
-    >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 20, 10)))
-    >>> figure = plot_rules(judge_runs(scores, random_seed=0), backend="none")
-    >>> figure.viz["mean_0_1"]["iterations"].item()["y"].round(2).tolist()
-    [-0.1]
-    """
-
-    judged = report.about
-    learners = judged.scores.learners
-    rules = [one for one in judged.rules if one.rule.adapts or one is judged.rules[0]]
-    _checked(len(learners))
-    offsets = 0.2 * ((len(learners) - 1) / 2 - np.arange(len(learners)))
-    step = 0.2 * (len(learners) + 1.2)
-    size = (7.6, 1.7 + len(rules) * step)
-    panel = _panel("iterations", size, backend, plot_collection, pc_kwargs)
-    for row, one in enumerate(rules):
-        for j in range(len(learners)):
-            used, ran_out = one.iterations[:, :, j].ravel(), 1 - one.stopped[:, :, j].mean()
-            height = -row * step + offsets[j]
-            ends = make_bounds(*np.quantile(used, [0.05, 0.95]))
-            panel.bar(f"bar_{row}_{j}", ends, height, _PALETTE[j], 1.8)
-            hollow = {"facecolor": "white"} if ran_out > 0.05 else {}
-            panel.dots(f"mean_{row}_{j}", used.mean(), np.array([height]), _PALETTE[j], **hollow)
-    most = float(max(one.pool.max() for one in rules))
-    heights = [-row * step for row in range(len(rules))]
-    edge = 1 + 1.36 * (most - 1)
-    for j, name in enumerate(learners):
-        text, at = shown_name(name), 1 + 1.04 * (most - 1)
-        panel.text(f"name_{j}", at, float(offsets[j]), text, side="left", color=_PALETTE[j])
-    _set_axes(
-        panel,
-        "iterations until the rule holds (hollow: some orderings end before)",
-        (0, edge),
-        (heights[-1] - step / 2, step / 2),
-        ticks=(heights, [one.rule.name for one in rules]),
-        until=most,
-    )
-    saved = f"saves {rules[0].saved.mean():.0%} of {most:.0f} iterations"
-    title_figure(panel.collection, f"The rule {rules[0].rule.name} {saved}")
     return panel.collection
 
 

@@ -26,17 +26,13 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.rules import (
-    CrossingRule,
     FixedNumber,
     KolmogorovSmirnovRule,
     PosteriorRule,
     Probabilities,
-    Progress,
     Rule,
     SpearmanRule,
-    VarianceRule,
     progress_of,
-    stops_of,
 )
 from bayes_sota.crossval.shape import canonical_iterations
 from bayes_sota.data.fold_scores import FoldScores
@@ -125,7 +121,6 @@ def judge_rules(
     probabilities: Probabilities = None,
     *,
     orderings: int = 50,
-    together: bool = False,
     random_seed: Seed = DEFAULT_SEED,
 ) -> list[JudgedRule]:
     """Apply stopping rules to random orderings of the iterations.
@@ -139,8 +134,6 @@ def judge_rules(
     probabilities : ndarray or sequence of ndarray, optional
         As in ``stopping_iterations``.
     orderings : int
-    together : bool
-        As in ``stopping_iterations``.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
@@ -173,25 +166,18 @@ def judge_rules(
             "much results differ between them"
         )
     items = probabilities if any(rule.needs_probabilities for rule in rules) else None
-    iterations = np.array(
-        [
-            [[_stopped(rule, row, together) for row in ordered] for rule in rules]
-            for ordered in (progress_of(scores, items, order) for order in orders)
-        ]
-    )
-    judged = []
-    for rule, one in zip(rules, np.moveaxis(iterations, 1, 0), strict=True):
-        estimates, stops = one[:, :, 0], one[:, :, 1].astype(np.int64)
-        used = np.where(stops > 0, stops, pool)
-        judged.append(JudgedRule(rule, estimates, used, stops > 0, pool))
-    return judged
-
-
-def _stopped(rule: Rule, row: Sequence[Progress], together: bool) -> list[list[float]]:
-    """Estimates of the learners of a data set, and when each stopped, 0 for never."""
-    stops = stops_of(rule, row, together)
-    estimates = [float(one.scores[: n or None].mean()) for one, n in zip(row, stops, strict=True)]
-    return [estimates, [float(n) for n in stops]]
+    estimates, stops = np.empty((2, len(rules), orderings, *pool.shape))
+    for k, order in enumerate(orders):
+        for t, row in enumerate(progress_of(scores, items, order)):
+            for r, rule in enumerate(rules):
+                stops[r, k, t] = ends = rule.stops(row)
+                estimates[r, k, t] = [
+                    one.scores[: n or None].mean() for one, n in zip(row, ends, strict=True)
+                ]
+    return [
+        JudgedRule(rule, mean, np.where(end > 0, end, pool).astype(np.int64), end > 0, pool)
+        for rule, mean, end in zip(rules, estimates, stops, strict=True)
+    ]
 
 
 def expected_by_chance(orderings: int = 50, share: float = 0.0, pairing: Pairing = "all") -> float:
@@ -256,7 +242,6 @@ def judged_beside(
     if probabilities is not None:
         others += [SpearmanRule(t) for t in (1 - 1e-3, 1 - 1e-4, 1 - 1e-5)]
     others += [KolmogorovSmirnovRule(0.2), KolmogorovSmirnovRule(0.1), PosteriorRule()]
-    others += [VarianceRule(), CrossingRule()]
     rules = [chosen, *(one for one in others if one != chosen and one.least < complete.min())]
     judged = judge_rules(rules, scores, probabilities, **settings)
     if chosen.least > complete.max() and not judged[0].stopped.any():

@@ -4,11 +4,9 @@ Three rules of Raeder, Hoens and Chawla (2010), Section V: a fixed number of ite
 correlation of successive running means of the items' predicted probabilities, their recommendation;
 the Kolmogorov-Smirnov distance between the scores of the even and of the odd iterations. Their text
 leaves open whether learners stop together: each alone is the default, as they count iterations
-"for each classifier". Two that they discuss and advise against (Section IV-A) are here to be
-compared: until the estimate varies little, and until estimates stop crossing. A Bayesian rule is
-about the order of the learners, which stop together. ``tests/crossval/test_rules.py`` compares
-statistics with SciPy's, Spearman's rule with the iteration that its expansion predicts and crossing
-with the law of random walks; ``test_posterior_rule.py`` the last with the correlated t.
+"for each classifier". A Bayesian rule is about the order of the learners, which stop together.
+``tests/crossval/test_rules.py`` compares statistics with SciPy's and Spearman's rule with the
+iteration that its expansion predicts; ``test_posterior_rule.py`` the last with the correlated t.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import ASSURANCE, OPEN_SHARE, Range
+from bayes_sota.core.arguments import ASSURANCE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
@@ -31,9 +29,9 @@ if TYPE_CHECKING:
     from bayes_sota.crossval.run import CrossValidation
 
 _ITERATIONS = Range(1, 10**6, whole=True)
-_SEVERAL = Range(2, 10**6, whole=True)
 ALL, NEWEST = slice(None), slice(-1, None)
 _FIRST_LOOK = 16  # iterations; rules of one learner stop before, mostly
+_PARTITION_PART = 0.2  # of the sd of a difference, for which repetition is not worth its time
 type Probabilities = FloatArray | Sequence[FloatArray] | None
 """Per data set (learner, iteration, item); one array where there is one data set."""
 
@@ -252,48 +250,36 @@ class KolmogorovSmirnovRule(_ThresholdRule):
 
 
 @dataclass(frozen=True)
-class VarianceRule(_ThresholdRule):
-    r"""Stop when the mean of the iterations varies little from one set of partitions to another.
+class PosteriorRule(_ThresholdRule):
+    r"""Stop when every ordering is decided, or when partitions hardly matter any more.
 
-    .. math:: s_n / \sqrt{n} \le t
+    The learners of a data set stop together; iterations count that all of them completed. A pair of
+    them is settled where
 
-    with the standard deviation :math:`s_n` of the first :math:`n` scores. It is right for
-    partitions of the same items; for other items there is no unbiased estimate, why the source
-    advises against it. Of few iterations :math:`s_n` is small by chance too.
+    - P(A better), by the correlated Student t, is at least ``threshold`` or at most 1 - threshold;
+    - or the standard deviation that partitions still cause is at most 0.2 of the whole one (with
+      that the noise of partitions widens an interval by 2 %): the rest is the size of the data,
+      which repetition cannot remove. Of n iterations the variance :math:`\tau^2` between them is
+      known to n - 1 degrees of freedom, and two may agree by chance, so that its upper bound
+      :math:`(n - 1) \hat\tau^2 / \chi^2_{n - 1, 1 - p}` counts, with p the ``threshold``.
 
     Parameters
     ----------
     threshold : float
-        Standard error of the mean, in units of the score.
+        Probability of the ordering, above 1/2.
 
     Examples
     --------
-    >>> noise = np.random.default_rng(0).normal(0.9, 0.01, (1, 200, 1))
-    >>> int(stopping_iterations(VarianceRule(), FoldScores(noise, folds=10))[0, 0])
-    94
+    >>> noise = np.random.default_rng(0).normal(0, 0.05, (2, 40, 10))
+    >>> rule = PosteriorRule()
+    >>> [int(stopping_iterations(rule, FoldScores(noise + [[[gap]], [[0]]])).max())
+    ...  for gap in (0.2, 0.0)]
+    [2, 37]
     """
 
-    threshold: float = 0.001
-    thresholds = Range(1e-12, 1e6)
-    words = "standard error {:g}"
-
-    def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
-        gaps, counts = progress.scores - progress.scores[:1], np.arange(1, len(progress.scores) + 1)
-        squares = (gaps**2).cumsum() - gaps.cumsum() ** 2 / counts
-        held: BoolArray = squares <= self.threshold**2 * counts * (counts - 1)
-        held[:1] = False
-        return held[span]
-
-
-class OrderRule(_ThresholdRule):
-    """A rule about the order of the learners of a data set, which stop together.
-
-    Iterations count that all learners completed.
-    """
-
-    @abstractmethod
-    def settled(self, scores: FloatArray, folds: int) -> BoolArray:
-        """Whether every pair is settled after each iteration of (learner, iteration, fold)."""
+    threshold: float = 0.95
+    thresholds = ASSURANCE
+    words = "posterior {:g}"
 
     def holds(self, progress: Progress, span: slice = ALL) -> BoolArray:
         """One learner alone has no order that could be open."""
@@ -310,96 +296,11 @@ class OrderRule(_ThresholdRule):
         settled[: self.least] = False
         return [settled[np.cumsum(kept)][span] for kept in shared]
 
-
-@dataclass(frozen=True)
-class CrossingRule(OrderRule):
-    r"""Stop when the running means of no two learners crossed for so many iterations.
-
-    Of equal learners the difference of running means is a random walk, whose sign is the same
-    after each of the first :math:`m` steps with probability :math:`2 \binom{2m}{m} 4^{-m}`
-    (Sparre Andersen): .35 for ten and .16 for fifty. So it may stop at an order that is chance, the
-    reason why the source advises against it.
-
-    Parameters
-    ----------
-    threshold : int
-        Newest iterations after each of which the order was the same.
-
-    Examples
-    --------
-    >>> means = [[0.9, 0.7, 0.9, 0.9], [0.8, 0.8, 0.8, 0.8]]
-    >>> scores = FoldScores(np.array(means)[:, :, None], folds=10)
-    >>> stopping_iterations(CrossingRule(2), scores).tolist()
-    [[4, 4]]
-    """
-
-    threshold: int = 10
-    thresholds = _SEVERAL
-    words = "no crossing in {}"
-
-    @property
-    def least(self) -> int:
-        return self.threshold
-
     def settled(self, scores: FloatArray, folds: int) -> BoolArray:
-        """Whether the signs of all pairs are what they were; equal means have none."""
-        a, b = np.triu_indices(len(scores), 1)
-        gaps = (scores[a] - scores[b]).mean(axis=2).cumsum(axis=1)
-        signs = np.sign(np.round(gaps / np.arange(1, gaps.shape[1] + 1), 12))
-        changed = (signs[:, 1:] != signs[:, :-1]).any(axis=0)
-        numbers = np.arange(1, gaps.shape[1] + 1)
-        last = np.maximum.accumulate(np.where(np.concatenate([[True], changed]), numbers, 1))
-        return numbers - last + 1 >= self.threshold
+        """Whether every pair of learners is settled after each iteration.
 
-
-@dataclass(frozen=True)
-class PosteriorRule(OrderRule):
-    r"""Stop when every ordering is decided, or when partitions hardly matter any more.
-
-    A pair of learners on a data set is settled where
-
-    - P(A better), by the correlated Student t, is at least ``threshold`` or at most 1 - threshold;
-    - or the standard deviation that partitions still cause is at most ``partition_part`` of the
-      whole one: the rest is the size of the data, which repetition cannot remove. Of n iterations
-      the variance :math:`\tau^2` between them is known to n - 1 degrees of freedom, and two may
-      agree by chance, so that its upper bound
-      :math:`(n - 1) \hat\tau^2 / \chi^2_{n - 1, 1 - p}` counts, with p the ``threshold``.
-
-    Parameters
-    ----------
-    threshold : float
-        Probability of the ordering, above 1/2.
-    partition_part : float
-        With 0.2 the noise of partitions widens an interval by 2 %.
-    least_iterations : int
-        Never stop before: the spread between partitions is not known from fewer than two.
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(0, 0.05, (2, 40, 10))
-    >>> rule = PosteriorRule()
-    >>> [int(stopping_iterations(rule, FoldScores(noise + [[[gap]], [[0]]])).max())
-    ...  for gap in (0.2, 0.0)]
-    [2, 37]
-    """
-
-    threshold: float = 0.95
-    partition_part: float = 0.2
-    least_iterations: int = 2
-    thresholds = ASSURANCE
-    words = "posterior {:g}"
-
-    @property
-    def least(self) -> int:
-        return self.least_iterations
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        OPEN_SHARE.check(self.partition_part, "partition_part")
-        _SEVERAL.check(self.least_iterations, "least_iterations")
-
-    def settled(self, scores: FloatArray, folds: int) -> BoolArray:
-        """Whether each pair of learners is settled after so many iterations."""
+        Scores have the shape (n_learners, n_iterations, n_folds).
+        """
         from scipy.special import chdtri
 
         a, b = np.triu_indices(len(scores), 1)
@@ -410,7 +311,7 @@ class PosteriorRule(OrderRule):
         )
         share = partition_share(bound * partitions, data)
         sure = np.maximum(p, 1 - p) >= self.threshold
-        settled = sure | (share <= self.partition_part**2) | (data == 0)
+        settled = sure | (share <= _PARTITION_PART**2) | (data == 0)
         return settled.all(axis=0)
 
 
@@ -418,22 +319,20 @@ RULES: dict[str, Callable[..., Rule]] = {
     "spearman": SpearmanRule,
     "ks": KolmogorovSmirnovRule,
     "posterior": PosteriorRule,
-    "variance": VarianceRule,
-    "crossing": CrossingRule,
     "fixed": FixedNumber,
 }
 """Rules by their names, for people who run cross-validation and for those who judge its runs."""
 
 
 def named_rule(name: str, threshold: float | None = None) -> Rule:
-    """Give a rule by its name: spearman, ks, posterior, variance, crossing or fixed.
+    """Give a rule by its name: spearman, ks, posterior or fixed.
 
     Parameters
     ----------
     name : str
     threshold : float, optional
-        A correlation, a distance, a probability, a standard error, or a number of iterations (of
-        crossing and fixed). Default: that of the rule.
+        A correlation, a distance, a probability, or a number of iterations. Default: that of the
+        rule.
 
     Raises
     ------
@@ -449,7 +348,7 @@ def named_rule(name: str, threshold: float | None = None) -> Rule:
         raise InputError(f"rule is one of {', '.join(RULES)}, got {shown(name)}")
     if threshold is None:
         return RULES[name]()
-    whole = name in ("crossing", "fixed") and threshold % 1 == 0
+    whole = name == "fixed" and threshold % 1 == 0
     return RULES[name](int(threshold) if whole else threshold)
 
 
@@ -576,8 +475,6 @@ def stopping_iterations(
     scores: FoldScores,
     probabilities: Probabilities = None,
     order: ArrayLike | None = None,
-    *,
-    together: bool = False,
 ) -> IntArray:
     """Give the number of iterations after which a rule stops every learner on every data set.
 
@@ -589,9 +486,6 @@ def stopping_iterations(
         For Spearman's rule.
     order : array-like of int, optional
         Order of the iterations; default as they came.
-    together : bool
-        All learners of a data set go on until the rule holds for all at once, as ``decided`` says,
-        instead of each for itself. That takes learners that failed in the same iterations.
 
     Returns
     -------
@@ -605,17 +499,7 @@ def stopping_iterations(
     array([[10, 10]])
     """
     progress = progress_of(scores, probabilities if rule.needs_probabilities else None, order)
-    return np.array([stops_of(rule, row, together) for row in progress])
-
-
-def stops_of(rule: Rule, row: Sequence[Progress], together: bool = False) -> list[int]:
-    """Iterations after which a rule stops the learners of one data set, 0 for never."""
-    if not together:
-        return rule.stops(row)
-    held = rule.held(row)
-    if len({one.size for one in held}) > 1:
-        raise InputError("learners that stop together need the same number of iterations")
-    return [_first(np.logical_and.reduce(held))] * len(row)
+    return np.array([rule.stops(row) for row in progress])
 
 
 def _first(held: BoolArray) -> int:

@@ -8,9 +8,8 @@ It still depends on the items, of which repetition adds none.
 
 import os
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +21,14 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.crossval.checkpoint import Checkpoint, read_manifest
 from bayes_sota.crossval.fits import Iteration, Message, Study, checked_study
-from bayes_sota.crossval.rules import FixedNumber, OrderRule, Rule, named_rule
+from bayes_sota.crossval.rules import FixedNumber, PosteriorRule, Rule, named_rule
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 
 if TYPE_CHECKING:
     import xarray as xr
-    from distributed import Client
 
 FOLDS = Range(2, 10_000, whole=True)
 ITERATIONS = Range(1, 10_000, whole=True)
@@ -251,7 +248,6 @@ def repeated_cross_validation(
     rule: str | Rule = "fixed",
     random_seed: Seed = None,
     cores: int = 1,
-    dask: "str | Client | None" = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progressbar: bool = False,
     task: str = "data",
@@ -277,21 +273,20 @@ def repeated_cross_validation(
         "average_precision".
     iterations : int
         The number of partitions, with another rule than "fixed" the most.
-    rule : "fixed", "spearman", "ks", "posterior", "variance", "crossing" or object
+    rule : "fixed", "spearman", "ks", "posterior" or object
         "fixed" runs all iterations; the others are those of ``named_rule``, which stop where they
         hold for all learners. Of an object, such as those with another threshold,
         ``rule.decided(runs)`` is asked after each iteration, in their order, whether the iterations
         so far (a ``CrossValidation``) are enough; ``rule.name`` names it.
     random_seed : int, SeedSequence, Generator or None
-        Results are the same for the same seed, whatever the number of workers. None takes the seed
-        of the checkpoint where there is one, else 0.
+        Results are the same for the same seed, whatever the number of workers; 0 if None.
     cores : int
         Processes on this machine.
-    dask : str or distributed.Client, optional
-        A Dask cluster instead, or the address of its scheduler.
     checkpoint : path, optional
-        Folder that keeps finished iterations; a run that was ended goes on from there, and gives
-        the same bits as one that was not.
+        Folder that keeps finished iterations (``joblib.Memory``); a run that was ended goes on from
+        there, and gives the same bits as one that was not. Runs of other data, learners, settings
+        or seeds may share it. It holds pickles, which can run any program when they are read: use
+        no folder that others can write to.
     progressbar : bool
         Whether to show a bar with the time left.
     task : str
@@ -306,8 +301,8 @@ def repeated_cross_validation(
     InputError
         One class, fewer members of a class than folds; no estimators; an unknown score or rule, a
         score of two classes for more; a learner that fails in all folds of the first iteration (in
-        some folds: its ``messages`` say so, and the rest is kept); a checkpoint that is damaged, of
-        another run, or in use by one; a Dask cluster that does not answer.
+        some folds: its ``messages`` say so, and the rest is kept); with a checkpoint, a learner or
+        a score that cannot be pickled, a folder that cannot be written to.
 
     Examples
     --------
@@ -326,19 +321,17 @@ def repeated_cross_validation(
     FOLDS.check(folds, "folds")
     ITERATIONS.check(iterations, "iterations")
     chosen = _chosen_rule(rule, iterations)
-    folder = None if checkpoint is None else Path(checkpoint)
-    seed = _whole_seed(random_seed, folder)
+    seed = _whole_seed(random_seed)
     study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
-    if isinstance(chosen, OrderRule) and len(study.learners) < 2:
+    if isinstance(chosen, PosteriorRule) and len(study.learners) < 2:
         raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
-    stored, names = Checkpoint(folder, study) if folder else None, list(study.learners)
-    engine = partial(run_each, cores=cores, dask=dask)
+    work = study.run if checkpoint is None else study.kept_in(Path(checkpoint))
+    names = list(study.learners)
     scores = np.full((len(names), iterations, folds), np.nan)
     probabilities = np.full((*scores.shape[:2], study.truth.size), np.nan)
     pooled, messages = np.full(scores.shape[:2], np.nan), list[Message]()
     with (
-        stored.opened() if stored else nullcontext(list[Iteration]()) as finished,
-        closing(_in_order(study, iterations, finished, engine, stored)) as coming,
+        closing(_in_order(run_each(work, range(iterations), cores=cores))) as coming,
         shown_progress(iterations, f"iterations of {folds} folds", show=progressbar) as advance,
     ):
         for n, done in enumerate(coming, 1):
@@ -375,34 +368,24 @@ def _chosen_rule(rule: str | Rule, iterations: int) -> Rule:
     return rule
 
 
-def _whole_seed(random_seed: Seed, folder: Path | None) -> int:
+def _whole_seed(random_seed: Seed) -> int:
     """The number that all random numbers depend on."""
     if random_seed is None:
-        manifest = None if folder is None else read_manifest(folder)
-        return DEFAULT_SEED if manifest is None else int(manifest["seed"])
+        return DEFAULT_SEED
     rng = generator_of(random_seed)
     is_number = isinstance(random_seed, int | np.integer)
     return int(random_seed) if is_number else int(rng.integers(2**63))  # type: ignore[arg-type]
 
 
-def _in_order(
-    study: Study,
-    iterations: int,
-    finished: list[Iteration],
-    engine: Callable[..., Generator[tuple[int, Iteration]]],
-    stored: Checkpoint | None,
-) -> Generator[Iteration]:
-    """All iterations by their numbers; each is kept as soon as it is finished."""
-    waiting = {one.number: one for one in finished if one.number < iterations}
-    missing = [number for number in range(iterations) if number not in waiting]
-    with closing(engine(study.run, missing)) as running:
-        for number in range(iterations):
-            while number not in waiting:
-                _, done = next(running)
-                waiting[done.number] = done
-                if stored is not None:
-                    stored.keep(done)
-            yield waiting.pop(number)
+def _in_order(results: Generator[tuple[int, Iteration]]) -> Generator[Iteration]:
+    """Iterations by their numbers, as soon as all before them are there."""
+    waiting, number = dict[int, Iteration](), 0
+    with closing(results):
+        for place, done in results:
+            waiting[place] = done
+            while number in waiting:
+                yield waiting.pop(number)
+                number += 1
 
 
 def _check_first(done: Iteration, study: Study) -> None:

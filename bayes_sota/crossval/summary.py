@@ -166,7 +166,6 @@ def judge_runs(
     *,
     rule: Rule | None = None,
     pairing: Pairing = "all",
-    together: bool = False,
     orderings: int = 50,
     level: float = 0.05,
     ci_prob: float = 0.95,
@@ -187,8 +186,6 @@ def judge_runs(
         probabilities, else Kolmogorov and Smirnov's at .2. Others are shown beside it.
     pairing : {"all", "paired"}
         As in ``win_share``.
-    together : bool
-        As in ``stopping_iterations``.
     orderings : int
         Random orderings of the iterations.
     level : float
@@ -236,10 +233,8 @@ def judge_runs(
     rng, seed = resolve_seed(random_seed)
     chosen = rule or (KolmogorovSmirnovRule() if probabilities is None else SpearmanRule())
     state = steady_state(scores, rng)
-    judged = judged_beside(
-        chosen, scores, probabilities, orderings=orderings, together=together, random_seed=rng
-    )
-    stops = stopping_iterations(chosen, scores, probabilities, together=together)
+    judged = judged_beside(chosen, scores, probabilities, orderings=orderings, random_seed=rng)
+    stops = stopping_iterations(chosen, scores, probabilities)
     learners = list(learner_rows(scores, state, stops))
     pairs = list(_pairs(scores, state, judged[0], pairing, ci_prob=ci_prob, rope=rope))
     ranks = verdicts = None
@@ -251,7 +246,6 @@ def judge_runs(
     content = {
         "rule": {"name": chosen.name, "least_iterations": chosen.least, **asdict(chosen)},  # type: ignore[call-overload]
         "pairing": pairing,
-        "together": together,
         "orderings": orderings,
         "prob": ci_prob,
         "rope": rope,

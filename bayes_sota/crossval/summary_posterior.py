@@ -73,8 +73,7 @@ def report_comparison(
     if dropped := int(tree.attrs["dropped_iterations"]):
         left_out = counted(dropped, "iteration")
         notes.append(f"{left_out} that a learner did not complete are left out")
-    known = "posterior" if "overlap_correlation" in posterior else "constant_data"
-    correlation = float(tree[known]["overlap_correlation"].mean())
+    correlation = float(tree["constant_data"]["overlap_correlation"])
     learners = _learners(tree, names, ci_prob)
     n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
     likely = partial(_likely, n_draws=n_draws)

@@ -339,8 +339,7 @@ def _rules(content: dict[str, Any]) -> tuple[Table, str]:
         "probabilities before and after one more iteration reaches its number, a "
         "Kolmogorov-Smirnov rule when the scores of odd and even iterations are less far apart "
         "than its number, a posterior rule when the probability of every order reaches its number "
-        "or partitions hardly matter; standard error: that of the mean of all iterations so far; "
-        "no crossing: iterations after which the order of all means was the same."
+        "or partitions hardly matter."
     )
 
 

@@ -141,7 +141,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--dask": ("nonsense",), "--folds": ("3",), "--iterations": ("3",), "--learners": ("nb",),
     "--scoring": ("accuracy",), "--target": ("a",),
     "--fold-column": ("task",), "--iteration-column": ("task",), "--learner-column": ("fold",),
-    "--plan": ("0.1",), "--orderings": ("7",), "--task": ("s",), "--task-column": ("fold", "topic"),
+    "--plan": ("0.1",), "--orderings": ("7",), "--task-column": ("fold", "topic"),
     "--task-columns": ("score,other", "a,b,c", "a,b"),
     "--threshold": ("0.7",),
 }  # fmt: skip
@@ -162,12 +162,12 @@ OWN = {  # of one command
 }  # fmt: skip
 READ = {
     "--private-file": "private.csv", "--responses": "answers.csv",
-    "--pilot": "exam.csv", "--data": ".", "--other-folds": "repeats3.csv", "--truth": "tested.csv",
+    "--pilot": "exam.csv", "--data": ".", "--truth": "tested.csv",
 }  # fmt: skip
 ENDINGS = {
     "--badge": ".svg",
     "--figure": ".png", "--report": ".html", "--scores": ".csv", "--table": ".csv",
-    "--output": ".nc", "--responses": ".csv", "--item-scores": ".csv",
+    "--output": ".nc",
 }  # fmt: skip
 # what takes minutes: the Bayesian model, and ABC and NUTS
 SAMPLED = {

@@ -86,15 +86,12 @@ def test_what_is_read_is_not_written_over(
     ("line", "mark", "name"),
     [
         ("board b.csv --n-test 10 --table OUT", "batch.json", "batch.json"),
-        ("board b.csv --n-test 10 --table OUT", "manifest.json", "manifest.json"),
         ("board b.csv --n-test 10 --table OUT", "batch.json", "summaries.csv"),
         ("sota b.csv --n-test 10 --output OUT", "batch.json", "boards/x.nc"),
         ("epp b.csv --report OUT", "batch.json", "boards/x.html"),
         ("epp b.csv --figure OUT", "batch.json", "boards/x.png"),
-        ("cv run b.csv --target y --scores OUT", "manifest.json", "iteration-00000.npz"),
         ("batch b.csv --output-dir run --table OUT", "nothing", "batch.json"),
         ("batch b.csv --output-dir run --table OUT", "nothing", "summaries.csv"),
-        ("cv run b.csv --target y --checkpoint run --table OUT", "nothing", "manifest.json"),
     ],
 )
 def test_what_a_run_keeps_is_not_written_over(

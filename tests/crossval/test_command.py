@@ -57,9 +57,7 @@ def test_json_files_and_python_have_the_same_numbers(
     [
         ("--target q", "there is no column 'q'"),
         ("--learners nb --rule posterior", "is about an order: it needs at least 2 learners"),
-        ("--learners nb --rule crossing", "is about an order: it needs at least 2 learners"),
         ("--threshold 5", "--threshold is of a --rule other than fixed"),
-        ("--rule crossing --threshold 2.5", "threshold must be a whole number from 2"),
         ("--rule spearman --threshold 0.5", "threshold must be a number from 0.9"),
         ("--scores x.nc", "--scores is written as .csv"),
     ],

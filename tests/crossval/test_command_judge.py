@@ -11,7 +11,7 @@ from crossval_runs import ended, run
 
 from bayes_sota import crossval
 from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.crossval.across_tasks import against_truth, fold_bias
+from bayes_sota.crossval.across_tasks import against_truth
 from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, SpearmanRule
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
@@ -41,8 +41,7 @@ def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
 @pytest.mark.parametrize(
     ("words", "settings"),
     [
-        ("--rule ks --threshold 0.3 --pairing paired",
-         {"rule": KolmogorovSmirnovRule(0.3), "pairing": "paired"}),
+        ("--rule ks --threshold 0.3", {"rule": KolmogorovSmirnovRule(0.3)}),
         ("--rule posterior --threshold 0.8 --rope 0.01 --prob 0.8",
          {"rule": PosteriorRule(0.8), "rope": 0.01, "ci_prob": 0.8}),
     ],
@@ -64,37 +63,25 @@ def test_a_result_of_cv_run_has_probabilities(judge, tmp_path: Path) -> None:
     )
     assert content["learners"] == json.loads(expected.to_json())["learners"]
     assert (content["scorer"], content["learners"][0]["task"]) == ("roc_auc", "data")
-    code, _, error = judge(tmp_path / "runs.nc", "--folds", 3)
-    assert code == 2
-    assert "--folds has no effect on a result of cv run" in error
 
 
-def test_other_numbers_of_folds_and_true_test_sets(judge, tmp_path: Path) -> None:
-    runs, other = scores_of(3), FoldScores(
-        scores_of(3).scores[..., :2] - 0.05, learners=["nb", "tree"],
-        tasks=[f"task {t}" for t in range(3)],
-    )  # fmt: skip
+def test_true_test_sets(judge, tmp_path: Path) -> None:
+    runs = scores_of(3)
     truth = np.array([[0.91, 0.9], [0.92, 0.9], [0.9, 0.93]])
     write_fold_scores(runs, tmp_path / "five.csv")
-    write_fold_scores(other, tmp_path / "two.csv")
     rows = [f"{n},task {t},{truth[t, j]}" for t in (2, 0, 1) for j, n in enumerate(("nb", "tree"))]
     (tmp_path / "truth.csv").write_text("\n".join(["learner,task,score", *rows]))
-    files = ("--other-folds", tmp_path / "two.csv", "--truth", tmp_path / "truth.csv")
-    code, out, error = judge(tmp_path / "five.csv", "--rule", "fixed", *files, "--json")
+    code, out, error = judge(
+        tmp_path / "five.csv", "--rule", "fixed", "--truth", tmp_path / "truth.csv", "--json"
+    )
     assert code == 0, error
     content = json.loads(out)
-    bias = fold_bias([other, runs])["tree"]["steady"]
-    row = content["fold_bias"][3]
-    assert (row["learner"], row["estimate"]) == ("tree", "steady")
-    assert row["folds"] == dict(zip(bias.names, bias.ranks.tolist(), strict=True))
-    assert (row["p_value"], row["nemenyi"]) == pytest.approx((bias.p_value, bias.nemenyi))
     expected = against_truth(runs, truth)["steady"]
     assert content["against_truth"]["steady"] == {
         "bias": dict(zip(("nb", "tree"), expected.bias, strict=True)),
         "mse": dict(zip(("nb", "tree"), expected.mse, strict=True)),
         "same_best": expected.same_best,
     }
-    assert "The number of folds changes the estimates of 0 of 2 learners" in content["text"]
     low = -expected.bias.mean()
     said = f"Against true test sets the means of all iterations are {low:.2g} too low"
     assert low > 0
@@ -130,9 +117,9 @@ def test_the_result_is_written(judge, file: Path, tmp_path: Path) -> None:
 def test_one_model_of_all_learners(
     judge, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = partial(crossval.sample_comparison, tune=100, chains=2)
+    few = partial(crossval.sample_comparison, draws=100, tune=100, chains=2)
     monkeypatch.setattr(crossval, "sample_comparison", few)
-    words = ("--draws", 100, "--rope", 0.01, "--prob", 0.8, "--seed", 1, "--json")
+    words = ("--rope", 0.01, "--prob", 0.8, "--seed", 1, "--json")
     code, out, _ = judge(file, "--bayes", *words, "--output", tmp_path / "model.nc")
     assert code in (0, 1)
     tree = read_result(tmp_path / "model.nc")
@@ -141,12 +128,11 @@ def test_one_model_of_all_learners(
     assert json.loads(out)["pairs"] == json.loads(expected.to_json())["pairs"]
 
 
-@pytest.mark.parametrize("kind", ["means", "scores", "rules", "reproducibility", "ranks"])
-def test_every_figure_is_written(judge, kind: str, tmp_path: Path) -> None:
-    write_fold_scores(scores_of(2), tmp_path / "two.csv")
-    one = ["--task", "task 1"] if kind in ("means", "scores") else []
-    words = ["--figure", tmp_path / "figure.png", "--figure-kind", kind, "--orderings", 5, *one]
-    code, _, error = judge(tmp_path / "two.csv", "--rule", "fixed", *words)
+@pytest.mark.parametrize("tasks", [1, 2])
+def test_a_figure_is_written(judge, tasks: int, tmp_path: Path) -> None:
+    write_fold_scores(scores_of(tasks), tmp_path / "scores.csv")
+    words = ["--figure", tmp_path / "figure.png", "--orderings", 5]
+    code, _, error = judge(tmp_path / "scores.csv", "--rule", "fixed", *words)
     assert code == 0, error
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
@@ -156,19 +142,9 @@ def test_every_figure_is_written(judge, kind: str, tmp_path: Path) -> None:
     [
         (["--threshold", "0.2"], "--threshold is of a rule: --rule names it"),
         (["--rule", "ks", "--threshold", "0"], "--threshold must be a number above 0"),
-        (["--draws", "500"], "--draws is for --bayes: add it"),
-        (["--bayes", "--rule", "ks"], "--rule has no effect on --bayes"),
-        (
-            ["--bayes", "--figure", "x.png", "--figure-kind", "means"],
-            "--figure-kind has no effect on --bayes",
-        ),
-        (["--figure-kind", "rules"], "--figure-kind needs --figure FILE"),
-        (["--task", "x"], "--task is for a --figure of --figure-kind means or scores"),
-        (["--figure", "x.png", "--task", "x"], "--task 'x' is none: the data sets are task 0"),
-        (["--figure", "x.png", "--figure-kind", "ranks"], "is for at least 2 data sets"),
     ],
 )
-def test_what_has_no_effect_or_can_never_be_met_is_refused(
+def test_what_can_never_be_met_is_refused(
     judge, file: Path, words: list[str], message: str, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

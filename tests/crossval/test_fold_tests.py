@@ -2,30 +2,25 @@
 
 import numpy as np
 import pytest
-from scipy.stats import f, t, ttest_rel
+from scipy.stats import t, ttest_rel
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.fold_tests import difference_tests
 
 
 def test_each_test_has_its_published_formula() -> None:
-    """Of SciPy; of Bouckaert and Frank; of Dietterich; of Alpaydin."""
+    """Of SciPy; of Bouckaert and Frank."""
     a, b = np.random.default_rng(1).normal(0.9, 0.02, (2, 6, 2))
     a[5, 1] = np.nan  # a fit that failed
-    naive, corrected, t_test, f_test = difference_tests(a, b, 2)
-    d, five = (a - b)[np.isfinite(a)], (a - b)[:5]
+    naive, corrected = difference_tests(a, b, 2)
+    d = (a - b)[np.isfinite(a)]
     paired = ttest_rel(a.ravel(), b.ravel(), nan_policy="omit")
     statistic = d.mean() / np.sqrt((1 / 11 + 0.5 / 0.5) * d.var(ddof=1))
-    variances = [sum((x - np.mean(row)) ** 2 for x in row) for row in five]
-    first = five[0, 0] / np.sqrt(np.mean(variances))
-    both = np.sum(five**2) / (2 * sum(variances))
-    for found, name, expected, p, df in (
-        (naive, "naive", paired.statistic, paired.pvalue, (10,)),
-        (corrected, "corrected", statistic, 2 * t.sf(abs(statistic), 10), (10,)),
-        (t_test, "5x2cv t", first, 2 * t.sf(abs(first), 5), (5,)),
-        (f_test, "5x2cv F", both, f.sf(both, 10, 5), (10, 5)),
+    for found, name, expected, p in (
+        (naive, "naive", paired.statistic, paired.pvalue),
+        (corrected, "corrected", statistic, 2 * t.sf(abs(statistic), 10)),
     ):
-        assert (found.name, found.df) == (name, df)
+        assert (found.name, found.df) == (name, 10)
         assert (found.statistic, found.p_value) == pytest.approx((expected, p))
 
 
@@ -44,19 +39,14 @@ def test_folds_that_share_an_error_are_what_the_correction_is_for() -> None:
 
 def test_learners_without_any_difference() -> None:
     same = np.full((5, 2), 0.9)
-    assert [test.p_value for test in difference_tests(same, same, 2)] == [1.0] * 4
+    assert [test.p_value for test in difference_tests(same, same, 2)] == [1.0] * 2
     for test in difference_tests(same, same - 0.1, 2):
         assert (test.p_value, test.statistic) == (None, None)
         assert test.reason.startswith("the difference is the same in every fold")
 
 
-def test_what_a_test_cannot_use_is_refused_or_left_out() -> None:
+def test_what_a_test_cannot_use_is_refused() -> None:
     a = np.random.default_rng(5).random((6, 2))
-    with_hole = a.copy()
-    with_hole[2, 0] = np.nan
-    names = [test.name for test in difference_tests(with_hole, a * 0, 2)]
-    assert names == ["naive", "corrected", "5x2cv t", "5x2cv F"]
-    assert len(difference_tests(with_hole[:5], a[:5] * 0, 2)) == 2
     with pytest.raises(InputError, match="at least 2 folds that both learners have, got 1"):
         difference_tests([[0.5, np.nan]], [[0.4, 0.3]], 2)
     with pytest.raises(InputError, match="scores of the same folds"):

@@ -168,14 +168,11 @@ def test_every_law_of_the_prior_comes_back_in_its_draws() -> None:
     assert np.std(gap) == pytest.approx(1, abs=0.06)
 
 
-def test_two_learners_share_a_spread_and_rho_can_be_uncertain() -> None:
-    two = FoldScores(RUNS.scores[:, :2])
-    model = build_model(two, CrossValidationPriors(overlap_log_sd=0.5))
+def test_two_learners_share_a_spread() -> None:
+    model = build_model(FoldScores(RUNS.scores[:, :2]))
     assert "log_fold_sd" not in model.named_vars
-    assert "overlap_correlation" in {v.name for v in model.deterministics}
     assert model.named_vars_to_dims["log_partition_ratio"] == ("task",)
-    fixed = build_model(two)
-    assert fixed["overlap_correlation"].get_value() == pytest.approx(1 / 5)
+    assert model["overlap_correlation"].get_value() == pytest.approx(1 / 5)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +183,6 @@ def test_two_learners_share_a_spread_and_rho_can_be_uncertain() -> None:
         (lambda: build_model(RUNS, unit=0.0), "unit must be"),
         (lambda: build_model(RUNS, "x"), "priors must be CrossValidationPriors, got str"),
         (lambda: CrossValidationPriors(ratio_sd=0.0), "ratio_sd must be"),
-        (lambda: CrossValidationPriors(overlap=0.0, overlap_log_sd=0.5), "has no effect"),
     ],
 )
 def test_what_is_refused(call, message: str) -> None:

@@ -21,8 +21,8 @@ def runs(difference: float, iterations: int, folds: int = 10, seed: int = 0) -> 
 
 def test_the_threshold_counts() -> None:
     given = runs(0.02, 3)
-    assert PosteriorRule(0.6, 0.01).decided(given)
-    assert not PosteriorRule(0.999999, 0.01).decided(given)
+    assert PosteriorRule(0.6).decided(given)
+    assert not PosteriorRule(0.999999).decided(given)
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.005, 0.02, 0.3])

@@ -9,7 +9,7 @@ import pytest
 from crossval_runs import LEARNERS, Countdown, Odd, X, Y, run, same
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.metrics import get_scorer_names, make_scorer, r2_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -19,8 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.crossval.fits import scorer_of
-from bayes_sota.crossval.rules import VarianceRule, named_rule
+from bayes_sota.crossval.rules import PosteriorRule, named_rule
 from bayes_sota.crossval.run import repeated_cross_validation
 from bayes_sota.crossval.summary_runs import describe_runs
 
@@ -177,21 +176,6 @@ def test_answers_are_remembered_for_the_scorer_and_for_nothing_else() -> None:
     assert ridge.fold_scores.scores[0, 0, 0].tolist() == expected.tolist()
 
 
-def test_scores_of_numbers_and_of_clusters_are_told_from_those_of_classes() -> None:
-    """By what they are documented to be: their names, and those of functions that make scorers."""
-    other = ("_error", "_deviance", "r2", "explained_variance", "d2_absolute_error_score")
-    other += ("rand_score", "completeness_score", "homogeneity_score", "v_measure_score")
-    other += ("mutual_info_score", "fowlkes_mallows_score")
-    for name in get_scorer_names():
-        if name.endswith(other):
-            with pytest.raises(InputError, match="labels are classes: roc_auc"):
-                scorer_of(name)
-        else:
-            assert callable(scorer_of(name))
-    with pytest.raises(InputError, match="'r2_score' is for regression"):
-        scorer_of(make_scorer(r2_score))
-
-
 @pytest.mark.parametrize(
     "scoring", ["accuracy", "balanced_accuracy", "roc_auc_ovr", "average_precision"]
 )
@@ -228,16 +212,13 @@ def test_scores_of_two_classes_of_unlike_size(scoring: str) -> None:
     np.testing.assert_array_equal(runs.fold_scores.scores[0, 0, 0], scores)
 
 
-def test_a_run_stops_by_each_rule_from_python() -> None:
-    found = run(iterations=30, rule=named_rule("variance", 0.02))
+def test_a_rule_of_the_order_takes_two_learners() -> None:
+    found = run(iterations=30, rule=named_rule("posterior", 0.6))
     assert found.decided
-    assert VarianceRule(0.02).decided(found)
+    assert PosteriorRule(0.6).decided(found)
     assert found.n_iterations < 30
-    crossing = run(iterations=30, rule="crossing")
-    assert crossing.decided
-    assert 10 <= crossing.n_iterations < 30
     with pytest.raises(InputError, match="needs at least 2 learners"):
-        run({"nb": GaussianNB()}, rule="crossing")
+        run({"nb": GaussianNB()}, rule="posterior")
 
 
 def test_of_a_precomputed_kernel_rows_and_columns_are_chosen() -> None:

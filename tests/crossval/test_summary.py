@@ -110,7 +110,6 @@ def test_rules_have_their_costs(one: Report) -> None:
     assert list(rows) == [
         "Spearman 0.9999", "fixed 1", "fixed 10", "Spearman 0.999", "Spearman 0.99999",
         "Kolmogorov-Smirnov 0.2", "Kolmogorov-Smirnov 0.1", "posterior 0.95",
-        "standard error 0.001", "no crossing in 10",
     ]  # fmt: skip
     assert rows["fixed 10"]["saved"] == pytest.approx(2 / 3)
     assert rows["fixed 1"]["reproducibility"] < rows["fixed 10"]["reproducibility"]

@@ -69,7 +69,6 @@ LEFT_OUT = {
     ("app", "--port"): "it runs until it is ended: test_app.py",
     ("demo", "--seed"): "the same option as everywhere; a demo takes a minute",
     ("demo", "--prob"): "the same option as everywhere; a demo takes a minute",
-    ("cv judge", "--draws"): "NUTS: the slow test of sampled models",
     ("epp", "--draws"): "NUTS: the slow test of sampled models",
 }
 # keys that are null where what they would say was not asked for or does not exist, and why

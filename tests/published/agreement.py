@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.crossval.rules import Probabilities, Rule, progress_of, stops_of
+from bayes_sota.crossval.rules import Probabilities, Rule, progress_of
 from bayes_sota.data.fold_scores import FoldScores
 
 
@@ -91,7 +91,7 @@ def stops_at_both_ends(
     items = probabilities if rule.needs_probabilities else None
     return np.array([
         [
-            [stops_of(rule, row) for row in progress_of(scores, items, way)]
+            [rule.stops(row) for row in progress_of(scores, items, way)]
             for way in (order, order[::-1])
         ]
         for order in orders
