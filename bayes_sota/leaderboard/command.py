@@ -48,7 +48,6 @@ from bayes_sota.leaderboard.command_reading import (
     OF_RHO,
     OWN_SIZES,
     field_options,
-    known_rho,
     parse_submissions,
     read_file,
     reading_options,
@@ -81,7 +80,7 @@ _COLUMNS = (
     "task_columns",
 )
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", "spread_ratio")
-_RHO = ("correlation", "pairwise_correlation", "class_correlation")
+_RHO = ("correlation", "pairwise_correlation")
 _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes", "fixed_field")
@@ -252,8 +251,6 @@ def estimate_as_typed(
     if options["similarity"] is not None:
         refuse("--similarity, which gives rho", options, _RHO)
     rho = chosen_correlation(*(options[name] for name in _RHO))
-    if isinstance(rho, tuple):
-        refuse("--class-correlation, which gives rho", options, ("domain", "field"))
     if options["method"] in POINT_METHODS:
         return _estimate_point(file, options, rho)
     refuse("any method but shrink and crop", options, _OF_POINTS)
@@ -271,12 +268,11 @@ def estimate_as_typed(
         refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(
             builder="observed_maximum",
-            correlation=None if isinstance(rho, tuple) else rho,
+            correlation=rho,
             **of_rho,
         )
         data: Any = _boards(options, spec)
         best = data[0].maximum if len(data) == 1 else None
-        rho = known_rho(rho, data[0] if len(data) == 1 else data)
         settings |= {"model": spec, "reference_skill": options["reference_skill"]}
     else:
         refuse("FILE", options, _OF_MAXIMA)
@@ -284,7 +280,6 @@ def estimate_as_typed(
         if options["method"] == "abc":
             raise InputError(_maximum_of(data))
         best = data.maximum if isinstance(data, Leaderboard) else None
-        rho = known_rho(rho, data)
         if best is None:
             refuse("answers and item scores, which have none", options, ("no_sensitivity",))
         settings |= of_rho | {"learn_rho": options["learn_rho"]}
@@ -487,7 +482,6 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test", "p_rank")}
     settings["ranks"], badge = options.pop("ranks") or "auto", options.pop("badge")
     data = read_file(file, **options)
-    rho = known_rho(rho, data)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
     table = leaderboard.board_table(data, draws=draws or 1000, **of_rho, **settings)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.auc.estimate import Correlation
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
@@ -36,8 +35,7 @@ from bayes_sota.core.sample import (
     without_checks,
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import (
     BOARD_VARIABLES,
     Maxima,
@@ -53,7 +51,6 @@ from bayes_sota.maximum.posterior import (
     log_priors,
     sota_posterior,
 )
-from bayes_sota.maximum.shrinkage import Criterion
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -207,65 +204,6 @@ class Request(Maxima):
             "typical_tries": board.typical_tries,
             "reference_skill": default_reference_skill(board, self.reference_skill),
         }
-
-
-def estimate_point(
-    board: BestScore | Outcomes,
-    method: str,
-    *,
-    n_classes: int | None = None,
-    criterion: Criterion | None = None,
-    correlation: Correlation | None = None,
-    fixed_field: bool = False,
-) -> xr.DataTree:
-    """Shrink or crop the scores of a board.
-
-    Parameters
-    ----------
-    board : BestScore, Responses or ItemScores
-        With all scores; accuracies, or AUCs for shrinking.
-    method : {"shrink", "crop"}
-    n_classes : int, optional
-        Classes of the task; needed for accuracies, whose chance is one over it.
-    criterion : {"expected", "upper"}, optional
-    correlation : float or (float, float), optional
-        rho; default 0.6 for accuracies as in the paper, 0 for AUCs, of which a pair is that among
-        positives and among negatives.
-    fixed_field : bool
-        Whether every entry takes part once, of shrinking.
-
-    Returns
-    -------
-    xarray.DataTree
-        Group ``point_estimate``: numbers, and no invented draws.
-    """
-    from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
-
-    shown = board if isinstance(board, BestScore) else board.leaderboard()
-    how: dict[str, Any] = {"criterion": criterion or "expected"}
-    if correlation is not None:
-        how["correlation"] = correlation
-    if method == "shrink":
-        how["fixed_field"] = fixed_field
-    else:
-        refuse_unused(f'method "{method}"', {"fixed_field": fixed_field})
-    if not isinstance(shown, Leaderboard):
-        raise InputError(f'method "{method}" takes all scores of a board')
-    if shown.metric == "auc":
-        if method != "shrink" or n_classes is not None:
-            raise InputError('AUCs take method "shrink", towards 1/2: no n_classes')
-        sizes: dict[str, Any] = {"n_positive": shown.n_positive, "n_negative": shown.n_negative}
-        sizes["spread_ratio"] = shown.spread_ratio
-        return shrink_aucs(shown.scores, **sizes, **how).to_datatree()
-    if shown.metric != "accuracy":
-        raise InputError("shrinking and cropping are for accuracies and AUCs")
-    if n_classes is None or n_classes < 2:
-        raise InputError(
-            f"n_classes is the number of classes of the task, at least 2, got {n_classes}: scores "
-            "shrink towards chance, one over it"
-        )
-    estimate = shrink_scores if method == "shrink" else crop_scores
-    return estimate(shown.scores, n_test=shown.n_test, chance=1 / n_classes, **how).to_datatree()
 
 
 def sample_exact(
@@ -586,3 +524,8 @@ def _reasons(attributes: dict[str, Any]) -> str:
     if share > 0:
         reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")
     return "; ".join(reasons)
+
+
+def estimate_point(*_: Any, **__: Any) -> xr.DataTree:
+    """Shrinking and cropping are no methods of ``sota`` any more."""
+    raise InputError("shrink and crop are functions of bayes_sota.maximum")
