@@ -7,7 +7,6 @@ the observed maxima are best scores of fresh boards of the same size. ``complete
 any trace of the model of ``build_model``, extended or not (``tests/maximum/test_complete.py``).
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
@@ -47,7 +46,6 @@ from bayes_sota.maximum.likelihood import (
 from bayes_sota.maximum.posterior import (
     FEWEST_MOVES,
     LARGEST_EPSILON,
-    draw_accepted,
     log_priors,
     sota_posterior,
 )
@@ -432,7 +430,6 @@ def sample_abc(
     *,
     cores: int | None = None,
     epsilon: float | None = None,
-    rejection: bool = False,
     progressbar: bool = False,
     **settings: Any,
 ) -> xr.DataTree:
@@ -444,10 +441,6 @@ def sample_abc(
     standard deviation of ``theta_sota`` (1.4 % wider) that a short pilot run finds, until a pilot
     confirms that it is at most a quarter. ``settings`` as in ``Request``; several ``boards``
     share location, spread and rho. The same seed gives the same draws whatever ``cores`` is.
-
-    ``rejection`` is plain rejection instead of sequential Monte Carlo: boards are simulated from
-    the prior, and those kept, independent draws, whose best score is at most epsilon from the
-    observed one (a uniform kernel); without ``epsilon`` it is chosen as above.
 
     Returns
     -------
@@ -461,54 +454,30 @@ def sample_abc(
     Raises
     ------
     InputError
-        An epsilon that is not in (0, 1), or so small that hardly any board is accepted.
+        An epsilon that is not in (0, 1), or a best score that was chosen among submissions.
     """
+    from bayes_sota.maximum.sample_smc import simulate_posterior
+
     request = Request(boards, priors, **settings)
     if request.draws < 10:
         raise InputError(f"at least 10 draws are needed, got {request.draws}")
     if epsilon is not None:
         OPEN_SHARE.check(epsilon, "epsilon")
-    if rejection:
-        refuse_unused("plain rejection, which needs one process", {"cores": cores})
-        simulated, stats, attributes = _rejected(request, epsilon)
-    else:
-        from bayes_sota.maximum.sample_smc import simulate_posterior
-
-        simulated, stats, attributes = simulate_posterior(
-            request,
-            request.seeded[0],
-            draws=request.draws,
-            chains=request.chains,
-            cores=cores,
-            epsilon=epsilon,
-            progressbar=progressbar,
-        )
+    simulated, stats, attributes = simulate_posterior(
+        request,
+        request.seeded[0],
+        draws=request.draws,
+        chains=request.chains,
+        cores=cores,
+        epsilon=epsilon,
+        progressbar=progressbar,
+    )
     behind, log_likelihood = request.draw_fields(simulated, request.seeded[0], request.new_n_test)
     values = {name: simulated[name] for name in request.parameters} | behind | simulated
     values["multiplicity_bias"] = np.array([b.maximum for b in boards]) - values["theta_sota"]
     groups = request.draw_from_laws(values, log_likelihood) | {"sample_stats": stats}
-    attributes |= {
-        "diagnostics_reasons": _reasons(attributes),
-        "draws_are_independent": int(rejection),
-    }
+    attributes |= {"diagnostics_reasons": _reasons(attributes), "draws_are_independent": 0}
     return request.tree(groups, request.describe("abc", attributes))
-
-
-def _rejected(
-    request: Request, epsilon: float | None
-) -> tuple[dict[str, FloatArray], xr.Dataset, dict[str, Any]]:
-    """What ``simulate_posterior`` gives, by plain rejection."""
-    count = request.chains * request.draws
-    values, width, rate = draw_accepted(request, request.seeded[0], count, epsilon)
-    names = (*request.parameters, "theta_sota", "winner_skill", "shift", "n_classifiers")
-    stats = xr.Dataset({"accept_rate": (("chain", "stage"), np.full((request.chains, 1), rate))})
-    attributes = {
-        "epsilon": width.tolist() if width.size > 1 else float(width[0]),
-        "epsilon_ratio": float(np.max(width / values["theta_sota"].std(axis=0))),
-        "epsilon_schedule": json.dumps([width.tolist()]),
-        "winner_unaccepted": 0.0,
-    }
-    return {name: values[name] for name in names}, stats, attributes
 
 
 def _reasons(attributes: dict[str, Any]) -> str:
@@ -516,7 +485,7 @@ def _reasons(attributes: dict[str, Any]) -> str:
     ratio, share = attributes["epsilon_ratio"], attributes["winner_unaccepted"]
     if ratio > LARGEST_EPSILON:
         reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
-    if (moves := attributes.get("moves", FEWEST_MOVES)) < FEWEST_MOVES:
+    if (moves := attributes["moves"]) < FEWEST_MOVES:
         reasons.append(
             f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
             "raise it, or leave it out"
