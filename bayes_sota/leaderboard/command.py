@@ -1,4 +1,4 @@
-"""``bayes-sota sota``, ``board`` and ``models``."""
+"""``bayes-sota sota`` and ``board``."""
 
 from functools import partial
 from pathlib import Path
@@ -8,7 +8,6 @@ import click
 
 from bayes_sota import leaderboard, maximum
 from bayes_sota.core.arguments import (
-    CLASSES,
     CORRELATION,
     COUNT,
     DRAWS,
@@ -23,7 +22,6 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
-    Shown,
     chosen_seed,
     command,
     domain_option,
@@ -34,14 +32,12 @@ from bayes_sota.core.command import (
     number_option,
     parse_ratio,
     parse_tries,
-    report_options,
     seed_option,
     show_progress,
     together,
     top_option,
 )
-from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
-from bayes_sota.core.schema import POINT_METHODS
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.command_reading import (
     GROUPS,
@@ -55,12 +51,10 @@ from bayes_sota.leaderboard.command_reading import (
     rounding_options,
     size_of_board,
     submissions_option,
-    whole_number,
 )
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
-    import xarray as xr
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
@@ -83,8 +77,7 @@ _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", 
 _RHO = ("correlation", "pairwise_correlation")
 _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
-_OF_POINTS = ("criterion", "n_classes", "fixed_field")
-_OF_ABC = ("epsilon", "rejection")
+_OF_ABC = ("epsilon",)
 _OF_DRAWS = (
     "classifiers",
     "submissions",
@@ -133,29 +126,13 @@ question_options = together(
 @rounding_options
 @click.option(
     "--method",
-    type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
-    help="auto is exact; shrink and crop are the paper's point estimates.",
-)
-@click.option(
-    "--criterion",
-    type=click.Choice(["expected", "upper"]),
-    help="What of the best score equals the observed one (shrink, crop); default expected.",
-)
-@number_option(CLASSES, "--n-classes", help="Classes of the task (shrink, crop).")
-@click.option(
-    "--fixed-field",
-    is_flag=True,
-    help="Every entry takes part once (shrink); default: skills are drawn from the shrunk scores "
-    "with replacement, as in the paper.",
+    type=click.Choice(["auto", "exact", "abc", "nuts"]),
+    help="auto is exact.",
 )
 @model_option
 @domain_option
 @field_option
-@number_option(
-    CORRELATION,
-    "--correlation",
-    help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
-)
+@number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
 @number_option(
     SHARE,
@@ -184,11 +161,6 @@ question_options = together(
     help="How far a simulated best score may lie from the observed one (abc); default a sixth of "
     "the posterior's standard deviation.",
 )
-@click.option(
-    "--rejection",
-    is_flag=True,
-    help="Plain rejection: keep the boards simulated from the prior that come that close (abc).",
-)
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -209,20 +181,12 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     progressbar = show_progress(shown.quiet, shown.as_json)
     report = estimate_as_typed(file, options, groups=groups, progressbar=progressbar)
     if output is not None:
-        save_result(tree_of(report), output)
+        save_result(report.about, output)
     return shown.deliver(report, draw=partial(draw_best_skill, report))
 
 
-def tree_of(report: "Report") -> "xr.DataTree":
-    """The result as a tree, which a point estimate makes when it is asked for."""
-    about = report.about
-    return about.to_datatree() if isinstance(about, maximum.FieldEstimate) else about
-
-
 def draw_best_skill(report: "Report") -> "PlotCollection":
-    """Figure of the best skill, of one board or of two, or of the field behind a point estimate."""
-    if isinstance(report.about, maximum.FieldEstimate):
-        return maximum.plot_field(report.about)
+    """Figure of the best skill, of one board or of two."""
     return maximum.plot_sota(report.about, ci_prob=report.content["prob"])
 
 
@@ -251,9 +215,6 @@ def estimate_as_typed(
     if options["similarity"] is not None:
         refuse("--similarity, which gives rho", options, _RHO)
     rho = chosen_correlation(*(options[name] for name in _RHO))
-    if options["method"] in POINT_METHODS:
-        return _estimate_point(file, options, rho)
-    refuse("any method but shrink and crop", options, _OF_POINTS)
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
     names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_OF_ABC, *_QUESTIONS)
@@ -368,68 +329,6 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
     return tuple(boards)
 
 
-def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | None) -> "Report":
-    """Shrunk or cropped estimate from FILE."""
-    method, sizes, n_classes = (options[name] for name in ("method", "n_test", "n_classes"))
-    refuse(f"--method {method}", options, (*_OF_MAXIMA, *_OF_DRAWS))
-    if len(sizes) > 1:
-        raise InputError("one FILE takes one --n-test")
-    if file is None:
-        raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
-    size = next(iter(sizes), None)
-    if size != "infer":
-        what = f"--method {method}, which takes scores as they are"
-        refuse(what, options, ("rounding", "decimals"))
-    auc = options["metric"] == "auc"
-    if auc and (method != "shrink" or n_classes is not None):
-        raise InputError("AUCs take --method shrink, towards 1/2: no --n-classes")
-    if not auc and n_classes is None:
-        raise InputError(
-            "--n-classes is missing: scores shrink towards chance, one over the number of classes, "
-            "and entries below it are left out"
-        )
-    if method != "shrink":
-        refuse(f"--method {method}", options, ("fixed_field",))
-    board, n, notes = _read_scores(file, size, options)
-    highest = options["drop_above"]
-    kept = [float(score) for score in board.scores if highest is None or score <= highest]
-    rho = _correlation_of(options, rho, max(kept, default=None))
-    how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
-    how |= {} if rho is None else {"correlation": rho}
-    how |= {"fixed_field": True} if options["fixed_field"] else {}
-    settings = {"n_test": n, "n_classes": n_classes, "drop_above": options["drop_above"]}
-    return leaderboard.report_point_estimate(board, method, notes=notes, **settings, **how)
-
-
-def _read_scores(
-    file: Path, size: str | None, options: dict[str, Any]
-) -> tuple[Leaderboard, int | None, tuple[str, ...]]:
-    """Board, number of items, and what a reader should know about it.
-
-    These estimates take scores as numbers: a size that does not fit their digits is said, not
-    refused, because the paper's sizes do not.
-    """
-    reading, n = _reading(options), None
-    notes: tuple[str, ...] = ()
-    if reading["metric"] == "score":
-        raise InputError("shrinking and cropping are for accuracies and AUCs")
-    try:
-        board = read_file(file, n_test=size, **reading)
-    except ImpossibleAccuracyError as error:
-        if size is None or size == "infer" or reading["metric"] == "auc":
-            raise
-        loose = reading | {"metric": "score", "rounding": "auto", "decimals": None}
-        board = read_file(file, n_test=None, **loose | {"standard_error": 1.0})
-        if not isinstance(board, Leaderboard) or board.maximum > 1:
-            raise
-        n, notes = whole_number(size), (f"scores are taken as they are: {error}",)
-    if not isinstance(board, Leaderboard) or board.has_own_errors:
-        raise InputError(
-            "shrinking and cropping take the scores of a leaderboard, all on the same test items"
-        )
-    return board, n, notes
-
-
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
 @click.argument("file", type=InputFile(folders=True))
 @field_options
@@ -524,22 +423,3 @@ def _board_by_task(
         return draw_intervals(rows[:40], f"skill of the best of each task: {sure}")
 
     return shown.deliver(table, top, draw)
-
-
-@command(epilog="Example: bayes-sota models --json")
-@report_options
-def models(shown: Shown) -> int:
-    """List the named model specifications that --model takes."""
-    from bayes_sota.core.summary import list_report
-    from bayes_sota.core.tables import SOFTWARE
-
-    specs = map(leaderboard.load_model, leaderboard.model_names())
-    keys = ("name", "description", "meaning", "citation")
-    records = [
-        {k: getattr(s, k) for k in (*keys, "builder")} | {"hash": s.specification_hash}
-        for s in specs
-    ]
-    said = f"There are {len(records)} named models; --model takes one by its name, or a file."
-    columns = {"name": "name", "builder": "builder", "what it is": "description"}
-    report = list_report("models", records, columns, sentences=(said,), basis=(SOFTWARE,))
-    return shown.deliver(report)

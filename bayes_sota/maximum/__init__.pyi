@@ -9,7 +9,6 @@ from .plots import plot_prior_predictive as plot_prior_predictive
 from .plots import plot_sota as plot_sota
 from .plots_law import plot_maximum_law as plot_maximum_law
 from .sample import complete as complete
-from .shrinkage import FieldEstimate as FieldEstimate
 from .shrinkage import crop_scores as crop_scores
 from .shrinkage import shrink_aucs as shrink_aucs
 from .shrinkage import shrink_scores as shrink_scores

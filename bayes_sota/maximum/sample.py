@@ -493,8 +493,3 @@ def _reasons(attributes: dict[str, Any]) -> str:
     if share > 0:
         reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")
     return "; ".join(reasons)
-
-
-def estimate_point(*_: Any, **__: Any) -> xr.DataTree:
-    """Shrinking and cropping are no methods of ``sota`` any more."""
-    raise InputError("shrink and crop are functions of bayes_sota.maximum")

@@ -85,8 +85,3 @@ def spread_in_words(ratio: float | tuple[float, float]) -> str:
             f"of negatives, between {ratio[0]:g} and {ratio[1]:g} for 95 % of them."
         )
     return f"The scores of positives are spread {ratio:g} times as wide as those of negatives."
-
-
-def class_rho(correlation: float) -> str:
-    """One rho."""
-    return f"{correlation:g}"
