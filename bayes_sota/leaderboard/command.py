@@ -1,5 +1,6 @@
 """``bayes-sota sota`` and ``board``."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,7 @@ import click
 
 from bayes_sota import leaderboard, maximum
 from bayes_sota.core.arguments import (
+    CLASSES,
     CORRELATION,
     COUNT,
     DRAWS,
@@ -161,6 +163,12 @@ question_options = together(
     help="How far a simulated best score may lie from the observed one (abc); default a sixth of "
     "the posterior's standard deviation.",
 )
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="Add the paper's estimates of the best skill: the best score alone, shrunk, cropped.",
+)
+@number_option(CLASSES, "--n-classes", help="Classes of the task, for --compare of accuracies.")
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -244,8 +252,35 @@ def estimate_as_typed(
         if best is None:
             refuse("answers and item scores, which have none", options, ("no_sensitivity",))
         settings |= of_rho | {"learn_rho": options["learn_rho"]}
+    if options["compare"]:
+        _check_comparable(file, data, options["n_classes"])
     correlation = _correlation_of(options, rho, best)
-    return leaderboard.report_sota(data, correlation=correlation, **settings)
+    report = leaderboard.report_sota(data, correlation=correlation, **settings)
+    return _with_comparison(report, data, options, correlation) if options["compare"] else report
+
+
+def _check_comparable(file: Path | None, data: Any, n_classes: int | None) -> None:
+    """Refuse what the paper's estimates do not take, before anything is computed."""
+    if file is None:
+        raise InputError("--compare takes the scores of a leaderboard FILE")
+    if n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
+        raise InputError(
+            "--n-classes is missing: scores shrink towards chance, one over the number of classes"
+        )
+
+
+def _with_comparison(
+    report: "Report", data: Any, options: dict[str, Any], correlation: float | None
+) -> "Report":
+    """The answer, and the paper's estimates beside it."""
+    from bayes_sota.core.tables import rows_of
+    from bayes_sota.maximum.compare import comparison_table
+
+    settings = {"n_classes": options["n_classes"], "ci_prob": options["ci_prob"]}
+    frame = maximum.compare_estimates(data, report.about, correlation=correlation, **settings)
+    table = comparison_table(frame, len(data.names), options["ci_prob"])
+    content = report.content | {"comparison": rows_of(frame)}
+    return replace(report, content=content, tables=[*report.tables, table])
 
 
 def _correlation_of(options: dict[str, Any], rho: float | None, best: float | None) -> Any:

@@ -145,9 +145,8 @@ def estimate_sota(
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
         prior, log likelihood, log prior), which takes a second less on a large board. All else
         is the same.
-    epsilon, rejection : optional
-        Tolerance of ``abc`` on the scale of scores, and plain rejection from the prior instead of
-        sequential Monte Carlo (``bayes_sota.maximum.sample.sample_abc``).
+    epsilon : float, optional
+        Tolerance of ``abc`` on the scale of scores (``bayes_sota.maximum.sample.sample_abc``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
