@@ -14,7 +14,6 @@ from reader_calls import Call, readers
 import bayes_sota as bs
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, Priors
-from bayes_sota.core.skills import Uniform
 from bayes_sota.core.specification import ModelSpecification
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.leaderboard.from_items import items_posterior
@@ -257,12 +256,6 @@ def calls(folder: Path) -> dict[str, Call]:
             {"auc": 0.8, **aucs, "n_classifiers": 5},
             {"auc": 0.9, **aucs_others, "n_classifiers": 6, "spread_ratio": 2.0,
              "correlation": 0.5},
-            {"rough": ({"correlation": 0.5}, True)},
-        ),
-        "bias_table": Call(
-            {"n_test": 60, "n_classifiers": 5, "skill": 0.8},
-            {"n_test": 70, "n_classifiers": 6, "skill": Uniform(0.7, 0.8), "correlation": 0.5,
-             "reference_skill": 0.7, "n_positive": 20},
         ),
         "best_try_probability": Call({**pair, "tries": 2}, {**pair_others, "tries": 3}),
         "best_try_probability_of_means": Call(
@@ -374,12 +367,17 @@ def calls(folder: Path) -> dict[str, Call]:
         **{name: Call(
             {"scores": scores, "n_test": 300, "chance": 0.5},
             {"scores": scores[1:], "n_test": 400, "chance": 0.4, "correlation": 0.3,
-             "criterion": "upper", "ci_prob": 0.8} | fixed,
-        ) for name, fixed in (("crop_scores", {}), ("shrink_scores", {"fixed_field": True}))},
+             "criterion": "upper", "ci_prob": 0.8},
+        ) for name in ("crop_scores", "shrink_scores")},
         "shrink_aucs": Call(
             {"aucs": scores, **aucs},
             {"aucs": scores[2:], **aucs_others, "correlation": 0.3, "criterion": "upper",
-             "ci_prob": 0.8, "fixed_field": True, "spread_ratio": 2.0},
+             "ci_prob": 0.8, "spread_ratio": 2.0},
+        ),
+        "compare_estimates": Call(
+            {"board": board(), "tree": tree(), "n_classes": 4},
+            {"board": board().without([0]), "tree": tree(2), "n_classes": 3, "correlation": 0.3,
+             "ci_prob": 0.8},
         ),
         "diagnose": Call({"tree": tree()}, {"tree": two_trees()}),
         "log_outcomes": Call(
@@ -410,11 +408,9 @@ def calls(folder: Path) -> dict[str, Call]:
             {"board": board(), "method": "abd", "priors": Priors(correlation=BetaCorrelation(2, 2)),
              "model": "obesity-risk-maximum", "domain": "tabular", "field": "ensembles",
              "draws": 60, "chains": 3, "reference_skill": 0.8, "new_n_test": 50, "learn_rho": True,
-             "n_classes": 3, "groups": "estimands", "criterion": "upper", "correlation": 0.3,
-             "fixed_field": True, "epsilon": 0.1, "rejection": True, **seeds},
+             "groups": "estimands", "correlation": 0.3, "epsilon": 0.1, **seeds},
             {"groups": ({"board": paired()}, "estimands"),
-             "epsilon": ({"method": "abc", "rejection": True}, 0.1),
-             "rejection": ({"method": "abc", "epsilon": 0.1}, True)},
+             "epsilon": ({"method": "abc"}, 0.1)},
         ),
         "false_claim_probability": Call(pair, pair_others),
         "false_claim_probability_of_means": Call(
@@ -456,8 +452,7 @@ def calls(folder: Path) -> dict[str, Call]:
             {"n_test": 60, "skill": 0.7, "n_classifiers": 6, "correlation": 0.6,
              "reference_skill": 0.85, "reference_count": 45},
             {"cap_correlation": ({"skill": [0.5, 0.9], "n_classifiers": None, "correlation": 0.9},
-                                 True),
-             "rough": ({"skill": Uniform(0.6, 0.8)}, True)},
+                                 True)},
         ),
         "probability_above": Call(
             {"tree": tree(), "threshold": 0.92},

@@ -54,7 +54,6 @@ SILENT = {
 SLOW = (
     "auc_law",
     "auc_maximum_law",
-    "bias_table",
     "judge_rules",
     "judge_runs",
     "shake_up_table",

@@ -26,18 +26,17 @@ from bayes_sota.core.priors import NORMAL_975
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import SpreadRatio, checked_ratio
 
-Correlation = float | tuple[float, float]  # of both classes, or (of positives, of negatives)
 _MOST = 10_000_000
-CELLS = 4096  # of one placement
+_CELLS = 4096  # of one placement
 NEARLY_ONE = 1 - 2.0**-53
 _LARGEST_FFT, _FEWEST_CELLS = 2**15, 300
 _MANY, _POINTS = 2**17, 512  # points of a window that are too many, and enough for a smooth law
 _REACH = 13.0  # half width of the window in standard deviations of the mean placement
 _NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
 _RARE = 1e-17  # what an FFT cannot tell from nothing
-_STEEP = 0.2  # relative change of mass from cell to cell
 _COARSE = 600  # cells of a placement that are enough for a variance
 _TILTS = 61
+_NOISE_POINTS = 600  # of a mean to which noise is added
 _RATIOS = 3  # of classifiers with ratios of their own
 
 
@@ -81,7 +80,7 @@ def auc_covariance(
     other: ArrayLike,
     n_positive: int,
     n_negative: int,
-    correlation: Correlation,
+    correlation: float,
     *,
     spread_ratio: SpreadRatio = 1.0,
 ) -> Any:
@@ -91,10 +90,9 @@ def auc_covariance(
     equal spreads (the paper's Sec. 5.3.1)
 
     .. math:: \mathrm{Cov} = \frac{\Phi_2(\delta, \delta'; r) - AA'
-              + (n_- - 1)\{\Phi_2(\delta, \delta'; r_+/2) - AA'\}
-              + (n_+ - 1)\{\Phi_2(\delta, \delta'; r_-/2) - AA'\}}{n_+ n_-}
+              + (n_+ + n_- - 2)\{\Phi_2(\delta, \delta'; r/2) - AA'\}}{n_+ n_-}
 
-    with ``r = (r_+ + r_-) / 2``; where the spreads differ, positives weigh ``s^2 / (1 + s^2)`` and
+    Where the spreads differ, positives weigh ``s^2 / (1 + s^2)`` and
     negatives ``1 / (1 + s^2)`` instead of a half. Two classifiers with ratios s and s' of their own
     have the geometric means of these weights, and the covariance is its mean over both ratios.
 
@@ -103,8 +101,8 @@ def auc_covariance(
     auc, other : array_like
         True AUCs, broadcast.
     n_positive, n_negative : int
-    correlation : float or (float, float)
-        ``r``, or ``(r_+, r_-)``; with a shared reference score it is rho squared.
+    correlation : float
+        ``r``; with a shared reference score it is rho squared.
     spread_ratio : float or (float, float)
         As of ``auc_std``.
 
@@ -117,10 +115,8 @@ def auc_covariance(
     """
     first, second = checked_auc(auc), checked_auc(other)
     a, b = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-    r_positive, r_negative = both_classes(correlation)
-    for r in (r_positive, r_negative):
-        if not 0 <= r <= 1:
-            raise InputError(f"correlation must lie in [0, 1], got {r:g}")
+    if not 0 <= correlation <= 1:
+        raise InputError(f"correlation must lie in [0, 1], got {correlation:g}")
     delta, gamma = ndtri(first), ndtri(second)
     product = first * second
 
@@ -131,8 +127,8 @@ def auc_covariance(
     share = ratios**2 / (1 + ratios**2)
     covariance = np.zeros(np.shape(product))
     for (i, j), weight in np.ndenumerate(np.outer(weights, weights)):
-        positive = r_positive * float(np.sqrt(share[i] * share[j]))
-        negative = r_negative * float(np.sqrt((1 - share[i]) * (1 - share[j])))
+        positive = correlation * float(np.sqrt(share[i] * share[j]))
+        negative = correlation * float(np.sqrt((1 - share[i]) * (1 - share[j])))
         shared = (b - 1) * excess(positive) + (a - 1) * excess(negative)
         covariance = covariance + weight * (excess(positive + negative) + shared)
     return covariance / (a * b)
@@ -167,16 +163,11 @@ def ratio_nodes(spread_ratio: SpreadRatio) -> tuple[FloatArray, FloatArray]:
     return np.exp(nodes), weights / weights.sum()
 
 
-def both_classes(correlation: Correlation) -> tuple[float, float]:
-    """Correlation of positives and of negatives."""
-    return correlation if isinstance(correlation, tuple) else (correlation, correlation)
-
-
 def auc_estimate_correlation(
     auc: ArrayLike,
     n_positive: int,
     n_negative: int,
-    correlation: Correlation,
+    correlation: float,
     spread_ratio: SpreadRatio = 1.0,
 ) -> Any:
     r"""Correlation of AUC estimates with what they share, from that of the scores.
@@ -191,8 +182,8 @@ def auc_estimate_correlation(
     ----------
     auc : array_like
     n_positive, n_negative : int
-    correlation : float or (float, float)
-        In [0, 1]; of both classes, or of positives and negatives.
+    correlation : float
+        In [0, 1].
     spread_ratio : float or (float, float)
         As of ``auc_std``.
 
@@ -202,9 +193,7 @@ def auc_estimate_correlation(
     0.534
     """
     sizes = (n_positive, n_negative)
-    positive, negative = both_classes(correlation)
-    squares = (positive**2, negative**2)
-    shared = auc_covariance(auc, auc, *sizes, squares, spread_ratio=spread_ratio)
+    shared = auc_covariance(auc, auc, *sizes, correlation**2, spread_ratio=spread_ratio)
     return np.sqrt(np.maximum(shared, 0.0) / auc_std(auc, *sizes, spread_ratio) ** 2)
 
 
@@ -240,91 +229,61 @@ def distribution_at(
 def _distribution_of(
     levels: FloatArray, auc: float, a: int, b: int, ratio: float
 ) -> tuple[FloatArray, FloatArray]:
-    centre, spread = placement_scale(auc, a, b, ratio)
+    centre, spread = _placement_scale(auc, a, b, ratio)
     few, many = min(a, b), max(a, b)
-    placement, mass = placements(centre, spread)
-    means, probability = mean_placement(placement, mass, few)
-    noise = np.sqrt(conditional_variance(placement, mass, few, means, probability) / many)
-    return add_noise(levels, means, probability, noise)
+    placement, mass = _placements(centre, spread)
+    means, probability = _mean_placement(placement, mass, few)
+    noise = np.sqrt(_conditional_variance(placement, mass, few, means, probability) / many)
+    return _add_noise(levels, means, probability, noise)
 
 
-def placement_scale(auc: float, a: int, b: int, ratio: float) -> tuple[float, float]:
+def _placement_scale(auc: float, a: int, b: int, ratio: float) -> tuple[float, float]:
     """Mean and spread of the rarer class's scores where the other class is standard normal."""
     mu = float(ndtri(auc)) * np.sqrt(1 + ratio**2)
     return (mu, ratio) if a <= b else (mu / ratio, 1 / ratio)
 
 
-def placements(
-    centre: float, spread: float, low: float = 0.0, high: float = 1.0
-) -> tuple[FloatArray, FloatArray]:
-    """Lattice of placements in [low, high] and their probabilities; keeps the mean of each cell."""
-    edges = np.linspace(low, high, CELLS + 1)
+def _placements(centre: float, spread: float) -> tuple[FloatArray, FloatArray]:
+    """Lattice of placements and their probabilities; keeps the mean of each cell."""
+    edges = np.linspace(0.0, 1.0, _CELLS + 1)
     score = ndtri(edges)  # placement of a score u is Phi(u)
     mass = np.diff(ndtr((score - centre) / spread))
     # E(Phi(u); u < c) = Phi_2: the mean within each cell, to split it between its two ends
     inside = np.diff(_partial_mean(score, centre, spread)) / np.maximum(mass, 1e-300)
-    return edges, _split(mass, (inside - low) / (high - low) * CELLS - np.arange(CELLS))
+    share = np.clip(inside * _CELLS - np.arange(_CELLS), 0.0, 1.0)
+    lattice = np.zeros(_CELLS + 1)
+    lattice[1:] += mass * share
+    lattice[:-1] += mass * (1 - share)
+    return edges, lattice
 
 
-def placements_of_kinds(centres: FloatArray, spread: float) -> tuple[FloatArray, FloatArray]:
-    """Placements as in ``placements`` for several centres, (K,) and (k, K), on half as many cells.
-
-    Where the mass hardly changes from cell to cell it is linear within; elsewhere exact.
-    """
-    edges = np.linspace(0.0, 1.0, CELLS // 2 + 1)
-    score = ndtri(edges)
-    mass = np.diff(ndtr((score - centres[:, None]) / spread), axis=1)
-    outside = np.pad(mass, ((0, 0), (1, 1)))
-    slope = (outside[:, 2:] - outside[:, :-2]) / (2 * np.maximum(mass, 1e-300))
-    share = 0.5 + slope / 12
-    steep = np.abs(slope) > _STEEP
-    steep[:, [0, -1]] = True
-    row, cell = np.nonzero(steep & (mass > _RARE))
-    upper, lower = (_partial_mean(score[cell + i], centres[row], spread) for i in (1, 0))
-    share[row, cell] = (upper - lower) / mass[row, cell] * (CELLS // 2) - cell
-    return edges, _split(mass, share)
-
-
-def _split(mass: FloatArray, share: FloatArray) -> FloatArray:
-    """Mass of each cell, (..., K), put on its ends, (..., K + 1), that share on the upper one."""
-    share = np.clip(share, 0.0, 1.0)
-    lattice = np.zeros((*mass.shape[:-1], mass.shape[-1] + 1))
-    lattice[..., 1:] += mass * share
-    lattice[..., :-1] += mass * (1 - share)
-    return lattice
-
-
-def _partial_mean(score: FloatArray, centre: float | FloatArray, spread: float) -> FloatArray:
+def _partial_mean(score: FloatArray, centre: float, spread: float) -> FloatArray:
     r""":math:`E(\Phi(u); u \le c)`: the probability that a standard normal w < u and u < c."""
     total = np.sqrt(1 + spread**2)
     ends = np.clip((score - centre) / spread, -38.0, 38.0)
     return bivariate_normal(np.asarray(centre) / total, ends, -spread / total)
 
 
-def mean_placement(
+def _mean_placement(
     placement: FloatArray, mass: FloatArray, few: int
 ) -> tuple[FloatArray, FloatArray]:
     """Law of the mean of ``few`` placements: values and probabilities, by FFT on a window.
 
-    ``mass`` has shape (K,), or (k, K) for k kinds of items in equal shares. So many items that
-    even a coarse lattice is long are summed by ``_mean_of_many``.
+    So many items that even a coarse lattice is long are summed by ``_mean_of_many``.
     """
-    kinds = np.atleast_2d(mass)
-    average = kinds.mean(axis=0)
-    mean = float(placement @ average)
-    sd = np.sqrt(max(float(placement**2 @ average) - mean**2, 1e-18))
+    mean = float(placement @ mass)
+    sd = np.sqrt(max(float(placement**2 @ mass) - mean**2, 1e-18))
     step = 1 / (placement.size - 1)
     width = min(float(few), 2 * _REACH * sd * np.sqrt(few) + 20 * step)
-    while width / step > _LARGEST_FFT and kinds.shape[1] > _FEWEST_CELLS:
-        kinds = _coarser(kinds)
-        step = 1 / (kinds.shape[1] - 1)
+    while width / step > _LARGEST_FFT and mass.size > _FEWEST_CELLS:
+        mass = _coarser(mass)
+        step = 1 / (mass.size - 1)
     if width / step > _MANY:
-        return _mean_of_many(kinds, few, width)
+        return _mean_of_many(mass, few, width)
     size = 1 << int(np.ceil(np.log2(width / step + 2)))
-    cells = -(-kinds.shape[1] // size) * size
-    wrapped = np.pad(kinds, ((0, 0), (0, cells - kinds.shape[1])))
-    wrapped = wrapped.reshape(len(kinds), -1, size).sum(axis=1)
-    total = np.fft.irfft(_product(wrapped, few / len(kinds)), n=size)
+    cells = -(-mass.size // size) * size
+    wrapped = np.pad(mass, (0, cells - mass.size)).reshape(-1, size).sum(axis=0)
+    total = np.fft.irfft(np.fft.rfft(wrapped) ** few, n=size)
     first = max(0, round(few * mean / step) - size // 2)
     order = (first + np.arange(size)) % size
     values = (first + np.arange(size)) * step / few
@@ -333,42 +292,29 @@ def mean_placement(
     return values[inside], probability / probability.sum()
 
 
-def _mean_of_many(kinds: FloatArray, few: int, width: float) -> tuple[FloatArray, FloatArray]:
-    """Law of ``mean_placement`` from the frequencies where its characteristic function is not 0."""
-    v = np.linspace(0.0, 1.0, kinds.shape[1])
-    centres = kinds @ v / kinds.sum(axis=1)
+def _mean_of_many(mass: FloatArray, few: int, width: float) -> tuple[FloatArray, FloatArray]:
+    """``_mean_placement`` from the frequencies where its characteristic function is not 0."""
+    v = np.linspace(0.0, 1.0, mass.size)
+    centre = mass @ v / mass.sum()
     frequency = 2 * np.pi / width * np.arange(_POINTS // 2 + 1)
-    turned = np.exp(1j * frequency[:, None] * v)
-    own = kinds @ turned.T * np.exp(-1j * frequency * centres[:, None])
+    own = np.exp(1j * frequency[:, None] * v) @ mass * np.exp(-1j * frequency * centre)
     logs = np.log(np.maximum(np.abs(own), 1e-300)) + 1j * np.angle(own)
-    total = np.fft.irfft(np.exp(few / len(kinds) * logs.sum(axis=0)).conj(), n=_POINTS)
-    sums = few * centres.mean() + width / _POINTS * (np.arange(_POINTS) - _POINTS // 2)
+    total = np.fft.irfft(np.exp(few * logs).conj(), n=_POINTS)
+    sums = few * centre + width / _POINTS * (np.arange(_POINTS) - _POINTS // 2)
     inside = (sums >= 0) & (sums <= few)
     probability = np.maximum(np.fft.fftshift(total)[inside], 0.0)
     return sums[inside] / few, probability / probability.sum()
 
 
-def _product(wrapped: FloatArray, power: float) -> Any:
-    """Product of the characteristic functions of k kinds, each to a power."""
-    transformed = np.fft.rfft(wrapped, axis=1)
-    if len(transformed) == 1:
-        return transformed[0] ** round(power)
-    if power == 1:
-        return np.prod(transformed, axis=0)
-    size = np.maximum(np.abs(transformed), 1e-300)
-    phase = np.unwrap(np.angle(transformed), axis=1)
-    return np.exp(power * (np.log(size).sum(axis=0) + 1j * phase.sum(axis=0)))
-
-
 def _coarser(mass: FloatArray) -> FloatArray:
     """Half as many cells; odd points are split between their neighbours, the mean is kept."""
-    merged = mass[:, ::2].copy()
-    merged[:, :-1] += mass[:, 1::2] / 2
-    merged[:, 1:] += mass[:, 1::2] / 2
+    merged = mass[::2].copy()
+    merged[:-1] += mass[1::2] / 2
+    merged[1:] += mass[1::2] / 2
     return merged
 
 
-def conditional_variance(
+def _conditional_variance(
     placement: FloatArray, mass: FloatArray, few: int, means: FloatArray, weight: FloatArray
 ) -> FloatArray:
     r"""Variance of :math:`G(w)` given the mean placement, at each of its values.
@@ -379,12 +325,12 @@ def conditional_variance(
     with V and V' independent under the exponential tilt of the placements that has mean v.
     """
     while mass.size > _COARSE:
-        mass = _coarser(mass[None])[0]
+        mass = _coarser(mass)
     placement = np.linspace(0.0, 1.0, mass.size)
     known = mass > 0
     v, log_mass = placement[known], np.log(mass[known])
     low, high = (float(means[weight > 1e-14][i]) for i in (0, -1))
-    tilts = tilts_to_span(v, log_mass, low, high)
+    tilts = _tilts_to_span(v, log_mass, low, high)
     logs = log_mass + tilts[:, None] * v
     tilted = np.exp(logs - logs.max(axis=1, keepdims=True))
     tilted /= tilted.sum(axis=1, keepdims=True)
@@ -395,9 +341,7 @@ def conditional_variance(
     return np.maximum(np.interp(means, centre, variance), 1e-12)
 
 
-def tilts_to_span(
-    v: FloatArray, log_mass: FloatArray, low: float, high: float, count: int = _TILTS
-) -> FloatArray:
+def _tilts_to_span(v: FloatArray, log_mass: FloatArray, low: float, high: float) -> FloatArray:
     """Tilts whose means span [low, high]."""
 
     def mean(tilt: float) -> float:
@@ -411,23 +355,22 @@ def tilts_to_span(
         while sign * (mean(tilt) - target) < 0 and abs(tilt) < 1e5:
             tilt *= 2
         ends.append(tilt)
-    grid = np.linspace(-1, 1, count)
+    grid = np.linspace(-1, 1, _TILTS)
     return np.where(grid < 0, -ends[0], ends[1]) * grid * np.abs(grid)
 
 
-def add_noise(
+def _add_noise(
     levels: FloatArray,
     means: FloatArray,
     probability: FloatArray,
     noise: FloatArray,
-    points: int = 600,
 ) -> tuple[FloatArray, FloatArray]:
     """Distribution function and its complement of mean plus noise, at the levels.
 
     The noise is a Beta variable with the mean and the variance given: like the estimate it stays
     in [0, 1], and leans away from the nearer end.
     """
-    means, probability, noise = _merged(means, probability, noise, points)
+    means, probability, noise = _merged(means, probability, noise)
     below, above = np.zeros(levels.size), np.zeros(levels.size)
     for v, weight, sd in zip(means, probability, noise, strict=True):
         first, last = np.searchsorted(levels, [v - _NOISE * sd, v + _NOISE * sd])
@@ -440,13 +383,13 @@ def add_noise(
 
 
 def _merged(
-    means: FloatArray, probability: FloatArray, noise: FloatArray, points: int
+    means: FloatArray, probability: FloatArray, noise: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Points that lie closer than the noise, put together; their spread joins the noise."""
     kept = probability > _RARE
     means, probability, noise = means[kept], probability[kept], noise[kept]
     typical = float(np.sqrt(probability @ noise**2 / probability.sum()))
-    spacing = max(typical / 3, float(np.ptp(means)) / points)
+    spacing = max(typical / 3, float(np.ptp(means)) / _NOISE_POINTS)
     _, group = np.unique(((means - means[0]) / spacing).astype(np.int64), return_inverse=True)
     total = np.bincount(group, probability)
     centre = np.bincount(group, probability * means) / total

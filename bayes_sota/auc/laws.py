@@ -4,180 +4,32 @@ Scores are binormal: negatives N(0, 1), positives N(mu, s^2), so that (Eq. 10 of
 
 .. math:: A = \Phi\!\Big(\frac{\mu}{\sqrt{1 + s^2}}\Big)
 
-and any monotone transformation of the scores has the same AUC. Classifiers that share a reference
-score per item (the paper's Sec. 5.3.1) are independent given the reference scores. These act
-through what they make of the mean estimate: at each of its values the reference scores of the rarer
-class stand at the quantiles of their exponential tilt, and every classifier's law is convolved
-anew. ``auc.scores`` does any field in milliseconds. ``tests/auc/test_law.py`` compares with
-simulated scores.
+and any monotone transformation of the scores has the same AUC. Independent classifiers have the
+exact law; those that share a reference score per item (the paper's Sec. 5.3.1) go by normal scores
+(``auc.scores``). ``tests/auc/test_law.py`` compares with simulated scores.
 """
 
 from dataclasses import dataclass, field
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from bayes_sota.auc.estimate import (
-    CELLS,
     NEARLY_ONE,
-    Correlation,
-    add_noise,
-    auc_covariance,
     auc_std,
-    bivariate_normal,
-    both_classes,
     checked_auc,
     checked_size,
-    conditional_variance,
     distribution_at,
-    mean_placement,
-    placement_scale,
-    placements,
-    placements_of_kinds,
-    tilts_to_span,
 )
 from bayes_sota.auc.scores import AucField, AucScores, condensed, distribution_nodes
-from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
+from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import SkillDistribution, expit, logit
+from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import CLASSIFIERS, SpreadRatio, checked_ratio, whole_number
 
 _DRAWN = 500  # levels of a density, most of which lie far out
 _LEVELS = 1500  # at which laws are tabulated
-_CORRELATED_LEVELS, _OFFSETS, _ROWS = 3000, 600, 21
-_MEANS = 400  # of the mean estimate that reference scores make
-_REPRESENTATIVES = 200  # reference scores that stand for more
-_LOW, _HIGH = 0.05, 0.999
-_Z = np.linspace(-8.0, 8.0, 1601)
-
-
-def _shared(auc: float, a: int, b: int, ratio: float, rho: float) -> float:
-    """Share of an estimate's variance that is the reference scores'."""
-    of_both = auc_covariance(auc, auc, a, b, rho**2, spread_ratio=ratio)
-    return float(of_both / auc_std(auc, a, b, ratio) ** 2)
-
-
-def correlated_maximum(
-    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float, rho: float
-) -> tuple[FloatArray, FloatArray]:
-    """Levels and distribution function of the best of classifiers that share reference scores."""
-    few, many = min(a, b), max(a, b)
-    sd = float(auc_std(skills[-1], a, b, ratio))
-    fields = [_Given(*placement_scale(float(s), a, b, ratio), few, many, rho) for s in skills]
-    best = fields[-1]
-    means, probability = best.mean_law(
-        float(auc_covariance(skills[-1], skills[-1], a, b, rho**2, spread_ratio=ratio))
-    )
-    tilts, centres = best.tilts(means, probability)
-    own = sd * np.sqrt(max(1 - _shared(float(skills[-1]), a, b, ratio, rho), 0.0))
-    # log odds of an estimate less those of its mean: laws end at 1 wherever their mean is
-    reach, lattice = (10 * own + 2 / CELLS) * np.array([[-1.0], [1.0]]), 0.5 / (a * b)
-    lowest, highest = logit(np.clip(centres + reach, lattice, 1 - lattice)) - logit(centres)
-    offsets = np.linspace(lowest.min(), highest.max(), _OFFSETS)
-    rows = np.zeros((tilts.size, offsets.size))
-    for row, tilt, centre in zip(rows, tilts, centres, strict=True):
-        z = best.reference_scores(tilt)
-        for scores_of_field, count in zip(fields, counts, strict=True):
-            row += count * scores_of_field.log_cdf(z, expit(logit(centre) + offsets))
-    levels = np.linspace(max(0.0, means[0] - 12 * sd), 1.0, _CORRELATED_LEVELS)
-    places, middles = logit(np.clip(levels, 1e-300, NEARLY_ONE)), logit(means)
-    below = np.zeros(levels.size)
-    for mean, middle, weight in zip(means, middles, probability, strict=True):
-        k = int(np.clip(np.searchsorted(centres, mean) - 1, 0, centres.size - 2))
-        share = np.clip((mean - centres[k]) / (centres[k + 1] - centres[k]), 0, 1)
-        log_cdf = (1 - share) * rows[k] + share * rows[k + 1]
-        below += weight * np.exp(np.interp(places - middle, offsets, log_cdf, left=-800, right=0))
-    below[-1] = 1.0
-    return levels, below
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """One classifier given the reference scores of the rarer class."""
-
-    centre: float
-    spread: float
-    few: int
-    many: int
-    rho: float
-
-    @property
-    def own(self) -> float:
-        """What of a score's spread the reference does not explain."""
-        return float(np.sqrt(1 - self.rho**2))
-
-    @property
-    def expected(self) -> tuple[float, float]:
-        """Mean and spread of the normal score of an item's expected placement."""
-        total = float(np.sqrt(1 + self.spread**2 * self.own**2))
-        return self.centre / total, self.rho * self.spread / total
-
-    def placement(self, z: FloatArray) -> FloatArray:
-        """Expected placement of an item of the rarer class with this reference score."""
-        centre, spread = self.expected
-        return ndtr(centre + spread * z)
-
-    def mean_law(self, variance: float) -> tuple[FloatArray, FloatArray]:
-        """Law of the mean estimate given all reference scores, which has this variance."""
-        low, high = self.placement(_Z[[0, -1]])
-        edges, lattice = placements(*self.expected, low, high)
-        unit, probability = mean_placement(np.linspace(0.0, 1.0, edges.size), lattice, self.few)
-        values = low + (high - low) * unit
-        mean = float(values @ probability)
-        rest = variance - float((values - mean) ** 2 @ probability)
-        reach = 9 * np.sqrt(variance)
-        levels = np.linspace(max(0.0, mean - reach), min(1.0, mean + reach), _MEANS + 1)
-        noise = np.full(values.size, np.sqrt(max(rest, 1e-6 * variance)))
-        below, _ = add_noise(levels, values, probability, noise)
-        return (levels[1:] + levels[:-1]) / 2, np.diff(below)
-
-    def tilts(self, means: FloatArray, probability: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Tilts of the reference scores, and the mean estimates that they make."""
-        known = means[probability > 1e-9]
-        log_mass = -0.5 * _Z**2
-        tilts = tilts_to_span(
-            self.placement(_Z), log_mass, float(known[0]), float(known[-1]), _ROWS
-        )
-        centres = np.array([self.placement(self.reference_scores(t)).mean() for t in tilts])
-        return tilts, centres
-
-    def reference_scores(self, tilt: float) -> FloatArray:
-        """Reference scores of the rarer class at the quantiles of their tilted law."""
-        logs = -0.5 * _Z**2 + tilt * self.placement(_Z)
-        cdf = np.cumsum(np.exp(logs - logs.max()))
-        size = min(self.few, _REPRESENTATIVES)
-        return np.interp((np.arange(size) + 0.5) / size, cdf / cdf[-1], _Z)
-
-    def log_cdf(self, z: FloatArray, levels: FloatArray) -> FloatArray:
-        """Log distribution function of the estimate given reference scores."""
-        centres = self.centre + self.rho * self.spread * z
-        edges, lattice = placements_of_kinds(centres, self.spread * self.own)
-        means, probability = mean_placement(edges, lattice, self.few)
-        variance = conditional_variance(edges, lattice.mean(axis=0), self.few, means, probability)
-        scale = self._unexplained(z) / float(probability @ variance)
-        noise = np.sqrt(variance * scale / self.many)
-        _, above = add_noise(levels, means, probability, noise, points=150)
-        return np.log1p(-np.minimum(above, NEARLY_ONE))
-
-    def _unexplained(self, z: FloatArray) -> float:
-        r"""Variance of G(w) given what the reference score of w says of it, on average.
-
-        Two w of one reference score correlate by rho squared: :math:`E\,G(w)^2 - E\,G(w) G(w')`,
-        pair by pair of items of the rarer class.
-        """
-        variance = (self.spread * self.own) ** 2
-        h = (self.centre + self.rho * self.spread * z) / np.sqrt(1 + variance)
-        same, other = (
-            bivariate_normal(h[:, None], h, r / (1 + variance)) for r in (1.0, self.rho**2)
-        )
-        itself = ndtr(h) - bivariate_normal(h, h, (variance + self.rho**2) / (1 + variance))
-        excess = same - other
-        twice = self.few / z.size  # items that a representative stands for
-        pairs = twice**2 * excess.sum() + twice * float(np.sum(itself - np.diag(excess)))
-        return max(float(pairs) / self.few**2, 1e-12)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -260,30 +112,6 @@ class AucLaw(_Tabulated):
         """Probability of an estimate above ``x``."""
         return np.interp(np.asarray(x, np.float64), self.levels, self.above, left=1.0, right=0.0)
 
-    def true_alarms(self, false_alarms: ArrayLike) -> FloatArray:
-        r"""Share of positives above the threshold that a share t of negatives passes (ROC curve).
-
-        .. math:: \Phi\Big(\frac{\mu + \Phi^{-1}(t)}{s}\Big)
-
-        Examples
-        --------
-        >>> auc_law(0.9, 51, 2949).true_alarms([0.0, 0.1, 1.0]).round(3)
-        array([0.   , 0.702, 1.   ])
-        """
-        thresholds = ndtri(np.asarray(false_alarms, np.float64))
-        return ndtr((self.positive_mean + thresholds) / self.middle_ratio)
-
-    @property
-    def positive_mean(self) -> float:
-        r"""Mean score of positives, :math:`\mu = \Phi^{-1}(A) \sqrt{1 + s^2}` (Eq. 10)."""
-        return float(ndtri(self.auc) * np.sqrt(1 + self.middle_ratio**2))
-
-    @property
-    def middle_ratio(self) -> float:
-        """The spread ratio, of a range its middle on the scale of logarithms."""
-        ratio = self.spread_ratio
-        return float(np.sqrt(ratio[0] * ratio[1])) if isinstance(ratio, tuple) else ratio
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AucMaximumLaw(_Tabulated):
@@ -365,9 +193,8 @@ def auc_maximum_law(
     n_positive: int,
     n_negative: int,
     n_classifiers: int | None = None,
-    correlation: Correlation = 0.0,
+    correlation: float = 0.0,
     spread_ratio: SpreadRatio = 1.0,
-    rough: bool = False,
 ) -> AucMaximumLaw:
     r"""Law of the best AUC estimate of several classifiers on one test set.
 
@@ -380,18 +207,13 @@ def auc_maximum_law(
         Test items of each class, at least 2.
     n_classifiers : int, optional
         m; needed unless ``auc`` is an array.
-    correlation : float or (float, float)
+    correlation : float
         rho, in [0, 1): correlation of each classifier's scores with a reference score that every
         item has, within each class (the paper's Sec. 5.3.1); the scores of two classifiers
-        correlate by ``rho ** 2``. A pair is that of positives and of negatives, which goes by
-        normal scores (see ``rough``); so does a range of spread ratios.
+        correlate by ``rho ** 2``.
     spread_ratio : float or (float, float)
         Standard deviation of the positives' scores over that of the negatives'; or the ends
         between which it lies for 95 % of classifiers, each with its own, log-normal.
-    rough : bool
-        Correlated classifiers by normal scores (``auc.scores``), in a tenth of a second instead of
-        up to a minute for many different AUCs; the expected maximum is then within .03 standard
-        errors of one estimate, .08 for classes of ten or twenty items.
 
     Returns
     -------
@@ -404,11 +226,9 @@ def auc_maximum_law(
 
     Notes
     -----
-    Independent classifiers: :math:`\prod_j F_j(x)`. Correlated ones are independent given the
-    reference scores; these act through what they make of the mean estimate, whose law is exact
-    up to the noise of the larger class. At each of its values the reference scores of the rarer
-    class stand at the quantiles of their exponential tilt, and every classifier's law is convolved
-    anew. AUCs drawn from a distribution, and correlated: by normal scores (``auc.scores``).
+    Independent classifiers: :math:`\prod_j F_j(x)` with the exact laws. Correlated classifiers, and
+    AUCs drawn from a distribution, go by normal scores (``auc.scores``): the expected maximum is
+    then within .03 standard errors of one estimate, .08 for classes of ten or twenty items.
 
     Examples
     --------
@@ -418,12 +238,7 @@ def auc_maximum_law(
     >>> round(law.mean(), 3)
     0.957
     """
-    several = isinstance(correlation, tuple) or isinstance(spread_ratio, tuple)
-    if isinstance(auc, SkillDistribution) or several or correlation == 0:
-        refuse_unused("AUCs that are independent or by normal scores anyway", {"rough": rough})
-    for rho in both_classes(correlation):
-        if not 0 <= rho < 1:
-            raise InputError(f"correlation must lie in [0, 1), got {rho:g}")
+    CORRELATION.check(correlation, "correlation")
     sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
     ratio = checked_ratio(spread_ratio)
     if isinstance(auc, SkillDistribution):  # every classifier's AUC is drawn anew
@@ -439,13 +254,11 @@ def auc_maximum_law(
     skills, copies = np.unique(np.atleast_1d(values), return_counts=True)
     m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
     counts = copies * (m / copies.sum())
-    near = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
-    if m == 1 or correlation in (0, (0, 0)):
+    if m == 1 or correlation == 0:
+        near = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
         levels, below = _independent(*near, *sizes, ratio)
-    elif several or rough:
-        levels, below = AucField.of(best, *sizes, correlation, ratio).fixed(skills, counts)
     else:
-        levels, below = _correlated(*near, *sizes, cast(float, ratio), cast(float, correlation))
+        levels, below = AucField.of(best, *sizes, correlation, ratio).fixed(skills, counts)
     return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
 
 
@@ -461,29 +274,6 @@ def _independent(
     for law, count in zip(laws, counts, strict=True):
         log_cdf += count * np.log1p(-np.minimum(law.sf(levels), NEARLY_ONE))
     return levels, np.exp(np.minimum(log_cdf, 0.0))
-
-
-def _correlated(
-    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float, rho: float
-) -> tuple[FloatArray, FloatArray]:
-    """Law of the best of estimates that share reference scores, whatever rho.
-
-    Near 0, or near 1, the lattice is too coarse for what is shared, or for what is not. There the
-    law is a mixture with that of independent estimates, or of a single one, in which the expected
-    maximum falls as it does at the limit: with the shared variance, or with the standard deviation
-    of what is not shared.
-    """
-    edge = min(max(rho, _LOW), _HIGH)
-    levels, below = correlated_maximum(skills, counts, a, b, ratio, edge)
-    if rho == edge:
-        return levels, below
-    shared, most = (_shared(float(skills[-1]), a, b, ratio, r) for r in (rho, edge))
-    share = shared / most
-    if rho > edge:  # the best one's estimate is the best
-        skills, counts = skills[-1:], np.ones(1)
-        share = float(np.sqrt(max(1 - shared, 0.0) / (1 - most)))
-    limit = np.interp(levels, *_independent(skills, counts, a, b, ratio), left=0.0, right=1.0)
-    return levels, share * below + (1 - share) * limit
 
 
 def _number(n_classifiers: int | None, typed: int | None) -> int:

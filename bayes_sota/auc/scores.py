@@ -17,9 +17,8 @@ factor, with the correlation of estimates that follows from that of the scores):
           \quad \text{or } \int \Big(\int \Phi(\cdot)\, dP(A)\Big)^m \varphi(z)\, dz
 
 The law of each is exact, the covariance is right, and only the dependence far from the middle is an
-approximation. ``tests/auc/test_scores.py`` holds the best of many against the tilted laws of
-``auc.laws`` and against simulated scores: the expected maximum within .03 standard errors, .08 for
-classes of ten or twenty items.
+approximation. ``tests/auc/test_scores.py`` holds the best of many against simulated scores: the
+expected maximum within .03 standard errors, .08 for classes of ten or twenty items.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +31,6 @@ from scipy.interpolate import RectBivariateSpline
 from scipy.special import ndtr, ndtri
 
 from bayes_sota.auc.estimate import (
-    Correlation,
     auc_estimate_correlation,
     auc_std,
     checked_auc,
@@ -217,12 +215,12 @@ class AucField:
     Attributes
     ----------
     scores : AucScores
-    correlation : float or (float, float)
-        rho of each classifier's scores with a reference score; of both classes, or of each.
+    correlation : float
+        rho of each classifier's scores with a reference score.
     """
 
     scores: AucScores
-    correlation: Correlation
+    correlation: float
 
     @classmethod
     def of(
@@ -230,7 +228,7 @@ class AucField:
         highest: float,
         n_positive: int,
         n_negative: int,
-        correlation: Correlation,
+        correlation: float,
         ratio: SpreadRatio,
     ) -> "AucField":
         """For fields whose best AUC is at most ``highest``."""
@@ -271,12 +269,6 @@ class AucField:
         missed = np.clip((1 - conditional) @ weights, 0.0, 1 - 2.0**-53)
         return levels, np.exp(n_classifiers * np.log1p(-missed)).T @ shift_weights
 
-    def realise(self, aucs: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """One estimate of each classifier, all on the same items."""
-        rho = self._correlation(aucs)
-        own = np.sqrt(np.maximum(1 - rho**2, 0.0)) * rng.standard_normal(aucs.size)
-        return self.scores.estimate(rho * rng.standard_normal() + own, aucs)
-
     def _correlation(self, aucs: FloatArray) -> FloatArray:
         """Of estimates with what they share."""
         sizes = (self.scores.n_positive, self.scores.n_negative)
@@ -292,7 +284,7 @@ class AucField:
     def _given(self, levels: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Probability of at most each level given the shift, (S, L, N), and weights (S,)."""
         g = self.scores.normal_score(levels[:, None], nodes)
-        if self.correlation in (0, (0, 0)):
+        if self.correlation == 0:
             return np.asarray(ndtr(g)[None]), np.ones(1)
         rho = self._correlation(nodes)
         own = np.sqrt(np.maximum(1 - rho**2, 1e-12))

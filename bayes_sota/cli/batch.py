@@ -49,13 +49,12 @@ from bayes_sota.core.files import (
 )
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.sample import result_bytes
-from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.summary import cell_of, frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table, json_text
 from bayes_sota.core.text import counted, digest_of, plain_text, shown_path
 from bayes_sota.core.types import Groups
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.leaderboard.command import estimate_as_typed, sota, tree_of
+from bayes_sota.leaderboard.command import estimate_as_typed, sota
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +149,7 @@ class _Board:
         if self.row.problem:
             raise InputError(self.row.problem)
         options = sota.make_context("sota", list(self.row.arguments)).params
-        if options["method"] not in POINT_METHODS and options["seed"] is None:
+        if options["seed"] is None:
             options["seed"] = self._seed
         if options["method"] in ("abc", "nuts"):
             options["cores"] = 1
@@ -167,7 +166,7 @@ class _Board:
 
     def _keep(self, report: Any, kept: dict[str, Any]) -> dict[str, Any]:
         """Write the tree and what is said of it, and give that as it is read again."""
-        tree = tree_of(report)
+        tree = report.about
         for group in tree.subtree:
             if "created_at" in group.attrs:
                 group.attrs["created_at"] = self.run.created_at

@@ -22,7 +22,6 @@ _PLACES = {  # module and name, below bayes_sota
     "infer-n": "data.command:infer_n",
     "inspect": "cli.inspection:inspect_file",
     "maximum": "maximum.command:maximum",
-    "models": "leaderboard.command:models",
     "paired": "paired.command:paired",
     "score": "leaderboard.command_score:score",
     "sota": "leaderboard.command:sota",

@@ -15,7 +15,6 @@ DOMAINS: Final = ("image-classifiers", "language-models", "tabular")  # each has
 
 KINDS_OF_FIELD: Final = ("single", "ensembles")  # each domain has a file for ensembles, too
 
-POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of a posterior
 
 GROUPS: Final = (
     "posterior",

@@ -21,6 +21,5 @@ from .summary_newcomers import Questions as Questions
 from .summary_newcomers import probability_shown as probability_shown
 from .summary_newcomers import probability_truly_better as probability_truly_better
 from .summary_sota import describe_sota as describe_sota
-from .summary_sota import report_point_estimate as report_point_estimate
 from .summary_sota import report_sota as report_sota
 from .summary_tasks import board_by_task as board_by_task

@@ -1,5 +1,6 @@
-"""``bayes-sota sota``, ``board`` and ``models``."""
+"""``bayes-sota sota`` and ``board``."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
-    Shown,
     chosen_seed,
     command,
     domain_option,
@@ -34,21 +34,18 @@ from bayes_sota.core.command import (
     number_option,
     parse_ratio,
     parse_tries,
-    report_options,
     seed_option,
     show_progress,
     together,
     top_option,
 )
-from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
-from bayes_sota.core.schema import POINT_METHODS
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.command_reading import (
     GROUPS,
     OF_RHO,
     OWN_SIZES,
     field_options,
-    known_rho,
     parse_submissions,
     read_file,
     reading_options,
@@ -56,12 +53,10 @@ from bayes_sota.leaderboard.command_reading import (
     rounding_options,
     size_of_board,
     submissions_option,
-    whole_number,
 )
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
-    import xarray as xr
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
@@ -81,11 +76,10 @@ _COLUMNS = (
     "task_columns",
 )
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", "spread_ratio")
-_RHO = ("correlation", "pairwise_correlation", "class_correlation")
+_RHO = ("correlation", "pairwise_correlation")
 _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
-_OF_POINTS = ("criterion", "n_classes", "fixed_field")
-_OF_ABC = ("epsilon", "rejection")
+_OF_ABC = ("epsilon",)
 _OF_DRAWS = (
     "classifiers",
     "submissions",
@@ -134,29 +128,13 @@ question_options = together(
 @rounding_options
 @click.option(
     "--method",
-    type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
-    help="auto is exact; shrink and crop are the paper's point estimates.",
-)
-@click.option(
-    "--criterion",
-    type=click.Choice(["expected", "upper"]),
-    help="What of the best score equals the observed one (shrink, crop); default expected.",
-)
-@number_option(CLASSES, "--n-classes", help="Classes of the task (shrink, crop).")
-@click.option(
-    "--fixed-field",
-    is_flag=True,
-    help="Every entry takes part once (shrink); default: skills are drawn from the shrunk scores "
-    "with replacement, as in the paper.",
+    type=click.Choice(["auto", "exact", "abc", "nuts"]),
+    help="auto is exact.",
 )
 @model_option
 @domain_option
 @field_option
-@number_option(
-    CORRELATION,
-    "--correlation",
-    help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
-)
+@number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
 @number_option(
     SHARE,
@@ -186,10 +164,11 @@ question_options = together(
     "the posterior's standard deviation.",
 )
 @click.option(
-    "--rejection",
+    "--compare",
     is_flag=True,
-    help="Plain rejection: keep the boards simulated from the prior that come that close (abc).",
+    help="Add the paper's estimates of the best skill: the best score alone, shrunk, cropped.",
 )
+@number_option(CLASSES, "--n-classes", help="Classes of the task, for --compare of accuracies.")
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -210,20 +189,12 @@ def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any
     progressbar = show_progress(shown.quiet, shown.as_json)
     report = estimate_as_typed(file, options, groups=groups, progressbar=progressbar)
     if output is not None:
-        save_result(tree_of(report), output)
+        save_result(report.about, output)
     return shown.deliver(report, draw=partial(draw_best_skill, report))
 
 
-def tree_of(report: "Report") -> "xr.DataTree":
-    """The result as a tree, which a point estimate makes when it is asked for."""
-    about = report.about
-    return about.to_datatree() if isinstance(about, maximum.FieldEstimate) else about
-
-
 def draw_best_skill(report: "Report") -> "PlotCollection":
-    """Figure of the best skill, of one board or of two, or of the field behind a point estimate."""
-    if isinstance(report.about, maximum.FieldEstimate):
-        return maximum.plot_field(report.about)
+    """Figure of the best skill, of one board or of two."""
     return maximum.plot_sota(report.about, ci_prob=report.content["prob"])
 
 
@@ -252,11 +223,6 @@ def estimate_as_typed(
     if options["similarity"] is not None:
         refuse("--similarity, which gives rho", options, _RHO)
     rho = chosen_correlation(*(options[name] for name in _RHO))
-    if isinstance(rho, tuple):
-        refuse("--class-correlation, which gives rho", options, ("domain", "field"))
-    if options["method"] in POINT_METHODS:
-        return _estimate_point(file, options, rho)
-    refuse("any method but shrink and crop", options, _OF_POINTS)
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
     names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_OF_ABC, *_QUESTIONS)
@@ -271,12 +237,11 @@ def estimate_as_typed(
         refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(
             builder="observed_maximum",
-            correlation=None if isinstance(rho, tuple) else rho,
+            correlation=rho,
             **of_rho,
         )
         data: Any = _boards(options, spec)
         best = data[0].maximum if len(data) == 1 else None
-        rho = known_rho(rho, data[0] if len(data) == 1 else data)
         settings |= {"model": spec, "reference_skill": options["reference_skill"]}
     else:
         refuse("FILE", options, _OF_MAXIMA)
@@ -284,12 +249,38 @@ def estimate_as_typed(
         if options["method"] == "abc":
             raise InputError(_maximum_of(data))
         best = data.maximum if isinstance(data, Leaderboard) else None
-        rho = known_rho(rho, data)
         if best is None:
             refuse("answers and item scores, which have none", options, ("no_sensitivity",))
         settings |= of_rho | {"learn_rho": options["learn_rho"]}
+    if options["compare"]:
+        _check_comparable(file, data, options["n_classes"])
     correlation = _correlation_of(options, rho, best)
-    return leaderboard.report_sota(data, correlation=correlation, **settings)
+    report = leaderboard.report_sota(data, correlation=correlation, **settings)
+    return _with_comparison(report, data, options, correlation) if options["compare"] else report
+
+
+def _check_comparable(file: Path | None, data: Any, n_classes: int | None) -> None:
+    """Refuse what the paper's estimates do not take, before anything is computed."""
+    if file is None:
+        raise InputError("--compare takes the scores of a leaderboard FILE")
+    if n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
+        raise InputError(
+            "--n-classes is missing: scores shrink towards chance, one over the number of classes"
+        )
+
+
+def _with_comparison(
+    report: "Report", data: Any, options: dict[str, Any], correlation: float | None
+) -> "Report":
+    """The answer, and the paper's estimates beside it."""
+    from bayes_sota.core.tables import rows_of
+    from bayes_sota.maximum.compare import comparison_table
+
+    settings = {"n_classes": options["n_classes"], "ci_prob": options["ci_prob"]}
+    frame = maximum.compare_estimates(data, report.about, correlation=correlation, **settings)
+    table = comparison_table(frame, len(data.names), options["ci_prob"])
+    content = report.content | {"comparison": rows_of(frame)}
+    return replace(report, content=content, tables=[*report.tables, table])
 
 
 def _correlation_of(options: dict[str, Any], rho: float | None, best: float | None) -> Any:
@@ -373,68 +364,6 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
     return tuple(boards)
 
 
-def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | None) -> "Report":
-    """Shrunk or cropped estimate from FILE."""
-    method, sizes, n_classes = (options[name] for name in ("method", "n_test", "n_classes"))
-    refuse(f"--method {method}", options, (*_OF_MAXIMA, *_OF_DRAWS))
-    if len(sizes) > 1:
-        raise InputError("one FILE takes one --n-test")
-    if file is None:
-        raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
-    size = next(iter(sizes), None)
-    if size != "infer":
-        what = f"--method {method}, which takes scores as they are"
-        refuse(what, options, ("rounding", "decimals"))
-    auc = options["metric"] == "auc"
-    if auc and (method != "shrink" or n_classes is not None):
-        raise InputError("AUCs take --method shrink, towards 1/2: no --n-classes")
-    if not auc and n_classes is None:
-        raise InputError(
-            "--n-classes is missing: scores shrink towards chance, one over the number of classes, "
-            "and entries below it are left out"
-        )
-    if method != "shrink":
-        refuse(f"--method {method}", options, ("fixed_field",))
-    board, n, notes = _read_scores(file, size, options)
-    highest = options["drop_above"]
-    kept = [float(score) for score in board.scores if highest is None or score <= highest]
-    rho = _correlation_of(options, rho, max(kept, default=None))
-    how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
-    how |= {} if rho is None else {"correlation": rho}
-    how |= {"fixed_field": True} if options["fixed_field"] else {}
-    settings = {"n_test": n, "n_classes": n_classes, "drop_above": options["drop_above"]}
-    return leaderboard.report_point_estimate(board, method, notes=notes, **settings, **how)
-
-
-def _read_scores(
-    file: Path, size: str | None, options: dict[str, Any]
-) -> tuple[Leaderboard, int | None, tuple[str, ...]]:
-    """Board, number of items, and what a reader should know about it.
-
-    These estimates take scores as numbers: a size that does not fit their digits is said, not
-    refused, because the paper's sizes do not.
-    """
-    reading, n = _reading(options), None
-    notes: tuple[str, ...] = ()
-    if reading["metric"] == "score":
-        raise InputError("shrinking and cropping are for accuracies and AUCs")
-    try:
-        board = read_file(file, n_test=size, **reading)
-    except ImpossibleAccuracyError as error:
-        if size is None or size == "infer" or reading["metric"] == "auc":
-            raise
-        loose = reading | {"metric": "score", "rounding": "auto", "decimals": None}
-        board = read_file(file, n_test=None, **loose | {"standard_error": 1.0})
-        if not isinstance(board, Leaderboard) or board.maximum > 1:
-            raise
-        n, notes = whole_number(size), (f"scores are taken as they are: {error}",)
-    if not isinstance(board, Leaderboard) or board.has_own_errors:
-        raise InputError(
-            "shrinking and cropping take the scores of a leaderboard, all on the same test items"
-        )
-    return board, n, notes
-
-
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
 @click.argument("file", type=InputFile(folders=True))
 @field_options
@@ -487,7 +416,6 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test", "p_rank")}
     settings["ranks"], badge = options.pop("ranks") or "auto", options.pop("badge")
     data = read_file(file, **options)
-    rho = known_rho(rho, data)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
     table = leaderboard.board_table(data, draws=draws or 1000, **of_rho, **settings)
@@ -530,22 +458,3 @@ def _board_by_task(
         return draw_intervals(rows[:40], f"skill of the best of each task: {sure}")
 
     return shown.deliver(table, top, draw)
-
-
-@command(epilog="Example: bayes-sota models --json")
-@report_options
-def models(shown: Shown) -> int:
-    """List the named model specifications that --model takes."""
-    from bayes_sota.core.summary import list_report
-    from bayes_sota.core.tables import SOFTWARE
-
-    specs = map(leaderboard.load_model, leaderboard.model_names())
-    keys = ("name", "description", "meaning", "citation")
-    records = [
-        {k: getattr(s, k) for k in (*keys, "builder")} | {"hash": s.specification_hash}
-        for s in specs
-    ]
-    said = f"There are {len(records)} named models; --model takes one by its name, or a file."
-    columns = {"name": "name", "builder": "builder", "what it is": "description"}
-    report = list_report("models", records, columns, sentences=(said,), basis=(SOFTWARE,))
-    return shown.deliver(report)

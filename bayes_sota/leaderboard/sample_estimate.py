@@ -38,7 +38,6 @@ from bayes_sota.core.priors import (
     board_priors,
     maximum_priors,
 )
-from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
@@ -65,9 +64,8 @@ from bayes_sota.leaderboard.specification import (
 from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 from bayes_sota.maximum.likelihood import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.sample import estimate_point, sample_abc, sample_exact, sample_nuts
+from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
 from bayes_sota.maximum.score_laws import wilson
-from bayes_sota.maximum.shrinkage import Criterion
 
 type Whole = Leaderboard | Outcomes
 type Data = Whole | BestScore
@@ -80,7 +78,7 @@ _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
 # sets of parameters at each value of rho: of its own row, of one family, of other assumptions
 _OF_RHO, _OF_FAMILY, _OF_OTHERS = 160, 40, 60
-METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
+METHODS = ("auto", "exact", "abc", "nuts")
 
 
 def estimate_sota(
@@ -98,12 +96,7 @@ def estimate_sota(
     new_n_test: int | None = None,
     learn_rho: bool = False,
     groups: Groups = "all",
-    n_classes: int | None = None,
-    criterion: Criterion | None = None,
-    correlation: float | None = None,
-    fixed_field: bool = False,
     epsilon: float | None = None,
-    rejection: bool = False,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree:
@@ -122,10 +115,9 @@ def estimate_sota(
         ``bayes_sota.estimate_sota`` also takes ``PairedBoards``, which it hands to
         ``estimate_paired`` with ``priors``, ``model``, ``draws``, ``chains``, ``random_seed`` and
         ``groups``.
-    method : {"auto", "exact", "abc", "nuts", "shrink", "crop"}, optional
+    method : {"auto", "exact", "abc", "nuts"}, optional
         ``auto`` is exact: weighted points and direct draws. ``abc`` simulates (ABC by sequential
-        Monte Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC;
-        ``shrink`` and ``crop`` are the paper's point estimates, without a posterior.
+        Monte Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC.
     priors : Priors, optional
         Not together with ``model``.
     model : ModelSpecification, name or path, optional
@@ -153,11 +145,8 @@ def estimate_sota(
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
         prior, log likelihood, log prior), which takes a second less on a large board. All else
         is the same.
-    n_classes, criterion, correlation, fixed_field : optional
-        Of the point estimates only (``bayes_sota.maximum.sample``).
-    epsilon, rejection : optional
-        Tolerance of ``abc`` on the scale of scores, and plain rejection from the prior instead of
-        sequential Monte Carlo (``bayes_sota.maximum.sample.sample_abc``).
+    epsilon : float, optional
+        Tolerance of ``abc`` on the scale of scores (``bayes_sota.maximum.sample.sample_abc``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
@@ -198,8 +187,6 @@ def estimate_with_fit(
     asked = (estimate_sota.__kwdefaults__ or {}) | options
     boards = _boards(board)
     _check(boards, asked)
-    if asked["method"] in POINT_METHODS:
-        return _point_estimate(boards, asked), None
     whole = is_whole(boards[0])
     builder = "leaderboard" if whole else "observed_maximum"
     of_rho = {name: asked[name] for name in ("model", "priors", "domain", "field")}
@@ -217,21 +204,9 @@ def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
         COUNT.check(asked["new_n_test"], "new_n_test")
     check_luck(asked["priors"], *boards)
     check_choice("groups", asked["groups"], Groups)
-    if asked["method"] not in POINT_METHODS:
-        refuse_unused("any method but shrink and crop", {k: asked[k] for k in _OF_POINTS})
     others = any(type(board) is BestScore and board.metric != "accuracy" for board in boards)
     if others and asked["reference_skill"] is not None:
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
-
-
-def _point_estimate(boards: tuple[Data, ...], asked: dict[str, Any]) -> xr.DataTree:
-    method, typed = asked["method"], {"groups": "all", "random_seed": DEFAULT_SEED}
-    others = {k: v for k, v in asked.items() if k not in (*_OF_POINTS, "method", "progressbar")}
-    typed_values = {k: None if v == typed.get(k) else v for k, v in others.items()}
-    refuse_unused(f'method "{method}"', typed_values)
-    if len(boards) > 1:
-        raise InputError(f'method "{method}" takes one board with its scores')
-    return estimate_point(boards[0], method, **{name: asked[name] for name in _OF_POINTS})
 
 
 @dataclass(frozen=True)
@@ -269,9 +244,8 @@ class _Route:
 
 
 _OF_ALL = ("random_seed", "new_n_test", "groups")
-_OF_POINTS = ("n_classes", "criterion", "correlation", "fixed_field")
 _OF_PROCESSES = ("cores", "progressbar")
-_OF_ABC = ("epsilon", "rejection")
+_OF_ABC = ("epsilon",)
 _ONE_PROCESS = {"cores": "the exact route, which needs one process"}
 _MAXIMA = {"learn_rho": "observed maxima"}
 _WHOLE = {"reference_skill": "more than the maximum of one board"}

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, generator_of, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import (
     draws_of,
@@ -69,8 +68,6 @@ from bayes_sota.leaderboard.summary_newcomers import (
     note_on_newcomer,
     sentences_of,
 )
-from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
-from bayes_sota.maximum.summary import class_rho, spread_in_words
 
 _ASSUMED = {
     "n_classifiers": "the number of classifiers",
@@ -535,134 +532,3 @@ def _assumption_cells(row: dict[str, Any]) -> list[str]:
         value = f"times {value}"
     interval = span((row["lower"], row["upper"]), d)
     return [row["assumption"], value, f"{row['mean']:z.{d}f}", interval]
-
-
-def report_point_estimate(
-    board: Leaderboard,
-    method: str,
-    *,
-    n_test: int | None = None,
-    n_classes: int | None = None,
-    drop_above: float | None = None,
-    notes: tuple[str, ...] = (),
-    **settings: Any,
-) -> Report:
-    """Shrink or crop the scores of a board, and describe the estimate.
-
-    Parameters
-    ----------
-    board : Leaderboard
-        Accuracies or AUCs.
-    method : {"shrink", "crop"}
-    n_test : int, optional
-        Number of test items of accuracies; default the board's.
-    n_classes : int, optional
-        Classes of the task, for accuracies: chance is one over it.
-    drop_above : float, optional
-        Leave out entries above this score.
-    notes : tuple of str
-        What a reader should know beside the notes of the board.
-    **settings
-        ``criterion``, ``correlation``, ``ci_prob`` of ``shrink_scores``.
-
-    Examples
-    --------
-    >>> board = Leaderboard([0.91, 0.9, 0.905, 0.88], n_test=1000)
-    >>> report_point_estimate(board, "shrink", n_classes=10).header
-    ['quantity', 'value', 'what it is']
-    """
-    kept = board.scores if drop_above is None else board.scores[board.scores <= drop_above]
-    if board.metric == "auc":
-        refuse_unused("AUCs", {"n_classes": n_classes})
-        sizes: dict[str, Any] = {"n_positive": board.n_positive, "n_negative": board.n_negative}
-        point = shrink_aucs(kept, **sizes, spread_ratio=board.spread_ratio or 1.0, **settings)
-        assumed = "binormal scores and independent classifiers are assumed"
-        if settings.get("correlation", 0.0) != 0:
-            assumed = (
-                "binormal scores are assumed, rho is that of the scores with a reference score"
-            )
-        spread = board.spread_ratio not in (None, 1.0)
-        notes = (assumed, *[spread_in_words(board.spread_ratio or 1.0)] * spread, *notes)
-    else:
-        solve = shrink_scores if method == "shrink" else crop_scores
-        assert n_classes is not None
-        point = solve(kept, n_test=n_test or board.n_test, chance=1 / n_classes, **settings)
-    source = board.n_test_source if board.metric == "accuracy" else "given"
-    return _describe_point(point, board.name, source, [*notes, *board.notes])
-
-
-def _describe_point(point: FieldEstimate, name: str, source: str, notes: list[str]) -> Report:
-    """Report of a point estimate, of the scores of a board with this name and size."""
-    entries = counted(point.scores.size, "entry", "entries")
-    by, word = ("shrinking", "shrunk") if point.method == "shrink" else ("cropping", "cropped")
-    what = "expected best score" if point.criterion == "expected" else "upper limit"
-    of, (low, high) = "" if name == "board" else f' of "{name}"', point.interval
-    solved = (
-        f"With their scores {word} so that the {what} of the {word} field is the observed one, "
-        f"the skill of the best classifier is estimated at {point.estimate:.4f}."
-    )
-    if point.estimate == point.observed_maximum:
-        solved = f"No {word} field has it as its {what}: the estimate stays at it."
-    fields = "field kept fixed" if point.fixed_field else "fields drawn with replacement"
-    header, cells = ["quantity", "value", "what it is"], _point_cells(point, word)
-    legend = _point_legend(point)
-    eq = ", Eq. 9" if point.weight is not None else ""
-    size = counted(point.n_test, "item")
-    title = f"{name}: best score {point.observed_maximum:g} of {entries} on {size}"
-    return Report(
-        content={**point.to_dict(), "n_test_source": source, "notes": notes},
-        make_frame=lambda: pd.DataFrame(cells, columns=header),
-        tables=[Table(header, cells, title)],
-        sentences=[
-            f"The best of {entries} is estimated to have a skill of {point.estimate:.4f} "
-            f"(theta_sota, by {by}), where the best score is {point.observed_maximum:g}."
-        ],
-        paragraph=[
-            f"The best score of {entries}{of} is {point.observed_maximum:g}"
-            f"{on_items(point.n_test, source)}. {solved}",
-            f"The best score of that field is expected at {point.expected_maximum:.4f}, with a "
-            f"{point.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "
-            f"{counted(point.n_above(), 'score')} above the estimate. The correlation with the "
-            f"best classifier (rho) is set to {class_rho(point.correlation)}.",
-            *legend,
-            *as_sentences(notes),
-        ],
-        legend=legend,
-        footer=[f"criterion {point.criterion}, rho {class_rho(point.correlation)}, {fields}"],
-        notes=notes,
-        basis=[
-            f"exact law of the best score, method {point.method}",
-            SOFTWARE,
-            f"after Møllersen and Holsbø 2023, arXiv 2303.07272{eq}",
-        ],
-        about=point,
-    )
-
-
-def _point_legend(point: FieldEstimate) -> list[str]:
-    """What was left out of the field, and why there may be no multiplicity to speak of."""
-    below = f"{counted(point.n_below_chance, 'entry', 'entries')} not above chance"
-    left_out = [f"{below} ({point.chance:.4f})"] * bool(point.n_below_chance)
-    left_out += [f"{point.n_infeasible:,} too weak for rho (Eq. 8)"] * bool(point.n_infeasible)
-    legend = ["Without " + "; ".join(left_out) + "."] * bool(left_out)
-    if not point.multiplicity:
-        legend.append(point.reason[0].upper() + point.reason[1:] + ".")
-    return legend
-
-
-def _point_cells(point: FieldEstimate, word: str) -> list[list[str]]:
-    m, (low, high) = point.scores.size, point.interval
-    rows = [["theta_sota", f"{point.estimate:.6f}", f"best skill of the {word} field"]]
-    if point.weight is not None:
-        rows.append(["weight", f"{point.weight:.6f}", "w of Eq. 9"])
-    rows += [
-        ["expected maximum", f"{point.expected_maximum:.6f}", f"of the {word} field"],
-        [f"{point.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
-    ]
-    single = f"above {point.single[0]:.4f}, the lower limit of the best score alone"
-    counts = (
-        ("above", point.n_above(), "entries with a score above the estimate"),
-        ("above, rounded", point.n_above(4), f"the same, above {point.estimate:.4f}"),
-        ("above single", point.n_above_single, single),
-    )
-    return rows + [[name, f"{count:,} of {m:,}", meaning] for name, count, meaning in counts]

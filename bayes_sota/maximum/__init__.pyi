@@ -1,3 +1,4 @@
+from .compare import compare_estimates as compare_estimates
 from .dependence import correlation_of_similarity as correlation_of_similarity
 from .law import MaximumLaw as MaximumLaw
 from .law import maximum_law as maximum_law
@@ -7,13 +8,9 @@ from .models import observe_maximum as observe_maximum
 from .models_simulated import build_simulated_maximum as build_simulated_maximum
 from .plots import plot_prior_predictive as plot_prior_predictive
 from .plots import plot_sota as plot_sota
-from .plots_field import plot_field as plot_field
-from .plots_law import plot_bias as plot_bias
 from .plots_law import plot_maximum_law as plot_maximum_law
 from .sample import complete as complete
-from .shrinkage import FieldEstimate as FieldEstimate
 from .shrinkage import crop_scores as crop_scores
 from .shrinkage import shrink_aucs as shrink_aucs
 from .shrinkage import shrink_scores as shrink_scores
 from .summary import describe_maximum as describe_maximum
-from .summary_bias import bias_table as bias_table

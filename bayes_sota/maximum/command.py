@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, refuse_unused
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE
 from bayes_sota.core.command import (
     Reported,
     auc_options,
     check_positives,
-    chosen_figure,
     command,
     estimate_options,
-    figure_option,
     interval_option,
     number_option,
     parse_ratio,
@@ -28,7 +26,6 @@ _INDEPENDENT = (
     "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
     "default prior of sota is a rho of 0.69: --correlation"
 )
-_RATIOS = (0.5, 1.0, 2.0)  # of spreads of positives and negatives, whose curves are drawn
 
 
 @command(
@@ -55,13 +52,7 @@ _RATIOS = (0.5, 1.0, 2.0)  # of spreads of positives and negatives, whose curves
     help="theta0; default the (expected) skill of the best classifier.",
 )
 @auc_options
-@number_option(SHARE, "--at-least", help="Probability that the best score is at least this.")
 @interval_option
-@figure_option(
-    ("law", "bias", "roc"),
-    "law: of the best score, and of one. bias: what luck adds, by everything that it depends on. "
-    "roc: of AUCs, curves of that area and the law of one estimate by each. Default: law.",
-)
 @estimate_options
 def maximum(
     n_test: int,
@@ -70,14 +61,11 @@ def maximum(
     metric: str,
     n_positive: int | None,
     spread_ratio: str | None,
-    class_correlation: tuple[float, float] | None,
     uniform: tuple[float, float] | None,
     correlation: float | None,
     pairwise_correlation: float | None,
     reference_skill: float | None,
-    at_least: float | None,
     ci_prob: float,
-    figure_kind: str | None,
     shown: Reported,
 ) -> int:
     """Exact law of the best observed score of classifiers of known skill.
@@ -89,24 +77,19 @@ def maximum(
 
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
-    kind = chosen_figure(shown, figure_kind, "law")
-    chosen_rho = chosen_correlation(correlation, pairwise_correlation, class_correlation)
-    rho: Any = chosen_rho or 0.0
-    if rho == 0:
-        refuse_unused("independent classifiers", {"--reference-skill": reference_skill})
+    chosen_rho = chosen_correlation(correlation, pairwise_correlation)
+    rho = chosen_rho or 0.0
     skills = (theta,) if theta is not None else uniform or ()
-    of_classes = {"--spread-ratio": spread_ratio, "--class-correlation": class_correlation}
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        ratio = parse_ratio(spread_ratio)
+        ratio = parse_ratio(spread_ratio) or 1.0
         law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho, ratio)
     else:
-        roc = kind if kind == "roc" else None
-        _refuse_for_accuracies({"--figure-kind roc": roc, "--n-positive": n_positive} | of_classes)
+        for name, value in {"--n-positive": n_positive, "--spread-ratio": spread_ratio}.items():
+            if value is not None:
+                raise InputError(f"{name} is for --metric auc")
         law, facts = _accuracy_law(n_test, classifiers, skills, rho, reference_skill)
-    if kind == "bias":
-        refuse_unused("--figure-kind bias", of_classes)
     result: dict[str, Any] = {
         "expected_maximum": law.mean(),
         "sd": law.std(),
@@ -119,54 +102,20 @@ def maximum(
         **facts,
         "notes": [_INDEPENDENT] if chosen_rho is None else [],
     }
-    if at_least is not None:
-        result["p_at_least"] = _chance_of(at_least, law, n_test, facts.get("n_positive"))
-    asked = {
-        "n_test": n_test,
-        "n_classifiers": classifiers,
-        "skill": _skill(skills),
-        "correlation": rho,
-        "reference_skill": reference_skill,
-        "n_positive": facts.get("n_positive"),
-    }
-    ratio = facts.get("spread_ratio", 1.0)
-    return shown.deliver(
-        describe_maximum(result), draw=partial(_figure, kind, law, ci_prob, ratio, asked)
-    )
+    draw = partial(_figure, law, facts, n_test, ci_prob)
+    return shown.deliver(describe_maximum(result), draw=draw)
 
 
-def _refuse_for_accuracies(of_aucs: dict[str, Any]) -> None:
-    """``InputError`` for an option that only AUCs have."""
-    for name, value in of_aucs.items():
-        if value is not None:
-            raise InputError(f"{name} is for --metric auc")
-
-
-def _chance_of(score: float, law: Any, n_test: int, positives: int | None) -> dict[str, float]:
-    """Probability of a best score of at least this; AUCs come in steps of one pair of items."""
-    lattice = () if positives is None else (1 / (positives * (n_test - positives)),)
-    return {"score": score, "probability": float(law.at_least(score, *lattice))}
-
-
-def _figure(
-    kind: str, law: Any, ci_prob: float, ratio: Any, asked: dict[str, Any]
-) -> "PlotCollection":
-    """The law, or what it depends on, or the curves and laws behind one AUC."""
-    from bayes_sota.maximum.plots_law import plot_bias, plot_maximum_law
-    from bayes_sota.maximum.summary_bias import bias_table
-
-    if kind == "bias":
-        return plot_bias(bias_table(**asked))
-    positives = asked["n_positive"]
-    if positives is None:
-        return plot_maximum_law(law, ci_prob=ci_prob)
+def _figure(law: Any, facts: dict[str, Any], n_test: int, ci_prob: float) -> "PlotCollection":
+    """The law of the best score, and that of one of these classifiers."""
     from bayes_sota.auc.laws import auc_law
-    from bayes_sota.auc.plots import plot_auc_laws
+    from bayes_sota.maximum.plots_law import plot_maximum_law
 
-    of_one = partial(auc_law, law.auc_sota, positives, asked["n_test"] - positives)
-    if kind == "roc":
-        return plot_auc_laws([of_one(ratio) for ratio in _RATIOS], ci_prob=ci_prob)
-    return plot_maximum_law(law, alone=of_one(ratio), ci_prob=ci_prob)
+    positives, alone = facts.get("n_positive"), None
+    if positives is not None:
+        sizes = positives, n_test - positives
+        alone = auc_law(law.auc_sota, *sizes, facts["spread_ratio"])
+    return plot_maximum_law(law, alone=alone, ci_prob=ci_prob)
 
 
 def _accuracy_law(
@@ -191,8 +140,8 @@ def _auc_law(
     n_positive: int | None,
     classifiers: int,
     skills: tuple[float, ...],
-    rho: float | tuple[float, float],
-    ratio: float | tuple[float, float] | None,
+    rho: float,
+    ratio: float | tuple[float, float],
 ) -> tuple[Any, dict[str, Any]]:
     from bayes_sota.auc.laws import auc_maximum_law
 
@@ -208,10 +157,10 @@ def _auc_law(
         n_negative=n_test - positives,
         n_classifiers=classifiers,
         correlation=rho,
-        spread_ratio=1.0 if ratio is None else ratio,
+        spread_ratio=ratio,
     )
     facts = {"theta_sota": law.auc_sota, "correlation": rho, "metric": "auc"}
-    return law, {**facts, "n_positive": positives, "spread_ratio": 1.0 if ratio is None else ratio}
+    return law, {**facts, "n_positive": positives, "spread_ratio": ratio}
 
 
 def _skill(skills: tuple[float, ...]) -> Any:
@@ -221,16 +170,8 @@ def _skill(skills: tuple[float, ...]) -> Any:
     return skills[0] if len(skills) == 1 else Uniform(*skills)
 
 
-def chosen_correlation(
-    correlation: float | None,
-    pairwise: float | None,
-    of_classes: tuple[float, float] | None = None,
-) -> Any:
-    """rho from one of the options, None if none is given; a pair is that of both classes."""
-    if of_classes is not None:
-        if correlation is not None or pairwise is not None:
-            raise InputError("give either --class-correlation or one rho for both classes")
-        return of_classes
+def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:
+    """rho from one of the options, None if none is given."""
     if correlation is not None and pairwise is not None:
         raise InputError("give either --correlation (rho) or --pairwise-correlation (rho^2)")
     return correlation if pairwise is None else float(pairwise**0.5)

@@ -37,8 +37,8 @@ _CELLS = 2**17  # size of the window that neighbouring nodes of S0 share
 _GROUP = 24.0  # standard errors of skill that share one window
 _NEARLY_ONE = 1 - 2.0**-53
 _PANEL_NODES, _PANEL_WIDTH = 14, 3.0
-_CHEBYSHEV = {False: (14, 1.5), True: (10, 2.0)}  # nodes per panel, panel width; rough or not
-_STRIDE = {False: 0.36, True: 1.3}  # of the sum over S0, in units of the step of F_k(x)^m
+_CHEBYSHEV_NODES, _CHEBYSHEV_WIDTH = 14, 1.5  # per panel, and its width
+_STRIDE = 0.36  # of the sum over S0, in units of the step of F_k(x)^m
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,8 @@ class Field:
         Which of the two.
     n_test, n_classifiers : int
     correlation, reference_skill : float
-    above : float
-        Mass of P(theta) that counts as exceeding every score (for the joint law).
     reference_count : int or None
         Number of items that the reference classifier got right, where it is known.
-    rough : bool
-        Fewer nodes of S0: an error of the cdf of about 1e-6, of its mean of 1e-9.
     """
 
     skills: FloatArray
@@ -69,28 +65,24 @@ class Field:
     n_classifiers: int
     correlation: float
     reference_skill: float
-    above: float = 0.0
     reference_count: int | None = None
-    rough: bool = False
 
-    def tabulate(self) -> tuple[int, FloatArray, float]:
-        """Cdf of the best count: first count, values, and the value beyond the last."""
+    def tabulate(self) -> tuple[int, FloatArray]:
+        """Cdf of the best count: first count, and values up to the last below one."""
         alone = self.n_classifiers == 1 and self.reference_count is None
         if alone and self.correlation:  # the law of one classifier is binomial whatever rho is
             return replace(self, correlation=0.0).tabulate()
         reference = self._reference()
         low, high = self._window(reference.counts[[0, -1]], self._group_ends())
         total = np.zeros(high - low + 1)
-        nobody_above = self.n_classifiers * np.log1p(-self.above) if self.above < 1 else -np.inf
-        ceiling = float(np.exp(nobody_above))
         rows = int(np.clip(_CELLS // (high - low + 1), 8, 64))
         for counts, weights in reference.chunks(rows):
             first, values = self._chunk_cdf(counts)
             last = first - low + values.shape[1]
             total[first - low : last] += weights @ values
-            total[last:] += weights.sum() * ceiling
+            total[last:] += weights.sum()
         occupied = int(np.argmax(total > 1e-18)) if np.any(total > 1e-18) else total.size - 1
-        return low + occupied, np.minimum(np.maximum.accumulate(total[occupied:]), ceiling), ceiling
+        return low + occupied, np.minimum(np.maximum.accumulate(total[occupied:]), 1.0)
 
     def _reference(self) -> ReferenceNodes:
         if self.correlation == 0:
@@ -98,11 +90,11 @@ class Field:
         if self.reference_count is not None:
             return ReferenceNodes(np.array([self.reference_count]), np.ones(1), 1)
         # F_k(x)^m is a Gumbel-like step in k; its trapezoidal sum converges like
-        # exp(-pi^2 / h) with h the stride in units of that step: 1e-12 for 0.36, 5e-4 for 1.3,
-        # times the change of the cdf over a step.
+        # exp(-pi^2 / h) with h the stride in units of that step: 1e-12 for 0.36, times the change
+        # of the cdf over a step.
         rho = self.correlation
         gumbel = np.sqrt(1 - rho**2) / np.sqrt(2 * np.log(self.n_classifiers + 2.0))
-        step = _STRIDE[self.rough] * gumbel / max(rho, 1e-9)
+        step = _STRIDE * gumbel / max(rho, 1e-9)
         return reference_nodes(self.n_test, self.reference_skill, step)
 
     def _moments(
@@ -121,7 +113,7 @@ class Field:
         """Cdf of the best count given each of these nodes of S0, on one common window."""
         if self.random:
             low, high = self._window(counts, self._group_ends())
-            survival = np.full((counts.size, high - low + 1), self.above)
+            survival = np.zeros((counts.size, high - low + 1))
             for group in self._groups():
                 self._add_survival(counts, group, low, survival)
             with np.errstate(divide="ignore"):
@@ -209,36 +201,29 @@ def random_field(
     n_classifiers: int,
     correlation: float,
     reference_skill: float,
-    upper: float | None = None,
 ) -> Field:
-    """Nodes for skills drawn from ``distribution``, optionally only those up to skill ``upper``.
+    """Nodes for skills drawn from ``distribution``.
 
     Skills so low that they reach the best score with probability below exp(-45) are left out.
     """
-    low, high = distribution.axis_support()
-    above, mass = 0.0, 1.0
-    if upper is not None:
-        end = distribution.from_skill(upper)
-        above, mass = float(distribution.sf(end)), float(distribution.cdf(end))
-        high = float(np.clip(distribution.axis_from_skill(upper), low, high))
     kinks = _kinks(correlation, reference_skill)
-    edges = _panel_edges(distribution, low, high, n_test, correlation, kinks)
-    skills, weights = _panel_nodes(distribution, edges, mass)
+    edges = _panel_edges(distribution, n_test, correlation, kinks)
+    skills, weights = _panel_nodes(distribution, edges)
     kept = slice(_PANEL_NODES * _lowest_relevant(distribution, n_test, n_classifiers, edges), None)
     sizes = (n_test, n_classifiers)
-    return Field(skills[kept], weights[kept], True, *sizes, correlation, reference_skill, above)
+    return Field(skills[kept], weights[kept], True, *sizes, correlation, reference_skill)
 
 
 def _panel_nodes(
-    distribution: SkillDistribution, edges: FloatArray, mass: float
+    distribution: SkillDistribution, edges: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Gauss-Legendre nodes on every panel, with weights that sum to ``mass``."""
+    """Gauss-Legendre nodes on every panel, with weights that sum to one."""
     x, w = np.polynomial.legendre.leggauss(_PANEL_NODES)
     centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     u = (centre[:, None] + half[:, None] * x).ravel()
     weights = (half[:, None] * w).ravel() * distribution.axis_density(u)
     total = float(weights.sum())  # the density of a narrow Beta is off by a factor of 1 + 1e-7
-    return np.asarray(distribution.axis_skill(u)), weights * (mass / total if total > 0 else 0.0)
+    return np.asarray(distribution.axis_skill(u)), weights * (1 / total)
 
 
 def _kinks(correlation: float, reference_skill: float) -> FloatArray:
@@ -249,14 +234,10 @@ def _kinks(correlation: float, reference_skill: float) -> FloatArray:
 
 
 def _panel_edges(
-    distribution: SkillDistribution,
-    low: float,
-    high: float,
-    n_test: int,
-    correlation: float,
-    kinks: FloatArray,
+    distribution: SkillDistribution, n_test: int, correlation: float, kinks: FloatArray
 ) -> FloatArray:
     """Panel edges, equally spaced in units of the finer of standard error and density."""
+    low, high = distribution.axis_support()
     u = np.linspace(low, high, 2001)
     root = 2 * np.arcsin(np.sqrt(np.asarray(distribution.axis_skill(u))))
     scale = np.sqrt(n_test / max(1 - correlation**2, 1e-4))
@@ -287,7 +268,6 @@ def fixed_field(
     n_test: int,
     correlation: float,
     reference_skill: float,
-    rough: bool = False,
     n_drawn: int | None = None,
 ) -> Field:
     """Nodes for given skills; equal skills share one, and very many distinct ones are condensed.
@@ -303,11 +283,11 @@ def fixed_field(
     keep = values >= np.min(values[values + reach >= score])
     nodes, weights = values[keep], multiplicity[keep].astype(np.float64)
     kinks = _kinks(correlation, reference_skill)
-    condensed = _condense(nodes, weights, n_test, correlation, kinks, *_CHEBYSHEV[rough])
+    condensed = _condense(nodes, weights, n_test, correlation, kinks)
     if condensed[0].size < nodes.size:
         nodes, weights = condensed
     m = int(skills.size)
-    return Field(nodes, weights, False, n_test, m, correlation, reference_skill, rough=rough)
+    return Field(nodes, weights, False, n_test, m, correlation, reference_skill)
 
 
 def resampled_field(
@@ -345,25 +325,23 @@ def _condense(
     n_test: int,
     correlation: float,
     kinks: FloatArray,
-    per_panel: int,
-    panel_width: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Move weights onto Chebyshev nodes: ``sum w f`` is kept for every smooth f."""
     root = 2 * np.arcsin(np.sqrt(skills))
-    width = panel_width * np.sqrt(max(1 - correlation**2, 1e-4) / n_test)
+    width = _CHEBYSHEV_WIDTH * np.sqrt(max(1 - correlation**2, 1e-4) / n_test)
     count = max(1, int(np.ceil((root[-1] - root[0]) / width)))
     edges = np.linspace(root[0], root[-1], count + 1)
     cuts = 2 * np.arcsin(np.sqrt(kinks))
     edges = np.sort(np.append(edges, cuts[(cuts > root[0]) & (cuts < root[-1])]))
     count = edges.size - 1
-    angle = (np.arange(per_panel) + 0.5) * np.pi / per_panel
+    angle = (np.arange(_CHEBYSHEV_NODES) + 0.5) * np.pi / _CHEBYSHEV_NODES
     x = -np.cos(angle)
-    barycentric = (-1.0) ** np.arange(per_panel) * np.sin(angle)
+    barycentric = (-1.0) ** np.arange(_CHEBYSHEV_NODES) * np.sin(angle)
     panel = np.clip(np.searchsorted(edges, root, side="right") - 1, 0, count - 1)
     half = np.diff(edges)[panel] / 2
     local = (root - edges[panel]) / np.where(half > 0, half, 1) - 1
     cardinal = cardinal_functions(local, x, barycentric)
-    moved = np.zeros((count, per_panel))
+    moved = np.zeros((count, _CHEBYSHEV_NODES))
     np.add.at(moved, panel, cardinal * weights[:, None])
     points = edges[:-1, None] + np.diff(edges)[:, None] / 2 * (x + 1)
     occupied = np.isin(np.arange(count), panel)

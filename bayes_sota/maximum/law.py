@@ -41,12 +41,6 @@ class MaximumLaw:
         First count with a tabulated cdf; below it the cdf is zero to 1e-18.
     values : ndarray
         ``F(start), F(start + 1), ...``.
-    distribution : SkillDistribution or None
-        P(theta), None for fixed skills.
-    ceiling : float
-        Value of the cdf beyond the table; one but for the joint law.
-    reference_count : int or None
-        Number of items that the reference classifier got right, where it was fixed.
     """
 
     n_test: int
@@ -56,16 +50,13 @@ class MaximumLaw:
     reference_skill: float
     start: int
     values: FloatArray = field(repr=False)
-    distribution: SkillDistribution | None = None
-    ceiling: float = 1.0
-    reference_count: int | None = None
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """``P(max_j X_j <= x)`` for success counts ``x``."""
         index = np.floor(np.asarray(x, dtype=np.float64)) - self.start
         inside = np.clip(index, 0, self.values.size - 1).astype(np.int64)
         below = np.where(index < 0, 0.0, self.values[inside])
-        return np.where(index >= self.values.size, self.ceiling, below)
+        return np.where(index >= self.values.size, 1.0, below)
 
     def sf(self, x: ArrayLike) -> FloatArray:
         """``P(max_j X_j > x)`` for success counts ``x``."""
@@ -131,36 +122,6 @@ class MaximumLaw:
         """Independent draws of the best score."""
         return self.quantile(generator_of(random_seed).random(size))
 
-    def joint_cdf(self, t: float, x: ArrayLike) -> FloatArray:
-        r"""``P(theta_max <= t, max_j X_j <= x)``: best skill and best count together.
-
-        .. math:: \sum_k P(S_0 = k) H_k(t, x)^m, \quad
-                  H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta)
-
-        Parameters
-        ----------
-        t : float
-            Skill.
-        x : array_like
-            Success counts.
-
-        Examples
-        --------
-        >>> from bayes_sota.core.skills import Uniform
-        >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9))
-        >>> law.joint_cdf(0.8999, 2740).round(4)
-        np.float64(0.012)
-        """
-        if self.distribution is None:
-            return self.cdf(x) if t >= self.theta_sota else np.zeros_like(self.cdf(x))
-        sizes = (self.n_test, self.n_classifiers)
-        upper = min(max(t, 0.0), 1.0)
-        part = random_field(
-            self.distribution, *sizes, self.correlation, self.reference_skill, upper
-        )
-        start, values, ceiling = replace(part, reference_count=self.reference_count).tabulate()
-        return replace(self, start=start, values=values, ceiling=ceiling).cdf(x)
-
 
 def maximum_law(
     *,
@@ -171,7 +132,6 @@ def maximum_law(
     reference_skill: float | None = None,
     cap_correlation: bool = False,
     reference_count: int | None = None,
-    rough: bool = False,
 ) -> MaximumLaw:
     r"""Exact law of the best observed score of a field of classifiers.
 
@@ -196,9 +156,6 @@ def maximum_law(
     reference_count : int, optional
         Number of items that the reference classifier got right, where it is known: the law given
         S0 (the paper's fixed y0, Sec. 4.2). Default: S0 is binomial.
-    rough : bool
-        An error of about 1e-6 in the cdf and 1e-9 in the mean instead of 1e-10, several times
-        faster for many different skills: for searches.
 
     Returns
     -------
@@ -227,11 +184,11 @@ def maximum_law(
     n_test = whole_number(n_test, "n_test", TEST_ITEMS)
     skills: FloatArray | SkillDistribution
     if isinstance(skill, SkillDistribution):
-        skills, drawn_from = skill, skill
+        skills = skill
         m = _number_of_classifiers(n_classifiers, None)
         theta_sota = float(np.squeeze(skill.expected_maximum(m)))
     else:
-        skills, drawn_from = _checked_skills(skill), None
+        skills = _checked_skills(skill)
         m = _number_of_classifiers(n_classifiers, skills.size if np.ndim(skill) else None)
         theta_sota = float(skills.max())
     reference = theta_sota if reference_skill is None else float(reference_skill)
@@ -245,10 +202,9 @@ def maximum_law(
     elif skills.size == 1:
         part = Field(skills, np.array([float(m)]), False, n_test, m, *dependence)
     else:
-        part = fixed_field(skills, n_test, *dependence, rough)
-    start, values, _ = replace(part, rough=rough, reference_count=known).tabulate()
-    board = (n_test, m, theta_sota, *dependence)
-    return MaximumLaw(*board, start, values, drawn_from, reference_count=known)
+        part = fixed_field(skills, n_test, *dependence)
+    start, values = replace(part, reference_count=known).tabulate()
+    return MaximumLaw(n_test, m, theta_sota, *dependence, start, values)
 
 
 def resampled_maximum_law(
@@ -291,7 +247,7 @@ def resampled_maximum_law(
     values = _checked_skills(skills)
     reference = float(values.max()) if reference_skill is None else float(reference_skill)
     _check_dependence(values, correlation, reference, cap=True)
-    start, table, _ = resampled_field(values, n_test, m, correlation, reference).tabulate()
+    start, table = resampled_field(values, n_test, m, correlation, reference).tabulate()
     return MaximumLaw(n_test, m, float(values.max()), correlation, reference, start, table)
 
 

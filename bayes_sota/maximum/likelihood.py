@@ -24,7 +24,7 @@ from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.chosen import check_luck_given, chosen_among
+from bayes_sota.maximum.cell_law import CellLaw
 from bayes_sota.maximum.dependence import (
     NOISE,
     SHIFT_REACH,
@@ -34,16 +34,16 @@ from bayes_sota.maximum.dependence import (
     skill_nodes,
     survival_table,
 )
-from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
-from bayes_sota.maximum.walk import (
-    CellLaw,
+from bayes_sota.maximum.fields import (
     Fields,
     FreshTestSet,
-    NormalScores,
     NormalTestSet,
     TestSet,
+    check_luck_given,
+    chosen_among,
 )
+from bayes_sota.maximum.score_laws import NormalScores, score_law
+from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 
 Values = Mapping[str, FloatArray]
 _AT_ONCE = 256  # draws whose arrays fit in the cache
@@ -211,9 +211,8 @@ class NormalScoring:
         self, rng: np.random.Generator, correlation: FloatArray, new_n_test: int | None = None
     ) -> FreshTestSet:
         """With the share of positives, or the standard error per item, of this board."""
-        return NormalTestSet.draw(
-            rng, score_law(self.board).on(new_n_test).normal_scores, correlation
-        )
+        scores = score_law(self.board).on(new_n_test).normal_scores
+        return NormalTestSet(scores, rng.standard_normal(correlation.size), correlation)
 
 
 MaximumScoring = CountScoring | NormalScoring
@@ -533,16 +532,15 @@ class Maxima:
             ``theta_sota``, ``winner_skill``, ``expected_sota``, ``multiplicity_bias``, ``shift``,
             ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
         """
-        field, rho, luck = self.field(values), values["rho"], values.get("submission_luck")
-        columns = []
-        check_luck_given(self.boards, luck)
+        field, rho, columns = self.field(values), values["rho"], []
+        check_luck_given(self.boards, values.get("submission_luck"))
         for board in self.boards:
             numbers, weights = _tries_nodes(board)
             tries = rng.choice(numbers, p=weights, size=rho.size) if numbers.size > 1 else numbers
             tries = np.broadcast_to(tries, rho.shape).astype(np.float64)
             test_set = maximum_scoring(board, self.reference_skill).fresh(rng, rho)
-            if board.has_submissions and luck is not None:
-                test_set = chosen_among(test_set, board, luck, rng)
+            if board.has_submissions:
+                test_set = chosen_among(test_set, board, values["submission_luck"], rng)
             fields = Fields.fresh(rng, test_set, field, tries.astype(np.int64))
             best, holder = fields.draw(rng, winner=winner)
             columns.append(

@@ -36,7 +36,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.chosen import check_luck_given
+from bayes_sota.maximum.fields import check_luck_given
 from bayes_sota.maximum.likelihood import BoardLikelihood, Maxima, board_names, several
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]

@@ -4,7 +4,7 @@ Møllersen & Holsbø (arXiv 2303.07272, Sec. 5.3.2) propose it: simulate boards,
 to the observed maximum. The best skill is a parameter, :math:`\theta_{sota} = F^{-1}(u^{1/m})` with
 u uniform, and so is the common shift, the standardised number of items that the reference
 classifier got right. The simulator draws the other m - 1 skills and all scores
-(``bayes_sota.maximum.walk``). Priors and coordinates are those of ``bayes_sota.maximum.models``.
+(``bayes_sota.maximum.fields``). Priors and coordinates are those of ``bayes_sota.maximum.models``.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,19 +29,17 @@ from bayes_sota.core.priors import (
     UniformTries,
 )
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.chosen import chosen_among
 from bayes_sota.maximum.dependence import reference_nodes
+from bayes_sota.maximum.fields import Fields, FreshTestSet, NormalTestSet, TestSet
 from bayes_sota.maximum.likelihood import Maxima, board_names, score_bounds
 from bayes_sota.maximum.models import (
     beta_shape,
     correlation_variable,
     location_variable,
-    luck_variable,
     spread_variable,
     uniform_ends,
 )
 from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.walk import Fields, FreshTestSet, NormalTestSet, TestSet
 
 
 def build_simulated_maximum(
@@ -75,15 +73,14 @@ def build_simulated_maximum(
     -------
     pm.Model
         Free variables ``level`` (unless the location is known), ``log_spread``, ``rho``, ``u``,
-        ``shift`` (unless rho is zero), ``submission_luck`` (where a best score was chosen among
-        submissions) and ``tries_quantile`` (where the number of classifiers is uncertain);
-        deterministic ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
+        ``shift`` (unless rho is zero) and ``tries_quantile`` (where the number of classifiers is
+        uncertain); deterministic ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
 
     Raises
     ------
     InputError
-        No board, a nonpositive epsilon, a reference skill outside (0, 1), or a prior without a
-        simulator.
+        No board, one whose best score was chosen among submissions, a nonpositive epsilon, a
+        reference skill outside (0, 1), or a prior without a simulator.
 
     Notes
     -----
@@ -93,6 +90,11 @@ def build_simulated_maximum(
     boards = tuple(boards)
     if not boards:
         raise InputError("at least one board is needed, got none")
+    if any(board.has_submissions for board in boards):
+        raise InputError(
+            "simulated classifiers submit once: leave the number of submissions out, or take "
+            'method "exact" or "nuts"'
+        )
     if len(boards) > 1 and any(board.metric != "accuracy" for board in boards):
         raise InputError("several boards are simulated together for accuracies only")
     if not np.all(np.asarray(epsilon) > 0):
@@ -115,8 +117,7 @@ def build_simulated_maximum(
         rho = correlation_variable(priors.correlation)
         independent = priors.correlation.is_fixed and priors.correlation.quantile(0.5) == 0
         shift = 0.0 if independent else pm.Normal("shift", dims=dims)
-        luck = luck_variable(boards, priors)
-        parameters = (best, location, spread, rho, shift, m, *(() if luck is None else (luck,)))
+        parameters = (best, location, spread, rho, shift, m)
         # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
         # variable by its first parameter.
         pm.Simulator(
@@ -213,15 +214,10 @@ class ScoreSimulator:
             if board.metric == "accuracy"
         ]
 
-    def fields(
-        self, i: int, parameters: Sequence[Any], shape: tuple[int, ...], rng: np.random.Generator
-    ) -> Fields:
-        """The fields of the i-th board that theta_sota, location, ..., m of this shape describe.
-
-        Last comes the luck of submissions, where boards have some, for which ``rng`` is needed.
-        """
+    def fields(self, i: int, parameters: Sequence[Any], shape: tuple[int, ...]) -> Fields:
+        """The fields of the i-th board that theta_sota, location, ..., m of this shape describe."""
         flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in parameters)
-        best, location, spread, rho, shift, m, *luck = flat
+        best, location, spread, rho, shift, m = flat
         board = self.maxima.boards[i]
         test_set: FreshTestSet
         if board.metric == "accuracy":
@@ -231,21 +227,19 @@ class ScoreSimulator:
             test_set = TestSet(board.n_test, counts, rho, float(self.references[i]))
         else:
             test_set = NormalTestSet(score_law(board).normal_scores, shift, rho)
-        if board.has_submissions:
-            test_set = chosen_among(test_set, board, luck[0], rng)
         distribution = self.maxima.priors.skill.distribution(location, spread)
         return Fields(test_set, distribution, np.rint(m).astype(np.int64), best)
 
     def __call__(self, rng: np.random.Generator, *parameters: Any) -> Any:
-        """Scores given theta_sota, location, spread, rho, shift, m and luck, then the size."""
+        """Scores given theta_sota, location, spread, rho, shift and m, then the size."""
         *shaped, size = parameters
         shape = np.broadcast_shapes(*(np.shape(value) for value in shaped))
         shape = shape if size is None else tuple(int(length) for length in size)
         if len(self.maxima.boards) == 1:
-            return self.fields(0, shaped, shape, rng).draw(rng, winner=False)[0].reshape(shape)
+            return self.fields(0, shaped, shape).draw(rng, winner=False)[0].reshape(shape)
         shaped = [np.broadcast_to(value, shape) for value in shaped]
         scores = [
-            self.fields(i, [x[..., i] for x in shaped], shape[:-1], rng).draw(rng, winner=False)[0]
+            self.fields(i, [x[..., i] for x in shaped], shape[:-1]).draw(rng, winner=False)[0]
             for i in range(len(self.maxima.boards))
         ]
         return np.stack([x.reshape(shape[:-1]) for x in scores], axis=-1)

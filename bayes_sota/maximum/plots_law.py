@@ -1,13 +1,12 @@
-"""Laws of the best observed score: of accuracies and AUCs, and how they change with what is given.
+"""Laws of the best observed score, of accuracies and AUCs.
 
-Draws laws and their table; ``tests/maximum/test_plots_law.py`` reads the artists back.
+``tests/maximum/test_plots_law.py`` reads the artists back.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from arviz_plots import PlotCollection
 
@@ -16,29 +15,17 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
-    check_columns,
-    log_ticks,
     make_bounds,
     make_collection,
     make_curve,
-    make_ticks,
     rounded,
     title_figure,
 )
-from bayes_sota.core.plots_matrix import Axis, set_axes
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
 _NEGLIGIBLE = 1e-4  # of the highest probability of a law
-_CURVES = {
-    "n_classifiers": "classifiers",
-    "n_test": "test items",
-    "skill": "skill of the best",
-    "correlation": "correlation with reference",
-    "width": "width of uniform skills",
-}
-_COUNTED = ("n_classifiers", "n_test")
 
 
 def plot_maximum_law(
@@ -193,95 +180,3 @@ def _finding_of_law(law: MaximumLaw | AucMaximumLaw, ci_prob: float) -> str:
         f"The best of {who} is expected to score {bias} the best skill\n"
         f"({ci_prob:.0%} of the best scores lie between {low} and {high}: the bar)"
     )
-
-
-def plot_bias(
-    table: pd.DataFrame,
-    *,
-    backend: str | None = None,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw what luck adds to the best score, by everything that it depends on.
-
-    One panel for each column of numbers that moves: bias of the best score (orange) and its
-    standard deviation (blue), on one scale in all panels; dots are what was given. Numbers of
-    classifiers and items are on logarithmic axes.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Of ``bias_table``: columns ``varied``, ``value``, ``bias``, ``sd`` and ``given``.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
-    **pc_kwargs
-        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists in ``viz``: ``bias``, ``sd``, ``given_bias`` and ``given_sd``, each with a variable
-        for every panel, named as in ``varied``; counts are decimal logarithms there.
-
-    Raises
-    ------
-    InputError
-        A column is missing, or something unknown moves.
-
-    Examples
-    --------
-    >>> from bayes_sota.maximum.summary_bias import bias_table
-    >>> table = bias_table(n_test=3000, n_classifiers=1000, skill=0.9)
-    >>> figure = plot_bias(table, backend="none")
-    >>> figure.viz["given_bias"]["n_test"].item()["y"].round(4).tolist()
-    [0.0173]
-    """
-    check_columns(table, ("varied", "value", "bias", "sd", "given"), "the table of biases")
-    names = list(dict.fromkeys(table["varied"]))
-    unknown = [name for name in names if name not in _CURVES]
-    if unknown or not names:
-        raise InputError(f"what moves is one of {', '.join(_CURVES)}, got {unknown or 'nothing'}")
-    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    panels = {name: make_bounds(0.0, 1.0) for name in names}
-    size = (2.4 * len(names) + 0.4, 3.0)
-    collection = make_collection(panels, figsize=size, across=True, **where)
-    top = 1.08 * float(table[["bias", "sd"]].to_numpy(float).max())
-    for name in names:
-        panel, rows = Panel(collection, name), table[table["varied"] == name]
-        _draw_curves(panel, rows.assign(value=_placed(name, rows["value"])))
-        set_axes(panel, _moving_axis(name, rows["value"]), _height_axis(top, name == names[0]))
-    title_figure(
-        collection,
-        "Bias (orange) and standard deviation (blue) of the best score\n"
-        "as one assumption moves; dots: as given",
-    )
-    return collection
-
-
-def _placed(name: str, values: pd.Series) -> pd.Series:
-    """Places on the axis: counts by their decimal logarithms."""
-    return np.log10(values) if name in _COUNTED else values
-
-
-def _draw_curves(panel: Panel, rows: pd.DataFrame) -> None:
-    drawn = rows[rows["given"]]
-    for column, color in (("bias", COLORS["winner_skill"]), ("sd", COLORS["theta_sota"])):
-        panel.line(column, rows["value"].to_numpy(), rows[column].to_numpy(), color)
-        panel.dots(
-            f"given_{column}", drawn["value"].to_numpy(), drawn[column].to_numpy(), color, size=24
-        )
-
-
-def _moving_axis(name: str, values: pd.Series) -> Axis:
-    places = _placed(name, values).to_numpy(float)
-    low, high = float(places.min()), float(places.max())
-    ticks = log_ticks(low, high, 4) if name in _COUNTED else make_ticks(low, high, 4)
-    room = 0.04 * (high - low) or 0.01
-    return Axis(_CURVES[name], low - room, high + room, *ticks, size=8)
-
-
-def _height_axis(top: float, is_first: bool) -> Axis:
-    ticks = make_ticks(0.0, top)
-    return Axis("of the best score" if is_first else "", -0.03 * top, top, *ticks)

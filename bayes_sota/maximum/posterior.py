@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, SKILL, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, SKILL, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_priors
@@ -26,79 +26,18 @@ from bayes_sota.maximum.likelihood import (
     BoardLikelihood,
     FieldDraws,
     Maxima,
-    score_bounds,
     several,
 )
 
 LARGEST_EPSILON = 1 / 4  # of ABC, in posterior standard deviations of theta_sota
 EPSILON_AIM = 1 / 6
 FEWEST_MOVES = 4.0  # of the average particle in the last stage
-_PILOT, _BATCH, _MOST_BOARDS = 400, 50_000, 5_000_000  # draws and boards of plain rejection
 _RHO_NODES = 10
 _POINTS = 1000
 _LEAST_EFFECTIVE = 75.0
 _IMPOSSIBLE = -1e4  # log likelihood of what a table says is impossible
 _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 _TOLERATED = 1e-3  # probability that may rest on what tables leave out
-
-
-def draw_accepted(
-    maxima: Maxima, rng: np.random.Generator, draws: int, epsilon: float | None = None
-) -> tuple[dict[str, FloatArray], FloatArray, float]:
-    """Posterior by plain rejection: the prior's draws whose boards come close to the observed.
-
-    A draw is kept where every simulated best score is at most epsilon from the scores that print
-    as the observed one. Without ``epsilon`` it is a sixth of the posterior standard deviation that
-    boards within a standard error show.
-
-    Returns
-    -------
-    values, epsilon, rate : dict of ndarray, ndarray of shape (boards,), float
-        Draws as of ``Maxima.draw_prior``, and the share of simulated boards that was kept.
-
-    Raises
-    ------
-    InputError
-        So small an epsilon that more than five million boards would be needed.
-    """
-    if epsilon is None:
-        pilot, _ = _accept(maxima, rng, _PILOT, maxima.errors)
-        width = EPSILON_AIM * pilot["theta_sota"].std(axis=0)
-    else:
-        width = np.full(len(maxima.boards), OPEN_SHARE.check(epsilon, "epsilon"))
-    values, rate = _accept(maxima, rng, draws, width)
-    return values, width, rate
-
-
-def _accept(
-    maxima: Maxima, rng: np.random.Generator, draws: int, epsilon: FloatArray
-) -> tuple[dict[str, FloatArray], float]:
-    low, high = np.transpose([score_bounds(board) for board in maxima.boards])
-    kept: list[dict[str, FloatArray]] = []
-    accepted = simulated = 0
-    while accepted < draws:
-        drawn = maxima.draw_prior(rng, _BATCH)
-        best = drawn["observed_maximum"]
-        distance = np.maximum(np.maximum(low - best, best - high), 0.0)
-        close = np.flatnonzero(np.all(distance <= epsilon, axis=1))
-        kept.append({name: value[close] for name, value in drawn.items()})
-        accepted, simulated = accepted + close.size, simulated + _BATCH
-        if draws * simulated > _MOST_BOARDS * max(accepted, 1):
-            _refuse_epsilon(distance, epsilon, accepted, simulated, draws)
-    values = {name: np.concatenate([one[name] for one in kept])[:draws] for name in kept[0]}
-    return values, accepted / simulated
-
-
-def _refuse_epsilon(
-    distance: FloatArray, epsilon: FloatArray, accepted: int, simulated: int, draws: int
-) -> None:
-    """``InputError`` with an epsilon that would do, twice as wide as the smallest."""
-    least = np.quantile(distance.max(axis=1), min(2 * draws / _MOST_BOARDS, 1.0))
-    raise InputError(
-        f"epsilon {epsilon.min():g} accepts {accepted:,} of {simulated:,} simulated boards, too "
-        f"few for {draws:,} draws: take {float(least):.2g} or more, fewer draws, or leave "
-        "rejection out"
-    )
 
 
 def log_priors(priors: MaximumPriors, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:

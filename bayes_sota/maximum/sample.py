@@ -7,7 +7,6 @@ the observed maxima are best scores of fresh boards of the same size. ``complete
 any trace of the model of ``build_model``, extended or not (``tests/maximum/test_complete.py``).
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.auc.estimate import Correlation
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
@@ -36,8 +34,7 @@ from bayes_sota.core.sample import (
     without_checks,
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import (
     BOARD_VARIABLES,
     Maxima,
@@ -49,11 +46,9 @@ from bayes_sota.maximum.likelihood import (
 from bayes_sota.maximum.posterior import (
     FEWEST_MOVES,
     LARGEST_EPSILON,
-    draw_accepted,
     log_priors,
     sota_posterior,
 )
-from bayes_sota.maximum.shrinkage import Criterion
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -207,65 +202,6 @@ class Request(Maxima):
             "typical_tries": board.typical_tries,
             "reference_skill": default_reference_skill(board, self.reference_skill),
         }
-
-
-def estimate_point(
-    board: BestScore | Outcomes,
-    method: str,
-    *,
-    n_classes: int | None = None,
-    criterion: Criterion | None = None,
-    correlation: Correlation | None = None,
-    fixed_field: bool = False,
-) -> xr.DataTree:
-    """Shrink or crop the scores of a board.
-
-    Parameters
-    ----------
-    board : BestScore, Responses or ItemScores
-        With all scores; accuracies, or AUCs for shrinking.
-    method : {"shrink", "crop"}
-    n_classes : int, optional
-        Classes of the task; needed for accuracies, whose chance is one over it.
-    criterion : {"expected", "upper"}, optional
-    correlation : float or (float, float), optional
-        rho; default 0.6 for accuracies as in the paper, 0 for AUCs, of which a pair is that among
-        positives and among negatives.
-    fixed_field : bool
-        Whether every entry takes part once, of shrinking.
-
-    Returns
-    -------
-    xarray.DataTree
-        Group ``point_estimate``: numbers, and no invented draws.
-    """
-    from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
-
-    shown = board if isinstance(board, BestScore) else board.leaderboard()
-    how: dict[str, Any] = {"criterion": criterion or "expected"}
-    if correlation is not None:
-        how["correlation"] = correlation
-    if method == "shrink":
-        how["fixed_field"] = fixed_field
-    else:
-        refuse_unused(f'method "{method}"', {"fixed_field": fixed_field})
-    if not isinstance(shown, Leaderboard):
-        raise InputError(f'method "{method}" takes all scores of a board')
-    if shown.metric == "auc":
-        if method != "shrink" or n_classes is not None:
-            raise InputError('AUCs take method "shrink", towards 1/2: no n_classes')
-        sizes: dict[str, Any] = {"n_positive": shown.n_positive, "n_negative": shown.n_negative}
-        sizes["spread_ratio"] = shown.spread_ratio
-        return shrink_aucs(shown.scores, **sizes, **how).to_datatree()
-    if shown.metric != "accuracy":
-        raise InputError("shrinking and cropping are for accuracies and AUCs")
-    if n_classes is None or n_classes < 2:
-        raise InputError(
-            f"n_classes is the number of classes of the task, at least 2, got {n_classes}: scores "
-            "shrink towards chance, one over it"
-        )
-    estimate = shrink_scores if method == "shrink" else crop_scores
-    return estimate(shown.scores, n_test=shown.n_test, chance=1 / n_classes, **how).to_datatree()
 
 
 def sample_exact(
@@ -494,7 +430,6 @@ def sample_abc(
     *,
     cores: int | None = None,
     epsilon: float | None = None,
-    rejection: bool = False,
     progressbar: bool = False,
     **settings: Any,
 ) -> xr.DataTree:
@@ -506,10 +441,6 @@ def sample_abc(
     standard deviation of ``theta_sota`` (1.4 % wider) that a short pilot run finds, until a pilot
     confirms that it is at most a quarter. ``settings`` as in ``Request``; several ``boards``
     share location, spread and rho. The same seed gives the same draws whatever ``cores`` is.
-
-    ``rejection`` is plain rejection instead of sequential Monte Carlo: boards are simulated from
-    the prior, and those kept, independent draws, whose best score is at most epsilon from the
-    observed one (a uniform kernel); without ``epsilon`` it is chosen as above.
 
     Returns
     -------
@@ -523,54 +454,30 @@ def sample_abc(
     Raises
     ------
     InputError
-        An epsilon that is not in (0, 1), or so small that hardly any board is accepted.
+        An epsilon that is not in (0, 1), or a best score that was chosen among submissions.
     """
+    from bayes_sota.maximum.sample_smc import simulate_posterior
+
     request = Request(boards, priors, **settings)
     if request.draws < 10:
         raise InputError(f"at least 10 draws are needed, got {request.draws}")
     if epsilon is not None:
         OPEN_SHARE.check(epsilon, "epsilon")
-    if rejection:
-        refuse_unused("plain rejection, which needs one process", {"cores": cores})
-        simulated, stats, attributes = _rejected(request, epsilon)
-    else:
-        from bayes_sota.maximum.sample_smc import simulate_posterior
-
-        simulated, stats, attributes = simulate_posterior(
-            request,
-            request.seeded[0],
-            draws=request.draws,
-            chains=request.chains,
-            cores=cores,
-            epsilon=epsilon,
-            progressbar=progressbar,
-        )
+    simulated, stats, attributes = simulate_posterior(
+        request,
+        request.seeded[0],
+        draws=request.draws,
+        chains=request.chains,
+        cores=cores,
+        epsilon=epsilon,
+        progressbar=progressbar,
+    )
     behind, log_likelihood = request.draw_fields(simulated, request.seeded[0], request.new_n_test)
     values = {name: simulated[name] for name in request.parameters} | behind | simulated
     values["multiplicity_bias"] = np.array([b.maximum for b in boards]) - values["theta_sota"]
     groups = request.draw_from_laws(values, log_likelihood) | {"sample_stats": stats}
-    attributes |= {
-        "diagnostics_reasons": _reasons(attributes),
-        "draws_are_independent": int(rejection),
-    }
+    attributes |= {"diagnostics_reasons": _reasons(attributes), "draws_are_independent": 0}
     return request.tree(groups, request.describe("abc", attributes))
-
-
-def _rejected(
-    request: Request, epsilon: float | None
-) -> tuple[dict[str, FloatArray], xr.Dataset, dict[str, Any]]:
-    """What ``simulate_posterior`` gives, by plain rejection."""
-    count = request.chains * request.draws
-    values, width, rate = draw_accepted(request, request.seeded[0], count, epsilon)
-    names = (*request.parameters, "theta_sota", "winner_skill", "shift", "n_classifiers")
-    stats = xr.Dataset({"accept_rate": (("chain", "stage"), np.full((request.chains, 1), rate))})
-    attributes = {
-        "epsilon": width.tolist() if width.size > 1 else float(width[0]),
-        "epsilon_ratio": float(np.max(width / values["theta_sota"].std(axis=0))),
-        "epsilon_schedule": json.dumps([width.tolist()]),
-        "winner_unaccepted": 0.0,
-    }
-    return {name: values[name] for name in names}, stats, attributes
 
 
 def _reasons(attributes: dict[str, Any]) -> str:
@@ -578,7 +485,7 @@ def _reasons(attributes: dict[str, Any]) -> str:
     ratio, share = attributes["epsilon_ratio"], attributes["winner_unaccepted"]
     if ratio > LARGEST_EPSILON:
         reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
-    if (moves := attributes.get("moves", FEWEST_MOVES)) < FEWEST_MOVES:
+    if (moves := attributes["moves"]) < FEWEST_MOVES:
         reasons.append(
             f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
             "raise it, or leave it out"

@@ -33,15 +33,7 @@ from bayes_sota.maximum.posterior import EPSILON_AIM, LARGEST_EPSILON
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
 _PILOT_DRAWS, _PILOTS = 400, 8
 _ATTEMPTS = 100_000
-_PARAMETERS = (
-    "theta_sota",
-    "location",
-    "spread",
-    "rho",
-    "shift",
-    "n_classifiers",
-    "submission_luck",
-)
+_PARAMETERS = ("theta_sota", "location", "spread", "rho", "shift", "n_classifiers")
 
 
 def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
@@ -313,16 +305,15 @@ def _draw_winners(
 ) -> tuple[FloatArray, float]:
     """Winners' skills, (D, B), and the share of draws without an accepted simulation."""
     rng, shape = np.random.default_rng(seed), posterior["location"].shape
-    winners, attempts = [], []
+    winners, accepted = [], []
     for i, board in enumerate(simulator.maxima.boards):
         values = {"shift": np.zeros(shape), "n_classifiers": np.full(shape, board.typical_tries)}
         values |= {name: v[:, i] if v.ndim > 1 else v for name, v in posterior.items()}
-        arguments = [values[name] for name in _PARAMETERS if name in values]
-        fields = simulator.fields(i, arguments, shape, rng)
-        winner, needed = fields.draw_winner(rng, score_bounds(board), epsilon[i], _ATTEMPTS)
+        fields = simulator.fields(i, [values[name] for name in _PARAMETERS], shape)
+        winner, some = fields.draw_winner(rng, score_bounds(board), epsilon[i], _ATTEMPTS)
         winners.append(winner)
-        attempts.append(needed)
-    return np.stack(winners, axis=1), float(np.mean(np.array(attempts) < 0))
+        accepted.append(some)
+    return np.stack(winners, axis=1), 1 - float(np.mean(accepted))
 
 
 def _padded_stats(sampled: xr.DataTree) -> xr.Dataset:

@@ -25,6 +25,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, log_ndtr, ndtr, ndtri
 
 from bayes_sota.auc.estimate import auc_std
@@ -35,13 +36,54 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import SpreadRatio
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
-from bayes_sota.maximum.walk import GaussianScores, NormalScores
 
 Dispersion = float | FloatArray
 _TINY = 1e-300
 _BELOW, _ABOVE = 16.0, 6.0  # standard errors around the best AUC that the tables cover
 _STEP = 0.25  # of log odds
 _NARROW = 1e-3  # standard errors that a score in full precision stands for
+
+
+@dataclass(frozen=True)
+class GaussianScores:
+    """Normal scores with one standard error, whatever the skill.
+
+    Examples
+    --------
+    >>> float(GaussianScores(0.01).normal_score(0.92, 0.9).round(9))
+    2.0
+    """
+
+    error: float
+
+    @property
+    def largest(self) -> float:
+        """The error is the same everywhere."""
+        return 1.0
+
+    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
+        """Distance in standard errors."""
+        return (np.asarray(estimate, np.float64) - np.asarray(skill)) / self.error
+
+    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
+        """Skill plus an error."""
+        return np.asarray(skill) + self.error * np.asarray(normal, np.float64)
+
+    def stabilized(self, skill: ArrayLike) -> FloatArray:
+        """Skill in standard errors."""
+        return np.asarray(skill, np.float64) / self.error
+
+    def from_stabilized(self, t: ArrayLike) -> FloatArray:
+        """Skill."""
+        return np.asarray(t, np.float64) * self.error
+
+    def standard_error(self, skill: ArrayLike) -> FloatArray:
+        """The same everywhere."""
+        return np.full(np.shape(skill), self.error)
+
+
+NormalScores = GaussianScores | AucScores
+"""A score and a skill make a number that is standard normal whatever the skill is."""
 
 
 @dataclass(frozen=True, eq=False)

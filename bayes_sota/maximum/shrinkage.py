@@ -16,9 +16,7 @@ exact (``resampled_maximum_law``) and a root finder does the rest. The best entr
 one, no weight solves the equation, and there is no multiplicity to correct (the paper's cassava
 leaf disease).
 
-``fixed_field=True`` asks another question: every entry takes part once. By Jensen's inequality the
-expected maximum is then never below the observed one at ``w = 1``, so there is always a root; an
-excess within 2 % of the winner's standard error counts as none.
+An excess within 2 % of the winner's standard error counts as none.
 ``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
 """
 
@@ -28,12 +26,10 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import betaincinv
 
-from bayes_sota.auc.estimate import Correlation, both_classes
 from bayes_sota.auc.laws import AucMaximumLaw, auc_law
 from bayes_sota.auc.scores import AucField
 from bayes_sota.core.arguments import (
@@ -41,21 +37,18 @@ from bayes_sota.core.arguments import (
     COUNT,
     OPEN_SHARE,
     check_choice,
-    generator_of,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import SpreadRatio, checked_ratio
-from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
-from bayes_sota.maximum.law import MaximumLaw, maximum_law, resampled_maximum_law
+from bayes_sota.maximum.dependence import feasible_skills
+from bayes_sota.maximum.law import MaximumLaw, resampled_maximum_law
 
 Criterion = Literal["expected", "upper"]
 AnyLaw = MaximumLaw | AucMaximumLaw
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT = 1e-3
 _WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
-_NUMBERS = ("weight", "threshold", "expected_maximum", "excess", "correlation", "n_above_sota")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,7 +66,7 @@ class FieldEstimate:
     threshold : float or None
         Highest score that remains; None for shrinking.
     law : MaximumLaw
-        Law of the best score of that field; its cdf has an error of about 1e-6 (``rough``).
+        Law of the best score of that field.
     ci_prob : float
         Probability of the intervals.
     observed_maximum : float
@@ -83,8 +76,6 @@ class FieldEstimate:
         Whether there is a multiplicity to correct.
     reason : str
         Why not; empty if there is.
-    fixed_field : bool
-        Whether every entry takes part once, instead of as many skills drawn with replacement.
     scores : ndarray, shape (m,)
         The scores that were used: those above chance.
     n_below_chance, n_infeasible : int
@@ -92,16 +83,11 @@ class FieldEstimate:
         cannot have the correlation (Eq. 8).
     chance : float
         ``c``.
-    correlation : float or (float, float)
-        rho with the reference classifier, whose skill is the estimate; of AUCs that of the scores,
-        of both classes or of positives and of negatives.
+    correlation : float
+        rho with the reference classifier, whose skill is the estimate; of AUCs that of the scores.
     n_test : int
     single : (float, float)
         Interval of the observed maximum were it the only classifier.
-    n_positive : int or None
-        Positive test items of AUCs; None for accuracies.
-    spread_ratio : float or (float, float)
-        Of AUCs.
     """
 
     method: str
@@ -115,43 +101,13 @@ class FieldEstimate:
     excess: float
     multiplicity: bool
     reason: str
-    fixed_field: bool = False
     scores: FloatArray = field(repr=False)
     n_below_chance: int
     n_infeasible: int = 0
     chance: float
-    correlation: Correlation
+    correlation: float
     n_test: int
     single: tuple[float, float]
-    n_positive: int | None = None
-    spread_ratio: SpreadRatio = 1.0
-
-    @property
-    def skills(self) -> FloatArray:
-        """Skills of the shrunk or cropped field, of the entries that can have the correlation."""
-        if self.threshold is not None:
-            feasible = _feasible(self.scores, self.correlation, self.threshold)
-            return self.scores[feasible & (self.scores <= self.threshold)]
-        assert self.weight is not None
-        skills = self.weight * self.scores + (1 - self.weight) * self.chance
-        return skills if self.n_positive else skills[_feasible(skills, self.correlation)]
-
-    def realise(self, random_seed: int | np.random.Generator | None = None) -> FloatArray:
-        """Scores of one board that such a field may have made, all on the same items.
-
-        The best of many boards follows ``law``: skills are drawn with replacement, or every one
-        takes part once (``fixed_field``).
-        """
-        rng, skills = generator_of(random_seed), self.skills
-        if not self.fixed_field:
-            skills = rng.choice(skills, self.law.n_classifiers)
-        if self.n_positive:
-            sizes = self.n_positive, self.n_test - self.n_positive
-            field = AucField.of(self.observed_maximum, *sizes, self.correlation, self.spread_ratio)
-            return field.realise(skills, rng)
-        a, b = conditional_probabilities(skills, self.correlation, self.estimate)
-        right = rng.binomial(self.n_test, self.estimate)
-        return (rng.binomial(right, a) + rng.binomial(self.n_test - right, b)) / self.n_test
 
     @property
     def expected_maximum(self) -> float:
@@ -173,68 +129,6 @@ class FieldEstimate:
         """Number of entries, the best among them, above the lower end of ``single``."""
         return int(np.sum(self.scores > self.single[0]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python objects, with the keys of ``bayes-sota sota --method shrink --json``."""
-        own = "weight" if self.method == "shrink" else "threshold"
-        plain = (
-            "excess",
-            "multiplicity",
-            "reason",
-            "fixed_field",
-            "n_below_chance",
-            "n_infeasible",
-            "chance",
-            "correlation",
-        )
-        return {
-            "method": self.method,
-            "criterion": self.criterion,
-            "n_test": self.n_test,
-            "n_classifiers": int(self.scores.size),
-            "observed_maximum": self.observed_maximum,
-            "theta_sota": {"estimate": self.estimate},
-            own: getattr(self, own),
-            "expected_maximum": self.expected_maximum,
-            "interval": list(self.interval),
-            "bias": self.observed_maximum - self.estimate,
-            "n_above_sota": self.n_above(),
-            "n_above_sota_rounded": self.n_above(4),
-            "single_interval": list(self.single),
-            "n_above_single_interval": self.n_above_single,
-            **{name: getattr(self, name) for name in plain},
-            "prob": self.ci_prob,
-        }
-
-    def to_datatree(self) -> xr.DataTree:
-        """The estimate in the group ``point_estimate``: numbers, and no invented draws."""
-        values = self.to_dict()
-        numbers: dict[str, Any] = {
-            "theta_sota": self.estimate,
-            **{name: values[name] for name in _NUMBERS if values.get(name) is not None},
-        }
-        if isinstance(self.correlation, tuple):
-            numbers["correlation"] = ("class", np.array(self.correlation))
-        low, high = self.interval
-        group = xr.Dataset({**numbers, "interval_lower": low, "interval_upper": high})
-        observed = {"observed_maximum": self.observed_maximum}
-        facts = {"n_test": self.n_test, "n_classifiers": self.scores.size}
-        groups = {
-            "point_estimate": group,
-            "observed_data": xr.Dataset({"score": ("classifier", self.scores), **observed}),
-            "constant_data": xr.Dataset({**facts, "chance": self.chance}),
-        }
-        tree = xr.DataTree.from_dict(groups)
-        tree.attrs.update(
-            schema_version=SCHEMA_VERSION,
-            method=self.method,
-            criterion=self.criterion,
-            multiplicity=int(self.multiplicity),
-            reason=self.reason,
-            ci_prob=self.ci_prob,
-            fixed_field=int(self.fixed_field),
-        )
-        return tree
-
 
 def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[float, float]:
     """Clopper-Pearson interval of one accuracy, as the paper has it.
@@ -250,26 +144,21 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
     return float(low), float(high)
 
 
-def field_law(
-    skills: FloatArray, *, n_test: int, correlation: float, fixed_field: bool = False
-) -> MaximumLaw:
-    """Law of the best score of a field of these skills, of those that pass Eq. 8.
+def field_law(skills: FloatArray, *, n_test: int, correlation: float) -> MaximumLaw:
+    """Law of the best score of a field drawn from these skills, from those that pass Eq. 8.
 
-    As many are drawn with replacement, or every one takes part once; theta0 is the best.
+    As many are drawn with replacement; theta0 is the best.
 
     Examples
     --------
     >>> skills = np.array([0.88, 0.89, 0.9])
     >>> round(field_law(skills, n_test=3000, correlation=0.6).mean(), 4)
     0.898
-    >>> round(field_law(skills, n_test=3000, correlation=0.6, fixed_field=True).mean(), 4)
-    0.9002
     """
     feasible = skills[_feasible(skills, correlation)]
-    sizes: dict[str, Any] = {"n_test": n_test, "correlation": correlation}
-    if fixed_field:
-        return maximum_law(skill=feasible, rough=True, **sizes)
-    return resampled_maximum_law(feasible, n_classifiers=feasible.size, **sizes)
+    return resampled_maximum_law(
+        feasible, n_test=n_test, n_classifiers=feasible.size, correlation=correlation
+    )
 
 
 def shrink_scores(
@@ -280,7 +169,6 @@ def shrink_scores(
     correlation: float = 0.6,
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
-    fixed_field: bool = False,
 ) -> FieldEstimate:
     r"""Best skill after shrinking all scores until their best would be the observed one (Eq. 9).
 
@@ -301,9 +189,6 @@ def shrink_scores(
         of weights; the lower end is taken, ``P(best score >= observed) = (1 - ci_prob) / 2``.
     ci_prob : float
         Probability of the interval.
-    fixed_field : bool
-        Whether every entry takes part once. Default: skills are drawn from the shrunk scores with
-        replacement, as many as can have the correlation, as in the paper.
 
     Returns
     -------
@@ -331,12 +216,11 @@ def shrink_scores(
 
     def law_at(weight: float) -> MaximumLaw:
         skills = weight * kept + (1 - weight) * chance
-        return field_law(skills, n_test=n_test, correlation=correlation, fixed_field=fixed_field)
+        return field_law(skills, n_test=n_test, correlation=correlation)
 
     # the limit is to be the observed score, not the one below
     excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
     fitted = _shrunk(law_at, excess_of, board)
-    fitted |= {"fixed_field": fixed_field}
     return _estimate_accuracy(board | fitted, kept.size - fitted["law"].n_classifiers)
 
 
@@ -345,11 +229,10 @@ def shrink_aucs(
     *,
     n_positive: int,
     n_negative: int,
-    correlation: Correlation = 0.0,
+    correlation: float = 0.0,
     spread_ratio: SpreadRatio = 1.0,
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
-    fixed_field: bool = False,
 ) -> FieldEstimate:
     """Best AUC after shrinking all AUCs towards 1/2 until their best would be the observed one.
 
@@ -362,12 +245,11 @@ def shrink_aucs(
         Observed AUCs; those of 1/2 or less are left out.
     n_positive, n_negative : int
         Test items of each class.
-    correlation : float or (float, float)
-        rho of each classifier's scores with a reference score that every item has; of both classes,
-        or of positives and of negatives.
+    correlation : float
+        rho of each classifier's scores with a reference score that every item has.
     spread_ratio : float or (float, float)
         As of ``bayes_sota.auc.auc_maximum_law``.
-    criterion, ci_prob, fixed_field
+    criterion, ci_prob
         As in ``shrink_scores``.
 
     Returns
@@ -391,15 +273,13 @@ def shrink_aucs(
     values, copies = np.unique(kept, return_counts=True)
     ratio = checked_ratio(spread_ratio)
     field = AucField.of(best, n_positive, n_negative, correlation, ratio)
-    law_of = field.fixed if fixed_field else field.resampled
 
     def law_at(weight: float) -> AucMaximumLaw:
-        levels, below = law_of(weight * values + (1 - weight) / 2, copies.astype(float))
+        levels, below = field.resampled(weight * values + (1 - weight) / 2, copies.astype(float))
         top = weight * best + (1 - weight) / 2
         return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
     fitted = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
-    fitted |= {"fixed_field": fixed_field, "n_positive": n_positive, "spread_ratio": ratio}
     law = auc_law(best, n_positive, n_negative, ratio)
     return _estimate(board | fitted, law.std(), law.interval(ci_prob))
 
@@ -469,7 +349,7 @@ def _observed(
     scores: ArrayLike,
     n_test: int,
     chance: float,
-    correlation: Correlation,
+    correlation: float,
     criterion: str,
     ci_prob: float,
 ) -> dict[str, Any]:
@@ -481,8 +361,7 @@ def _observed(
         raise InputError("scores must be accuracies in [0, 1]")
     COUNT.check(n_test, "n_test")
     CORRELATION.check(chance, "chance")
-    for rho in both_classes(correlation):
-        CORRELATION.check(rho, "correlation")
+    CORRELATION.check(correlation, "correlation")
     check_choice("criterion", criterion, Criterion)
     OPEN_SHARE.check(ci_prob, "ci_prob")
     kept = values[values > chance]
@@ -543,7 +422,7 @@ def _estimate_accuracy(fitted: dict[str, Any], n_infeasible: int) -> FieldEstima
     return _estimate(fitted, error, single, n_infeasible)
 
 
-def _feasible(skills: FloatArray, correlation: Any, reference: float | None = None) -> Any:
+def _feasible(skills: FloatArray, correlation: float, reference: float | None = None) -> Any:
     """Which skills can have the correlation with the reference, by default the best (Eq. 8)."""
     if correlation == 0:
         return np.ones(skills.size, bool)

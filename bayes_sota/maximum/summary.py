@@ -7,7 +7,7 @@ from typing import Any
 
 from bayes_sota.core.summary import numbers_report
 from bayes_sota.core.tables import SOFTWARE, Report
-from bayes_sota.core.text import chance, counted, decimals_for
+from bayes_sota.core.text import counted, decimals_for
 
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
@@ -22,7 +22,7 @@ def describe_maximum(content: dict[str, Any]) -> Report:
         ends of a uniform distribution.
     """
     best = f"expected best score of {counted(content['n_classifiers'], 'classifier')}"
-    rho = class_rho(content["correlation"])
+    rho = f"{content['correlation']:g}"
     ends = "{:.6f} to {:.6f}".format(*content["interval"])
 
     def row(name: str, key: str, form: str = ".6f") -> tuple[str, Any, str]:
@@ -36,9 +36,6 @@ def describe_maximum(content: dict[str, Any]) -> Report:
         ("correlation with the reference classifier (rho)", rho, rho),
         row("multiplicity bias", "bias", "+.6f"),
     ]
-    if reached := content.get("p_at_least"):
-        name, p = f"P(best score is at least {reached['score']:g})", reached["probability"]
-        rows.append((name, p, chance(p)))
     return numbers_report(
         rows,
         content=content,
@@ -72,16 +69,11 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         f"{best} ({content['prob']:.0%} interval {low} to {high}).",
         f"That is {bias} above the skill of the best classifier, {sota}, by luck alone.",
     ]
-    if reached := content.get("p_at_least"):
-        said.append(
-            f"The best score is at least {reached['score']:g} with probability "
-            f"{chance(reached['probability'])}."
-        )
     if auc and content["spread_ratio"] != 1:
         said.append(spread_in_words(content["spread_ratio"]))
     if content["correlation"]:
         of = "scores with a reference score" if auc else "classifiers with a reference classifier"
-        said.append(f"The correlation of the {of} (rho) is {class_rho(content['correlation'])}.")
+        said.append(f"The correlation of the {of} (rho) is {content['correlation']:g}.")
     return said
 
 
@@ -93,10 +85,3 @@ def spread_in_words(ratio: float | tuple[float, float]) -> str:
             f"of negatives, between {ratio[0]:g} and {ratio[1]:g} for 95 % of them."
         )
     return f"The scores of positives are spread {ratio:g} times as wide as those of negatives."
-
-
-def class_rho(correlation: float | tuple[float, float]) -> str:
-    """One rho, or that of both classes."""
-    if isinstance(correlation, tuple):
-        return f"{correlation[0]:g} among positives and {correlation[1]:g} among negatives"
-    return f"{correlation:g}"

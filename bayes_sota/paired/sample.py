@@ -42,7 +42,6 @@ from bayes_sota.leaderboard.sample_estimate import estimate_sota as estimate_boa
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.specification import Model, chosen_model
 from bayes_sota.leaderboard.submissions import check_luck
-from bayes_sota.maximum.shrinkage import Criterion
 from bayes_sota.paired.hyperparameters import (
     Draws,
     draw_prior,
@@ -220,10 +219,6 @@ def estimate_sota(
     new_n_test: int | None = None,
     learn_rho: bool = False,
     groups: Groups = "all",
-    n_classes: int | None = None,
-    criterion: Criterion | None = None,
-    correlation: float | None = None,
-    fixed_field: bool = False,
     epsilon: float | None = None,
     rejection: bool = False,
     cores: int | None = None,

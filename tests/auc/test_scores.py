@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from bayes_sota.auc.estimate import auc_estimate_correlation, auc_std
-from bayes_sota.auc.laws import auc_law, auc_maximum_law
+from bayes_sota.auc.laws import auc_law
 from bayes_sota.auc.scores import AucScores
 
 SMALL = [(51, 2949), (500, 500), (10, 100)]
@@ -52,32 +52,6 @@ def test_perfect_estimates_are_beyond_every_normal_score() -> None:
     assert scores.normal_score(1.0, 0.95) == np.inf
     assert scores.normal_score(0.0, 0.95) == -np.inf
     assert float(scores.estimate(9.0, 0.99)) <= 1.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("auc", "a", "b", "m", "rho", "tolerance"),
-    [
-        pytest.param(0.9, 51, 2949, 1000, 0.6, 0.03, marks=pytest.mark.slow),
-        pytest.param(0.75, 100, 400, 300, 0.8, 0.03, marks=pytest.mark.slow),
-        (0.95, 10, 100, 100, 0.8, 0.08),  # tiny classes
-    ],
-)
-def test_one_factor_follows_the_law_given_reference_scores(
-    auc: float, a: int, b: int, m: int, rho: float, tolerance: float
-) -> None:
-    """Expected maximum to a few hundredths of a standard error."""
-    law = auc_maximum_law(auc, n_positive=a, n_negative=b, n_classifiers=m, correlation=rho)
-    shared = float(auc_estimate_correlation(auc, a, b, rho))
-    scores = AucScores.of(a, b, auc, auc)
-    x = np.linspace(auc - 0.1, 1.0, 3000)
-    g = scores.normal_score(x, auc)
-    z, below = np.linspace(-7, 7, 281), np.zeros(x.size)
-    weights = np.exp(-0.5 * z**2) / np.sum(np.exp(-0.5 * z**2))
-    for place, weight in zip(z, weights, strict=True):
-        below += weight * ndtr((g - shared * place) / np.sqrt(1 - shared**2)) ** m
-    mean = x[-1] - np.trapezoid(below, x)
-    assert abs(mean - law.mean()) < tolerance * float(auc_std(auc, a, b))
 
 
 @pytest.mark.slow

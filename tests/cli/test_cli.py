@@ -101,22 +101,6 @@ def test_the_figure_of_a_law_has_the_printed_numbers(capsys, monkeypatch, comman
     marks = {name: kept[0].viz[name]["pmf"].item() for name in ("expected_maximum", "interval")}
     assert list(marks["expected_maximum"].get_xdata()) == [printed["expected_maximum"]] * 2
     assert list(marks["interval"].get_xdata()) == printed["interval"]
-    bias = run_json(capsys, *command, "--figure-kind", "bias", "--figure", "bias.png")["bias"]
-    places, heights = kept[1].viz["given_bias"]["n_test"].item().get_offsets().T
-    assert (10 ** places[0], heights[0]) == pytest.approx((300, bias))
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ((*LAW, "--figure-kind", "bias"), "--figure-kind needs --figure FILE or --report FILE"),
-        ((*LAW, "--figure-kind", "roc", "--figure", "x.png"), "roc is for --metric auc"),
-    ],
-)
-def test_figures_that_there_are_not(capsys, command, message) -> None:
-    code, out, error = run(capsys, *command)
-    assert (code, out) == (2, "")
-    assert message in error
 
 
 def test_sota_has_the_keys_of_the_interface(capsys: pytest.CaptureFixture[str]) -> None:

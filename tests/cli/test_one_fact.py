@@ -25,8 +25,7 @@ from bayes_sota.core.sample import read_result
 from bayes_sota.data.examples import load_responses_example
 
 COMMANDS: dict[str, str] = {
-    "maximum": "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6 "
-    "--at-least 0.92",
+    "maximum": "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
     "maximum of a range": "maximum --n-test 500 --classifiers 50 --uniform 0.7 0.9",
     "maximum auc": "maximum --metric auc --n-test 500 --n-positive 60 --classifiers 50 --theta 0.9",
     "sota of a maximum": "sota --maximum 0.98 --n-test 200 --classifiers 50 --draws 250 --seed 3 "

@@ -106,12 +106,12 @@ SLOW = (
 # values that are tried on every input; several where one could be what is taken anyway
 VALUES: dict[str, tuple[str, ...]] = {
     "--above": ("0.9",), "--accuracy": ("0.91 0.87",), "--assurance": ("0.6",),
-    "--at-least": ("0.9",), "--average": ("items",), "--best-of": ("3",),
+    "--average": ("items",), "--best-of": ("3",),
     "--boards": ("2",), "--chains": ("3",), "--classifiers": ("25", "20:300"),
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--cost-per-item": ("3",), "--cost-per-run": ("2",),
     "--correlation": ("0.4", "0.45"), "--decimals": ("5", "3"),
-    "--class-correlation": ("0.3 0.5",), "--domain": ("tabular",), "--epsilon": ("0.01",),
+    "--domain": ("tabular",), "--epsilon": ("0.01",),
     "--draws": ("6000", "70"), "--drop-above": ("0.89",), "--gap": ("0.03",),
     "--group-column": ("data",), "--item-column": ("item", "a"),
     "--label-column": ("gold", "a"), "--leave-out": ("x", "a"), "--level": ("0.2",),

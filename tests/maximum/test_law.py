@@ -210,44 +210,6 @@ def test_dependent_and_different_classifiers_against_simulation_item_by_item():
     assert np.max(np.abs(simulated - independence) / np.maximum(error, 1e-6)) > 10
 
 
-def test_joint_law_of_best_skill_and_best_score_against_simulation():
-    n, m, rho, theta0, repetitions = 60, 6, 0.6, 0.85, 200_000
-    field = Uniform(0.75, 0.9)
-    law = maximum_law(
-        n_test=n, n_classifiers=m, skill=field, correlation=rho, reference_skill=theta0
-    )
-    rng = np.random.default_rng(7)
-    theta = rng.uniform(0.75, 0.9, (repetitions, m))
-    sd, odds = np.sqrt(theta * (1 - theta)), theta0 / (1 - theta0)
-    s0 = rng.binomial(n, theta0, (repetitions, 1))
-    counts = rng.binomial(s0, theta + rho * sd / np.sqrt(odds))
-    counts += rng.binomial(n - s0, theta - rho * sd * np.sqrt(odds))
-    best, skill = counts.max(axis=1), theta.max(axis=1)
-    x = np.arange(46, 61)
-    for t in (0.85, 0.88, 0.895):
-        exact = law.joint_cdf(t, x)
-        simulated = ((skill <= t)[:, None] & (best[:, None] <= x)).mean(axis=0)
-        error = np.sqrt(exact * (1 - exact) / repetitions)
-        assert np.all(np.abs(simulated - exact) <= 4.5 * error + 1e-12)
-
-
-@pytest.mark.parametrize("distribution", [PAPER_FIELD, LogitNormal(2.0, 0.4), Beta(30.0, 4.0)])
-@pytest.mark.parametrize("rho", [0.0, 0.6])
-def test_margins_of_the_joint_law(distribution, rho):
-    law = maximum_law(
-        n_test=300, n_classifiers=20, skill=distribution, correlation=rho, cap_correlation=True
-    )
-    x = np.arange(301)
-    for top in (1.0, 2.0):
-        np.testing.assert_allclose(law.joint_cdf(top, x), law.cdf(x), rtol=0, atol=1e-12)
-    for t in distribution.skill(distribution.isf(np.array([0.3, 0.05, 1e-3]))):
-        best = (1 - distribution.sf(distribution.from_skill(t))) ** 20
-        assert law.joint_cdf(t, 300) == pytest.approx(best, abs=1e-12)
-        assert np.diff(law.joint_cdf(t, x)).min() >= 0
-    for bottom in (0.0, -1.0):
-        assert np.all(law.joint_cdf(bottom, x) == 0)
-
-
 def test_a_known_reference_count_is_one_term_of_the_sum(independent):
     n, m, x = 40, 100, np.arange(41)
     weights = independent.binomial_pmf(n, np.longdouble(0.9))
@@ -390,11 +352,3 @@ def test_skills_drawn_with_replacement(rho: float) -> None:
         expected += weight * np.minimum(np.cumsum(np.mean(pmf, axis=0)), 1.0) ** m
     np.testing.assert_allclose(law.cdf(x), expected, atol=1e-10)
     assert law.theta_sota == 0.9
-
-
-def test_a_rough_law_is_close() -> None:
-    skills = 0.8 + 0.1 * np.random.default_rng(0).beta(5, 2, 150)
-    settings = {"n_test": 2000, "skill": skills, "correlation": 0.6}
-    exact, rough = maximum_law(**settings), maximum_law(**settings, rough=True)
-    assert rough.mean() == pytest.approx(exact.mean(), abs=1e-9)
-    np.testing.assert_allclose(rough.cdf(exact.support), exact.values, atol=2e-6)

@@ -1,9 +1,8 @@
-"""The figures of laws draw the laws' numbers, and those of their table."""
+"""The figures of laws draw the laws' numbers."""
 
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -11,8 +10,7 @@ import bayes_sota as bs
 from bayes_sota.auc import auc_law, auc_maximum_law
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
-from bayes_sota.maximum.plots_law import plot_bias, plot_maximum_law
-from bayes_sota.maximum.summary_bias import bias_table
+from bayes_sota.maximum.plots_law import plot_maximum_law
 
 LAW = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
 
@@ -83,41 +81,3 @@ def test_the_law_of_one_is_of_the_same_kind() -> None:
     assert "one_classifier" not in plot_maximum_law(AUC, backend="none").viz
     with pytest.raises(InputError, match="the law of one accuracy follows"):
         plot_maximum_law(LAW, alone=ONE, backend="none")
-
-
-@pytest.fixture(scope="module")
-def table() -> pd.DataFrame:
-    return bias_table(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9), correlation=0.6)
-
-
-@pytest.mark.slow
-def test_every_point_of_the_table_is_on_its_curve(table: pd.DataFrame) -> None:
-    figure = plot_bias(table, backend="none")
-    for name, rows in table.groupby("varied"):
-        place = rows["value"]
-        if name in ("n_classifiers", "n_test"):
-            place = np.log10(place)
-        for column in ("bias", "sd"):
-            line = figure.viz[column][name].item()
-            np.testing.assert_array_equal(np.asarray(line["x"]), place)
-            np.testing.assert_array_equal(np.asarray(line["y"]), rows[column])
-            dot = figure.viz[f"given_{column}"][name].item()
-            np.testing.assert_array_equal(np.asarray(dot["x"]), place[rows["given"]])
-            np.testing.assert_array_equal(np.asarray(dot["y"]), rows.loc[rows["given"], column])
-
-
-@pytest.mark.slow
-def test_curves_share_one_scale_and_counts_have_their_labels(table: pd.DataFrame) -> None:
-    axes = plot_bias(table, backend="matplotlib").viz["figure"].item().axes
-    assert len({ax.get_ylim() for ax in axes}) == 1
-    shown = [label.get_text() for label in axes[0].get_xticklabels()]
-    assert shown == ["1", "10", "100", "1,000", "10,000"]
-    np.testing.assert_allclose(axes[0].get_xticks(), [0, 1, 2, 3, 4])
-
-
-@pytest.mark.parametrize("wrong", [{"varied": "nonsense"}, {"varied": None}])
-def test_what_moves_is_known(table: pd.DataFrame, wrong: dict) -> None:
-    with pytest.raises(InputError, match="what moves is one of n_classifiers"):
-        plot_bias(table.assign(**wrong), backend="none")
-    with pytest.raises(InputError, match="lacks the column sd"):
-        plot_bias(table.drop(columns="sd"), backend="none")

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from bayes_sota.auc.laws import AucMaximumLaw, auc_maximum_law
 from bayes_sota.core.errors import InputError
@@ -378,7 +379,6 @@ def cassava(settings: Settings, board: Board) -> Numbers:
     part = settings["cassava"]
     teams, lattice = board.above(1 / part["n_classes"]), part["n_test_lattice"]
     estimate = shrink_scores(board.scores, **_settings(part))
-    fixed = shrink_scores(board.scores, fixed_field=True, **_settings(part))
     as_lattice = _as_observed(part | {"n_test": lattice}, board)
     expected = _as_observed(part, board)
     scores = zip(("1st", "2nd", "3rd"), teams, strict=False)
@@ -394,5 +394,25 @@ def cassava(settings: Settings, board: Board) -> Numbers:
         "teams that pass Eq. 8": expected.n_classifiers,
         "size of the test set": board.lattice_size(),
         f"n = {lattice:,}: expected best score, were the scores the skills": as_lattice.mean(),
-        "fixed field: shrinking: estimate": fixed.estimate,
+        "fixed field: shrinking: estimate": _shrunk_fixed_field(part, board),
     }
+
+
+def _shrunk_fixed_field(part: Settings, board: Board) -> float:
+    """Best skill where every entry takes part once, instead of as many drawn with replacement.
+
+    By Jensen's inequality the expected maximum is then never below the observed one at a weight of
+    one, so that there is always a root.
+    """
+    settings = _settings(part)
+    chance = settings.pop("chance")
+    scores = board.above(chance)
+
+    def skills_at(weight: float) -> FloatArray:
+        skills = weight * scores + (1 - weight) * chance
+        return skills[skills >= feasible_skills(settings["correlation"], skills[0])[0]]
+
+    def excess(weight: float) -> float:
+        return maximum_law(skill=skills_at(weight), **settings).mean() - float(scores[0])
+
+    return float(skills_at(float(brentq(excess, 0.99, 1.0, xtol=1e-8)))[0])

@@ -1,6 +1,7 @@
 """Draws of skills and best scores: exact laws, numerical inversion, and whole simulated fields."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,16 +9,13 @@ from scipy import integrate, optimize, stats
 
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
-from bayes_sota.maximum import walk
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.cell_law import CellLaw
 from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.fields import ChosenCounts, Fields, NormalTestSet, TestSet, chosen_among
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
-from bayes_sota.maximum.walk import (
-    CellLaw,
-    Fields,
-    GaussianScores,
-    NormalTestSet,
-    TestSet,
-)
+from bayes_sota.maximum.score_laws import GaussianScores
+from bayes_sota.maximum.submissions import SubmissionNoise
 
 SMALLEST_P = 1e-3  # fixed seeds: a correct simulator passes once and for all
 DRAWS = 12_000
@@ -114,26 +112,6 @@ def test_skills_agree_with_drawing_every_team(case):
         assert stats.ks_2samp(drawn, expected).pvalue > SMALLEST_P
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "case", [(5, 60, Uniform(0.3, 0.95), 0.4, 0.5), (10, 80, Beta(8.0, 1.0), 0.0, 0.9)]
-)
-def test_a_field_where_many_share_the_highest_score_needs_no_long_walk(case, monkeypatch):
-    """The law of those who share it, against fields drawn team by team."""
-    monkeypatch.setattr(walk, "_STEPS_TO_HIGHEST", 2)
-    rng = np.random.default_rng(5)
-    ours = drawn_fields(rng, case)
-    score, winner = ours.draw(rng)
-    best, true_winner, true_score = draw_every_team(np.random.default_rng(6), case)
-    full, truly_full = score == 1, true_score == 1
-    assert full.mean() > 0.5
-    for drawn, expected in (
-        (winner[full], true_winner[truly_full]),
-        ((ours.theta_sota - winner)[full], (best - true_winner)[truly_full]),
-    ):
-        assert stats.ks_2samp(drawn, expected).pvalue > SMALLEST_P
-
-
 def test_skipping_ties_keeps_the_law_of_the_count_but_not_of_the_winner():
     case = (20, 30, Uniform(0.5, 0.96), 0.0, 0.5)
     rng = np.random.default_rng(1)
@@ -171,13 +149,12 @@ def test_a_winner_given_the_observed_maximum():
     ours = Fields(
         test_set, repeated(Uniform(0.4, 0.9), size), np.full(size, m), np.full(size, theta)
     )
-    winner, attempts = ours.draw_winner(rng, (33 / n, 33 / n), 1e-9, 10_000)
-    assert attempts.min() >= 1
+    winner, accepted = ours.draw_winner(rng, (33 / n, 33 / n), 1e-9, 10_000)
+    assert accepted.all()
     assert np.mean(winner == theta) == pytest.approx(np.mean(expected == theta), abs=0.015)
     assert stats.ks_2samp(winner, expected).pvalue > SMALLEST_P
-    winner, attempts = ours.take(np.arange(3)).draw_winner(rng, (1.3, 1.3), 1e-4, 20)
-    assert np.all(attempts == -1)  # none passes: the closest stands
-    assert np.all((winner >= 0.4) & (winner <= theta))
+    _, accepted = ours.take(np.arange(3)).draw_winner(rng, (1.3, 1.3), 1e-4, 20)
+    assert not accepted.any()
 
 
 @pytest.mark.slow
@@ -186,10 +163,10 @@ def test_a_winner_given_the_observed_maximum():
 def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float) -> None:
     rng, m = np.random.default_rng(3), 60
     field = repeated(LogitNormal(1.8, spread))
-    test_set = NormalTestSet.draw(rng, scores, np.full(DRAWS, rho))
+    test_set = NormalTestSet(scores, rng.standard_normal(DRAWS), np.full(DRAWS, rho))
     ours = Fields.fresh(rng, test_set, field, np.full(DRAWS, m))
     theta, (best, _) = ours.theta_sota, ours.draw(rng, winner=False)
-    test_set = NormalTestSet.draw(rng, scores, np.full(DRAWS, rho))
+    test_set = NormalTestSet(scores, rng.standard_normal(DRAWS), np.full(DRAWS, rho))
     again, winner = Fields(test_set, field, np.full(DRAWS, m), theta).draw(rng)
     skills = expit(rng.normal(1.8, spread, (DRAWS // 2, m)))
     normal = rho * rng.standard_normal((DRAWS // 2, 1))
@@ -239,3 +216,77 @@ def test_cell_law_agrees_with_numerical_inversion(distribution, factor):
     for level, skill in zip(levels, skills, strict=True):
         exact = optimize.brentq(lambda s, u=level: mass_above(s) / total - u, *bracket, xtol=1e-9)
         assert skill == pytest.approx(exact, abs=4e-4)
+
+
+SIZE = 4000
+KINDS = ("count", "score")
+
+
+def items(kind, number, luck, size=SIZE):
+    noise = SubmissionNoise(np.array([[number]]), luck)
+    given = {"noise": noise, "kind": np.zeros(size, np.int64)}
+    rho = np.full(size, 0.7)
+    if kind == "count":
+        return ChosenCounts(TestSet(400, np.full(size, 325), rho, 0.8), **given)
+    return NormalTestSet(GaussianScores(0.02), np.full(size, 0.3), rho, **given)
+
+
+def plain(chosen):
+    return getattr(chosen, "items", None) or replace(chosen, noise=None, kind=None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_submission_has_the_law_of_the_plain_test_set(kind):
+    rng, rows, skill = np.random.default_rng(1), np.arange(SIZE), np.full(SIZE, 0.82)
+    chosen = items(kind, 1.0, 0.7)
+    values = [one.play(rng, rows, skill) for one in (chosen, plain(chosen))]
+    assert stats.ks_2samp(*values).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("number", "luck"), [(8.0, 0.9), (60.0, 0.5)])
+def test_counts_have_the_raised_law_of_one_submission(number, luck):
+    """P(at least x) is that of one submission, raised as in the exact route."""
+    chosen = items("count", number, luck, 20_000)
+    skill = np.full(20_000, 0.82)
+    values = chosen.play(np.random.default_rng(2), np.arange(20_000), skill)
+    a, b, k, rest = (part[0] for part in chosen.items.parts(np.arange(1), skill[:1]))
+    pmf = np.convolve(stats.binom.pmf(np.arange(k + 1), k, a),
+                      stats.binom.pmf(np.arange(rest + 1), rest, b))  # fmt: skip
+    reached = np.cumsum(pmf[::-1])[::-1]
+    for level in np.quantile(values, [0.1, 0.5, 0.9, 0.99]).astype(int):
+        raised = float(chosen.noise.raised(reached[level : level + 1])[0])
+        error = np.sqrt(raised * (1 - raised) / values.size)
+        assert np.mean(values >= level) == pytest.approx(raised, abs=4 * error + 0.01)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("number", "luck"), [(5.0, 0.9), (200.0, 0.4)])
+def test_the_walk_draws_the_best_score_of_whole_fields(kind, number, luck):
+    rng, m = np.random.default_rng(3), 30
+    chosen = items(kind, number, luck)
+    location, spread = np.full(SIZE, 1.3), np.full(SIZE, 0.2)
+    field = LogitNormal(location, spread)
+    walked = Fields.fresh(rng, chosen, field, np.full(SIZE, m))
+    best, holder = walked.draw(rng)
+    skill = expit(1.3 + 0.2 * rng.standard_normal((SIZE, m)))
+    rows = np.arange(SIZE)
+    values = np.stack([chosen.play(rng, rows, one) for one in skill.T], axis=1) / chosen.unit
+    first = np.argmax(values + 1e-9 * rng.random(values.shape), axis=1)
+    assert stats.ks_2samp(best, values.max(axis=1)).pvalue > 1e-3
+    assert stats.ks_2samp(holder, skill[rows, first]).pvalue > 1e-3
+    assert stats.ks_2samp(walked.theta_sota, skill.max(axis=1)).pvalue > 1e-3
+
+
+def test_a_luck_for_each_draw_takes_the_tables_around_it():
+    board = Leaderboard.from_maximum(
+        0.9, n_classifiers=9, submissions=20, metric="score", standard_error=0.02
+    )
+    rng, rows = np.random.default_rng(4), np.arange(2 * SIZE)
+    luck = np.repeat([0.33, 0.81], SIZE)
+    sets = NormalTestSet(GaussianScores(0.02), np.zeros(2 * SIZE), np.zeros(2 * SIZE))
+    values = chosen_among(sets, board, luck, rng).play(rng, rows, np.zeros(2 * SIZE)) / 0.02
+    places = np.linspace(-5, 7, 1201)
+    for own, of in zip(values.reshape(2, -1), (0.33, 0.81), strict=True):
+        law = SubmissionNoise(np.array([[20.0]]), of)
+        cdf = partial(np.interp, xp=places, fp=1 - law.survival(places[None])[0])
+        assert stats.kstest(own, cdf).pvalue > 1e-3

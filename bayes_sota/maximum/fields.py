@@ -1,183 +1,90 @@
-r"""Exact draws of the best score of a field, without touching most of its classifiers.
+r"""Fresh test sets, and fields of classifiers on them, without touching most of the classifiers.
 
-``walk_down`` jumps from one classifier that could take the lead to the next: by a Chernoff bound
-where scores are counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the exact probability
-where normal scores share one factor,
+Values (counts of right answers, or scores) increase stochastically in skill, so that a bound on the
+chance to take the lead decreases down the order statistics of skill. ``walk_down`` jumps to the
+next classifier that could take the lead, and stops where the bound says that nobody else will: by a
+Chernoff bound where scores are counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the
+exact probability where normal scores share one factor,
 
 .. math:: g(X_j; \theta_j) = \rho z + \sqrt{1 - \rho^2}\, e_j, \quad z, e_j \sim N(0, 1)
 
-with ``z`` what all scores share because they share the items. ``CellLaw`` inverts P(theta) times a
-factor that varies over the skills of a table. ``tests/maximum/test_walk.py`` compares with whole
-fields, and the best count with its exact law.
+with ``z`` what all scores share because they share the items. Where every classifier shows the best
+of its submissions, e has the law of ``bayes_sota.maximum.submissions``.
+``tests/maximum/test_fields.py`` compares with whole fields, and the best count with its exact law.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.score_laws import NormalScores
+from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
 
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
 Parts = tuple[Any, ...]  # arrays, one entry per classifier
 _LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
 _MOST_STEPS = 1_000  # of a walk
-_STEPS_TO_HIGHEST = 60  # of a walk, before those who share the highest value are drawn by their law
-_NODES = 2_000  # where that law is computed
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
 _AT_ONCE = 20_000  # fields that are simulated together
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
+_PLACES = 16  # of the luck, equally spaced in its arc sine, where its laws are tabulated
 
 
-@dataclass(frozen=True)
-class GaussianScores:
-    """Normal scores with one standard error, whatever the skill.
+class FreshTestSet(ABC):
+    """A fresh test set per draw, and the values (counts or scores) of classifiers on it.
 
-    Examples
-    --------
-    >>> float(GaussianScores(0.01).normal_score(0.92, 0.9).round(9))
-    2.0
+    Attributes that are arrays have one entry per draw.
     """
 
-    error: float
+    step: ClassVar[int] = 0  # smallest difference of two values
 
     @property
-    def largest(self) -> float:
-        """The error is the same everywhere."""
-        return 1.0
-
-    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Distance in standard errors."""
-        return (np.asarray(estimate, np.float64) - np.asarray(skill)) / self.error
-
-    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Skill plus an error."""
-        return np.asarray(skill) + self.error * np.asarray(normal, np.float64)
-
-    def stabilized(self, skill: ArrayLike) -> FloatArray:
-        """Skill in standard errors."""
-        return np.asarray(skill, np.float64) / self.error
-
-    def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """Skill."""
-        return np.asarray(t, np.float64) * self.error
-
-    def standard_error(self, skill: ArrayLike) -> FloatArray:
-        """The same everywhere."""
-        return np.full(np.shape(skill), self.error)
-
-
-NormalScores = GaussianScores | AucScores
-"""A score and a skill make a number that is standard normal whatever the skill is."""
-
-
-@dataclass(frozen=True, eq=False)
-class CellLaw:
-    """Laws proportional to ``factor(theta) dP(theta)``, one per draw.
-
-    Between two nodes the factor is replaced by its mean, and P(theta) is kept exactly.
-
-    Attributes
-    ----------
-    distribution : SkillDistribution
-        D of them (parameters of shape (D,)).
-    tail : ndarray, shape (D, N)
-        P(theta) above each node, decreasing.
-    mass : ndarray, shape (D, N + 1)
-        Mass of the law in the cells below, between and above the nodes.
-    above : ndarray, shape (D, N + 2)
-        Mass of the law above the lower end of each cell, total first, zero last.
-    """
-
-    distribution: SkillDistribution
-    tail: FloatArray
-    mass: FloatArray
-    above: FloatArray
-
-    @classmethod
-    def build(
-        cls, distribution: SkillDistribution, tail: FloatArray, factor: FloatArray
-    ) -> "CellLaw":
-        """From ``tail = P(theta > node)`` and the ``factor`` at the nodes, both (D, N)."""
-        mass = np.empty((tail.shape[0], tail.shape[1] + 1))
-        mass[:, 0] = (1 - tail[:, 0]) * factor[:, 0]
-        np.subtract(tail[:, :-1], tail[:, 1:], out=mass[:, 1:-1])
-        mass[:, 1:-1] *= 0.5 * (factor[:, 1:] + factor[:, :-1])
-        mass[:, -1] = tail[:, -1] * factor[:, -1]
-        above = np.zeros((mass.shape[0], mass.shape[1] + 1))
-        np.cumsum(mass[:, ::-1], axis=1, out=above[:, -2::-1])
-        return cls(distribution, tail, mass, above)
-
-    def log_below(self, rows: slice) -> FloatArray:
-        """Log probability of skills of at most those of the nodes, (k, N); 0 for a law of nobody.
-
-        At least that of a probability of 1e-16.
-        """
-        whole, above = self.above[rows, :1], self.above[rows, 1:-1]
-        share = np.divide(above, whole, out=np.zeros_like(above), where=whole > 0)
-        return np.log1p(-np.minimum(share, 1 - 1e-16))
-
-    def inverse(self, rows: IntArray, upper: FloatArray) -> FloatArray:
-        """Skills that draws ``rows`` exceed with probability ``upper``."""
-        target = upper * self.above[rows, 0]
-        low = np.zeros(rows.size, np.int64)
-        high = np.full(rows.size, self.mass.shape[1] - 1, np.int64)
-        while np.any(low < high):  # the last cell whose lower end has at least the target above it
-            middle = (low + high + 1) // 2
-            reached = self.above[rows, middle] >= target
-            low, high = np.where(reached, middle, low), np.where(reached, high, middle - 1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = (target - self.above[rows, low + 1]) / self.mass[rows, low]
-        share = np.where(np.isfinite(share), np.clip(share, 0, 1), 0.5)
-        last = self.tail.shape[1]
-        top = np.where(low < last, self.tail[rows, np.minimum(low, last - 1)], 0.0)
-        bottom = np.where(low > 0, self.tail[rows, np.maximum(low - 1, 0)], 1.0)
-        selected = self.distribution.take(rows)
-        return selected.skill(selected.isf(np.clip(top + share * (bottom - top), 1e-300, 1.0)))
-
-
-class FreshTestSet(Protocol):
-    """A fresh test set per draw, and the values (counts or scores) of classifiers on it."""
-
-    highest: float  # value that nobody exceeds
-    step: int  # smallest difference of two values
-    by_draw: ClassVar[tuple[str, ...]]  # names of the arrays with one entry per draw
+    def highest(self) -> float:
+        """Value that nobody exceeds."""
+        return np.inf
 
     @property
     def unit(self) -> float:
         """What values are divided by to be scores."""
+        return 1.0
 
     @property
+    @abstractmethod
     def shift(self) -> FloatArray:
         """What all scores share, standardised, shape (D,)."""
 
     def take(self, rows: IntArray) -> Self:
         """Some of the draws."""
-        parts = {name: getattr(self, name)[rows] for name in self.by_draw}
-        return replace(self, **parts)  # type: ignore[type-var]
+        arrays = {k: v[rows] for k, v in vars(self).items() if isinstance(v, np.ndarray)}
+        return replace(self, **arrays)  # type: ignore[type-var]
 
+    @abstractmethod
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
         """Values of one classifier per draw."""
 
+    @abstractmethod
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """What the values of one classifier per draw are made of."""
 
+    @abstractmethod
     def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, Any]:
         """Bound on the probability of a value of at least ``target``, rising in skill; a tilt."""
 
+    @abstractmethod
     def challenge(
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, Any]:
         """Which of the classifiers where the walk landed reach the target, and their values."""
-
-    def chance_of_highest(self, parts: Parts) -> FloatArray:
-        """Probability of the value that nobody exceeds."""
 
     def walk_down[V: NDArray[Any]](
         self,
@@ -233,40 +140,9 @@ class FreshTestSet(Protocol):
                 holder[leads[takes]] = skill[rivals[takes]]
             leading[leads] = values
             steps += 1
-            if holder is None and steps >= _MOST_STEPS:
+            if steps >= _MOST_STEPS:
                 break  # a lead that so many trials left stands; later ones could gain a count
-            if holder is not None and steps >= _STEPS_TO_HIGHEST:
-                full = leading[rows] >= self.highest
-                for row in rows[full]:
-                    rest = (upper[row], remaining[row], tied[row])
-                    holder[row] = self._one_of_the_highest(rng, inverse, row, rest, holder[row])
-                rows, parts = rows[~full], tuple(part[~full] for part in parts)
         return cast(V, leading)
-
-    def _one_of_the_highest(
-        self,
-        rng: np.random.Generator,
-        inverse: Inverse,
-        row: int,
-        rest: tuple[float, int, float],
-        holder: float,
-    ) -> float:
-        r"""Skill of one of all who share the highest value, of whom the walk has seen some.
-
-        The others are independent given the skill where the walk stands: ``remaining`` of them with
-        an upper-tail probability u that is uniform above ``upper``. The number that share the value
-        is binomial, and the law of u for each of them is proportional to the chance of the value.
-        """
-        upper, remaining, tied = rest
-        u = np.geomspace(max(upper, 1e-300), np.nextafter(1.0, 0.0), _NODES)
-        rows = np.full(_NODES, row)
-        chance = self.chance_of_highest(self.parts(rows, inverse(rows, u)))
-        below = np.concatenate([[0.0], np.cumsum(np.diff(u) * (chance[1:] + chance[:-1]) / 2)])
-        others = rng.binomial(remaining, np.clip(below[-1] / (1 - upper), 0.0, 1.0))
-        if rng.random() * (tied + others) >= others:
-            return holder
-        drawn = np.interp(rng.random() * below[-1], below, u)
-        return float(inverse(rows[:1], np.atleast_1d(drawn))[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +160,6 @@ class TestSet(FreshTestSet):
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
     step = 1
-    by_draw: ClassVar[tuple[str, ...]] = ("counts", "correlation")
 
     n_test: int
     counts: IntArray
@@ -311,7 +186,7 @@ class TestSet(FreshTestSet):
         return (self.counts - self.n_test * self.reference_skill) / sd
 
     @property
-    def highest(self) -> float:  # type: ignore[override]
+    def highest(self) -> float:
         """All items."""
         return self.n_test
 
@@ -324,11 +199,6 @@ class TestSet(FreshTestSet):
         """``a``, ``b`` and the numbers of items that they apply to."""
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
-
-    def chance_of_highest(self, parts: Parts) -> FloatArray:
-        """Of all items right, ``a^k b^(n - k)``."""
-        a, b, k, rest = parts
-        return a**k * b**rest
 
     def bound(
         self, parts: Parts, target: IntArray, tilt: FloatArray | None = None
@@ -358,20 +228,13 @@ class TestSet(FreshTestSet):
         now, _ = self.bound(parts, target, tilt)
         kept = np.flatnonzero(rng.random(now.size) < now / bound)
         tilt = tilt[kept]
-        x = np.sum(self.tilted(rng, tuple(part[kept] for part in parts), tilt), axis=0)
+        a, b, k, rest = (part[kept] for part in parts)
+        growth = np.exp(tilt)
+        x = rng.binomial(k, np.clip(a * growth / (1 - a + a * growth), 0, 1))
+        x = x + rng.binomial(rest, np.clip(b * growth / (1 - b + b * growth), 0, 1))
         over = x - target[kept]
         reached = (over >= 0) & (rng.random(kept.size) < np.exp(-tilt * np.maximum(over, 0)))
         return kept[reached], x[reached]
-
-    @staticmethod
-    def tilted(
-        rng: np.random.Generator, parts: Parts, tilt: FloatArray
-    ) -> tuple[IntArray, IntArray]:
-        """Counts of both binomials from their laws times ``exp(s x)``."""
-        a, b, k, rest = parts
-        growth = np.exp(tilt)
-        first = rng.binomial(k, np.clip(a * growth / (1 - a + a * growth), 0, 1))
-        return first, rng.binomial(rest, np.clip(b * growth / (1 - b + b * growth), 0, 1))
 
 
 def _chernoff(parts: Parts, target: IntArray, tilt: FloatArray) -> FloatArray:
@@ -393,8 +256,63 @@ def _least_tilt(parts: Parts, target: IntArray) -> FloatArray:
     return low
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _NoisyTestSet(FreshTestSet):
+    """Values that rise with a noise of their own: a standard normal, or the best of submissions.
+
+    Attributes
+    ----------
+    noise : SubmissionNoise, optional
+        Default: one submission.
+    kind : ndarray of int, shape (D,), optional
+        Kind of the noise of each draw.
+    """
+
+    noise: SubmissionNoise | None = None
+    kind: IntArray | None = None
+
+    @abstractmethod
+    def noise_at(self, parts: Parts, target: Any) -> FloatArray:
+        """Noise with which the value is the target."""
+
+    @abstractmethod
+    def value(self, parts: Parts, noise: FloatArray) -> Any:
+        """Values with this noise."""
+
+    def kinds(self, rows: IntArray) -> IntArray:
+        """Kind of the noise of some draws."""
+        return rows if self.kind is None else self.kind[rows]
+
+    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
+        """Values of one classifier per draw."""
+        parts = self.parts(rows, skill)
+        if self.noise is None:
+            return self.value(parts, rng.standard_normal(rows.size))
+        lowest = np.full(rows.size, -np.inf)
+        return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
+
+    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, FloatArray]:
+        """Exact probability of a value above the target; there is no tilt."""
+        least = self.noise_at(parts, target)
+        chance = ndtr(-least) if self.noise is None else self.noise.survival(least, parts[-1])
+        return chance, chance
+
+    def challenge(
+        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
+    ) -> tuple[IntArray, Any]:
+        """By the ratio of the chances, then from the tail above the target."""
+        now, _ = self.bound(parts, target)
+        leads = np.flatnonzero(rng.random(now.size) * bound < now)
+        few = tuple(part[leads] for part in parts)
+        if self.noise is None:
+            noise = -ndtri(np.maximum(rng.random(leads.size) * now[leads], 1e-300))
+        else:
+            noise = self.noise.draw_above(self.noise_at(few, target[leads]), few[-1], rng)
+        return leads, np.maximum(self.value(few, noise), target[leads])
+
+
 @dataclass(frozen=True, eq=False)
-class NormalTestSet(FreshTestSet):
+class NormalTestSet(_NoisyTestSet):
     """A test set per draw: what its items do to all scores.
 
     Attributes
@@ -404,61 +322,114 @@ class NormalTestSet(FreshTestSet):
         z and rho.
     """
 
-    highest = np.inf
-    step = 0
-    by_draw: ClassVar[tuple[str, ...]] = ("shared", "correlation")
-
     scores: NormalScores
     shared: FloatArray
     correlation: FloatArray
-
-    @classmethod
-    def draw(
-        cls, rng: np.random.Generator, scores: NormalScores, correlation: FloatArray
-    ) -> "NormalTestSet":
-        """With z from its normal law."""
-        return cls(scores, rng.standard_normal(correlation.size), correlation)
-
-    @property
-    def unit(self) -> float:
-        """Values are scores."""
-        return 1.0
 
     @property
     def shift(self) -> FloatArray:
         """z."""
         return self.shared
 
-    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
-        """Scores of one classifier per draw."""
-        _, common, own = self.parts(rows, skill)
-        return self.scores.estimate(common + own * rng.standard_normal(rows.size), skill)
-
-    def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Exact probability of a score above the target; there is no tilt."""
-        skill, common, own = parts
-        chance = np.asarray(ndtr((common - self.scores.normal_score(target, skill)) / own))
-        return chance, chance
-
-    def challenge(
-        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
-    ) -> tuple[IntArray, FloatArray]:
-        """By the ratio of the chances, then from the tail above the target."""
-        now, _ = self.bound(parts, target)
-        leads = np.flatnonzero(rng.random(now.size) * bound < now)
-        skill, common, own = (x[leads] for x in parts)
-        tail = np.maximum(rng.random(leads.size) * now[leads], 1e-300)
-        values = self.scores.estimate(common - own * ndtri(tail), skill)
-        return leads, np.maximum(values, target[leads])
-
-    def chance_of_highest(self, parts: Parts) -> FloatArray:
-        """None: scores have no highest value."""
-        return np.zeros_like(parts[0])
-
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """Skill, what all scores share, and the standard deviation of what is a score's own."""
         rho = self.correlation[rows]
-        return skill, rho * self.shared[rows], np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
+        own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
+        return skill, rho * self.shared[rows], own, self.kinds(rows)
+
+    def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
+        """From the normal score."""
+        skill, common, own, _ = parts
+        return (self.scores.normal_score(target, skill) - common) / own
+
+    def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
+        """Scores."""
+        skill, common, own, _ = parts
+        return self.scores.estimate(common + own * noise, skill)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenCounts(_NoisyTestSet):
+    """Counts of right answers, the best of several submissions.
+
+    A count has the quantile, at the level of its noise, of the sum of two binomials that one
+    submission has, by the first terms of Cornish and Fisher's expansion.
+
+    Attributes
+    ----------
+    items : TestSet
+    """
+
+    step = 1
+    items: TestSet
+
+    @property
+    def unit(self) -> float:
+        """Counts per unit of score."""
+        return self.items.unit
+
+    @property
+    def highest(self) -> float:
+        """All items."""
+        return self.items.n_test
+
+    @property
+    def shift(self) -> FloatArray:
+        """As of one submission."""
+        return self.items.shift
+
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
+        """Mean, standard deviation and a sixth of the skewness of one submission's count."""
+        a, b, k, rest = self.items.parts(rows, skill)
+        first, second = k * a * (1 - a), rest * b * (1 - b)
+        variance = np.maximum(first + second, 1e-12)
+        skewness = (first * (1 - 2 * a) + second * (1 - 2 * b)) / variance**1.5
+        return k * a + rest * b, np.sqrt(variance), skewness / 6, self.kinds(rows)
+
+    def noise_at(self, parts: Parts, target: IntArray) -> FloatArray:
+        """Half a count below the target."""
+        mean, sd, sixth, _ = parts
+        z = (target - 0.5 - mean) / sd
+        return z - sixth * (z**2 - 1)
+
+    def value(self, parts: Parts, noise: FloatArray) -> IntArray:
+        """Counts."""
+        mean, sd, sixth, _ = parts
+        counts = np.rint(mean + sd * (noise + sixth * (noise**2 - 1)))
+        return np.clip(counts, 0, self.items.n_test).astype(np.int64)
+
+
+def chosen_among(
+    test_set: FreshTestSet, board: BestScore, luck: FloatArray, rng: np.random.Generator
+) -> FreshTestSet:
+    """The same test sets where every classifier of a board shows the best of its submissions.
+
+    Parameters
+    ----------
+    test_set : TestSet or NormalTestSet
+    board : BestScore
+        Of which the best score is known.
+    luck : ndarray, shape (D,)
+        Lambda of each draw: the law of one of the two tabulated values around it, with the
+        probabilities of linear interpolation.
+    rng : Generator
+    """
+    numbers = tuple(board.submission_numbers[0].tolist())
+    if np.all(luck == luck.flat[0]):
+        noise = noise_at(numbers, (float(luck.flat[0]),))
+        kind = np.zeros(luck.size, np.int64)
+    else:
+        noise = noise_at(numbers, tuple(np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()))
+        kind = np.asarray(np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size), int)
+    if isinstance(test_set, TestSet):
+        return ChosenCounts(test_set, noise=noise, kind=kind)
+    return replace(test_set, noise=noise, kind=kind)  # type: ignore[type-var]
+
+
+def check_luck_given(boards: Any, luck: Any) -> None:
+    """``InputError`` where scores were chosen among submissions and no luck of it is given."""
+    if luck is None and any(board.has_submissions for board in boards):
+        raise InputError("best scores were chosen among submissions: give the luck of it, luck=")
 
 
 @dataclass(frozen=True, eq=False)
@@ -514,7 +485,7 @@ class Fields:
 
     def draw_winner(
         self, rng: np.random.Generator, bounds: tuple[float, float], epsilon: float, attempts: int
-    ) -> tuple[FloatArray, IntArray]:
+    ) -> tuple[FloatArray, BoolArray]:
         r"""Skill of the winner given that the best score is about the observed one.
 
         Each field is redrawn until a draw is accepted, with probability
@@ -522,24 +493,20 @@ class Fields:
 
         Returns
         -------
-        winner_skill, attempts : ndarray, shape (D,)
-            Attempts are -1 where the limit was reached; the closest attempt stands then.
+        winner_skill, accepted : ndarray, shape (D,)
+            Where the limit of attempts was reached, some attempt stands.
         """
-        size, (low, high) = self.theta_sota.size, bounds
-        winner, needed = np.zeros(size), np.full(size, -1, np.int64)
-        closest = np.full(size, np.inf)
-        waiting, done = np.arange(size), 0
-        while waiting.size and done < attempts:
+        low, high = bounds
+        winner, accepted = self.theta_sota.copy(), np.zeros(self.theta_sota.size, bool)
+        done = 0
+        while done < attempts and not accepted.all():
+            waiting = np.flatnonzero(~accepted)
             copies = min(max(1, _AT_ONCE // waiting.size), attempts - done)
             rows = np.tile(waiting, copies)
             best, holder = self.take(rows).draw(rng)
             distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon
             passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
-            distance[passed] = -1.0
-            order = np.argsort(distance, kind="stable")[::-1]  # of one row the nearest comes last
-            nearer = order[distance[order] < closest[rows[order]]]
-            winner[rows[nearer]], closest[rows[nearer]] = holder[nearer], distance[nearer]
+            winner[rows[passed]] = holder[passed]
+            accepted[rows[passed]] = True
             done += copies
-            needed[np.unique(rows[passed])] = done
-            waiting = np.flatnonzero(needed < 0)
-        return winner, needed
+        return winner, accepted

@@ -1,0 +1,149 @@
+"""The paper's point estimates of one board beside its posterior (Tables 2 and 4).
+
+``tests/maximum/test_compare.py`` holds the rows against the functions and the published numbers.
+"""
+
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.tables import Table, rows_of
+from bayes_sota.core.text import counted, span
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.maximum.shrinkage import (
+    Criterion,
+    FieldEstimate,
+    crop_scores,
+    shrink_aucs,
+    shrink_scores,
+)
+
+
+def compare_estimates(
+    board: Leaderboard | Outcomes,
+    tree: xr.DataTree,
+    *,
+    n_classes: int | None = None,
+    correlation: float | None = None,
+    ci_prob: float = 0.95,
+) -> pd.DataFrame:
+    """Compare the best score, shrinking, cropping and the posterior of the best skill.
+
+    Parameters
+    ----------
+    board : Leaderboard, Responses or ItemScores
+        With all scores, accuracies or AUCs.
+    tree : DataTree
+        Result of ``estimate_sota`` of this board.
+    n_classes : int, optional
+        Classes of the task, needed for accuracies: chance is one over it.
+    correlation : float, optional
+        rho of shrinking and cropping; default 0.6 for accuracies, as in the paper, and 0 for AUCs.
+    ci_prob : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per estimate: ``method``, ``estimate``, ``lower`` and ``upper`` (of the best score
+        alone, after Clopper and Pearson; of the best score of the shrunk or cropped field; of the
+        posterior), ``n_above`` (entries with a score above the estimate), ``n_inside`` (entries
+        with a score inside the interval) and ``note`` (why there is nothing to correct).
+
+    Raises
+    ------
+    InputError
+        Scores of another metric, no number of classes of accuracies, or a perfect score.
+
+    Notes
+    -----
+    Tables 2 and 4 of Møllersen & Holsbø, arXiv 2303.07272. AUCs are not cropped.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> board = bs.Leaderboard([0.91, 0.9, 0.905, 0.88, 0.87], n_test=1000)
+    >>> frame = compare_estimates(board, bs.estimate_sota(board, random_seed=0), n_classes=10)
+    >>> frame["method"].tolist()[:3]
+    ['best score alone', 'shrink, expected', 'shrink, upper']
+    >>> frame["n_inside"].tolist()[0]
+    3
+    """
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    shown = board if isinstance(board, Leaderboard) else board.leaderboard()
+    found = _point_estimates(shown, n_classes, correlation, ci_prob)
+    one = next(iter(found.values()))
+    theta = np.asarray(tree["posterior"]["theta_sota"].values)
+    ends = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+    rows = [
+        _row("best score alone", one.observed_maximum, one.single, one),
+        *(_row(name, x.estimate, x.interval, x, x.reason) for name, x in found.items()),
+        _row("posterior", float(theta.mean()), (float(ends[0]), float(ends[1])), one),
+    ]
+    return pd.DataFrame(rows)
+
+
+def _point_estimates(
+    board: Leaderboard, n_classes: int | None, correlation: float | None, ci_prob: float
+) -> dict[str, FieldEstimate]:
+    given: dict[str, Any] = {"ci_prob": ci_prob}
+    if correlation is not None:
+        given["correlation"] = correlation
+    methods: dict[str, Any] = {"shrink": shrink_scores, "crop": crop_scores}
+    if board.metric == "auc":
+        methods = {"shrink": shrink_aucs}
+        given |= {"n_positive": board.n_positive, "n_negative": board.n_negative}
+        given["spread_ratio"] = board.spread_ratio
+    elif board.metric != "accuracy":
+        raise InputError("shrinking and cropping are for accuracies and AUCs")
+    elif n_classes is None or COUNT.check(n_classes, "n_classes") < 2:
+        raise InputError(
+            "n_classes is needed, the number of classes of the task (at least 2): scores shrink "
+            "towards chance, one over it"
+        )
+    else:
+        given |= {"n_test": board.n_test, "chance": 1 / n_classes}
+    return {
+        f"{method}, {criterion}": solve(board.scores, criterion=criterion, **given)
+        for method, solve in methods.items()
+        for criterion in get_args(Criterion)
+    }
+
+
+def _row(
+    method: str, estimate: float, ends: tuple[float, float], field: FieldEstimate, note: str = ""
+) -> dict[str, Any]:
+    inside = (field.scores >= ends[0]) & (field.scores <= ends[1])
+    return {
+        "method": method,
+        "estimate": estimate,
+        "lower": ends[0],
+        "upper": ends[1],
+        "n_above": int(np.sum(field.scores > estimate)),
+        "n_inside": int(np.sum(inside)),
+        "note": note,
+    }
+
+
+def comparison_table(frame: pd.DataFrame, n_entries: int, ci_prob: float) -> Table:
+    """What people read of ``compare_estimates``."""
+    return Table.of(
+        [
+            {
+                "estimate of the best skill": row["method"],
+                "value": f"{row['estimate']:.4f}",
+                f"{ci_prob:.0%} interval": span((row["lower"], row["upper"]), 4),
+                "entries above it": f"{row['n_above']:,}",
+                "entries in the interval": f"{row['n_inside']:,}",
+                "note": "no multiplicity to correct" if row["note"] else "",
+            }
+            for row in rows_of(frame)
+        ],
+        f"Estimates of the best skill of {counted(n_entries, 'entry', 'entries')}: intervals of "
+        "the best score alone, of the best score of the shrunk or cropped field, of the posterior",
+    )
