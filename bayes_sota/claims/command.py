@@ -49,7 +49,6 @@ from bayes_sota.data.command import group_options, parse_average
 from bayes_sota.leaderboard.command_reading import (
     OF_RHO,
     field_options,
-    known_rho,
     read_answers,
     read_file,
     refuse,
@@ -631,12 +630,11 @@ def selection(file: Path, seed: int | None, shown: Reported, **options: Any) -> 
     """
     from bayes_sota.leaderboard.specification import chosen_model
 
-    known = ("correlation", "pairwise_correlation", "class_correlation")
+    known = ("correlation", "pairwise_correlation")
     rho = chosen_correlation(*(options.pop(name) for name in known))
     of_rho = {name: options.pop(name) for name in OF_RHO}
     used_seed = chosen_seed(seed)
     entries = read_file(file, **options)
-    rho = known_rho(rho, entries)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
     picked = claims.claim_of_best_entry(entries, random_seed=used_seed, **of_rho)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bayes_sota.core.arguments import CORRELATION, COUNT, DEFAULT_SEED, OPEN_SHARE, Range
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.core.files import check_ending, check_not_kept, check_writable
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
@@ -133,7 +133,6 @@ _ABOUT_INPUT = {
     "any_accuracy",
     "classifiers",
     "decimals",
-    "drop_above",
     "file_format",
     "folds",
     "format",
@@ -178,7 +177,6 @@ _ABOUT_OUTPUT = {
     "ci_prob",
     "figure_kind",
     "groups",
-    "p_rank",
     "quiet",
     "task",
     "text",
@@ -405,21 +403,12 @@ def together(*options: Decorator) -> Decorator:
     return lambda command: reduce(lambda wrapped, option: option(wrapped), options, command)
 
 
-auc_options: Decorator = together(
-    number_option(
-        CORRELATION,
-        "--class-correlation",
-        nargs=2,
-        help="Known rho of the scores with a reference score, of positives and of negatives, for "
-        "auc.",
-    ),
-    click.option(
-        "--spread-ratio",
-        help="Standard deviation of the scores of positives over that of negatives, for auc; "
-        "default 1. A range A:B is a prior: 95 % of classifiers have a ratio of their own in it.",
-    ),
+auc_options: Decorator = click.option(
+    "--spread-ratio",
+    help="Standard deviation of the scores of positives over that of negatives, for auc; "
+    "default 1. A range A:B is a prior: 95 % of classifiers have a ratio of their own in it.",
 )
-"""How the scores behind AUCs are spread, and correlate in each class."""
+"""How the scores behind AUCs are spread."""
 
 output_options: Decorator = together(
     click.option("--quiet", is_flag=True, help="No progress and no notes."),

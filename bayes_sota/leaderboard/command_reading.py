@@ -364,20 +364,6 @@ def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
             raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
 
 
-def known_rho(rho: Any, data: Any) -> float | None:
-    """rho of the estimates at the best AUC, where that of the scores of both classes is known."""
-    from bayes_sota.auc.estimate import auc_estimate_correlation
-    from bayes_sota.data.leaderboard import BestScore
-
-    if not isinstance(rho, tuple):
-        return rho
-    if not isinstance(data, BestScore) or data.n_positive is None or data.n_negative is None:
-        raise InputError("--class-correlation is for the AUCs of one leaderboard (--metric auc)")
-    sizes = data.n_positive, data.n_negative
-    best, ratio = min(data.maximum, 1 - 0.5 / min(sizes)), data.spread_ratio or 1.0
-    return float(auc_estimate_correlation(best, *sizes, rho, ratio))
-
-
 def _option(name: str) -> str:
     return "--" + name.removeprefix("file_").replace("_", "-")
 
