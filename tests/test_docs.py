@@ -217,7 +217,7 @@ def test_what_luck_adds_to_the_best_of_a_thousand_is_as_the_readme_says() -> Non
 def test_the_first_page_says_what_the_command_says(tmp_path: Path) -> None:
     """A whole board; what the winners scored on other items stands in the bundled answers."""
     write_examples(tmp_path)
-    said = json.loads(printed(f"bayes-sota sota {tmp_path / 'leaderboard.csv'} --n-test 250 --json"))
+    said = json.loads(printed(f"bayes-sota sota {tmp_path}/leaderboard.csv --n-test 250 --json"))
     text = plain((ROOT / "README.md").read_text(encoding="utf-8"))
     digits = load_responses_example("digits")
     first = digits.test.scores == digits.test.scores.max()

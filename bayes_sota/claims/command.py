@@ -436,7 +436,6 @@ def _pilot_figure(report: "Report") -> "PlotCollection":
     )
 
 
-    known = ("correlation", "pairwise_correlation")
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
 @click.argument("file", type=InputFile())
 @number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")

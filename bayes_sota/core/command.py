@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.arguments import (
-    CORRELATION,
     COUNT,
     DEFAULT_SEED,
     NOT_NEGATIVE,

@@ -77,7 +77,6 @@ _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", 
 _RHO = ("correlation", "pairwise_correlation")
 _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score")
-_OF_ABC = ("epsilon",)
 
 
 above_option = number_option(
@@ -134,8 +133,11 @@ question_options = together(
 @number_option(DRAWS, "--draws", help="Posterior draws per chain.")
 @number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
+@click.option(
     "--compare",
+    is_flag=True,
     help="Add the paper's estimates of the best skill: the best score alone, shrunk, cropped.",
+)
 @number_option(CLASSES, "--n-classes", help="Classes of the task, for --compare of accuracies.")
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option

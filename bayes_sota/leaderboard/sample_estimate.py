@@ -202,7 +202,6 @@ def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
 
 
-_OF_ABC = ("epsilon",)
 def _boards(
     board: Data | Sequence[BestScore],
 ) -> tuple[Data, ...]:

@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
@@ -15,7 +16,6 @@ from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
 from bayes_sota.leaderboard.posterior import draw_with_parameters, leaderboard_posterior
 from bayes_sota.leaderboard.predictive import draw_own_fields
-from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
 from bayes_sota.leaderboard.summary_newcomers import probability_truly_better
 from bayes_sota.leaderboard.summary_sota import describe_sota
 
