@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import shown, unmarked_cell
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import check_text
 from bayes_sota.data.files.tables import Table
@@ -72,7 +72,7 @@ def delimited_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Number of the first line and cells of each row that is not blank."""
     text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="")
-    sign = delimiter or _sniffed(data)
+    sign, has_marks = delimiter or _sniffed(data), b"'" in data
     pending = before = 0  # delimiters since the last row, and its last line
 
     def limited() -> Iterator[str]:
@@ -90,7 +90,7 @@ def delimited_rows(
             line, before = before + 1, reader.line_num
             pending = 0
             if len(row) > 1 or (row and row[0].strip()):
-                yield line, row
+                yield line, [unmarked_cell(cell) for cell in row] if has_marks else row
     except csv.Error as error:
         raise InputError(f"{where}: line {reader.line_num}: {error}") from None
 

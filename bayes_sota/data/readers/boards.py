@@ -227,8 +227,9 @@ def read_leaderboard(
     -------
     Leaderboard
         Entries in the order of the file. Of a Kaggle download each team has its best score; rows
-        of deleted teams, without a score or with a score of exactly 0 are dropped; ``notes`` says
-        how many, and ``is_competition`` that estimates take its entries for ensembles.
+        of deleted teams, without a score or with a score of exactly 0, where that is the worst,
+        are dropped; ``notes`` says how many, and ``is_competition`` that estimates take its entries
+        for ensembles.
 
     Raises
     ------
@@ -601,6 +602,7 @@ def read_paired_boards(
         both = _from_one(open_table(path, format), wanted, name_column, column, missing)
     else:
         options: Any = {"name_column": name_column, "format": format, "missing": missing}
+        options["lower_is_better"] = lower_is_better
         both = [
             read_entries(path, score_column=public_column, submissions=column, **options),
             read_entries(private_path, score_column=private_column, **options),

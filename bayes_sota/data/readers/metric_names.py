@@ -20,6 +20,8 @@ from bayes_sota.data.readers.columns import ACCURACIES, WORDS, name_words
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
 _SPREADS = re.compile(r".[\W_](stderr|stddev|std|sd)", re.IGNORECASE)
+LARGER = " (larger is better)"
+"""What stands behind the name of a column of scores that are no losses, though called so."""
 _QUESTION = re.compile(r"(is|has)[\W_]", re.IGNORECASE)
 _RANK = re.compile(r"(.+)[\W_]rank", re.IGNORECASE)
 _AT = re.compile(r"(?:^|[\W_])([a-z]+)@(\d+)", re.IGNORECASE)  # precision@1
@@ -47,10 +49,23 @@ def is_loss(name: str) -> bool:
     >>> is_loss("test_RMSE"), is_loss("Error rate"), is_loss("neg_log_loss"), is_loss("acc_stderr")
     (True, True, False, False)
     """
+    if is_reversed(name):
+        return False
     key = normalize_name(name)
     words = {key, *re.split(r"[\W_]+", name.lower())}
     known = not words.isdisjoint(WORDS["losses"]) or key.endswith(_LOSS_ENDINGS)
     return known and not words & _GAINS
+
+
+def is_reversed(name: str) -> bool:
+    """Whether a name says that its losses have the opposite sign: ``-rmse``.
+
+    Examples
+    --------
+    >>> is_reversed("-rmse"), is_reversed("max_error (larger is better)"), is_reversed("rmse")
+    (True, True, False)
+    """
+    return name.startswith("-") or name.endswith(LARGER)
 
 
 def refuse_loss(where: str, column: str, fix: str = "give lower_is_better=True") -> None:
