@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.files.tables import Table, check_shape, normalize_name
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
 from bayes_sota.data.outcomes import Runs, runs_behind
 from bayes_sota.data.readers.columns import (
@@ -193,7 +193,6 @@ def _axes(
     }
     if tasks is not None:
         axes[1] = _items_of_tasks(table, axes[0], axes[1], groups[tasks])
-    check_shape(len(axes[1].names), 1 + len(axes[0].names), table.where)
     for group in groups.values():
         _refuse_two(table, axes[1], group)
     return axes, groups
