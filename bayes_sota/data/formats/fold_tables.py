@@ -26,10 +26,11 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.readers.columns import (
     WORDS,
     check_names,
+    find_counters,
     find_score_column_beside,
+    refuse_counters,
     role_columns,
 )
-from bayes_sota.data.readers.counters import find_counters, refuse_counters
 from bayes_sota.data.readers.metric_names import LARGER, asides, is_loss, is_reversed, refuse_loss
 from bayes_sota.data.score_table import ScoreTable
 
@@ -122,7 +123,7 @@ def _wide(
     rest = [j for j in range(len(table.header)) if j not in columns.values()]
     aside = asides(table.header)
     chosen = [j for j in rest if j not in aside]
-    counters = find_counters(table, chosen, "iteration_column or fold_column")
+    counters = find_counters(table, chosen)
     refuse_counters(table, counters, "learner", "iteration_column or fold_column")
     check_names(table.where, {j: table.header[j].strip() for j in chosen}, ", and is no learner")
     if not chosen:

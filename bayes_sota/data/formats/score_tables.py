@@ -23,6 +23,7 @@ from bayes_sota.data.readers.columns import (
     WORDS,
     check_names,
     find_column,
+    find_counters,
     find_score_column_beside,
     holds_no_number,
     is_missing,
@@ -32,7 +33,6 @@ from bayes_sota.data.readers.columns import (
     numbers_in,
     refuse_repeats,
 )
-from bayes_sota.data.readers.counters import find_counters
 from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_loss, refuse_metrics
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
@@ -355,7 +355,7 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
     columns = [j for j in rest if j not in aside]
     if players_in_rows:
         columns = _columns_of_rounds(table, columns)
-    counters = find_counters(table, columns, None if players_in_rows else "round_column")
+    counters = find_counters(table, columns)
     if label is None and not players_in_rows and counters:
         label = counters.pop(0)
         told = [f"{table.where}: column {shown(table.header[label])} counts: it names the rounds"]

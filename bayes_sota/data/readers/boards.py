@@ -129,8 +129,8 @@ class Entries:
         return order[::-1] if rounding == "auto" and self.is_kaggle else order
 
     def refuse_other_metric(self) -> None:
-        """Raise ``InputError`` where the scores are no accuracies, by their name or as averages."""
-        refuse_other_metric(self.table.where, self.title, as_numbers(self.scores), self.beside)
+        """Raise ``InputError`` where the scores are no accuracies, by their name."""
+        refuse_other_metric(self.table.where, self.title, list(self.beside))
 
     def chosen_errors(
         self, standard_error: float | None, metric: Metric, n_test: object, *, chosen: bool

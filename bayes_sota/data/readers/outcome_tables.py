@@ -26,15 +26,16 @@ from bayes_sota.data.readers.columns import (
     check_names,
     classes_seen,
     find_column,
+    find_counters,
     is_missing,
     listed_cells,
     named_in,
     names_in,
     numbers_of,
     only_column,
+    refuse_counters,
     refuse_repeats,
 )
-from bayes_sota.data.readers.counters import find_counters, refuse_counters
 from bayes_sota.data.readers.long_answers import (
     ARE_NUMBERS,
     NO_OUTCOME,
@@ -233,7 +234,7 @@ def _without_counter(
     table: Table, items: int | None, methods: list[int]
 ) -> tuple[int | None, list[int]]:
     """Column of the items, and the methods without a column that counts: it names the items."""
-    counters = find_counters(table, methods, "item_column")
+    counters = find_counters(table, methods)
     if items is None and counters:
         items = counters.pop(0)
         methods = [j for j in methods if j != items]

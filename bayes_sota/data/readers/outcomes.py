@@ -95,8 +95,9 @@ def read_responses(
     path : path or data frame
         A table with one row per item and one column per classifier, headed by its name, or with a
         row for each model, item and run (columns model, item, correct, and maybe task, cluster,
-        seed), as CSV, TSV, Excel, Parquet or JSON records. Text may be gzipped, or the only file in a zip archive. Logs of evaluation
-        tools, and folders of them, are read as ``read_evaluations`` reads them.
+        seed), as CSV, TSV, Excel, Parquet or JSON records. Text may be gzipped, or the only file in
+        a zip archive. Logs of evaluation tools, and folders of them, are read as
+        ``read_evaluations`` reads them.
     format : {"auto", "csv", "tsv", "json", "parquet"}
         Default: recognised by the content.
     item_column : str, optional

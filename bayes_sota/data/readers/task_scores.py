@@ -99,7 +99,7 @@ def read_task_scores(
         if not lower_is_better:
             refuse_loss(table.where, table.header[column])
         if metric is None:
-            refuse_other_metric(table.where, table.header[column], np.zeros(0), {})
+            refuse_other_metric(table.where, table.header[column])
     named = find_name_column(table, name_column, at[0])
     table, notes = without_averages(table, named)
     table, dropped = with_scores(table, at, named, missing)
