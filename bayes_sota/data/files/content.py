@@ -19,7 +19,6 @@ from bayes_sota.core.text import plain_text, shown, shown_path
 from bayes_sota.data.files import tables
 
 _ENDINGS = ((".csv", ".tsv"), (".json", ".jsonl", ".parquet"), "")  # of the table in an archive
-_OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # also of new workbooks that have a password
 _CHUNK = 1 << 20
 
@@ -74,10 +73,6 @@ def read_content(path: Path, head: int | None = None) -> Content:
     """
     check_file(path)
     where = shown_path(path)
-    if path.suffix.lower() in _OTHER_WORKBOOKS:
-        raise UnreadableFileError(
-            f"{where}: is a workbook by its name, of a kind that is not read; save it as .xlsx"
-        )
     try:
         with readable(where, "cannot be read or unpacked"), _unpacked(path) as (stream, member):
             inside = f"{where}/{plain_text(member)}" if member else where

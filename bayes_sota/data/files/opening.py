@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from bayes_sota.core.arguments import check_choice, refuse_unused
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.data.files.content import Content, read_content, readable
 from bayes_sota.data.files.delimited import parse_delimited
@@ -91,7 +91,6 @@ def open_source(source: Any, file_format: str = "auto") -> Table | Content:
     check_choice("format", file_format, FileFormat)
     is_chosen = file_format not in ("auto", "kaggle")
     if is_frame(source):
-        refuse_unused("a data frame", {"format": is_chosen})
         return table_of_frame(source)
     if not isinstance(source, str | os.PathLike):
         raise InputError(
@@ -103,7 +102,6 @@ def open_source(source: Any, file_format: str = "auto") -> Table | Content:
     if not content.data:
         raise UnreadableFileError(f"{content.where}: the file is empty")
     if content.kind == "workbook":
-        refuse_unused("an Excel workbook", {"format": is_chosen})
         return parse_workbook(content.data, content.where, content.stem)
     kind = file_format if is_chosen else content.kind
     if kind == "json":

@@ -242,7 +242,7 @@ def _parts_of_model(
     """Parts of one model and evaluation."""
     records, metric = _of_one_metric(records, where, choices.metric)
     key = "is_correct" if choices.metric == "is_correct" else "score"
-    labels, hashes, by_doc = ItemLabels(choices), {}, True
+    labels, hashes = ItemLabels(choices), {}
     repeats: Counter[object] = Counter()
     runs: dict[tuple[str, int], dict[str, float | None]] = {}
     for place, record in records:
@@ -260,10 +260,8 @@ def _parts_of_model(
             f"{place}: sample_id",
         )
         labels.add(item, about, f"{place}, metadata")
-        mark = about.get("doc_hash") or record.get("sample_hash")
-        by_doc &= bool(about.get("doc_hash"))
-        if mark:
-            hashes[item] = str(mark)
+        if about.get("doc_hash"):
+            hashes[item] = str(about["doc_hash"])
     graded = {value for answers in runs.values() for value in answers.values()} - {0.0, 1.0, None}
     told = f"the outcome is the score; is_correct (metric) says right or wrong ({shown(task)})"
     return labels.parts(
@@ -273,7 +271,6 @@ def _parts_of_model(
         metric=metric,
         task=task,
         hashes=hashes,
-        hashed="document" if by_doc else "prompt",
         reason=f"without {key}",
         notes=(told,) if graded and choices.metric is None else (),
     )

@@ -9,7 +9,6 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,6 @@ WORDS = {
 }
 
 ACCURACIES = frozenset(("accuracy", "acc"))
-ITEM_NUMBERS = "their numbers are read with item_metric (in Python read_item_scores)"
 _ANSWERS: dict[str, float] = {
     **dict.fromkeys(("1", "1.0", "true", "right", "correct"), 1),
     **dict.fromkeys(("0", "0.0", "false", "wrong", "incorrect"), 0),
@@ -150,26 +148,10 @@ def find_score_column(
     if len(positions) == 1:
         return positions[0]
     like = f"{what} scores".lstrip()
-    problem = (
-        f"{len(positions)} columns look like {like} ({several(table.header[i] for i in positions)})"
-    )
-    hint = ""
-    if not positions:
-        problem = f"no column looks like {like}"
-        counting = named_in(table, WORDS["counters"])
-        cells = [table.columns[j] for j in range(1, len(table.header)) if j not in counting]
-        seen = None if what else classes_seen(chain.from_iterable(cells))
-        if len(cells) > 1 and seen:
-            raise InputError(
-                f"{table.where}: {seen}; claim responses compares classes with a column "
-                "ground_truth"
-            )
-        numbers = [cells for cells in table.columns if not np.isnan(as_numbers(cells)).any()]
-        if len(numbers) > 1 and not named_in(table, WORDS["classifiers"]):
-            hint = f"; if rows are items, {ITEM_NUMBERS}"
+    several_of = f" ({several(table.header[i] for i in positions)})" if positions else ""
     raise InputError(
-        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with {option}"
-        f"{hint}"
+        f"{table.where}: {len(positions) or 'no'} columns look like {like}{several_of}; there are "
+        f"{table.listed_columns()}: say which with {option}"
     )
 
 

@@ -31,14 +31,6 @@ EEE, LM, INSPECT = (
     "lm-evaluation-harness sample file",
     "inspect_ai log",
 )
-_LABELS = {"task_column", "cluster_column"}
-# Options that a format has a use for; elsewhere they would be ignored in silence.
-OPTIONS = {
-    EEE: {"metric", *_LABELS},
-    LM: {"metric", *_LABELS},
-    INSPECT: {"metric", "scorer", *_LABELS},
-    TABLE: {*_LABELS, "run_column", "item_column", "run_separator"},
-}
 # Where tasks and runs stand in logs, for notes.
 TASKS_AND_RUNS = {
     EEE: ("evaluation_name", "epochs, or records that repeat a sample"),
@@ -123,29 +115,19 @@ def _opened_json(content: Content, path: Path, name: str, choices: Choices) -> t
     if value is None:
         value = parse_json(text, where)
     elif rest.strip():
-        raise _unrecognised(value, where)
+        raise _unrecognised(where)
     if item_logs.is_log(value):
         return INSPECT, item_logs.parts_of_log(value, path, choices)
     if isinstance(value, list) and value and is_sample(value[0]):
         samples = ((f"{where}, entry {number}", entry) for number, entry in enumerate(value, 1))
         return LM, parts_of_samples(samples, path, name, choices)
-    raise _unrecognised(value, where)
+    raise _unrecognised(where)
 
 
-def _unrecognised(value: object, where: str) -> InputError:
-    first = value[0] if isinstance(value, list) and value else value
-    keys = set(first) if isinstance(first, dict) else set()
-    if {"results", "versions"} <= keys or {"results", "configs"} <= keys:
-        return InputError(
-            f"{where}: has the results of lm-evaluation-harness, not the outcome of each item; "
-            "that is in samples_*.jsonl (--log_samples)"
-        )
-    if {"evaluation_id", "evaluation_results"} <= keys:
-        return InputError(
-            f"{where}: has the scores of Every Eval Ever, not the outcome of each sample; that is "
-            "in *_samples.jsonl beside it"
-        )
-    return InputError(f"{where}: is none of the formats that are read: {ACCEPTED}")
+def _unrecognised(where: str) -> InputError:
+    return InputError(
+        f"{where}: holds no outcomes of single items in a format that is read: {ACCEPTED}"
+    )
 
 
 def only_kind(kinds: Sequence[str], files: Sequence[Path]) -> str:

@@ -39,7 +39,6 @@ from bayes_sota.data.readers.columns import (
 from bayes_sota.data.readers.logs import (
     ACCEPTED,
     LM,
-    OPTIONS,
     TABLE,
     TASKS_AND_RUNS,
     files_in,
@@ -480,9 +479,6 @@ def read_evaluations(
     names = file_names(files)
     opened = [open_outcomes(sources[path], path, names[path], choices) for path in files]
     kind = only_kind([of_file for of_file, _ in opened], files)
-    for option, value in vars(choices).items():
-        if value not in (None, ()) and option not in {"leave_out", *OPTIONS[kind]}:
-            raise InputError(f"{option} is not for this format ({kind})")
     source = counted(len(files), kind)
     name = names[files[0]] if len(files) == 1 else source
     where = shown_path(files[0]) if len(files) == 1 else source

@@ -86,7 +86,6 @@ def read_task_scores(
     <TaskScores 'board': 2 entries x 2 tasks>
     """
     refuse_unused("n_test_columns", {"n_test": None if n_test_columns is None else n_test})
-    refuse_unused("averages over tasks", {"format": format == "kaggle"})
     table = open_table(path_or_frame, format)
     at = [find_column(table, column, "task_columns") for column in task_columns]
     if len(set(at)) < 2:
