@@ -15,7 +15,6 @@ import pytest
 from data.files import run
 from data.test_files import TABLE_READERS, refused
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.readers.boards import read_leaderboard
 from bayes_sota.data.readers.outcomes import looks_like_responses
@@ -158,9 +157,3 @@ def test_without_the_extra_one_line_names_it(
     assert "reading Excel needs openpyxl: pip install 'bayes-sota[excel]'" in refused(
         open_table, path
     )
-
-
-def test_a_format_has_no_effect_on_a_workbook(tmp_path: Path) -> None:
-    path = saved(tmp_path / "f.xlsx", BOARD)
-    with pytest.raises(InputError, match="format has no effect on an Excel workbook"):
-        open_table(path, "csv")

@@ -479,6 +479,8 @@ def read_evaluations(
     names = file_names(files)
     opened = [open_outcomes(sources[path], path, names[path], choices) for path in files]
     kind = only_kind([of_file for of_file, _ in opened], files)
+    if kind == TABLE and metric is not None:
+        raise InputError(f"metric is not for this format ({kind}): its columns are the methods")
     source = counted(len(files), kind)
     name = names[files[0]] if len(files) == 1 else source
     where = shown_path(files[0]) if len(files) == 1 else source
