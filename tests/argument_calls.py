@@ -104,14 +104,6 @@ def two_trees() -> xr.DataTree:
     return bs.estimate_sota([best(), other], draws=50, chains=2, random_seed=1)
 
 
-def mean_error(truth: Any, predicted: Any) -> float:
-    return float(np.abs(truth - predicted).mean())
-
-
-def largest_error(truth: Any, predicted: Any) -> float:
-    return float(np.abs(truth - predicted).max())
-
-
 def judged_calls() -> dict[str, Call]:
     """Calls of the functions that judge repeated cross-validation."""
     rules, rng = bs.crossval, np.random.default_rng(9)
@@ -220,7 +212,6 @@ def judged_calls() -> dict[str, Call]:
 def calls(folder: Path) -> dict[str, Call]:
     rng = np.random.default_rng(6)
     ranks = np.array([[1, 0, 2], [0, 0, 1]])
-    truth, guesses = rng.normal(size=30), rng.normal(size=(30, 2))
     pair = {"accuracy_a": 0.9, "accuracy_b": 0.85, "n_test": 200}
     pair_others = {"accuracy_a": 0.91, "accuracy_b": 0.86, "n_test": 300, "congruence": "max"}
     means = {"mean_a": 0.8, "mean_b": 0.78, "n_test": 50, "sd": (0.1, 0.1)}
@@ -277,11 +268,6 @@ def calls(folder: Path) -> dict[str, Call]:
         "bootstrap_epp": Call(
             {"fit": fit(), "repetitions": 20}, {"fit": fit(7), "repetitions": 25, **seeds}
         ),
-        "bootstrap_standard_errors": Call(
-            {"metric": mean_error, "truth": truth, "predictions": guesses, "repetitions": 20,
-             "random_seed": 1},
-            {"metric": largest_error, "truth": truth + 1, "predictions": guesses + 1,
-             "repetitions": 30, "clusters": [f"c{i // 3}" for i in range(30)], **seeds},
         ),
         "tuning_promise": Call(
             {"skills": np.linspace(-1, 1, 24), "families": list("ab") * 12},

@@ -238,8 +238,8 @@ def responses(
 
     FILES are a table with a row per item and a column per method (right and wrong, numbers such as
     Dice, or predicted classes beside a column ground_truth), or evaluation logs and folders of
-    logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai, per-instance
-    statistics of HELM. They are joined on the item.
+    logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. They are joined
+    on the item.
     """
     if pairs and (pair or by):
         raise InputError("--pairs compares all methods on all items: leave out --pair and --by")

@@ -42,8 +42,28 @@ def spreadsheet_text(text: str) -> str:
     >>> spreadsheet_text("=1+1"), spreadsheet_text("ResNet-50")
     ("'=1+1", 'ResNet-50')
     """
-    start = unicodedata.normalize("NFKC", text[:1])  # full-width signs count as well
-    return ("'" if start in _FORMULA else "") + plain_text(text)
+    return ("'" if _is_formula(text) else "") + plain_text(text)
+
+
+def marked_cell(text: str) -> str:
+    """Text of a cell that no spreadsheet takes for a formula; ``unmarked_cell`` undoes it.
+
+    Examples
+    --------
+    >>> marked_cell("-rmse"), marked_cell("'-rmse"), unmarked_cell(marked_cell("'-rmse"))
+    ("'-rmse", "''-rmse", "'-rmse")
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def unmarked_cell(text: str) -> str:
+    """Text of a cell without the apostrophe that keeps a spreadsheet from computing it."""
+    return text[1:] if text[:1] == "'" and _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet takes a text for a formula, with or without apostrophes before it."""
+    return unicodedata.normalize("NFKC", text.lstrip("'")[:1]) in _FORMULA  # full-width signs, too
 
 
 def markdown_text(text: str) -> str:

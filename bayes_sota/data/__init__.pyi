@@ -6,7 +6,6 @@ from .fold_scores import FoldScores as FoldScores
 from .formats.fold_tables import write_fold_scores as write_fold_scores
 from .formats.fold_tables import write_items as write_items
 from .item_scores import ItemScores as ItemScores
-from .item_scores import bootstrap_standard_errors as bootstrap_standard_errors
 from .lattice import infer_n_test as infer_n_test
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard

@@ -5,7 +5,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from bayes_sota.core.arguments import RATIO, refuse_unused
+from bayes_sota.core.arguments import RATIO
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior, UniformTries
 from bayes_sota.core.types import FloatArray, IntArray
@@ -13,8 +13,6 @@ from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
-    RoundingChoice,
-    count_bounds,
     is_blank,
     parse_number,
     plain_list,
@@ -84,10 +82,7 @@ def check_metric(
     metric: str,
     standard_error: Any,
     n_test: Any,
-    percent: bool | None,
     lower_is_better: bool = False,
-    rounding: RoundingChoice = "auto",
-    decimals: int | None = None,
 ) -> None:
     """Raise ``InputError`` where options of one metric come with another."""
     if metric not in ("accuracy", "auc", "score"):
@@ -95,11 +90,6 @@ def check_metric(
     infer = isinstance(n_test, str) and n_test == "infer"
     if metric != "accuracy" and infer:
         raise InputError(f'n_test="infer" is for accuracies, but metric is "{metric}"')
-    if metric == "score":
-        cut = None if rounding == "auto" or isinstance(rounding, tuple) else rounding
-        refuse_unused('metric "score"', {"rounding": cut, "decimals": decimals})
-    if metric == "score" and percent:
-        raise InputError('percent=True is for accuracies and AUCs, but metric is "score"')
     if lower_is_better and metric != "score":
         raise InputError(
             f'lower_is_better is for metric="score" (errors and losses), but of metric '
@@ -321,26 +311,5 @@ def unattainable(
     return ImpossibleAccuracyError(
         f"no number of right answers out of {n_test} gives {what}: the nearest attainable scores "
         f"are {below / n_test:.8g} and {above / n_test:.8g}"
-        f"{_other_reading(printed, n_test, rounding)}"
         + ('; metric="score" where they are no accuracies' if m > 1 else "")
     )
-
-
-def _other_reading(printed: PrintedScores, n_test: int, rounding: Rounding) -> str:
-    """What would make all scores attainable, as the end of a message."""
-    if printed.scaled is None:
-        return ""
-    other: Rounding = "floor" if rounding == "nearest" else "nearest"
-    bounds = count_bounds(printed, n_test, other)
-    if np.all(bounds[:, 0] <= bounds[:, 1]):
-        one = printed.values.size == 1
-        return f'; with rounding "{other}" ' + (
-            f"it is {bounds[0, 0]} right answers" if one else "all are attainable"
-        )
-    try:
-        fit = fit_lattice({how: printed for how in (rounding, other)})
-    except InputError:
-        return ""
-    if not fit.is_identified:
-        return ""
-    return f'; with n_test={fit.n_test} and rounding "{fit.rounding}" all are attainable'

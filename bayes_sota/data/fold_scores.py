@@ -17,7 +17,6 @@ from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_finite
-from bayes_sota.data.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -115,65 +114,6 @@ class FoldScores(Observed):
     def iteration_means(self) -> FloatArray:
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
         return self.scores.mean(axis=3)
-
-    @property
-    def test_fraction(self) -> float:
-        r"""What ``fit_epp`` takes for the rounds of ``score_table`` of one data set.
-
-        It makes variances :math:`1 + R q / (1 - q)` times those of R independent rounds, with
-        :math:`q = 1/k` for folds. A mean over k folds has a k-th of a fold's variance and the same
-        common part, so that :math:`q = k / (2 k - 1)` where rounds are whole iterations.
-        """
-        k = self.folds
-        return 1 / k if self.scores.shape[3] > 1 else k / (2 * k - 1)
-
-    def score_table(self) -> ScoreTable:
-        """Folds as the rounds of a tournament of the learners, for EPP.
-
-        A round is a fold of an iteration, or an iteration where one score of it is known. Rounds of
-        one data set share test items and training sets: they are no independent rounds, however
-        many iterations there are. Of one data set (scheme model/cv) ``fit_epp`` allows for that
-        with ``test_fraction``, and for rather more: wins of folds depend on each other less than
-        their scores do. Rounds of several data sets (scheme model/task) are grouped by them,
-        and standard errors are clustered by group.
-
-        Returns
-        -------
-        ScoreTable
-            Rounds that no learner finished are left out.
-
-        Raises
-        ------
-        InputError
-            Fewer than two learners or rounds.
-
-        Examples
-        --------
-        >>> import bayes_sota as bs
-        >>> skills = np.array([0.9, 0.88])[:, None, None]
-        >>> noise = np.random.default_rng(0).normal(0, 0.03, (2, 30, 10))
-        >>> runs = FoldScores(skills + noise, learners=["nb", "tree"])
-        >>> table = runs.score_table()
-        >>> naive = bs.fit_epp(table).test("nb", "tree")
-        >>> test = bs.fit_epp(table, test_fraction=runs.test_fraction).test("nb", "tree")
-        >>> round(test.difference, 2), naive.p_value < 0.0001, round(test.p_value, 2)
-        (0.74, True, 0.31)
-        """
-        rows = np.moveaxis(self.scores, 1, -1)
-        place = np.argwhere(np.isfinite(rows).any(axis=-1))
-        several, single = len(self.tasks) > 1, self.scores.shape[3] == 1
-        names = [
-            (f"{self.tasks[t]}: " if several else "") + (f"{i}" if single else f"{i}.{f}")
-            for t, i, f in place
-        ]
-        return ScoreTable(
-            rows[tuple(place.T)],
-            players=self.learners,
-            rounds=names,
-            groups=[self.tasks[t] for t, _, _ in place] if several else None,
-            scheme="model/task" if several else "model/cv",
-            tournament="cross-validation" if several else self.tasks[0],
-        )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""

@@ -8,8 +8,7 @@ of every prediction (root mean square). Each score is nearly a mean over items,
 and the influence values u say how precise it is and how far two classifiers share their luck. For
 AUC they are the placement values of DeLong, DeLong & Clarke-Pearson (1988, doi 10.2307/2531595),
 whose covariance follows. ``tests/data/test_item_scores.py`` compares with pairs of items one by
-one, with the bootstrap and with SciPy. Metrics without a formula have standard errors by resampling
-items.
+one, with the bootstrap and with SciPy.
 """
 
 from collections import Counter
@@ -21,9 +20,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import check_choice, generator_of
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, codes_of, digest_of, summed_by_cluster
+from bayes_sota.core.text import digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import Averaging, weighted_means
 from bayes_sota.data.frames import labelled_values
@@ -360,68 +359,3 @@ def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_
             f"{sizes[1]} negative"
         )
     return positive
-
-
-def bootstrap_standard_errors(
-    metric: Any,
-    truth: ArrayLike,
-    predictions: ArrayLike,
-    *,
-    repetitions: int = 1000,
-    clusters: Sequence[str] | None = None,
-    random_seed: int | np.random.Generator | None = None,
-) -> FloatArray:
-    """Standard error of any metric, by resampling items: for ``Leaderboard(standard_error=...)``.
-
-    Parameters
-    ----------
-    metric : callable
-        ``metric(truth, prediction) -> float``, such as those of ``sklearn.metrics``.
-    truth : array-like, shape (n, ...)
-    predictions : array-like, shape (n, m)
-        One column per classifier.
-    repetitions : int
-    clusters : sequence of str, optional
-        What each item belongs to; clusters are drawn whole.
-    random_seed : int, Generator or None
-
-    Returns
-    -------
-    ndarray, shape (m,)
-
-    Raises
-    ------
-    InputError
-        Shapes that do not match, or a metric that is not finite on a resampled test set.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.standard_normal(400)
-    >>> guesses = truth[:, None] + rng.standard_normal((400, 2))
-    >>> def mse(y, p):
-    ...     return float(np.mean((y - p) ** 2))
-    >>> errors = bootstrap_standard_errors(mse, truth, guesses, repetitions=200, random_seed=1)
-    >>> bool(np.all(abs(errors - 0.07) < 0.02))  # sqrt(2 / 400)
-    True
-    """
-    labels, columns = np.asarray(truth), np.asarray(predictions)
-    if columns.ndim != 2 or len(labels) != len(columns) or len(labels) < 2:
-        raise InputError(
-            "predictions must be items x classifiers, with one row for each of at least 2 true "
-            f"values, got shapes {labels.shape} and {columns.shape}"
-        )
-    if repetitions < 2:
-        raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
-    rng = generator_of(random_seed)
-    drawn = checked_clusters(clusters, len(labels)) or list(map(str, range(len(labels))))
-    index = codes_of(drawn)[1]
-    members = np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])
-    values = np.empty((repetitions, columns.shape[1]))
-    for row in values:
-        chosen = rng.integers(len(members), size=len(members))
-        rows = np.concatenate([members[which] for which in chosen])
-        row[:] = [metric(labels[rows], columns[rows, j]) for j in range(columns.shape[1])]
-    if not np.isfinite(values).all():
-        raise InputError("the metric is not finite on some resampled test sets")
-    return values.std(axis=0, ddof=1)

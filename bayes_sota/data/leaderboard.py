@@ -120,7 +120,7 @@ class BestScore(Chosen):
         """Check everything and find the counts behind the score."""
         tries = checks.checked_tries(n_classifiers)
         how = rounding_order(rounding)[0]
-        checks.check_metric(metric, standard_error, n_test, percent=None)
+        checks.check_metric(metric, standard_error, n_test)
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
         percent = None if typed is None or typed >= LEAST_PERCENT else False
         printed = parse_scores(
@@ -390,9 +390,7 @@ class Leaderboard(BestScore):
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything and find the counts behind each score."""
-        checks.check_metric(
-            metric, standard_error, n_test, percent, lower_is_better, rounding, decimals
-        )
+        checks.check_metric(metric, standard_error, n_test, lower_is_better)
         labels = None if names is None else checks.checked_names(names)
         subject = partial(score_of_entry, names=labels)
         is_score = metric == "score"

@@ -159,11 +159,6 @@ class PairedBoards(Chosen):
         """Index of the best public score, the first by name of several equal ones."""
         return self.order(self.public)[0]
 
-    @property
-    def private_winner(self) -> int:
-        """Index of the best private score, the first by name of several equal ones."""
-        return self.order(self.private)[0]
-
     def order(self, scores: FloatArray) -> list[int]:
         """Indices of the teams by their scores, best first, equal ones by name."""
         return sorted(range(self.n_entries), key=lambda i: (-scores[i], self.names[i]))

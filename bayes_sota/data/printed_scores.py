@@ -330,13 +330,7 @@ def _not_a_number(subject: str, value: object, bounded: bool) -> str:
         return f"{subject} is {what}, got {value}"
     if value is None or value == "":
         return f"{subject} must be a number, but it is empty"
-    hint = ""
-    if isinstance(value, str):
-        dotted = value.strip().removesuffix("%").strip().replace(",", ".", 1)
-        number = parse_number(dotted)
-        if number is not None:
-            hint = f"; write {number / 100 if '%' in value else dotted}"
-    return f"{subject} must be a number, got {value!r:.80}{hint}"
+    return f"{subject} must be a number, got {value!r:.80}"
 
 
 def _in_percent(
@@ -353,13 +347,10 @@ def _in_percent(
         return True
     index = int(np.argmax(odd))
     score = unique[where[index]]
-    count, what = f"{int(odd.sum())} of {len(where)} scores", f"{subject(index)} is {score}"
     raise InputError(
-        f"{count} do not exceed 1, as if the others were in percent; {what}: if it is a fraction "
-        f"write {score * 100:f}, if all are in percent use percent=True"
-        if most
-        else f"{count} exceed 1; {what}: accuracies lie in [0, 1]; if only this one is in percent "
-        f"write {score / 100}, if all are use percent=True"
+        f"{int(odd.sum())} of {len(where)} scores {'do not exceed' if most else 'exceed'} 1, as "
+        f"others {'do' if most else 'do not'}; {subject(index)} is {score}: if all are in percent "
+        "use percent=True, else write them alike"
     )
 
 

@@ -163,18 +163,6 @@ class ScoreTable(Observed):
         """Number of clusters: of rounds, where there are no groups."""
         return self.n_rounds if self.groups is None else len(set(self.groups))
 
-    def mean_scores(self) -> FloatArray:
-        """Mean of each player's scores as given, over the rounds that it has, (n_players,).
-
-        Raises
-        ------
-        InputError
-            If some rounds are lower is better and others not: such scores have no mean.
-        """
-        if self.lower_is_better.any() and not self.lower_is_better.all():
-            raise InputError("scores of rounds with opposite directions have no mean")
-        return np.nanmean(self.scores, axis=0)
-
     def player_index(self, player: str) -> int:
         """Place of a player, as ``nearest_player`` finds it."""
         return nearest_player(self.players, player)

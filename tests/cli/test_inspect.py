@@ -105,15 +105,6 @@ def test_a_board_without_a_score_is_a_board_but_a_bad_cell_is_named(
     assert (found["problems"][0]["line"], found["problems"][0]["column"]) == (5, "score")
 
 
-def test_a_slip_in_the_name_of_the_scores_is_seen(capsys: Any, tmp_path: Path) -> None:
-    path = tmp_path / "board.csv"
-    path.write_text(rows_of("team,skore", "a,0.91", "b,0.90"))
-    for command in (("inspect",), ("sota", "--n-test", "100")):
-        code, out, error = run(capsys, command[0], str(path), *command[1:])
-        assert code in (1, 2)
-        assert "--score-column skore takes the one that is nearly called so" in out + error
-
-
 def test_several_runs_in_every_data_set(capsys: Any, tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     runs = [(m, d, r) for m in "abc" for d in ("iris", "wine", "glass") for r in range(4)]

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_scores import ItemScores, bootstrap_standard_errors
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.readers.outcomes import looks_like_item_scores, read_item_scores
 
 LABELS = np.arange(90) < 30
@@ -109,33 +109,7 @@ def test_clusters_make_standard_errors_larger(metric: str) -> None:
     np.testing.assert_allclose(five.standard_errors, bootstrap, rtol=0.1)
 
 
-def test_any_metric_has_a_bootstrapped_standard_error() -> None:
-    rng = np.random.default_rng(5)
-    truth = rng.standard_normal(300)
-    guesses = truth[:, None] + rng.standard_normal((300, 2))
-
-    def mean_error(y: np.ndarray, p: np.ndarray) -> float:
-        return float(np.mean(p - y))
-
-    errors = bootstrap_standard_errors(mean_error, truth, guesses, random_seed=0)
-    expected = (guesses - truth[:, None]).std(axis=0, ddof=1) / 300**0.5
-    np.testing.assert_allclose(errors, expected, rtol=0.1)
-    clusters = [str(i // 2) for i in range(300)]
-    twice = np.repeat(guesses[::2], 2, axis=0)
-    halved = bootstrap_standard_errors(
-        mean_error, np.repeat(truth[::2], 2), twice, clusters=clusters, random_seed=0
-    )
-    single = (guesses - truth[:, None])[::2].std(axis=0, ddof=1) / 150**0.5
-    np.testing.assert_allclose(halved, single, rtol=0.1)
-
-
-def test_a_bootstrap_that_cannot_be_is_refused() -> None:
-    with pytest.raises(InputError, match="items x classifiers"):
-        bootstrap_standard_errors(lambda y, p: 0.0, [1, 2], [1, 2])
-    with pytest.raises(InputError, match="at least 2 repetitions"):
-        bootstrap_standard_errors(lambda y, p: 0.0, [1, 2], [[1], [2]], repetitions=1)
-    with pytest.raises(InputError, match="not finite"):
-        bootstrap_standard_errors(lambda y, p: float("nan"), [1, 2], [[1], [2]])
+def test_equal_numbers_have_no_standard_error() -> None:
     with pytest.raises(InputError, match="same number for every item"):
         ItemScores([[0.5, 0.5], [0.5, 0.5]]).leaderboard()
 

@@ -169,7 +169,6 @@ def test_ties_of_paired_boards_are_broken_by_name() -> None:
     for order in ([0, 1, 2, 3, 4], [4, 3, 1, 2, 0]):
         boards = PairedBoards(*([of[i] for i in order] for of in (public, private, names)))
         assert boards.names[boards.public_winner] == "a"
-        assert boards.names[boards.private_winner] == "z"
         assert boards.notes == (
             "2 teams share the best public score; 'a' stands for them, the first by name",
         )

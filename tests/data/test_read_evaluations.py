@@ -52,8 +52,6 @@ def refused(*paths: Path, **options: Any) -> str:
     [
         ("f.csv", MATRIX),
         ("f.csv", "picture,tree,forest\nx,1,0\ny,0,1\nz,NA,1\n"),
-        ("f.json", '{"names": ["tree", "forest"], "correct": [[1, 0], [false, true], [null, 1]], '
-                   '"items": ["x", "y", "z"]}'),
     ],
 )  # fmt: skip
 def test_a_matrix_is_what_read_responses_reads(tmp_path: Path, name: str, content: Any) -> None:
@@ -115,9 +113,6 @@ def test_clusters_and_runs(tmp_path: Path) -> None:
     named = read_evaluations(written(tmp_path, text.replace("patient", "Group"), "c.csv"))
     assert named.outcomes.clusters == ("p", "p", "q")
     assert named.notes[0].endswith("clusters are taken from column 'Group'")
-    matrix = {"names": ["a", "b"], "correct": [[1, 0], [1, 1]], "clusters": ["p", "q"]}
-    read = read_evaluations(written(tmp_path, matrix, "m.json")).outcomes
-    assert (read.clusters, read.correct.tolist()) == (("p", "q"), [[1, 0], [1, 1]])
     message = refused(path, item_column="patient", cluster_column="patient")
     assert "column 'patient' cannot be items and clusters both" in message
     missing = written(tmp_path, text.replace("b,p", "b,"), "missing.csv")
@@ -577,128 +572,30 @@ def test_real_log(tmp_path: Path, data_directory: Path) -> None:
     assert found.outcomes.correct.tolist() == [[0, 0], [1, 1]]
 
 
-# --- HELM
-
-
-def statistic(name: str, mean: float | None, **more: Any) -> dict[str, Any]:
-    """Statistic of one instance as HELM writes it: nothing that is None."""
-    about = {"name": name, "split": "test", **more}
-    if mean is None:
-        return {"name": about, "count": 0, "sum": 0, "sum_squared": 0}
-    rest = {"min": mean, "max": mean, "mean": mean, "variance": 0, "stddev": 0}
-    return {"name": about, "count": 1, "sum": mean, "sum_squared": mean**2, **rest}
-
-
-def instance(name: str, exact: float | None, trial: int = 0, **more: Any) -> dict[str, Any]:
-    stats = [statistic("num_references", 4), statistic("exact_match", exact),
-             statistic("finish_reason_stop", 1)]  # fmt: skip
-    return {"instance_id": name, "train_trial_index": trial, "stats": stats} | more
-
-
-def helm_file(root: Path, model: str, content: Any, scenario: str = "mmlu:subject=law") -> Path:
-    folder = f"{scenario},method=joint,model={model}"
-    return written(root, content, f"{folder}/per_instance_stats.json")
-
-
-def test_helm(tmp_path: Path) -> None:
-    typos = {"name": "typos", "robustness": True, "fairness": False, "computed_on": "perturbed"}
-    rows = [instance("id1", 1.0), instance("id2", 0.0), instance("id3", 1.0)]
-    worst = instance("id4", 1.0)
-    worst["stats"].append(
-        statistic("exact_match", 0.0, perturbation=typos | {"computed_on": "worst"})
-    )
-    one = helm_file(tmp_path, "openai_a", [*rows, worst, instance("id1", 0.0, perturbation=typos)])
-    two = helm_file(tmp_path, "meta_b", [instance("id4", None), *reversed(rows)])
-    found = read_evaluations(one, two)
-    assert table_of(found) == {
-        "openai_a": {"id1": 1, "id2": 0, "id3": 1},
-        "meta_b": {"id1": 1, "id2": 0, "id3": 1},
-    }
-    assert found.source == "2 HELM per-instance files"
-    assert [note.partition("stats.json: ")[2] for note in found.notes] == [
-        "1 perturbed instances are left out",
-        "1 of 4 items left out (not in every file), the first is 'id4'",
-        "1 of 4 items left out (without 'exact_match'), the first is 'id4'",
-    ]
-
-
-def test_trials_scenarios_and_metrics_of_helm(tmp_path: Path) -> None:
-    rows = [instance(f"id{i}", float(i == t), t) for i in range(3) for t in (1, 0)]
-    paths = [helm_file(tmp_path, m, rows, s) for m in "ab" for s in ("boolq:", "mmlu:subject=law")]
-    found = read_evaluations(*paths)
-    assert (found.outcomes.names, found.outcomes.n_runs) == (("a", "b"), 2)
-    by_task = dict(zip(found.outcomes.items, found.outcomes.values[:, 0].tolist(), strict=True))
-    assert by_task == {
-        f"{task},method=joint/id{i}": (0.5, 0.5, 0.0)[i]
-        for task in ("boolq:", "mmlu:subject=law") for i in range(3)
-    }  # fmt: skip
-    quasi = [{"instance_id": f"id{i}", "stats": [statistic("f1_score", i / 2),
-              statistic("quasi_exact_match", i % 2)]} for i in range(3)]  # fmt: skip
-    named = [written(tmp_path, quasi, f"{m}_per_instance_stats.json") for m in ("x", "y")]
-    found = read_evaluations(*named)
-    assert found.methods == ("x", "y")
-    assert found.outcomes.correct[:, 0].tolist() == [0, 1, 0]
-    assert "also holds 'f1_score'" in found.notes[0]
-    assert table_of(read_evaluations(*named, metric="f1_score"))["x"]["id1"] == 0.5
-    counted = {"metric": "num_references"}
-    assert len(set(read_evaluations(*paths, **counted).outcomes.tasks or ())) == 2
-    numbers = table_of(read_evaluations(*paths, **counted, average="items"))
-    assert numbers["a"]["boolq:,method=joint/id0"] == 4
-    assert "no metric 'bleu'; it holds 'f1_score', 'quasi_" in refused(*named, metric="bleu")
-    two = [{"instance_id": "id1", "stats": [statistic("bleu_1", 0.5), statistic("rouge_l", 0.5)]}]
-    assert "choose one metric of 'bleu_1', 'rouge_l'" in refused(helm_file(tmp_path, "c", two))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ([instance("a", 1), instance("a", 1)], "entry 2: instance 'a' occurs more than once"),
-        ([instance("a", 1), {"instance_id": "b"}], "entry 2: must have instance_id and stats"),
-        ([instance("a", 1), instance("b", 1, stats=3)], "entry 2: stats is a list, got 3"),
-        ([instance("a", 1, stats=[{"mean": 1}])], "entry 1: a statistic is"),
-        ([instance("a", 1, stats=[statistic("em", 1)] * 2)], "'em' occurs more than once"),
-        ([instance("a", 1, trial="x")], "entry 1: train_trial_index is a number, got 'x'"),
-        ([instance("a", 1), instance("b", float("nan"))], "instance 'b': exact_match must be a"),
-        ([instance("a", 1, stats=[statistic("num_x", 1)])], "there is no metric in it"),
-        ([statistic("exact_match", 1.0)], "those of each are in per_instance_stats.json"),
-        ("[]", "none of the formats that are read"),
-    ],
-)
-def test_helm_refused(tmp_path: Path, content: Any, message: str) -> None:
-    good = helm_file(tmp_path, "good", [instance("a", 1), instance("b", 1)])
-    assert message in refused(helm_file(tmp_path, "bad", content), good)
-
-
 # --- everything
 
 
 def test_paths_and_options(tmp_path: Path) -> None:
     table = written(tmp_path, MATRIX, "f.csv")
     log = written(tmp_path, log_of("a", "C", "I"), "f.json")
-    rows = written(tmp_path, lines(sample(0, 1), sample(1, 1)), "f.jsonl")
     assert "name at least one file: a CSV, TSV, Excel or Parquet table" in refused()
     message = refused(table, log)
     assert "f.csv (table) and " in message
     assert "f.json (inspect_ai log)" in message
-    for path, options in (
-        (table, {"metric": "acc"}), (table, {"scorer": "match"}), (rows, {"scorer": "match"}),
-        (rows, {"item_column": "x"}), (log, {"run_column": "x"}), (log, {"run_separator": "@"}),
-    ):  # fmt: skip
-        assert f"{next(iter(options))} is not for this format (" in refused(path, **options)
+    assert "metric is not for this format (table)" in refused(table, metric="acc")
     assert "no column 'x' (item_column)" in refused(table, item_column="x")
 
 
 def test_folders_of_logs_are_read_by_commands(tmp_path: Path, capsys: Any) -> None:
     """Of every tool; what else lies in a folder of samples does not matter."""
     scores = {"a": (1, 0, 1, 1), "b": (1, 1, 0, 0)}
-    helm, inspect, lm = (tmp_path / name for name in ("helm", "inspect", "lm"))
+    inspect, lm = (tmp_path / name for name in ("inspect", "lm"))
     for model, right in scores.items():
-        helm_file(helm, model, [instance(f"id{i}", float(x)) for i, x in enumerate(right)])
         written(inspect, log_of(model, *right), f"{model}.json")
         samples(lm, model, "quiz", 1, *(sample(i, float(x)) for i, x in enumerate(right)))
         found = {"results": {"quiz": {"acc,none": 0.5}}, "versions": {}}
         written(lm, found, f"{model}/results.json")
-    for folder in (helm, inspect, lm):
+    for folder in (inspect, lm):
         code, out, err = run(capsys, "board", str(folder), "--json", "--draws", "100")
         assert code in (0, 1), err
         entries = {one["name"]: one["score"] for one in json.loads(out)["entries"]}

@@ -56,9 +56,47 @@ def test_what_is_written_is_read(runs: FoldScores, tmp_path: Path) -> None:
         found = bs.read_fold_scores(tmp_path / "x.csv", folds=folds)
         assert np.array_equal(found.scores, first.scores, equal_nan=True)
         assert (found.tasks, found.scorer, found.folds) == (first.tasks, "roc_auc", 2)
-        assert found.learners == ("nb", "tree", "'=svm")
+        assert found.learners == first.learners
     header = (tmp_path / "x.csv").read_text().splitlines()[0]
     assert header == "learner,task,iteration,roc_auc"
+
+
+@pytest.mark.parametrize(
+    ("scorer", "lower"),
+    [("rmse", True), ("score", True), ("roc_auc", False), ("neg_log_loss", False)],
+)
+def test_a_direction_is_the_same_after_writing_and_reading(
+    scorer: str, lower: bool, tmp_path: Path
+) -> None:
+    first = bs.read_fold_scores(long_of().rename(columns={"auc": scorer}), lower_is_better=lower)
+    for number in range(2):
+        bs.data.write_fold_scores(first, tmp_path / f"{number}.csv")
+        assert bs.read_fold_scores(tmp_path / f"{number}.csv") == first
+    if lower:
+        with pytest.raises(InputError, match="larger is better already"):
+            bs.read_fold_scores(tmp_path / "0.csv", lower_is_better=True)
+
+
+def test_scores_called_like_losses_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
+    first = FoldScores(-SCORES, scorer="max_error")  # larger is better, whatever its name
+    bs.data.write_fold_scores(first, tmp_path / "x.csv")
+    assert bs.read_fold_scores(tmp_path / "x.csv") == first
+
+
+ODD = ("-a", "=1+1", "+a", "@a", "'-a", "''=a", "'a", "-1", "＝a", "a,b;c;d;e;f;g", 'a "b"', "a\nb")
+
+
+def test_names_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(1), tmp_path / "x.csv"
+    first = FoldScores(rng.random((2, 12, 3, 2)), learners=ODD, tasks=["-x", "'=y"])
+    bs.data.write_fold_scores(first, path)
+    assert bs.read_fold_scores(path) == first
+    numbers = bs.ItemScores(rng.random((12, 12)), names=ODD, items=ODD, name="x")
+    bs.data.write_items(numbers, path)
+    assert bs.read_item_scores(path) == numbers
+    answers = bs.Responses(rng.integers(0, 2, (12, 12)), names=ODD, items=ODD, name="x")
+    bs.data.write_items(answers, path)
+    assert bs.read_responses(path) == answers
 
 
 def test_wide_tables_have_the_learners_in_their_columns() -> None:

@@ -29,8 +29,8 @@ ANSWERS = [[1, 0], [0, 1], [-1, 1]]
         ("f.csv", ",tree,forest\nx,1.0,0.0\ny,0.0,1.0\nz,null,1.0\n"),
         ("f.csv", "picture,tree,forest\nx,1,0\ny,0,1\nz,-1,1\n"),
         ("f.csv.gz", gzip.compress(TEXT.encode(), mtime=0)),
-        ("f.json", '{"names": ["tree", "forest"], "correct": [[1, 0], [false, true], [null, 1]], '
-                   '"items": ["x", "y", "z"]}'),
+        ("f.json", '[{"item": "x", "tree": 1, "forest": 0}, {"item": "y", "tree": false, '
+                   '"forest": true}, {"item": "z", "tree": null, "forest": 1}]'),
     ],
 )  # fmt: skip
 def test_formats(tmp_path: Path, name: str, content: str | bytes) -> None:
@@ -64,9 +64,6 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"a": [1, 0], "b": [1, 7]}), path)
     with pytest.raises(InputError, match=r"f\.parquet: row 2, column 'b': 7 is no answer"):
         read_responses(path)
-    parquet.write_table(pyarrow.table({"a": [1, 0], "b": [[1], [1, 1]]}), path)
-    with pytest.raises(InputError, match=r"f\.parquet: row 1, column 'b': a list<.*> is no answer"):
-        read_responses(path)
     path.write_bytes(path.read_bytes()[:-20])
     assert not looks_like_responses(path)
 
@@ -93,12 +90,6 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
         ("item,a,\nx,1,1\ny,0,1\n", "column 3 has no name"),
         ("item,a,b\nx,1,\ny,0,\n", "classifier 'b' has no answer to any item"),
         ("1,0,1\n1,0,0\n", "line 1 must name the columns"),
-        ('{"names": ["a", "b"]}', "is not a response matrix; write"),
-        ('{"names": ["a", "b"], "correct": [[1, 0], [0, 1]], "x": 1}', "key 'x' is unknown"),
-        ('{"names": [1, 2], "correct": [[1, 0], [0, 1]]}', "'names' must be a list of strings"),
-        ('{"names": ["a", "b"], "correct": {"a": 1}}', "'correct' must be a list of lists"),
-        ('{"names": ["a", "b"], "correct": [[1, 0], [1]]}', "row 1 has 2, row 2 has 1"),
-        ('{"names": ["a", "b"], "correct": [[1, 0], [1, Infinity]]}', "'b' has inf for item '2'"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
@@ -113,8 +104,6 @@ def test_format_overrides_recognition(tmp_path: Path) -> None:
     assert read_responses(path, format="tsv").names == ("a,b,c,d", "e,f,g,h")
     with pytest.raises(InputError, match="is not JSON"):
         read_responses(path, format="json")
-    with pytest.raises(InputError, match="no columns"):
-        read_responses(written(tmp_path, "{}", "f.json"), item_column="item")
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,6 @@ def test_losses_have_no_bounds():
         (TABLE, "--task-columns law,art --n-test 5 --submissions 3", "--submissions has no effect"),
         (TABLE, "--task-columns law,art --n-test 5 --score-column law", "--score-column has no ef"),
         (TABLE, "--task-columns law,art --n-test 5 --cluster-column x", "--cluster-column has no"),
-        (TABLE, "--task-columns law,art --n-test 5 --format kaggle", "--format has no effect on"),
         (TABLE, "--task-columns law,art --n-test 5 --metric score", "standard error of every"),
         (TABLE.replace("0.5", "", 1), "--task-columns law,art --n-test 5", "line 2, column 'art'"),
         (TABLE.replace("0.5", "x", 1), "--task-columns law,art --n-test 5", "line 2, column 'art'"),

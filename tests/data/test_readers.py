@@ -9,7 +9,7 @@ from data.files import written
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import tables
-from bayes_sota.data.readers.boards import read_leaderboard
+from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
 
 PLAIN = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
 NEW_HEADER = "Rank,TeamId,TeamName,LastSubmissionDate,Score,SubmissionCount,TeamMemberUserNames"
@@ -131,6 +131,30 @@ def test_old_kaggle_download_keeps_the_best_of_each_team(tmp_path):
         "dropped 1 row without a score",
         "kept the best score of 1 team with several, leaving out 2 rows",
     )
+
+
+KAGGLE_LOSSES = (
+    "Rank,TeamId,TeamName,Score\n1,1,A,0.0\n2,2,B,0.1\n3,3,C,0.4\n3,3,C,0.2\n4,4,D,0.5\n5,5,E,0.7\n"
+    "6,6,[Deleted] 6,0.0\n7,7,F,\n"
+)
+
+
+def test_a_loss_of_zero_is_the_best_score_of_a_kaggle_download(tmp_path):
+    path = written(tmp_path, KAGGLE_LOSSES)
+    options = {"metric": "score", "standard_error": 0.01, "lower_is_better": True}
+    board = read_leaderboard(path, **options)
+    assert dict(zip(board.names, -board.scores, strict=True)) == {
+        "A": 0, "B": 0.1, "C": 0.2, "D": 0.5, "E": 0.7
+    }  # fmt: skip
+    both = read_paired_boards(path, path, lower_is_better=True)
+    assert both.names == ("A", "B", "C", "D", "E")
+    assert both.private.tolist() == [0, -0.1, -0.2, -0.5, -0.7]
+
+
+def test_a_score_of_zero_is_one_where_others_are_negative(tmp_path):
+    path = written(tmp_path, "TeamId,TeamName,Score\n1,A,0\n2,B,-0.1\n3,C,-0.2\n")
+    board = read_leaderboard(path, metric="score", standard_error=0.01)
+    assert (board.names, board.maximum) == (("A", "B", "C"), 0)
 
 
 def test_a_plain_table_can_be_read_as_a_kaggle_download(tmp_path):

@@ -28,9 +28,6 @@ def test_what_is_kept():
     assert plain.complete
     assert (plain.players, plain.rounds) == (("1", "2", "3"), ("1", "2"))
     assert plain.clusters.tolist() == [0, 1]
-    np.testing.assert_allclose(plain.mean_scores(), [1.25, 0.75, 1.75])
-    gaps = ScoreTable(SCORES)
-    np.testing.assert_allclose(gaps.mean_scores(), pd.DataFrame(SCORES).mean())
 
 
 def test_frames_bring_their_names():
@@ -97,11 +94,6 @@ def test_what_is_refused(scores, options, message):
     with pytest.raises(InputError, match=message) as caught:
         ScoreTable(scores, **options)
     assert str(caught.value).isprintable()
-
-
-def test_scores_of_opposite_directions_have_no_mean():
-    with pytest.raises(InputError, match="opposite directions have no mean"):
-        TABLE.mean_scores()
 
 
 def test_names_and_places_agree():

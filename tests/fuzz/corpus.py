@@ -107,11 +107,9 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
     right = (rng.random((60, 4)) < [0.9, 0.85, 0.8, 0.6]).astype(int)
     rows = [["item", "tree", "forest", "stump", "coin"]]
     rows += [[f"q{i}", *map(str, row)] for i, row in enumerate(right)]
-    matrix = {"names": rows[0][1:], "correct": right.tolist()}
     columns = {name: right[:, j].tolist() for j, name in enumerate(rows[0][1:])}
     answers = {
         "answers.csv": table_text(rows),
-        "answers.json": json.dumps(matrix).encode(),
         "answers.parquet": _parquet({"item": [row[0] for row in rows[1:]], **columns}),
     }
     read = (
@@ -195,13 +193,6 @@ def _logs(rng: np.random.Generator) -> Iterator[Case]:
     lines = [text[1:-1].replace("}, ", "}\n").encode() + b"\n" for text in samples]
     other = {"samples_task_b.jsonl": lines[1]}
     yield Case("logs", "samples_task_a.jsonl", lines[0], read, other)
-    helm = two(lambda scores, _: [
-        {"instance_id": f"id{i}",
-         "stats": [{"name": {"name": "exact_match"}, "mean": x, "count": 1}]}
-        for i, x in enumerate(scores)
-    ])  # fmt: skip
-    other = {"b_per_instance_stats.json": helm[1].encode()}
-    yield Case("logs", "a_per_instance_stats.json", helm[0].encode(), read, other)
     inspect = two(lambda scores, model: {
         "version": 2, "status": "success", "eval": {"task": "t", "model": model},
         "results": {"completed_samples": len(scores)},

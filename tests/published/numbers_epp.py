@@ -197,7 +197,7 @@ def figure_3(settings: Settings, fit: BradleyTerryFit) -> Numbers:
     assert isinstance(fit.data, ScoreTable)
     scores = np.asarray(fit.data.scores)
     one, other, calm = (fit.data.player_index(player) for player in settings["vtab_boxes"])
-    means, spreads = fit.data.mean_scores(), scores.std(axis=0)
+    means, spreads = np.nanmean(fit.data.scores, axis=0), scores.std(axis=0)
     names = settings["vtab_boxes"]
     return {
         f"mean score of {names[0]} minus {names[1]}": float(means[one] - means[other]),
@@ -222,7 +222,7 @@ def figure_6(settings: Settings, fit: BradleyTerryFit) -> Numbers:
     assert isinstance(fit.data, ScoreTable)
     pair = settings["vtab"]["tested"]
     first, second = (fit.data.player_index(player) for player in pair)
-    means = fit.data.mean_scores()
+    means = np.nanmean(fit.data.scores, axis=0)
     found = {
         f"{pair[0]} above {pair[1]} by mean, below by EPP (1: yes)": float(
             means[first] > means[second] and fit.epp[first] < fit.epp[second]

@@ -1,4 +1,4 @@
-"""JSON and JSON lines from strangers: bounded, no key twice, every error with its place.
+"""JSON and JSON lines: no key twice, every error with its place.
 
 A table is a list of records, names with scores, or either one level down.
 """
@@ -11,7 +11,6 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.files import tables
 from bayes_sota.data.files.tables import Table, plain_cell
 
 _ESCAPE = re.compile(
@@ -43,7 +42,6 @@ def parse_json(text: str, where: str, *, line: int | None = None, exact: bool = 
     ({'acc': 1.0}, {'acc': Decimal('1.10')})
     """
     place = where if line is None else f"{where}, line {line}"
-    _check_values(text, place)
     if _HALF.search(text):
         text = _ESCAPE.sub(lambda match: r"\ufffd" if match["half"] else match[0], text)
     options: dict[str, Any] = {"object_pairs_hook": _unique}
@@ -84,12 +82,6 @@ def json_lines(text: str, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
             if not isinstance(value, dict):
                 raise InputError(f"{where}, line {line}: must be an object, got {shown(value)}")
             yield f"{where}, line {line}", value
-
-
-def _check_values(text: str, place: str) -> None:
-    """Refuse what would take far more memory as values than as text."""
-    if len(text) > tables.MAX_VALUES and sum(map(text.count, ",[{")) > tables.MAX_VALUES:
-        raise InputError(f"{place}: more than {tables.MAX_VALUES:,} values, which is the limit")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -153,8 +145,6 @@ def _of_records(content: list[Any], where: str, stem: str) -> Table:
         if not isinstance(record, dict):
             raise InputError(f"{where}: record {index + 1} is not an object: {shown(record)}")
         header |= dict.fromkeys(record)
-        tables.check_shape(0, len(header), where)
-    tables.check_shape(len(content), len(header), where)
     columns = tuple([plain_cell(record.get(name)) for record in content] for name in header)
     places = [f"record {index + 1}" for index in range(len(content))]
     return Table(tuple(header), columns, places, where, stem)

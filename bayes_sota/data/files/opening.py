@@ -4,23 +4,21 @@ Numbers, text and truth values stay what they are; other types of frames and Par
 numbers.
 """
 
+import io
 import os
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from bayes_sota.core.arguments import check_choice, refuse_unused
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, UnreadableFileError
-from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import Content, read_content, readable
 from bayes_sota.data.files.delimited import parse_delimited
 from bayes_sota.data.files.json import parse_json_table
-from bayes_sota.data.files.tables import Nested, Table, plain_cell
+from bayes_sota.data.files.tables import Table, plain_cell
 from bayes_sota.data.files.workbooks import parse_workbook
 from bayes_sota.data.frames import is_frame, opened_frame
-
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 def table_of_frame(frame: Any) -> Table:
@@ -28,8 +26,7 @@ def table_of_frame(frame: Any) -> Table:
     if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
         frame = frame.reset_index()
     opened = opened_frame(frame)
-    header = tuple(_plain(str(name)) for name in opened.columns)
-    tables.check_shape(opened.shape[0], len(header), "the data frame")
+    header = tuple(map(str, opened.columns))
     columns = tuple(map(_frame_cells, opened.iter_columns()))
     places = [f"row {index + 1}" for index in range(opened.shape[0])]
     return Table(header, columns, places, "the data frame")
@@ -44,62 +41,22 @@ def _frame_cells(series: Any) -> Sequence[Any]:
 
 
 def _plain(cell: Any) -> Any:
-    """Cell without halves of characters, which no file can hold: U+FFFD, as those of JSON."""
-    if isinstance(cell, str):
-        return _HALF.sub("\ufffd", cell)
+    """Cell that is None where pandas has a missing value of its own."""
     return None if type(cell).__name__ == "NAType" else plain_cell(cell)
 
 
 def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
-    """Table of the content of a Parquet file; columns of lists and structures are not read."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError(
-            f"{where}: reading Parquet needs pyarrow: pip install 'bayes-sota[parquet]'"
-        ) from None
+    """Table of the content of a Parquet file."""
+    import pandas as pd
+
     with readable(where, "not a readable Parquet file"):
-        schema = pq.read_schema(pa.BufferReader(data))
-        flat = [field.name for field in schema if not field.type.num_fields]
-        texts = [field.name for field in schema if _is_text(field.type, pa)]
-        # Text is read as codes of its different values, which a few bytes may repeat for ever.
-        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
-        tables.check_shape(file.metadata.num_rows, len(schema), where)
-        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-        tables.check_bytes(sum(group.total_byte_size for group in groups), where)
-        read = file.read(columns=flat)
-        read.validate(full=True)  # codes of texts that are not there, text that is none
-        if read.num_columns != len(flat):
-            raise InputError(f"{where}: a column of lists has the name of another column")
-        cells = iter(read.columns)
-        columns = tuple(
-            [Nested(f"a {field.type}")] * read.num_rows
-            if field.type.num_fields
-            else _parquet_cells(next(cells), field.type, pa)
-            for field in schema
-        )
-    places = [f"row {index + 1}" for index in range(read.num_rows)]
-    return Table(tuple(schema.names), columns, places, where, stem)
-
-
-def _is_text(kind: Any, pa: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _parquet_cells(column: Any, kind: Any, pa: Any) -> Sequence[Any]:
-    """Cells of a column as those of a frame."""
-    if _is_text(kind, pa):
-        return [cell for chunk in column.chunks for cell in _texts(chunk)]
-    if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not column.null_count):
-        return column.to_numpy()
-    return column.to_pylist()
-
-
-def _texts(chunk: Any) -> list[str | None]:
-    """Text of a chunk of codes, each different one once in memory."""
-    values = [*chunk.dictionary.to_pylist(), None]
-    return [values[code] for code in chunk.indices.fill_null(len(values) - 1).to_pylist()]
+        try:
+            frame = pd.read_parquet(io.BytesIO(data))
+        except ImportError:
+            raise InputError(
+                f"{where}: reading Parquet needs pyarrow: pip install 'bayes-sota[parquet]'"
+            ) from None
+        return replace(table_of_frame(frame), where=where, stem=stem)
 
 
 FileFormat = Literal["auto", "csv", "tsv", "json", "parquet", "kaggle"]
@@ -134,7 +91,6 @@ def open_source(source: Any, file_format: str = "auto") -> Table | Content:
     check_choice("format", file_format, FileFormat)
     is_chosen = file_format not in ("auto", "kaggle")
     if is_frame(source):
-        refuse_unused("a data frame", {"format": is_chosen})
         return table_of_frame(source)
     if not isinstance(source, str | os.PathLike):
         raise InputError(
@@ -146,7 +102,6 @@ def open_source(source: Any, file_format: str = "auto") -> Table | Content:
     if not content.data:
         raise UnreadableFileError(f"{content.where}: the file is empty")
     if content.kind == "workbook":
-        refuse_unused("an Excel workbook", {"format": is_chosen})
         return parse_workbook(content.data, content.where, content.stem)
     kind = file_format if is_chosen else content.kind
     if kind == "json":

@@ -16,7 +16,7 @@ import numpy as np
 from bayes_sota.core.arguments import Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
-from bayes_sota.core.text import shown, spreadsheet_text
+from bayes_sota.core.text import marked_cell, shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
@@ -26,11 +26,12 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.readers.columns import (
     WORDS,
     check_names,
+    find_counters,
     find_score_column_beside,
+    refuse_counters,
     role_columns,
 )
-from bayes_sota.data.readers.counters import find_counters, refuse_counters
-from bayes_sota.data.readers.metric_names import asides, refuse_loss
+from bayes_sota.data.readers.metric_names import LARGER, asides, is_loss, is_reversed, refuse_loss
 from bayes_sota.data.score_table import ScoreTable
 
 _WORDS = {
@@ -82,6 +83,11 @@ def fold_scores_of_table(table: Table, options: FoldOptions) -> FoldScores:
         name = "score"
     if not options.lower_is_better:
         refuse_loss(table.where, name)
+    elif is_reversed(name):
+        raise InputError(
+            f"{table.where}: of column {shown(name)} larger is better already, by its name: leave "
+            "lower_is_better out"
+        )
     named: dict[str, Axis] = {
         what: Axis.of_column(table, columns[what], _KINDS.get(what, what)).at(rows)
         for what in ("task", "iteration", "fold")
@@ -102,7 +108,7 @@ def fold_scores_of_table(table: Table, options: FoldOptions) -> FoldScores:
         learners=learners.names,
         tasks=tasks.names,
         folds=known,
-        scorer=(f"-{name}" if options.lower_is_better else name).strip(),
+        scorer=(f"-{name}" if options.lower_is_better else name.removesuffix(LARGER)).strip(),
     )
 
 
@@ -117,7 +123,7 @@ def _wide(
     rest = [j for j in range(len(table.header)) if j not in columns.values()]
     aside = asides(table.header)
     chosen = [j for j in rest if j not in aside]
-    counters = find_counters(table, chosen, "iteration_column or fold_column")
+    counters = find_counters(table, chosen)
     refuse_counters(table, counters, "learner", "iteration_column or fold_column")
     check_names(table.where, {j: table.header[j].strip() for j in chosen}, ", and is no learner")
     if not chosen:
@@ -205,7 +211,8 @@ def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
     """Write a long table as CSV: learner, task, iteration, fold, and a column of the score's name.
 
     A missing score is an empty cell; iterations and folds count from 0. Names that a spreadsheet
-    would take for a formula get a leading apostrophe. ``read_fold_scores`` reads it.
+    would take for a formula get a leading apostrophe, and a score that is called like a loss says
+    that larger is better. ``read_fold_scores`` reads the same scores and names.
 
     Raises
     ------
@@ -213,7 +220,7 @@ def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
         The file cannot be written.
     """
     single = runs.scores.shape[3] == 1
-    tasks, learners = list(map(spreadsheet_text, runs.tasks)), runs.learners
+    tasks, learners = list(map(marked_cell, runs.tasks)), runs.learners
     last = [np.flatnonzero(~np.isnan(of).all(axis=(0, 2))).max() for of in runs.scores]
     rows = (
         [learners[j], tasks[t], i, *([] if single else [fold]), "" if score != score else score]
@@ -221,7 +228,8 @@ def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
         if i <= last[t]
     )
     folds = [] if single else ["fold"]
-    _write_csv(path, ["learner", "task", "iteration", *folds, runs.scorer], rows)
+    scorer = runs.scorer + LARGER * is_loss(runs.scorer)
+    _write_csv(path, ["learner", "task", "iteration", *folds, scorer], rows)
 
 
 def write_items(data: Outcomes, path: str | Path) -> None:
@@ -250,6 +258,9 @@ def _write_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[
     """Write a table whole or not at all; texts that a spreadsheet would run are marked."""
     with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(map(spreadsheet_text, header))
+        inside = any(sign in name for name in header for sign in ";\t")  # quoted, none separates
+        quoting: Any = csv.QUOTE_ALL if inside else csv.QUOTE_MINIMAL
+        named = csv.writer(file, lineterminator="\n", quoting=quoting)
+        named.writerow(map(marked_cell, header))
         for first, *cells in rows:
-            writer.writerow([spreadsheet_text(first), *cells])
+            writer.writerow([marked_cell(first), *cells])

@@ -1,9 +1,7 @@
-"""Logs that say what a model got for every item: of inspect_ai, HELM and Every Eval Ever.
+"""Logs that say what a model got for every item: of inspect_ai and Every Eval Ever.
 
 inspect_ai writes JSON, or the archive ``.eval`` with one JSON file per sample. "C" counts 1, "P"
 one half, "I" and "N" (no answer) 0, as its ``value_to_float`` does by default; epochs are runs.
-HELM writes ``<scenario>:...,model=<model>/per_instance_stats.json``: perturbed copies of an
-instance are left out, trials are runs (``tests/data/test_read_evaluations.py``).
 Every Eval Ever keeps a JSON object a line, of any models and tasks: an evaluation is a task, a
 sample an item. Records that repeat a sample are its metrics where ``evaluation_result_id`` tells
 them apart, else its runs; converters put the epoch into the metadata
@@ -38,20 +36,6 @@ _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 type Sample = tuple[str, str, int, Mapping[str, object], object]
 # place, item, epoch, value of each scorer, what else is said of the item
-_FILE = "per_instance_stats.json"
-_PREFERRED = ("exact_match", "quasi_exact_match")
-# What HELM counts besides: of the request, not of the answer.
-_BOOKKEEPING = (
-    "num_",
-    "finish_reason_",
-    "inference_",
-    "training_",
-    "batch_size",
-    "prompt_truncated",
-    "max_",
-    "logprob",
-    "predicted_index",
-)
 _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
 _USUAL = ("exact_match", "quasi_exact_match", "accuracy", "acc")
 _OUTCOMES = ("score", "is_correct")
@@ -117,7 +101,9 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> An
 def _sample(value: object, place: str) -> Sample:
     if not isinstance(value, Mapping) or "id" not in value:
         raise InputError(f"{place}: a sample has an id, got {shown(value)}")
-    epoch = _number_of_run(value, "epoch", 1, place)
+    epoch = value.get("epoch", 1)
+    if isinstance(epoch, bool) or not isinstance(epoch, int):
+        raise InputError(f"{place}: epoch is a number, got {shown(epoch)}")
     scores = value.get("scores") or {}
     if not isinstance(scores, Mapping):
         raise InputError(f"{place}: scores is an object, got {shown(scores)}")
@@ -128,13 +114,6 @@ def _sample(value: object, place: str) -> Sample:
         if not _is_unscored(score["value"]):
             values[scorer] = score["value"]
     return place, item_name(value["id"], f"{place}, id"), epoch, values, value.get("metadata")
-
-
-def _number_of_run(value: Mapping[str, Any], key: str, default: int, place: str) -> int:
-    number = value.get(key, default)
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise InputError(f"{place}: {key} is a number, got {shown(number)}")
-    return number
 
 
 def _is_unscored(value: object) -> bool:
@@ -224,106 +203,6 @@ def _number(value: object, metric: str, place: str) -> float | None:
     return number
 
 
-def is_instance(value: object) -> bool:
-    """Whether a JSON value holds the statistics of one instance."""
-    return isinstance(value, dict) and {"instance_id", "stats"} <= set(value)
-
-
-def parts_of_instances(instances: list[Any], path: Path, name: str, choices: Choices) -> list[Part]:
-    """Outcomes of one file, one part per trial.
-
-    Parameters
-    ----------
-    instances : list
-        The content of the file.
-    path : Path
-        The file; its folder says model and scenario.
-    name : str
-        Name of the model where the folder does not say it.
-    choices : Choices
-    """
-    where = shown_path(path)
-    trials, perturbed = _by_trial(instances, where)
-    names = sorted({key for trial in trials.values() for stats in trial.values() for key in stats})
-    offered = [key for key in names if not key.startswith(_BOOKKEEPING)]
-    known = names if choices.metric in names else offered
-    metric = choose(known, choices.metric, _PREFERRED, where, "metric")
-    method, task = _model_and_scenario(path, name)
-    notes = [f"{where}: {perturbed} perturbed instances are left out"] if perturbed else []
-    others = [key for key in offered if key != metric]
-    if choices.metric is None and others:
-        notes.append(f"the outcome is {shown(metric)}; {where} also holds {several(others)}")
-    runs = {
-        (trial,): {
-            item: outcome_of(stats[metric], f"{where}, instance {shown(item)}", metric)
-            if metric in stats
-            else None
-            for item, stats in of_items.items()
-        }
-        for trial, of_items in trials.items()
-    }
-    reason = f"without {shown(metric)}"
-    return ItemLabels(choices).parts(
-        where, method, runs, metric=metric, task=task, reason=reason, notes=tuple(notes)
-    )
-
-
-def _by_trial(
-    instances: list[Any], where: str
-) -> tuple[dict[int, dict[str, dict[str, object]]], int]:
-    """Statistics of each instance as it was asked, by trial; number of perturbed copies."""
-    trials: dict[int, dict[str, dict[str, object]]] = {}
-    perturbed = 0
-    for number, instance in enumerate(instances, start=1):
-        place = f"{where}, entry {number}"
-        if not is_instance(instance):
-            raise InputError(f"{place}: must have instance_id and stats, got {shown(instance)}")
-        if instance.get("perturbation") is not None:
-            perturbed += 1
-            continue
-        item = item_name(instance["instance_id"], f"{place}, instance_id")
-        trial = _number_of_run(instance, "train_trial_index", 0, place)
-        of_trial = trials.setdefault(trial, {})
-        add_once(of_trial, item, _statistics(instance["stats"], place), f"{place}: instance")
-    return trials, perturbed
-
-
-def _statistics(stats: object, place: str) -> dict[str, object]:
-    """Mean of each statistic of an instance as it was asked."""
-    if not isinstance(stats, list):
-        raise InputError(f"{place}: stats is a list, got {shown(stats)}")
-    values: dict[str, object] = {}
-    for stat in stats:
-        name = stat.get("name") if isinstance(stat, Mapping) else None
-        if not isinstance(name, Mapping) or not isinstance(name.get("name"), str):
-            raise InputError(
-                f'{place}: a statistic is {{"name": {{"name": ...}}, "mean": ...}}, got '
-                f"{shown(stat)}"
-            )
-        if stat.get("mean") is None or name.get("perturbation") is not None:
-            continue
-        add_once(values, name["name"], stat["mean"], f"{place}: statistic")
-    return values
-
-
-def _model_and_scenario(path: Path, name: str) -> tuple[str, str]:
-    """Model and scenario as the folder says them.
-
-    Examples
-    --------
-    >>> _model_and_scenario(Path("mmlu:subject=law,model=openai_gpt-4/per_instance_stats.json"), "")
-    ('openai_gpt-4', 'mmlu:subject=law')
-    """
-    folder = path.resolve().parent.name
-    scenario, _, arguments = folder.partition(":")
-    values = arguments.split(",")
-    models = [value.removeprefix("model=") for value in values if value.startswith("model=")]
-    if path.name.startswith(_FILE) and models:
-        rest = [value for value in values if not value.startswith(("model=", "model_deployment="))]
-        return models[0], scenario + (":" + ",".join(rest) if rest else "")
-    return name.removesuffix("per_instance_stats").rstrip("_-.") or folder, ""
-
-
 def is_record(value: object) -> bool:
     """Whether a JSON value is a record of one sample."""
     return isinstance(value, dict) and set(_RECORD) <= set(value)
@@ -363,7 +242,7 @@ def _parts_of_model(
     """Parts of one model and evaluation."""
     records, metric = _of_one_metric(records, where, choices.metric)
     key = "is_correct" if choices.metric == "is_correct" else "score"
-    labels, hashes, by_doc = ItemLabels(choices), {}, True
+    labels, hashes = ItemLabels(choices), {}
     repeats: Counter[object] = Counter()
     runs: dict[tuple[str, int], dict[str, float | None]] = {}
     for place, record in records:
@@ -381,10 +260,8 @@ def _parts_of_model(
             f"{place}: sample_id",
         )
         labels.add(item, about, f"{place}, metadata")
-        mark = about.get("doc_hash") or record.get("sample_hash")
-        by_doc &= bool(about.get("doc_hash"))
-        if mark:
-            hashes[item] = str(mark)
+        if about.get("doc_hash"):
+            hashes[item] = str(about["doc_hash"])
     graded = {value for answers in runs.values() for value in answers.values()} - {0.0, 1.0, None}
     told = f"the outcome is the score; is_correct (metric) says right or wrong ({shown(task)})"
     return labels.parts(
@@ -394,7 +271,6 @@ def _parts_of_model(
         metric=metric,
         task=task,
         hashes=hashes,
-        hashed="document" if by_doc else "prompt",
         reason=f"without {key}",
         notes=(told,) if graded and choices.metric is None else (),
     )

@@ -23,16 +23,20 @@ def best_rows(
 ) -> tuple[list[int], list[str]]:
     """Row of the best score of every team, and what was left out.
 
-    Rows of deleted teams, rows without a score and scores of exactly 0 are left out.
+    Rows of deleted teams and rows without a score are left out, and scores of exactly 0, which
+    failed submissions have, where 0 is the worst that a score can be.
     """
+    numbers = [parse_number(cell) for cell in table.columns[scores]]
+    worst_is_zero = not lower_is_better and all(n is None or n >= 0 for n in numbers)
     dropped: Counter[str] = Counter()
     best: dict[object, tuple[Any, int]] = {}
     rows: Counter[object] = Counter()
     teams = _team_keys(table, names)
     labels = None if names is None else table.columns[names]
-    for row, cell in enumerate(table.columns[scores]):
-        number = parse_number(cell)
-        reason = _junk(cell, number, "" if labels is None else labels[row])
+    for row, (cell, number) in enumerate(zip(table.columns[scores], numbers, strict=True)):
+        reason = _junk(cell, "" if labels is None else labels[row])
+        if not reason and worst_is_zero and number == 0:
+            reason = "with a score of exactly 0"
         if reason:
             dropped[reason] += 1
             continue
@@ -73,9 +77,7 @@ def _team_keys(table: Table, names: int | None) -> list[object]:
     return keys
 
 
-def _junk(cell: Any, number: Any, name: Any) -> str:
+def _junk(cell: Any, name: Any) -> str:
     if str(name).strip().lower().startswith("[deleted]"):
         return "of deleted teams"
-    if is_blank(cell):
-        return "without a score"
-    return "with a score of exactly 0" if number == 0 else ""
+    return "without a score" if is_blank(cell) else ""

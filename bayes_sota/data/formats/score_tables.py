@@ -23,6 +23,7 @@ from bayes_sota.data.readers.columns import (
     WORDS,
     check_names,
     find_column,
+    find_counters,
     find_score_column_beside,
     holds_no_number,
     is_missing,
@@ -32,24 +33,12 @@ from bayes_sota.data.readers.columns import (
     numbers_in,
     refuse_repeats,
 )
-from bayes_sota.data.readers.counters import find_counters
 from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_loss, refuse_metrics
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
 ScoreFormat = Literal["auto", "wide", "long", "battles", "cv_results", "lm_eval"]
 Orientation = Literal["auto", "rows", "columns"]
 
-# Formats in words, and the options that each has a use for; elsewhere they would be ignored.
-_FORMATS = {
-    "wide": ("a wide table", {"player_column", "round_column", "group_column", "players"}),
-    "long": (
-        "a long table",
-        {"player_column", "round_column", "score_column", "tournament_column", "group_column"},
-    ),
-    "battles": ("battles", {"cluster_column"}),
-    "cv_results": ("cv_results_", {"score_column"}),
-    "lm_eval": ("results of lm-evaluation-harness", {"score_column"}),
-}
 _ROUNDS = {**WORDS["folds"], **WORDS["rounds"]}
 _OTHER_COLUMNS = (
     "; if another column numbers runs or folds, that is the round_column, and what is taken for "
@@ -87,16 +76,6 @@ class ScoreOptions:
         """What players and rounds are: as chosen, else by the name of the column of rounds."""
         folds = rounds is not None and normalize_name(table.header[rounds]) in WORDS["folds"]
         return self.scheme or ("model/cv" if folds else "model/task")
-
-    def refuse_unused(self, file_format: str, where: str) -> None:
-        """Raise ``InputError`` where an option has no use for the format."""
-        name, used = _FORMATS[file_format]
-        options = set().union(*(options for _, options in _FORMATS.values()))
-        unused = [o for o in sorted(options - used) if getattr(self, o) not in (None, "auto")]
-        if file_format == "battles":
-            unused += [option for option in ("lower_is_better", "scheme") if getattr(self, option)]
-        if unused:
-            raise InputError(f"{where}: {unused[0]} is not for {name}, which this is")
 
 
 @dataclass(frozen=True)
@@ -194,12 +173,6 @@ def runs_of_rounds(table: Table) -> dict[str, str]:
     if len(runs) != 1 or len(rounds) != 1:
         return {}
     return {"round_column": table.header[runs[0]], "group_column": table.header[rounds[0]]}
-
-
-def _repeats(table: Table) -> str:
-    """What to do about players with several scores in a round, as the end of a message."""
-    options = [f"{option}={name!r}" for option, name in runs_of_rounds(table).items()]
-    return f"; {' and '.join(options)} take each run for a round" if options else _OTHER_COLUMNS
 
 
 def read_long(table: Table, options: ScoreOptions) -> NotedScores:
@@ -304,7 +277,7 @@ def _score_table(
         _grouped(axes["group"].among(rows), plain) if "group" in axes else (plain, None)
     )
     alone = groups is None and tournament is None
-    hint = _repeats(table) if alone else ""
+    hint = _OTHER_COLUMNS if alone else ""
     grid = place_rows(table, (rounds, players), rows, hint=hint)
     lower = options.lower_is_better
     if not isinstance(lower, bool):
@@ -355,7 +328,7 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
     columns = [j for j in rest if j not in aside]
     if players_in_rows:
         columns = _columns_of_rounds(table, columns)
-    counters = find_counters(table, columns, None if players_in_rows else "round_column")
+    counters = find_counters(table, columns)
     if label is None and not players_in_rows and counters:
         label = counters.pop(0)
         told = [f"{table.where}: column {shown(table.header[label])} counts: it names the rounds"]

@@ -32,7 +32,6 @@ from bayes_sota.data.printed_scores import (
 )
 from bayes_sota.data.readers.columns import (
     ACCURACIES,
-    ITEM_NUMBERS,
     WORDS,
     as_numbers,
     find_column,
@@ -45,7 +44,6 @@ from bayes_sota.data.readers.columns import (
     number_of,
     refuse_repeats,
 )
-from bayes_sota.data.readers.long_answers import long_columns
 from bayes_sota.data.readers.metric_names import (
     is_end,
     is_error_of,
@@ -58,6 +56,10 @@ from bayes_sota.data.readers.metric_names import (
 Missing = Literal["refuse", "drop"]
 """What becomes of entries without a score."""
 
+_DIFFER = (
+    "entries need different names: write the mean of runs of one entry as its row, epp compares "
+    "entries over data sets, and name_column has other names"
+)
 _MOST_NAMED = 10  # entries without a score
 _WORDS = ("score", "scores", "accuracy", "acc", "lb", "leaderboard", "")  # after public, private
 _DIRECTION = (
@@ -129,8 +131,8 @@ class Entries:
         return order[::-1] if rounding == "auto" and self.is_kaggle else order
 
     def refuse_other_metric(self) -> None:
-        """Raise ``InputError`` where the scores are no accuracies, by their name or as averages."""
-        refuse_other_metric(self.table.where, self.title, as_numbers(self.scores), self.beside)
+        """Raise ``InputError`` where the scores are no accuracies, by their name."""
+        refuse_other_metric(self.table.where, self.title, list(self.beside))
 
     def chosen_errors(
         self, standard_error: float | None, metric: Metric, n_test: object, *, chosen: bool
@@ -227,8 +229,9 @@ def read_leaderboard(
     -------
     Leaderboard
         Entries in the order of the file. Of a Kaggle download each team has its best score; rows
-        of deleted teams, without a score or with a score of exactly 0 are dropped; ``notes`` says
-        how many, and ``is_competition`` that estimates take its entries for ensembles.
+        of deleted teams, without a score or with a score of exactly 0, where that is the worst,
+        are dropped; ``notes`` says how many, and ``is_competition`` that estimates take its entries
+        for ensembles.
 
     Raises
     ------
@@ -247,7 +250,7 @@ def read_leaderboard(
     ('board', ('A', 'B'), [0.91, 0.94])
     """
     measured: Metric = metric or "accuracy"
-    check_metric(measured, standard_error, n_test, percent, lower_is_better, rounding, decimals)
+    check_metric(measured, standard_error, n_test, lower_is_better)
     refuse_unused("stderr_column", {"standard_error": standard_error if stderr_column else None})
     refuse_unused("n_test_column", {"n_test": n_test if n_test_column else None})
     column = submissions if isinstance(submissions, str) else None
@@ -505,30 +508,8 @@ def entry_names(table: Table, column: int | None, kaggle: bool = False) -> tuple
             raise InputError(f"{table.place(row, column)}: a name is text, got {shown(cell)}")
     names = team_names(table, column) if kaggle else [str(cell).strip() for cell in cells]
     if len(set(names)) < len(names):
-        refuse_repeats(table, column, names, "entry", _how_entries_differ(table, column))
+        refuse_repeats(table, column, names, "entry", _DIFFER)
     return tuple(names)
-
-
-def _how_entries_differ(table: Table, column: int) -> str:
-    """What to do about names that repeat, as the end of a message."""
-    runs = [table.header[j] for j in named_in(table, WORDS["runs"]) if j != column]
-    if runs:
-        return (
-            f"rows of one entry are runs by column {shown(runs[0])}: write their mean as its "
-            "score, because the best of them would be there by luck"
-        )
-    if any(j != column for j in named_in(table, WORDS["rounds"])):
-        return "rows of one entry are data sets or tasks: bayes-sota epp compares entries over them"
-    if long_columns(table.header) is not None:
-        return f"if rows are answers to items, {ITEM_NUMBERS}"
-    others = [j for j in range(len(table.header)) if j != column and names_every_row(table, j)]
-    listed = " or ".join(f"name_column={shown(table.header[j])}" for j in others[:3])
-    return (
-        f"{listed} has another name in every row"
-        if others
-        else "entries need different names: write the mean of runs of one entry as its row, or "
-        "name_column has other names"
-    )
 
 
 def read_paired_boards(
@@ -601,6 +582,7 @@ def read_paired_boards(
         both = _from_one(open_table(path, format), wanted, name_column, column, missing)
     else:
         options: Any = {"name_column": name_column, "format": format, "missing": missing}
+        options["lower_is_better"] = lower_is_better
         both = [
             read_entries(path, score_column=public_column, submissions=column, **options),
             read_entries(private_path, score_column=private_column, **options),

@@ -9,8 +9,6 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +31,13 @@ WORDS = {
 }
 
 ACCURACIES = frozenset(("accuracy", "acc"))
-ITEM_NUMBERS = "their numbers are read with item_metric (in Python read_item_scores)"
 _ANSWERS: dict[str, float] = {
     **dict.fromkeys(("1", "1.0", "true", "right", "correct"), 1),
     **dict.fromkeys(("0", "0.0", "false", "wrong", "incorrect"), 0),
     **dict.fromkeys(("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING),
 }
+_IDS = re.compile(r"([\W_][iI][dD]|[a-z]I[dD])$")  # patient_id, patientId
 _WORD_ENDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")  # "MacroF1" has two words
-_LOOKALIKES = {"o": "0", "l": "1", "i": "1"}
 _MOST_CLASSES = 10_000
 _MOST_NAMED = 10  # cells in one message
 
@@ -151,36 +148,10 @@ def find_score_column(
     if len(positions) == 1:
         return positions[0]
     like = f"{what} scores".lstrip()
-    problem = (
-        f"{len(positions)} columns look like {like} ({several(table.header[i] for i in positions)})"
-    )
-    hint = ""
-    if not positions:
-        problem = f"no column looks like {like}"
-        counting = named_in(table, WORDS["counters"])
-        cells = [table.columns[j] for j in range(1, len(table.header)) if j not in counting]
-        seen = None if what else classes_seen(chain.from_iterable(cells))
-        if len(cells) > 1 and seen:
-            raise InputError(
-                f"{table.where}: {seen}; claim responses compares classes with a column "
-                "ground_truth"
-            )
-        numbers = [cells for cells in table.columns if not np.isnan(as_numbers(cells)).any()]
-        if len(numbers) > 1 and not named_in(table, WORDS["classifiers"]):
-            hint = f"; if rows are items, {ITEM_NUMBERS}"
-    if not positions and (near := _like(table.header, words)):
-        hint = f"; {option}={near!r} takes the one that is nearly called so"
+    several_of = f" ({several(table.header[i] for i in positions)})" if positions else ""
     raise InputError(
-        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with {option}"
-        f"{hint}"
-    )
-
-
-def _like(header: Sequence[str], words: Collection[str]) -> str | None:
-    """The first name that is nearly one of some words, as a slip of the pen is."""
-    longer = [word for word in words if len(word) > 4]
-    return next(
-        (name for name in header if get_close_matches(normalize_name(name), longer, 1, 0.75)), None
+        f"{table.where}: {len(positions) or 'no'} columns look like {like}{several_of}; there are "
+        f"{table.listed_columns()}: say which with {option}"
     )
 
 
@@ -254,6 +225,45 @@ def as_numbers(cells: Sequence[Any] | NDArray[Any]) -> FloatArray:
     known = {cell: number_of(cell) for cell in set(cells)}
     known = {cell: math.nan if number is None else number for cell, number in known.items()}
     return np.fromiter(map(known.__getitem__, cells), np.float64, len(cells))
+
+
+def find_counters(table: Table, columns: Sequence[int]) -> list[int]:
+    """Positions of the columns of whole numbers that only count, by their names.
+
+    Examples
+    --------
+    >>> cells = (("3", "1", "2"), (".5", ".6", ".4"))
+    >>> find_counters(Table(("week", "a"), cells, ("1", "2", "3"), "x.csv"), [0, 1])
+    [0]
+    """
+    called = [j for j in columns if _is_counter(table.header[j])]
+    numbers = {j: as_numbers(table.columns[j]) for j in called}
+    whole = [j for j in called if np.all(numbers[j] == np.rint(numbers[j]))]
+    return [j for j in whole if not np.isin(numbers[j], (-1, 0, 1)).all()]  # answers
+
+
+def _is_counter(name: str) -> bool:
+    """Whether a column is called like one that counts, or numbers something.
+
+    Examples
+    --------
+    >>> _is_counter("week"), _is_counter("patient_id"), _is_counter("pid"), _is_counter("fluid")
+    (True, True, True, False)
+    """
+    return normalize_name(name) in WORDS["counters"] or bool(_IDS.search(name))
+
+
+def refuse_counters(table: Table, positions: Sequence[int], what: str, options: str) -> None:
+    """Raise ``InputError`` where columns that only count were found among columns of scores.
+
+    ``what`` their scores would be of, and ``options`` that say what they count, are for the
+    message.
+    """
+    if positions:
+        raise InputError(
+            f"{table.where}: column {shown(table.header[positions[0]])} counts by its name and is "
+            f"no {what}: name it as {options}, or take it out"
+        )
 
 
 def is_missing(cell: object) -> bool:
@@ -334,23 +344,16 @@ def bad_cells(table: Table, wrong: Sequence[tuple[int, int]], complaint: str) ->
     cells = [listed_cells(table, column)[row] for row, column in wrong[:_MOST_NAMED]]
     first, *others = zip(wrong, cells, strict=False)
     (row, column), cell = first
-    got, meant = "an empty cell" if cell in (None, "") else shown(cell), _slips_of_the_pen(cell)
+    got = "an empty cell" if cell in (None, "") else shown(cell)
     listed = "".join(
         f"; also {shown(cell)} on {table.places[row]}, column {shown(table.header[column])}"
         for (row, column), cell in others
     )
     rest = len(wrong) - len(cells)
     return InputError(
-        f"{table.place(row, column)}: {complaint.format(got)}{meant}{listed}"
+        f"{table.place(row, column)}: {complaint.format(got)}{listed}"
         + (f"; and {rest:,} more" if rest else "")
     )
-
-
-def _slips_of_the_pen(cell: object) -> str:
-    """What somebody may have meant to write as an answer, as the end of a message."""
-    text = str(cell).strip().lower()
-    close = _LOOKALIKES.get(text) or next(iter(get_close_matches(text, ("true", "false"))), None)
-    return f"; did you mean {close}?" if isinstance(cell, str) and close else ""
 
 
 def listed_cells(table: Table, column: int) -> Any:

@@ -8,10 +8,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from bayes_sota.core.errors import InputError, located
-from bayes_sota.core.text import shown, shown_path
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown_path
 from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import open_source
@@ -19,45 +19,31 @@ from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats import item_logs
 from bayes_sota.data.formats.lm_evaluation import is_sample, parts_of_samples
 from bayes_sota.data.readers.parts import Choices, Part
-from bayes_sota.data.responses import MISSING, Responses
 
 ACCEPTED = (
     "a CSV, TSV, Excel or Parquet table with one row per item, samples of Every Eval Ever "
-    "(*_samples.jsonl) or lm-evaluation-harness (samples_*.jsonl), logs of inspect_ai (.json, "
-    ".eval), or HELM's per_instance_stats.json"
+    "(*_samples.jsonl) or lm-evaluation-harness (samples_*.jsonl), or logs of inspect_ai (.json, "
+    ".eval)"
 )
 TABLE = "table"
-EEE, LM, INSPECT, HELM = (
+EEE, LM, INSPECT = (
     "Every Eval Ever file",
     "lm-evaluation-harness sample file",
     "inspect_ai log",
-    "HELM per-instance file",
 )
-_LABELS = {"task_column", "cluster_column"}
-# Options that a format has a use for; elsewhere they would be ignored in silence.
-OPTIONS = {
-    EEE: {"metric", *_LABELS},
-    LM: {"metric", *_LABELS},
-    INSPECT: {"metric", "scorer", *_LABELS},
-    HELM: {"metric"},
-    TABLE: {*_LABELS, "run_column", "item_column", "run_separator"},
-}
 # Where tasks and runs stand in logs, for notes.
 TASKS_AND_RUNS = {
     EEE: ("evaluation_name", "epochs, or records that repeat a sample"),
     LM: ("the names of the files", "the times in the names of the files"),
     INSPECT: ("eval.task", "epochs, and logs of the same task"),
-    HELM: ("the names of the folders", "train_trial_index"),
 }
-_PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", "per_instance_stats.json*", "*.eval", "*.json")
+_PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", "*.eval", "*.json")
 _HEAD = 1_000_000
 _MARKS = (
     (b'"doc_id"',),
     (b'"sample_id"', b'"evaluation_name"'),
-    (b'"instance_id"', b'"stats"'),
     (b'"eval"', b'"version"'),
 )
-_KEYS = ("names", "items", "clusters")
 type Opened = list[Part] | Table
 
 
@@ -129,71 +115,19 @@ def _opened_json(content: Content, path: Path, name: str, choices: Choices) -> t
     if value is None:
         value = parse_json(text, where)
     elif rest.strip():
-        raise _unrecognised(value, where)
+        raise _unrecognised(where)
     if item_logs.is_log(value):
         return INSPECT, item_logs.parts_of_log(value, path, choices)
-    if isinstance(value, dict) and {"names", "correct"} <= set(value):
-        return TABLE, _matrix(value, where, name)
-    if isinstance(value, list) and value and item_logs.is_instance(value[0]):
-        return HELM, item_logs.parts_of_instances(value, path, name, choices)
     if isinstance(value, list) and value and is_sample(value[0]):
         samples = ((f"{where}, entry {number}", entry) for number, entry in enumerate(value, 1))
         return LM, parts_of_samples(samples, path, name, choices)
-    raise _unrecognised(value, where)
+    raise _unrecognised(where)
 
 
-def _unrecognised(value: object, where: str) -> InputError:
-    first = value[0] if isinstance(value, list) and value else value
-    keys = set(first) if isinstance(first, dict) else set()
-    if {"results", "versions"} <= keys or {"results", "configs"} <= keys:
-        return InputError(
-            f"{where}: has the results of lm-evaluation-harness, not the outcome of each item; "
-            "that is in samples_*.jsonl (--log_samples)"
-        )
-    if {"evaluation_id", "evaluation_results"} <= keys:
-        return InputError(
-            f"{where}: has the scores of Every Eval Ever, not the outcome of each sample; that is "
-            "in *_samples.jsonl beside it"
-        )
-    if isinstance(value, list) and {"name", "mean"} <= keys:
-        return InputError(
-            f"{where}: has the statistics of HELM over all instances; those of each are in "
-            "per_instance_stats.json"
-        )
-    return InputError(f"{where}: is none of the formats that are read: {ACCEPTED}")
-
-
-def responses_of_json(value: Any, where: str, name: str) -> Responses:
-    """Response matrix of a JSON value."""
-    form = 'write {"names": [...], "correct": [[...], ...]}'
-    if not isinstance(value, dict) or not {"names", "correct"} <= set(value):
-        raise InputError(f"{where}: is not a response matrix; {form}")
-    unknown = sorted(set(value) - {"correct", *_KEYS})
-    if unknown:
-        raise InputError(f"{where}: the key {shown(unknown[0])} is unknown; {form}")
-    labels = {key: value.get(key) for key in _KEYS}
-    for key, texts in labels.items():
-        is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-        if texts is not None and not is_list:
-            raise InputError(f"{where}: {key!r} must be a list of strings")
-    rows = value["correct"]
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise InputError(f"{where}: 'correct' must be a list of lists, one for each item")
-    with located(where):
-        return Responses(rows, **cast("dict[str, Any]", labels), name=name)
-
-
-def _matrix(value: dict[str, Any], where: str, name: str) -> Table:
-    """Table of a response matrix in JSON."""
-    responses = responses_of_json(value, where, name)
-    answers = responses.correct.T.tolist()
-    columns = [[None if a == MISSING else a for a in column] for column in answers]
-    header, cells = ["item", *responses.names], [responses.items, *columns]
-    if responses.clusters is not None:
-        header.append("clusters")
-        cells.append(responses.clusters)
-    places = [f"row {number}" for number in range(1, responses.n_items + 1)]
-    return Table(tuple(header), tuple(cells), places, where, name)
+def _unrecognised(where: str) -> InputError:
+    return InputError(
+        f"{where}: holds no outcomes of single items in a format that is read: {ACCEPTED}"
+    )
 
 
 def only_kind(kinds: Sequence[str], files: Sequence[Path]) -> str:

@@ -4,19 +4,17 @@
 """
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, shown
-from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.files.tables import Table, check_shape, normalize_name
+from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.grids import Axis, place_rows, renumbered
 from bayes_sota.data.outcomes import Runs, runs_behind
 from bayes_sota.data.readers.columns import (
@@ -49,7 +47,6 @@ _ROLES = {
 }
 _SEVERAL_RUNS = "; a further run of it needs a column that numbers the runs (run_column)"
 _COUNTS = ("runs", "nruns", "trials", "seeds", "repeats")  # how many there are
-_FEW = 0.1  # of the items of another classifier; more are no slip of the pen
 
 
 @dataclass(frozen=True)
@@ -132,8 +129,7 @@ def widen(
     ------
     InputError
         A classifier with two rows for an item and run, with both places; cells that are no outcome,
-        by their own lines; an item in two tasks or clusters; a misspelt classifier; more
-        classifiers and items than a table may have, before memory is spent on them.
+        by their own lines; an item in two tasks or clusters.
     """
     columns = long_columns(table.header)
     if columns is None:
@@ -166,7 +162,6 @@ def widen(
     grid = place_rows(
         table, [*axes, *further], np.arange(values.size), holds="an answer", hint=hint
     )
-    refuse_misspelt(table, methods, axes[0], axes[1].codes)
     outcomes, n_runs, remarks = _outcomes(grid, values, counts)
     first = renumbered(axes[1].codes)[1].tolist()
     kept = ([group.names[code] for code in group.codes[first]] for group in groups.values())
@@ -193,7 +188,6 @@ def _axes(
     }
     if tasks is not None:
         axes[1] = _items_of_tasks(table, axes[0], axes[1], groups[tasks])
-    check_shape(len(axes[1].names), 1 + len(axes[0].names), table.where)
     for group in groups.values():
         _refuse_two(table, axes[1], group)
     return axes, groups
@@ -272,49 +266,6 @@ def _two_groups(table: Table, items: Axis, groups: Axis, row: int, other: int) -
         f"{table.where}: {table.places[other]}: item {shown(items.names[items.codes[other]])} has "
         f"{groups.what} {two}, but {one} on {table.places[row]}"
     )
-
-
-def refuse_misspelt(table: Table, column: int, classifiers: Axis, item: IntArray) -> None:
-    """Raise ``InputError`` where a name has few items, all of which one that is like it lacks.
-
-    Names that differ by case and punctuation only are the same even where they have many.
-
-    Parameters
-    ----------
-    table, column
-        Where the names stand.
-    classifiers : Axis
-    item : ndarray, shape (n_rows,)
-        Which item each row is about.
-    """
-    names, codes = classifiers.names, classifiers.codes
-    counts = np.bincount(codes, minlength=len(names))
-    spelt: dict[str, list[str]] = {}
-    for name in names:
-        spelt.setdefault(normalize_name(name) or name, []).append(name)
-    few = counts <= _FEW * counts.max()
-    for code in np.argsort(-counts, kind="stable")[::-1].tolist():
-        same = spelt[normalize_name(names[code]) or names[code]]
-        likes = same[: same.index(names[code])]
-        if few[code]:
-            others = [name for other, name in enumerate(names) if counts[other] > counts[code]]
-            close = get_close_matches(names[code], others, n=3, cutoff=0.7)
-            likes = likes + [like for like in close if _is_slip(names[code], like)]
-        for like in likes:
-            rows = np.flatnonzero(codes == code)
-            has = item[codes == names.index(like)]
-            if not np.isin(item[rows], has).any():
-                raise InputError(
-                    f"{table.place(int(rows[0]), column)}: {shown(names[code])} has "
-                    f"{counted(rows.size, 'row')} only, and {shown(like)} has none for the same; "
-                    f"did you mean {shown(like)}?"
-                )
-
-
-def _is_slip(name: str, like: str) -> bool:
-    """Whether names may differ by a slip of the pen: other digits or further words are none."""
-    same_digits = re.sub(r"\D", "", name) == re.sub(r"\D", "", like)
-    return same_digits and abs(len(name) - len(like)) <= 1
 
 
 def outcome_of(cell: Any) -> float | None:

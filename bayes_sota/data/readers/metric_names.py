@@ -1,4 +1,4 @@
-"""What numbers measure, told from the name of their column: nothing is taken for an accuracy.
+"""What numbers measure, told from the name of their column.
 
 An accuracy is a share of right answers, whose error follows from the number of items. The names of
 other metrics, of averages and of losses stand in ``vocabulary.toml``;
@@ -6,20 +6,18 @@ other metrics, of averages and of losses stand in ``vocabulary.toml``;
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
-
-import numpy as np
+from collections.abc import Iterable, Sequence
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import several, shown
-from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import normalize_name
 from bayes_sota.data.readers.columns import ACCURACIES, WORDS, name_words
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
 _SPREADS = re.compile(r".[\W_](stderr|stddev|std|sd)", re.IGNORECASE)
+LARGER = " (larger is better)"
+"""What stands behind the name of a column of scores that are no losses, though called so."""
 _QUESTION = re.compile(r"(is|has)[\W_]", re.IGNORECASE)
 _RANK = re.compile(r"(.+)[\W_]rank", re.IGNORECASE)
 _AT = re.compile(r"(?:^|[\W_])([a-z]+)@(\d+)", re.IGNORECASE)  # precision@1
@@ -34,8 +32,6 @@ _IN_WORDS = (frozenset(("std", "err")), frozenset(("standard", "error")))  # std
 _METRICS = frozenset(
     word for kind in ("scores", "other_metrics", "losses", "aucs") for word in WORDS[kind]
 )
-_MOST = 30  # columns of which one or two may be no parts
-_BY_CHANCE = 0.05, 0.001  # probability that all, or some, agree without being the parts
 _RIGHT = 'metric="accuracy" says so'
 
 
@@ -47,10 +43,23 @@ def is_loss(name: str) -> bool:
     >>> is_loss("test_RMSE"), is_loss("Error rate"), is_loss("neg_log_loss"), is_loss("acc_stderr")
     (True, True, False, False)
     """
+    if is_reversed(name):
+        return False
     key = normalize_name(name)
     words = {key, *re.split(r"[\W_]+", name.lower())}
     known = not words.isdisjoint(WORDS["losses"]) or key.endswith(_LOSS_ENDINGS)
     return known and not words & _GAINS
+
+
+def is_reversed(name: str) -> bool:
+    """Whether a name says that its losses have the opposite sign: ``-rmse``.
+
+    Examples
+    --------
+    >>> is_reversed("-rmse"), is_reversed("max_error (larger is better)"), is_reversed("rmse")
+    (True, True, False)
+    """
+    return name.startswith("-") or name.endswith(LARGER)
 
 
 def refuse_loss(where: str, column: str, fix: str = "give lower_is_better=True") -> None:
@@ -156,43 +165,37 @@ not players: keep one of them, beside a column that names the players
         )
 
 
-def refuse_other_metric(
-    where: str, column: str, scores: FloatArray, others: Mapping[str, FloatArray]
-) -> None:
+def refuse_other_metric(where: str, column: str, others: Sequence[str] = ()) -> None:
     """Raise ``InputError`` where a column of scores holds something else than accuracies.
 
     Parameters
     ----------
     where, column : str
         What is being read, and the name of the column.
-    scores : ndarray, shape (m,)
-        Its numbers; NaN where a cell holds none.
-    others : mapping of str to ndarray, shape (m,)
+    others : sequence of str
         Columns beside it that could be scores of the same entries.
 
     Raises
     ------
     InputError
-        A name that is that of another metric or of an average; an average by its numbers.
+        A name that is that of another metric or of an average.
 
     Examples
     --------
-    >>> refuse_other_metric("x.csv", "F1", np.ones(2), {})  # doctest: +ELLIPSIS
+    >>> refuse_other_metric("x.csv", "F1")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     bayes_sota.core.errors.InputError: x.csv: column 'F1' holds no accuracies by its name, ...
     """
     named = f"{where}: column {shown(column)}"
     words = _metric_words(column)
-    parts = _averaged(scores, others)
-    if parts or words & _MEANS or normalize_name(column) in WORDS["averages"]:
-        parts = parts or list(others)
-        of, one = f" of {several(parts)}" if parts else "", ""
-        if parts:
-            listed = "A,B,..." if any("," in part for part in parts) else ",".join(parts[:8])
-            more = ",..." if len(parts) > 8 and listed != "A,B,..." else ""
+    if words & _MEANS or normalize_name(column) in WORDS["averages"]:
+        of, one = f" of {several(others)}" if others else "", ""
+        if others:
+            listed = "A,B,..." if any("," in part for part in others) else ",".join(others[:8])
+            more = ",..." if len(others) > 8 and listed != "A,B,..." else ""
             one = (
                 f"; task_columns={shown(listed + more)} reads them as tasks, with n_test, the "
-                f"number of items of each; score_column={shown(parts[0])} takes one, with its "
+                f"number of items of each; score_column={shown(others[0])} takes one, with its "
                 "n_test"
             )
         raise InputError(
@@ -231,35 +234,3 @@ def _metric_words(column: str) -> set[str]:
     if words & ACCURACIES:
         words -= WORDS["other_metrics"].keys() - {"balanced", "macro"}
     return words
-
-
-def _averaged(scores: FloatArray, others: Mapping[str, FloatArray]) -> list[str]:
-    """Columns of which the scores are the averages, up to rounding; none where they are not.
-
-    One or two columns beside the parts may be something else. What could agree by chance, as few
-    scores of two digits do, does not count.
-    """
-    rates = WORDS["rates"].keys()
-    others = {name: values for name, values in others.items() if not name_words(name) & rates}
-    if len(others) < 2:
-        return []
-    names, every = list(others), np.array(list(others.values()))
-    unit = _half_unit(scores) + _half_unit(every)
-    spread = float(np.ptp(scores)) + unit
-    by_chance = (2 * unit / spread) ** scores.size
-    some = [drop for k in (1, 2) for drop in combinations(range(min(len(names), _MOST)), k)]
-    dropped: list[tuple[int, ...]] = [()] if by_chance < _BY_CHANCE[0] else []
-    dropped += some if len(some) * by_chance < _BY_CHANCE[1] else []
-    total = every.sum(axis=0)
-    for drop in dropped:
-        n_parts = len(names) - len(drop)
-        means = (total - every[list(drop)].sum(axis=0)) / max(n_parts, 1)
-        if n_parts > 1 and np.all(np.abs(means - scores) <= unit):
-            return [name for j, name in enumerate(names) if j not in drop]
-    return []
-
-
-def _half_unit(values: FloatArray) -> float:
-    """Half a unit of the last printed digit of numbers."""
-    digits = next((d for d in range(12) if np.allclose(values, np.round(values, d), 0, 1e-13)), 12)
-    return 0.5 * 10.0**-digits + 1e-12

@@ -26,15 +26,16 @@ from bayes_sota.data.readers.columns import (
     check_names,
     classes_seen,
     find_column,
+    find_counters,
     is_missing,
     listed_cells,
     named_in,
     names_in,
     numbers_of,
     only_column,
+    refuse_counters,
     refuse_repeats,
 )
-from bayes_sota.data.readers.counters import find_counters, refuse_counters
 from bayes_sota.data.readers.long_answers import (
     ARE_NUMBERS,
     NO_OUTCOME,
@@ -50,7 +51,6 @@ _GROUPS = {
     "cluster": WORDS["clusters"],
     "task": dict.fromkeys(WORDS["item_tasks"].keys() - WORDS["people"].keys()),
 }
-_MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _without_counter(
     table: Table, items: int | None, methods: list[int]
 ) -> tuple[int | None, list[int]]:
     """Column of the items, and the methods without a column that counts: it names the items."""
-    counters = find_counters(table, methods, "item_column")
+    counters = find_counters(table, methods)
     if items is None and counters:
         items = counters.pop(0)
         methods = [j for j in methods if j != items]
@@ -286,21 +286,18 @@ def _item_names(table: Table, column: int | None) -> tuple[str, ...]:
 
 def check_orientation(roles: ColumnRoles) -> None:
     """Raise ``InputError`` where classifiers stand in rows, before anything is computed."""
-    n_items, n_methods = len(roles.items), len(roles.methods)
     named = roles.table.header[0] if roles.named or 0 not in roles.methods else ""
     by_name = normalize_name(named) in WORDS["classifiers"]
     entries = WORDS["names"].keys() - WORDS["items"].keys()
-    if n_methods == 1 and normalize_name(named) in entries and not by_name:
+    if len(roles.methods) == 1 and normalize_name(named) in entries and not by_name:
         raise InputError(
             f"{roles.table.where}: rows are entries by column {shown(named)}, not items, so this "
             "is a leaderboard: bayes-sota board reads it"
         )
-    if by_name or (n_methods > _MANY and n_methods > _MOST_PER_ITEM * n_items):
-        seen = f"column {shown(named)} names the rows" if by_name else "that looks transposed"
+    if by_name:
         raise InputError(
-            f"{roles.table.where}: there are {n_items:,} rows and {n_methods:,} columns of "
-            f"answers, and {seen}; rows must be the items and columns the classifiers: transpose "
-            "the table"
+            f"{roles.table.where}: column {shown(named)} names the rows; rows must be the items "
+            "and columns the classifiers: transpose the table"
         )
 
 

@@ -20,10 +20,9 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import counted, shown, shown_path
 from bayes_sota.data.averages import Averaging
-from bayes_sota.data.files.content import Content, check_text, read_content
+from bayes_sota.data.files.content import check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
-from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.files.opening import FileFormat, open_source, open_table
+from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats.lm_evaluation import notes_on_metrics
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
@@ -40,14 +39,12 @@ from bayes_sota.data.readers.columns import (
 from bayes_sota.data.readers.logs import (
     ACCEPTED,
     LM,
-    OPTIONS,
     TABLE,
     TASKS_AND_RUNS,
     files_in,
     looks_like_logs,
     only_kind,
     open_outcomes,
-    responses_of_json,
 )
 from bayes_sota.data.readers.long_answers import (
     MOST_SLIPS,
@@ -97,10 +94,9 @@ def read_responses(
     path : path or data frame
         A table with one row per item and one column per classifier, headed by its name, or with a
         row for each model, item and run (columns model, item, correct, and maybe task, cluster,
-        seed), as CSV, TSV, Excel or Parquet; or JSON
-        ``{"names": [...], "correct": [[...], ...]}``, optionally with ``"items"`` and
-        ``"clusters"``. Text may be gzipped, or the only file in a zip archive. Logs of evaluation
-        tools, and folders of them, are read as ``read_evaluations`` reads them.
+        seed), as CSV, TSV, Excel, Parquet or JSON records. Text may be gzipped, or the only file in
+        a zip archive. Logs of evaluation tools, and folders of them, are read as
+        ``read_evaluations`` reads them.
     format : {"auto", "csv", "tsv", "json", "parquet"}
         Default: recognised by the content.
     item_column : str, optional
@@ -145,18 +141,7 @@ def read_responses(
         return _responses_of_logs(
             path, item_column=item_column, average=average, leave_out=leave_out, **asked
         )
-    opened = open_source(path, format)
-    if isinstance(opened, Content):
-        if item_column is not None or any(asked.values()):
-            raise InputError(
-                f'{opened.where}: JSON has no columns: the items are named by its key "items", '
-                'their clusters by "clusters"'
-            )
-        if average is not None or leave_out:
-            raise InputError(
-                f"{opened.where}: average and leave_out are for tables and logs; JSON has no tasks"
-            )
-        return responses_of_json(parse_json(opened.text(), opened.where), opened.where, opened.stem)
+    opened = open_table(path, format)
     choices = Choices(item_column=item_column, **asked)
     check_group_columns([opened], choices)
     roles = find_roles(opened, answer_of, _NO_ANSWER, choices, truth=(), only_answers=True)
@@ -215,9 +200,7 @@ def looks_like_responses(path: str | Path) -> bool:
     """
     try:
         head = read_content(Path(path), _HEAD)
-        if head.kind == "json":
-            return b'"correct"' in head.data
-        if head.kind in ("parquet", "workbook"):
+        if head.kind in ("json", "parquet", "workbook"):
             table = open_table(path)
             header: Sequence[str] = table.header
             cells = [cells[:_HEAD_ROWS] for cells in table.columns]
@@ -433,12 +416,12 @@ def read_evaluations(
     *paths : paths or data frames
         Of one format, recognised by the content: tables (CSV, TSV, Excel, Parquet) with a column
         per method of 0 and 1, of numbers, or of predicted classes beside one called ground_truth;
-        samples of Every Eval Ever and of lm-evaluation-harness; logs of inspect_ai; per-instance
-        statistics of HELM. Text may be gzipped or zipped. Several files are joined on the item; a
+        samples of Every Eval Ever and of lm-evaluation-harness; logs of inspect_ai. Text may be
+        gzipped or zipped. Several files are joined on the item; a
         folder is all logs in it.
     metric : str, optional
         Which of several metrics is the outcome: of lm-evaluation-harness (also "metric,filter"), of
-        HELM, of Every Eval Ever (an ``evaluation_result_id``, "score" or "is_correct"), of
+        Every Eval Ever (an ``evaluation_result_id``, "score" or "is_correct"), of
         inspect_ai a scorer, one of its numbers, or "scorer.number". Default: the usual one, see
         ``notes``.
     task_column, cluster_column : str, optional
@@ -496,9 +479,8 @@ def read_evaluations(
     names = file_names(files)
     opened = [open_outcomes(sources[path], path, names[path], choices) for path in files]
     kind = only_kind([of_file for of_file, _ in opened], files)
-    for option, value in vars(choices).items():
-        if value not in (None, ()) and option not in {"leave_out", *OPTIONS[kind]}:
-            raise InputError(f"{option} is not for this format ({kind})")
+    if kind == TABLE and metric is not None:
+        raise InputError(f"metric is not for this format ({kind}): its columns are the methods")
     source = counted(len(files), kind)
     name = names[files[0]] if len(files) == 1 else source
     where = shown_path(files[0]) if len(files) == 1 else source

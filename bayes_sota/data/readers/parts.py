@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,9 +73,7 @@ class Part:
     label : str
         Name of the run. Default: its number.
     hashes : dict
-        Fingerprint of each item, where the file has one.
-    hashed : {"document", "prompt"}
-        What the fingerprint is of.
+        Fingerprint of the document of each item, where the file has one.
     clusters : dict
         What each item belongs to, where that was asked for.
     left_out : tuple of str
@@ -97,7 +95,6 @@ class Part:
     label: str = ""
     hashes: Mapping[str, str] = field(default_factory=dict)
     clusters: Mapping[str, str] = field(default_factory=dict)
-    hashed: Literal["document", "prompt"] = "document"
     left_out: tuple[str, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
@@ -367,7 +364,7 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     if len(tasks) == 1:  # it is that of the files that do not name theirs
         parts = [replace(part, task=next(iter(tasks))) for part in parts]
     notes = [note for part in parts for note in part.notes]
-    notes += _check_comparable(parts)
+    _check_comparable(parts)
     _check_given_once(parts)
     several_tasks = len({part.task for part in parts}) > 1
     if several_tasks:
@@ -497,13 +494,10 @@ def _check_given_once(parts: Sequence[Part]) -> None:
         )
 
 
-def _check_comparable(parts: Sequence[Part]) -> list[str]:
-    """Refuse several metrics of a task, and several documents under one number.
-
-    A fingerprint may be that of the prompt, which models need not share: where no item has that of
-    another item, differing ones are only noted.
-    """
+def _check_comparable(parts: Sequence[Part]) -> None:
+    """Refuse several metrics of a task, and several documents under one number."""
     first: dict[str, Part] = {}
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
     for part in parts:
         other = first.setdefault(part.task, part)
         if other.metric != part.metric and other.metric and part.metric:
@@ -511,32 +505,14 @@ def _check_comparable(parts: Sequence[Part]) -> list[str]:
                 f"{other.where} gives {shown(other.metric)} and {part.where} {shown(part.metric)}; "
                 "choose one for all"
             )
-    seen: dict[tuple[str, str], tuple[str, str]] = {}
-    item_of: dict[tuple[str, str], str] = {}
-    notes = []
-    for part in parts:
-        differing = [
-            item
-            for item, mark in part.hashes.items()
-            if seen.setdefault((part.task, item), (mark, part.where))[0] != mark
-        ]
-        known = {item: item_of.get((part.task, part.hashes[item]), item) for item in differing}
         for item, mark in part.hashes.items():
-            item_of.setdefault((part.task, mark), item)
-        if not differing:
-            continue
-        where = seen[part.task, differing[0]][1]
-        how_many = f"{len(differing)} of {len(part.hashes)}, the first is {shown(differing[0])}"
-        if part.hashed == "document" or any(item != other for item, other in known.items()):
-            raise InputError(
-                f"{part.where} and {where} hold different documents under the same number, by "
-                f"their hashes: {how_many}; evaluate the models on the same ones"
-            )
-        notes.append(
-            f"{part.where} and {where} have different prompts, by their hashes: {how_many}; items "
-            "are matched by their names all the same"
-        )
-    return notes
+            known, where = seen.setdefault((part.task, item), (mark, part.where))
+            if known != mark:
+                raise InputError(
+                    f"{part.where} and {where} hold different documents under the same number, by "
+                    f"their hashes, the first is {shown(item)}; evaluate the models on the same "
+                    "ones"
+                )
 
 
 def _losses(parts: Sequence[Part], common: NDArray[np.bool_], places: _Places) -> list[str]:
@@ -557,14 +533,6 @@ def _losses(parts: Sequence[Part], common: NDArray[np.bool_], places: _Places) -
 
 
 def _mismatch(parts: Sequence[Part], n_common: int, lost: Sequence[str]) -> str:
-    sizes: dict[str, int] = {}
-    for part in parts:
-        size = len(part.items) + len(part.left_out)
-        sizes[part.where] = max(size, sizes.get(part.where, 0))
-    listed = [f"{where} has {size}" for where, size in sizes.items()]
-    rest = f" and {len(listed) - 4} more files" if len(listed) > 4 else ""
     first = f"; the first without a match is {shown(lost[0])}" if lost else ""
-    return (
-        f"the items do not match: {', '.join(listed[:4])}{rest}, and {n_common} "
-        f"{'is' if n_common == 1 else 'are'} in all{first}"
-    )
+    files = several(dict.fromkeys(part.where for part in parts), 4)
+    return f"the items do not match: {n_common} of them in all of {files}{first}"

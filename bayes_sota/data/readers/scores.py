@@ -168,7 +168,6 @@ def read_noted_scores(
     if chosen.format != "auto" and (kind == "lm_eval") != (chosen.format == "lm_eval"):
         is_what = "results of lm-evaluation-harness" if kind == "lm_eval" else "a table"
         raise InputError(f"{where}: is {is_what}, which format={chosen.format!r} does not read")
-    chosen.refuse_unused(kind, where)
     return (
         read_lm_eval(opened, chosen) if isinstance(opened, list) else _READERS[kind](opened, chosen)
     )

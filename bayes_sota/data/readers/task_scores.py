@@ -86,7 +86,6 @@ def read_task_scores(
     <TaskScores 'board': 2 entries x 2 tasks>
     """
     refuse_unused("n_test_columns", {"n_test": None if n_test_columns is None else n_test})
-    refuse_unused("averages over tasks", {"format": format == "kaggle"})
     table = open_table(path_or_frame, format)
     at = [find_column(table, column, "task_columns") for column in task_columns]
     if len(set(at)) < 2:
@@ -99,7 +98,7 @@ def read_task_scores(
         if not lower_is_better:
             refuse_loss(table.where, table.header[column])
         if metric is None:
-            refuse_other_metric(table.where, table.header[column], np.zeros(0), {})
+            refuse_other_metric(table.where, table.header[column])
     named = find_name_column(table, name_column, at[0])
     table, notes = without_averages(table, named)
     table, dropped = with_scores(table, at, named, missing)
