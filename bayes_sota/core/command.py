@@ -20,7 +20,7 @@ from click.core import ParameterSource
 
 from bayes_sota.core.arguments import CORRELATION, COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError, UnreadableFileError
-from bayes_sota.core.files import check_ending, check_not_kept, check_writable
+from bayes_sota.core.files import check_ending, check_writable
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.tables import json_text
 from bayes_sota.core.text import plain_text, shown_path
@@ -245,10 +245,9 @@ command: Callable[..., Callable[[Callable[..., Any]], Command]] = partial(
 
 
 def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> None:
-    """Refuse a file that is written and also read, written twice, or kept by a run."""
+    """Refuse a file that is written and also read, or written twice."""
     params = list(params)
     written = list(_named(params, values, _Written))
-    folders = [path for _, path in _named(params, values, OutputDirectory)]
     _check_read(written, (path for _, path in _named(params, values, _Read)))
     for number, (option, path) in enumerate(written):
         for second, other in written[:number]:
@@ -256,14 +255,6 @@ def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> N
                 raise InputError(
                     f"{second} and {option} both write {shown_path(path)}: name two files"
                 )
-        if path not in folders:
-            check_not_kept(path, *folders)
-
-
-def check_inputs_kept(inputs: Iterable[Path]) -> None:
-    """Refuse to write over files that the running command reads though no option names them."""
-    context = click.get_current_context()
-    _check_read(list(_named(context.command.params, context.params, _Written)), inputs)
 
 
 def _check_read(written: Sequence[tuple[str, Path]], read: Iterable[Path]) -> None:
@@ -565,7 +556,7 @@ def _of_a_screen(context: click.Context, option: click.Parameter, value: Any) ->
 model_option: Decorator = click.option(
     "--model",
     type=NameOrFile(),
-    help="Named specification of priors (bayes-sota models), or a TOML file.",
+    help="Named specification of priors, or a TOML file.",
 )
 domain_option: Decorator = click.option(
     "--domain",

@@ -16,17 +16,12 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import (
-    CHECKPOINT,
-    locked_folder,
-    remove_drafts,
-    whole_file,
-    write_text,
-)
+from bayes_sota.core.files import whole_file, write_text
 from bayes_sota.core.text import digest_of, plain_text, shown_path
 from bayes_sota.crossval.fits import Iteration, Message, Study
 from bayes_sota.data.files.json import parse_json
 
+CHECKPOINT = "manifest.json"
 _FORMAT = 1
 _LARGEST = 1 << 20  # bytes of a manifest, and of what an iteration says beside its numbers
 _NAMES = {"data", "learners", "folds", "scoring", "seed", "versions", "format"}
@@ -56,10 +51,9 @@ class Checkpoint:
             holds other files, or a damaged one; another run has it; it cannot be written.
         """
         read_manifest(self.folder)  # nothing is made where it has other files
-        with locked_folder(self.folder):
-            remove_drafts(self.folder)
-            self._check_or_begin()
-            yield [self._read(path) for path in sorted(self.folder.glob("iteration-*.npz"))]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._check_or_begin()
+        yield [self._read(path) for path in sorted(self.folder.glob("iteration-*.npz"))]
 
     def _check_or_begin(self) -> None:
         wanted, stored = self._wanted(), read_manifest(self.folder)

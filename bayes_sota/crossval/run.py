@@ -332,7 +332,7 @@ def repeated_cross_validation(
     if isinstance(chosen, OrderRule) and len(study.learners) < 2:
         raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
     stored, names = Checkpoint(folder, study) if folder else None, list(study.learners)
-    engine = partial(run_each, cores=cores, dask=dask)
+    engine = partial(run_each, cores=cores)
     scores = np.full((len(names), iterations, folds), np.nan)
     probabilities = np.full((*scores.shape[:2], study.truth.size), np.nan)
     pooled, messages = np.full(scores.shape[:2], np.nan), list[Message]()

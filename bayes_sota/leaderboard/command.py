@@ -1,4 +1,4 @@
-"""``bayes-sota sota``, ``board`` and ``models``."""
+"""``bayes-sota sota`` and ``board``."""
 
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,6 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
-    Shown,
     chosen_seed,
     command,
     domain_option,
@@ -34,7 +33,6 @@ from bayes_sota.core.command import (
     number_option,
     parse_ratio,
     parse_tries,
-    report_options,
     seed_option,
     show_progress,
     together,
@@ -530,22 +528,3 @@ def _board_by_task(
         return draw_intervals(rows[:40], f"skill of the best of each task: {sure}")
 
     return shown.deliver(table, top, draw)
-
-
-@command(epilog="Example: bayes-sota models --json")
-@report_options
-def models(shown: Shown) -> int:
-    """List the named model specifications that --model takes."""
-    from bayes_sota.core.summary import list_report
-    from bayes_sota.core.tables import SOFTWARE
-
-    specs = map(leaderboard.load_model, leaderboard.model_names())
-    keys = ("name", "description", "meaning", "citation")
-    records = [
-        {k: getattr(s, k) for k in (*keys, "builder")} | {"hash": s.specification_hash}
-        for s in specs
-    ]
-    said = f"There are {len(records)} named models; --model takes one by its name, or a file."
-    columns = {"name": "name", "builder": "builder", "what it is": "description"}
-    report = list_report("models", records, columns, sentences=(said,), basis=(SOFTWARE,))
-    return shown.deliver(report)
