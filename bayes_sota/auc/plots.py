@@ -34,7 +34,6 @@ def plot_auc_laws(
     laws: Sequence[AucLaw],
     *,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -51,8 +50,6 @@ def plot_auc_laws(
         From ``auc_law``, at most five, such as those of several spread ratios.
     ci_prob : float
         Probability of the intervals.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -85,7 +82,6 @@ def plot_auc_laws(
     collection = make_collection(
         {"scores": unit, "roc": unit, "law": unit},
         figsize=(11.2, 3.8),
-        backend=backend,
         across=True,
         plot_collection=plot_collection,
         **pc_kwargs,

@@ -476,11 +476,11 @@ class Reported(Shown):
         """The same, with the figure and the page; what was not asked for is not drawn."""
         drawn = None if draw is None else cache(draw)
         if self.figure is not None:
-            from bayes_sota.core.plots import by_matplotlib, save_figure
+            from bayes_sota.core.plots import save_figure
 
             if drawn is None:
                 raise InputError("this result has no figure: leave out --figure")
-            save_figure(by_matplotlib(drawn), self.figure)
+            save_figure(drawn(), self.figure)
         if self.report is not None:
             from bayes_sota.core.command_report import save_report
 

@@ -48,7 +48,6 @@ def plot_running_means(
     task: int = 0,
     *,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -64,8 +63,6 @@ def plot_running_means(
         Place of the data set.
     ci_prob : float
         Probability of the bands.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -95,7 +92,7 @@ def plot_running_means(
     drawn = np.concatenate([one.mean for one in means])
     wide = np.concatenate([one.interval[min(2, one.mean.size - 1) :].ravel() for one in means])
     low, high = _with_room([*drawn, *wide])
-    panel = _panel("score", (7.6, 4.4), backend, plot_collection, pc_kwargs)
+    panel = _panel("score", (7.6, 4.4), plot_collection, pc_kwargs)
     for j, one in enumerate(means):
         x = np.arange(1, one.mean.size + 1)
         parts = [x.astype(np.float64), *np.clip(one.interval.T, low, high)]
@@ -116,7 +113,6 @@ def plot_iteration_scores(
     scores: FoldScores,
     task: int = 0,
     *,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -127,7 +123,7 @@ def plot_iteration_scores(
     scores : FoldScores
     task : int
         Place of the data set.
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -147,7 +143,7 @@ def plot_iteration_scores(
     values = [one[np.isfinite(one)] for one in means]
     order = np.argsort([-one.mean() for one in values], kind="stable")
     names = [shown_name(scores.learners[j]) for j in order]
-    panel = _panel("score", (7.2, 1.5 + 0.75 * len(order)), backend, plot_collection, pc_kwargs)
+    panel = _panel("score", (7.2, 1.5 + 0.75 * len(order)), plot_collection, pc_kwargs)
     low, high = _with_room(np.concatenate(values))
     for row, j in enumerate(order):
         one, floor = values[j], -float(row)
@@ -177,7 +173,6 @@ def plot_iteration_scores(
 def plot_rules(
     report: Report,
     *,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -191,7 +186,7 @@ def plot_rules(
     ----------
     report : Report
         Of ``judge_runs``.
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -215,7 +210,7 @@ def plot_rules(
     offsets = 0.2 * ((len(learners) - 1) / 2 - np.arange(len(learners)))
     step = 0.2 * (len(learners) + 1.2)
     size = (7.6, 1.7 + len(rules) * step)
-    panel = _panel("iterations", size, backend, plot_collection, pc_kwargs)
+    panel = _panel("iterations", size, plot_collection, pc_kwargs)
     for row, one in enumerate(rules):
         for j in range(len(learners)):
             used, ran_out = one.iterations[:, :, j].ravel(), 1 - one.stopped[:, :, j].mean()
@@ -248,7 +243,6 @@ def plot_reproducibility(
     *,
     pairing: Pairing = "all",
     random_seed: Seed = DEFAULT_SEED,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -263,7 +257,7 @@ def plot_reproducibility(
     scores : FoldScores
     pairing : {"all", "paired"}
     random_seed : int, SeedSequence, Generator or None
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -292,7 +286,7 @@ def plot_reproducibility(
     shares = np.array([one.reproducibility(pairing) for one in judged]).mean(axis=1)
     pairs = list(combinations(range(len(scores.learners)), 2))
     chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
-    panel = _panel("reproducibility", (8.4, 4.6), backend, plot_collection, pc_kwargs)
+    panel = _panel("reproducibility", (8.4, 4.6), plot_collection, pc_kwargs)
     panel.line("chance", numbers, chance, COLORS["prior"])
     colors = [_PALETTE[k % _MOST] for k in range(len(pairs))]
     for k, (i, j) in enumerate(pairs):
@@ -319,7 +313,6 @@ def plot_reproducibility(
 def plot_comparison(
     report: Report,
     *,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -331,7 +324,7 @@ def plot_comparison(
     ----------
     report : Report
         Of ``report_comparison``.
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -358,7 +351,6 @@ def plot_comparison(
         names,
         lambda row, column: chance(float(better[row, column])),
         "probability that the row is better than the column",
-        backend=backend,
         plot_collection=plot_collection,
         **pc_kwargs,
     )
@@ -374,7 +366,6 @@ def plot_comparison(
 def plot_critical_differences(
     ranks: AverageRanks,
     *,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -383,7 +374,7 @@ def plot_critical_differences(
     Parameters
     ----------
     ranks : AverageRanks
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -403,7 +394,7 @@ def plot_critical_differences(
     left, groups = (k + 1) // 2, ranks.groups()
     first = -0.55 - 0.22 * len(groups)
     size = (7.6, 1.9 + 0.26 * (left + len(groups) + 1))
-    panel = _panel("rank", size, backend, plot_collection, pc_kwargs)
+    panel = _panel("rank", size, plot_collection, pc_kwargs)
     edges = (1 - 0.06 * (k - 1), k + 0.06 * (k - 1))
     panel.line("axis", [1, k], [0, 0], "#000000")
     for tick in range(1, k + 1):
@@ -447,11 +438,10 @@ def _checked(learners: int) -> int:
 def _panel(
     name: str,
     size: tuple[float, float],
-    backend: str | None,
     collection: PlotCollection | None,
     settings: dict[str, Any],
 ) -> Panel:
-    where = {"backend": backend, "plot_collection": collection, **settings}
+    where = {"plot_collection": collection, **settings}
     return Panel(make_collection({name: make_bounds(0, 1)}, figsize=size, **where), name)
 
 

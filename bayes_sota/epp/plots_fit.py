@@ -41,7 +41,6 @@ def plot_reliability(
     fit: BradleyTerryFit,
     *,
     n_bins: int = 10,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -52,8 +51,6 @@ def plot_reliability(
     fit : BradleyTerryFit
     n_bins : int
         Of as many pairs each.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -76,7 +73,7 @@ def plot_reliability(
     'Predicted and observed shares of wins differ by 0.03 on average'
     """
     bins = reliability(fit, n_bins)
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     limits = make_bounds(0.0, 1.0)
     panel = Panel(make_collection({"wins": limits}, figsize=(5.6, 5.2), **where), "wins")
     panel.line("equal", [0.5, 1.0], [0.5, 1.0], COLORS["prior"])
@@ -96,7 +93,6 @@ def plot_mean_scores(
     fit: BradleyTerryFit,
     *,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -108,7 +104,7 @@ def plot_mean_scores(
         Of scores; players are named where they are no more than twenty.
     ci_prob : float
         Probability of the intervals of EPP.
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As of ``plot_reliability``.
 
     Returns
@@ -135,7 +131,7 @@ def plot_mean_scores(
     if not isinstance(fit.data, ScoreTable):
         raise InputError("mean scores are of a table of scores: listed matches have none")
     means = np.nanmean(fit.data.oriented, axis=0)
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     intervals = fit.interval(ci_prob)
     label = "and the probability of beating an average player"
     x = odds_axis(f"EPP with its {100 * ci_prob:.3g}% interval, {label}", intervals)
@@ -178,7 +174,6 @@ def _same_order(fit: BradleyTerryFit, means: Any) -> tuple[int, int]:
 def plot_learning_curve(
     points: Sequence[Mapping[str, Any]],
     *,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -189,8 +184,6 @@ def plot_learning_curve(
     points : sequence of mapping
         ``rounds``, ``se`` (None for more rounds than there are) and ``predicted_se``: the key
         ``learning_curve`` of ``bayes_sota.epp.report_plan``.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -222,7 +215,7 @@ def plot_learning_curve(
     seen = np.array([np.nan if one["se"] is None else one["se"] for one in points], np.float64)
     top = 1.12 * float(np.nanmax([seen, expected]))
     limits = make_bounds(0.0, 1.05 * float(rounds.max()))
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     panel = Panel(make_collection({"se": limits}, figsize=(6.4, 3.8), **where), "se")
     fine = np.linspace(rounds.min(), rounds.max(), 200)
     logarithms = np.interp(np.log(fine), np.log(rounds), np.log(expected))
@@ -243,7 +236,6 @@ def plot_families(
     separator: str,
     *,
     most: int = 8,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -259,8 +251,6 @@ def plot_families(
         What stands after the family in the names of players.
     most : int
         Tournaments drawn; the title says if that leaves some out.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -301,7 +291,7 @@ def plot_families(
         texts += [f"{title}{first}", *others]
     y = Axis("", min(heights) - 0.7, 0.7, heights, texts, boxed=False)
     size = (7.4, 1.6 + 0.27 * (0.7 - y.low))
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     collection = make_collection({"epp": make_bounds(x.low, x.high)}, figsize=size, **where)
     panel = Panel(collection, "epp")
     panel.vline("average", 0.0, COLORS["prior"])

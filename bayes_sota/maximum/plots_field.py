@@ -29,7 +29,6 @@ def plot_field(
     estimate: FieldEstimate,
     *,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -48,8 +47,6 @@ def plot_field(
         From ``shrink_scores``, ``shrink_aucs`` or ``crop_scores``.
     random_seed : int, Generator or None
         Of the simulated board.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -80,7 +77,6 @@ def plot_field(
     collection = make_collection(
         {"field": anything, "board": anything},
         figsize=(7.4, 5.6),
-        backend=backend,
         plot_collection=plot_collection,
         **pc_kwargs,
     )

@@ -46,7 +46,6 @@ def plot_maximum_law(
     *,
     alone: AucLaw | None = None,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -66,8 +65,6 @@ def plot_maximum_law(
         Law of one AUC on the same items (``auc_law``); that of an accuracy follows from ``law``.
     ci_prob : float
         Probability of the interval.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -97,7 +94,6 @@ def plot_maximum_law(
     collection = make_collection(
         {"pmf": anything},
         figsize=(7.4, 3.9),
-        backend=backend,
         plot_collection=plot_collection,
         **pc_kwargs,
     )
@@ -198,7 +194,6 @@ def _finding_of_law(law: MaximumLaw | AucMaximumLaw, ci_prob: float) -> str:
 def plot_bias(
     table: pd.DataFrame,
     *,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -212,8 +207,6 @@ def plot_bias(
     ----------
     table : pandas.DataFrame
         Of ``bias_table``: columns ``varied``, ``value``, ``bias``, ``sd`` and ``given``.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -243,7 +236,7 @@ def plot_bias(
     unknown = [name for name in names if name not in _CURVES]
     if unknown or not names:
         raise InputError(f"what moves is one of {', '.join(_CURVES)}, got {unknown or 'nothing'}")
-    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where: Any = {"plot_collection": plot_collection, **pc_kwargs}
     panels = {name: make_bounds(0.0, 1.0) for name in names}
     size = (2.4 * len(names) + 0.4, 3.0)
     collection = make_collection(panels, figsize=size, across=True, **where)

@@ -20,7 +20,7 @@ import bayes_sota as bs
 from bayes_sota.cli import main
 from bayes_sota.core.command_report import report_page
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import by_matplotlib, svg_address
+from bayes_sota.core.plots import svg_address
 from bayes_sota.core.tables import Report, Slider
 from bayes_sota.core.text import plain_text
 
@@ -172,7 +172,7 @@ def drawn(kind: str):
 
 @pytest.mark.parametrize("kind", ["entries", "methods", "pairs", "epp"])
 def test_names_from_strangers_are_text_in_figures(kind: str) -> None:
-    collection = by_matplotlib(drawn(kind))
+    collection = drawn(kind)()
     figure = collection.viz["figure"].item()
     words = [text.get_text().replace(r"\$", "dollar") for text in figure.findobj(Text)]
     assert not [word for word in words if "$" in word]  # mathematics would begin there
