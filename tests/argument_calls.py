@@ -244,10 +244,6 @@ def calls(folder: Path) -> dict[str, Call]:
     odd = claims.assign(accuracy_a=[0.913, 0.8], n_test=[100, 200])
     gap = claims.assign(accuracy_b=[None, 0.75])
     seeds = {"random_seed": 2}
-    maxima = pd.DataFrame({
-        "identifier": ["x", "y"], "maximum": ["0.91", "2"], "n_test": 300, "classifiers": 20,
-        "draws": 50,
-    })  # fmt: skip
     return {
         "add_player": Call(
             {"fit": fit(), "player": "new", "scores": rng.normal(size=24)},
@@ -416,9 +412,9 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "epp_table": Call({"result": fit()}, {"result": fit(7), "ci_prob": 0.8}),
         "estimate_many": Call(
-            {"manifest": maxima, "output_dir": folder / "many", "resume": True, **seeds},
-            {"manifest": maxima[:1], "output_dir": folder / "others", "resume": False,
-             "dask": "nonsense", "groups": "most", "random_seed": 3},
+            {"boards": [best], "draws": 50, **seeds},
+            {"boards": [best, best], "draws": 60, "cores": 2, "progressbar": True,
+             "random_seed": 3},
         ),
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},

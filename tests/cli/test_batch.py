@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-import numpy as np
 import pandas as pd
 import pytest
 from data.files import run, run_json, written
@@ -130,6 +129,4 @@ def test_a_dask_cluster_gives_the_same() -> None:
     ):
         there = bs.estimate_many(boards, draws=50)
     for one, other in zip(here, there, strict=True):
-        np.testing.assert_array_equal(
-            one["posterior"]["theta_sota"], other["posterior"]["theta_sota"]
-        )
+        assert one["posterior"].equals(other["posterior"])

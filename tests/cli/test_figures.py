@@ -43,7 +43,7 @@ COMMANDS = (
     "sota leaderboard.csv --n-test 250 --method shrink --n-classes 10",
     "sota leaderboard.csv --n-test 250 --method crop --n-classes 10 --criterion upper",
     "paired public_private.csv --n-test-public 250 --n-test-private 1000 --figure-kind boards",
-    "batch manifest.csv --output-dir results --seed 1",
+    "batch leaderboard.csv --n-test 250 --output-dir results --seed 1",
 )
 CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
 

@@ -11,7 +11,7 @@ from data.files import EXAMPLES, run
 KINDS = {
     "answers.csv": "answers", "exam.csv": "answers", "auc.csv": "item scores",
     "battles.csv": "battles", "claims.csv": "claims", "cross_validation.csv": "cross-validation",
-    "items.csv": "data", "leaderboard.csv": "leaderboard", "manifest.csv": "manifest",
+    "items.csv": "data", "leaderboard.csv": "leaderboard",
     "averages.csv": "rounds", "datasets.csv": "rounds", "dice.csv": "rounds", "seeds.csv": "rounds",
     "public_private.csv": "two boards", "rounds.csv": "rounds", "submissions.csv": "leaderboard",
 }  # fmt: skip
@@ -33,7 +33,7 @@ def test_every_example_has_its_kind(capsys: Any, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(KINDS) - {"manifest.csv"}))
+@pytest.mark.parametrize("name", sorted(KINDS))
 def test_what_it_proposes_works(capsys: Any, name: str) -> None:
     for one in inspected(capsys, EXAMPLES / name)[1]["commands"]:
         words = one["command"]

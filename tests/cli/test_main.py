@@ -30,7 +30,7 @@ def test_the_package_runs_as_a_module() -> None:
     command = [sys.executable, "-m", "bayes_sota", "score", "--right", "48", "--n-test", "50"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "0.96" in done.stdout
+    assert "96.0 %" in done.stdout
 
 
 def test_versions_are_told_without_importing_what_they_are_of() -> None:
@@ -62,7 +62,7 @@ def test_names_that_a_terminal_cannot_show(coding: str) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Zo")
-    assert "\\udc80" in done.stdout
+    assert {"ascii": "?"}.get(coding, "\\udc80") in done.stdout
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from bayes_sota import leaderboard
+from bayes_sota import maximum
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
 from bayes_sota.core.command import (
@@ -84,45 +84,6 @@ def test_what_is_read_is_not_written_over(
     assert "would overwrite the input" in error
 
 
-@pytest.mark.parametrize(
-    ("line", "mark", "name"),
-    [
-        ("board b.csv --n-test 10 --table OUT", "batch.json", "batch.json"),
-        ("board b.csv --n-test 10 --table OUT", "manifest.json", "manifest.json"),
-        ("board b.csv --n-test 10 --table OUT", "batch.json", "summaries.csv"),
-        ("sota b.csv --n-test 10 --output OUT", "batch.json", "boards/x.nc"),
-        ("epp b.csv --report OUT", "batch.json", "boards/x.html"),
-        ("epp b.csv --figure OUT", "batch.json", "boards/x.png"),
-        ("cv run b.csv --target y --scores OUT", "manifest.json", "iteration-00000.npz"),
-        ("batch b.csv --output-dir run --table OUT", "nothing", "batch.json"),
-        ("batch b.csv --output-dir run --table OUT", "nothing", "summaries.csv"),
-        ("cv run b.csv --target y --checkpoint run --table OUT", "nothing", "manifest.json"),
-    ],
-)
-def test_what_a_run_keeps_is_not_written_over(
-    capsys, tmp_path: Path, monkeypatch, line: str, mark: str, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("run/boards").mkdir(parents=True)
-    Path("b.csv").touch()
-    Path("run", mark).write_text("as it was")
-    code, error = complaint(capsys, *line.replace("OUT", f"run/{name}").split())
-    assert code == 2
-    assert f"cannot write run/{name}: it is one of the results of a run" in error
-    files = [path for path in Path("run").rglob("*") if path.is_file()]
-    assert [(path.name, path.read_text()) for path in files] == [(mark, "as it was")]
-
-
-@pytest.mark.parametrize("command", ["demo", "examples"])
-def test_other_files_do_not_go_among_the_boards_of_a_run(capsys, tmp_path: Path, command) -> None:
-    boards = tmp_path / "boards"
-    boards.mkdir()
-    (tmp_path / "batch.json").touch()
-    code, error = complaint(capsys, command, "--output-dir", boards)
-    assert (code, list(boards.iterdir())) == (2, [])
-    assert "is one of the results of a run" in error
-
-
 def test_no_file_is_written_twice(capsys, tmp_path: Path) -> None:
     os.symlink(tmp_path / "T.csv", tmp_path / "f.png")
     source = tmp_path / "s.csv"
@@ -134,6 +95,7 @@ def test_no_file_is_written_twice(capsys, tmp_path: Path) -> None:
     assert "--table and --figure both write" in error or "--figure and --table both" in error
 
 
+LAW = ["maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9"]
 OPTIONS = [
     click.Option([f"--{name}"])
     for name in ("classifiers", "percent", "n-test", "metric", "seed", "level", "lower-is-better")
@@ -199,11 +161,11 @@ def test_a_seed_out_of_range(capsys: pytest.CaptureFixture[str], name: str, seed
     ],
 )
 def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise problem
 
-    monkeypatch.setattr(leaderboard, "model_names", fail)
-    found, error = complaint(capsys, "models")
+    monkeypatch.setattr(maximum, "maximum_law", fail)
+    found, error = complaint(capsys, *LAW)
     assert found == code
     assert error.startswith("error: ")
     assert told in error
@@ -213,9 +175,9 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) 
 
 def test_the_traceback_of_a_bug_is_shown_on_request(capsys, monkeypatch) -> None:
     monkeypatch.setenv("BAYES_SOTA_DEBUG", "1")
-    monkeypatch.setattr(leaderboard, "model_names", lambda: 1 / 0)
+    monkeypatch.setattr(maximum, "maximum_law", lambda **_: 1 / 0)
     with pytest.raises(SystemExit):
-        main(["models"])
+        main(LAW)
     assert "Traceback" in capsys.readouterr().err
 
 

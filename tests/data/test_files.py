@@ -292,7 +292,7 @@ def test_parquet_text_that_is_none_and_text_that_repeats_for_ever(
 @pytest.mark.parametrize(
     "command",
     [
-        "sota", "board", "infer-n", "paired", "epp", "claim batch", "claim responses",
+        "sota", "board", "paired", "epp", "claim batch", "claim responses",
         "claim selection", "sota --standard-error 0.1", "paired --private-file",
         "epp --player-covariates", "epp --sds",
     ],

@@ -91,13 +91,12 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
         "board": ("board", "{file}", *_BOARD, *draws, *_EXACT),
         "sota": ("sota", "{file}", *_BOARD, *draws, "--no-sensitivity", *_EXACT),
         "selection": ("claim", "selection", "{file}", *_BOARD, *_EXACT),
-        "infer": ("infer-n", "{file}", "--json"),
         "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10", "--json"),
     }
     for name, content in files.items():
         columns = (1,) if name.endswith(".csv") else ()
         for key, command in read.items():
-            if name == "board.csv" or key in ("board", "infer"):
+            if name == "board.csv" or key == "board":
                 yield Case("board", name, content, command, score_columns=columns)
     command = ("board", "{file}", *_BOARD, "--rounding", "nearest", *draws, *_EXACT)
     name = "slug-publicleaderboard.csv"

@@ -27,7 +27,6 @@ FEW = ("0", "1e308", "nan", str(2**63))
 STUDY = bool(os.environ.get("BAYES_SOTA_FUZZ"))
 # name: command and arguments; {x} is a file of the fixture option_inputs, {} a new folder
 BASES = {
-    "infer-n": "infer-n {board.csv}",
     "score": "score --right 40 --n-test 50",
     "maximum": "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum uniform": "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
@@ -59,7 +58,7 @@ BASES = {
     "claim plan pair": "claim plan --accuracy 0.9 0.85",
     "claim plan means": "claim plan --gap 0.02 --sd 0.1 0.1 --pairwise-correlation 0.5 --n-test 50",
     "claim batch": "claim batch {means.csv} --sd 0.5 0 -0.5",
-    "batch": "batch {boards.csv} --output-dir {} --seed 1",
+    "batch": "batch {board.csv} --n-test 500 --output-dir {} --seed 1",
     "cv judge": "cv judge {repeats.csv} --rule ks --threshold 0.5 --orderings 5 --seed 1",
     "cv run": "cv run {numbers.csv} --target label --learners nb --folds 2 --iterations 2 --seed 1",
     "epp": "epp {rounds.csv} --repetitions 20 --seed 1",
@@ -68,7 +67,6 @@ BASES = {
 }
 # options that are tried in a process of their own kind of work, or not at all, and why
 LEFT_OUT = {
-    ("app", "--port"): "it runs until it is ended: test_app.py",
     ("demo", "--seed"): "the same option as everywhere; a demo takes a minute",
     ("demo", "--prob"): "the same option as everywhere; a demo takes a minute",
     ("cv judge", "--draws"): "NUTS: the slow test of sampled models",
