@@ -412,8 +412,8 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "epp_table": Call({"result": fit()}, {"result": fit(7), "ci_prob": 0.8}),
         "estimate_many": Call(
-            {"boards": [best], "draws": 50, **seeds},
-            {"boards": [best, best], "draws": 60, "cores": 2, "progressbar": True,
+            {"boards": [best()], "draws": 50, **seeds},
+            {"boards": [best(), best()], "draws": 60, "cores": 2, "progressbar": True,
              "random_seed": 3},
         ),
         "estimate_paired": Call(

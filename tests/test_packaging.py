@@ -182,24 +182,15 @@ def test_every_part_of_an_installation_works(
     python: str, extras: str, wheel: Path, tmp_path: Path
 ) -> None:
     scripts = install(wheel, tmp_path, python, extras)
-    best = (
-        "sota",
-        "--maximum",
-        "0.93",
-        "--n-test",
-        "500",
-        "--classifiers",
-        "4",
-        "--no-sensitivity",
-    )
+    best = ("sota", "--maximum", "0.93", "--n-test", "500", "--classifiers", "4")
     for method in ("exact", "nuts"):
         short = ("--method", method, "--draws", "500", "--figure", f"{method}.png")
         run(scripts / "bayes-sota", *best, *short, cwd=tmp_path)
-    iris = (
-        "from sklearn.datasets import load_iris; load_iris(as_frame=True).frame.to_excel('i.xlsx')"
-    )
     if extras:
-        run(scripts / "python", "-c", iris, cwd=tmp_path)
+        code = (
+            "from sklearn.datasets import load_iris as x; x(as_frame=True).frame.to_excel('i.xlsx')"
+        )
+        run(scripts / "python", "-c", code, cwd=tmp_path)
         learned = ("--target", "target", "--learners", "nb", "--iterations", "2")
         run(scripts / "bayes-sota", "cv", "run", "i.xlsx", *learned, cwd=tmp_path)
 

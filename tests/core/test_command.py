@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 import pytest
 
-from bayes_sota import maximum
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
 from bayes_sota.core.command import (
@@ -164,7 +163,7 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) 
     def fail(**_: object) -> None:
         raise problem
 
-    monkeypatch.setattr(maximum, "maximum_law", fail)
+    monkeypatch.setattr("bayes_sota.maximum.law.maximum_law", fail)
     found, error = complaint(capsys, *LAW)
     assert found == code
     assert error.startswith("error: ")
@@ -175,7 +174,7 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) 
 
 def test_the_traceback_of_a_bug_is_shown_on_request(capsys, monkeypatch) -> None:
     monkeypatch.setenv("BAYES_SOTA_DEBUG", "1")
-    monkeypatch.setattr(maximum, "maximum_law", lambda **_: 1 / 0)
+    monkeypatch.setattr("bayes_sota.maximum.law.maximum_law", lambda **_: 1 / 0)
     with pytest.raises(SystemExit):
         main(LAW)
     assert "Traceback" in capsys.readouterr().err
