@@ -426,7 +426,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "estimate_sota": Call(
             {"board": best(), "draws": 50, "chains": 2, "random_seed": 1},
             {"board": board(), "method": "abd", "priors": Priors(correlation=BetaCorrelation(2, 2)),
-             "model": "obesity-risk-maximum", "domain": "tabular", "field": "ensembles",
+             "model": "mollersen-holsbo-rho", "domain": "tabular", "field": "ensembles",
              "draws": 60, "chains": 3, "reference_skill": 0.8, "new_n_test": 50, "learn_rho": True,
              "n_classes": 3, "groups": "estimands", "criterion": "upper", "correlation": 0.3,
              "fixed_field": True, "epsilon": 0.1, "rejection": True, **seeds},

@@ -11,5 +11,5 @@ REMOVED = {
     "batch --resume": "type the command again: it leaves results alone that are there",
     "doctor": "bayes-sota --version prints the versions that a report of a bug needs",
     "infer-n": "--n-test infer, in Python bs.infer_n_test(scores)",
-    "models": "in Python, print(bs.load_model(NAME).to_toml())",
+    "models": "the files of models/ have their names; in Python bs.load_model(NAME)",
 }

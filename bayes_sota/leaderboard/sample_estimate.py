@@ -261,8 +261,6 @@ class _Route:
         least = NUTS_DRAWS if self.sample is sample_board_nuts else 1
         settings: dict[str, Any] = spec.sizes(asked["draws"], asked["chains"], least)
         settings |= spec.provenance | {name: asked[name] for name in (*_OF_ALL, *self.takes)}
-        if "reference_skill" in self.takes and asked["reference_skill"] is None:
-            settings["reference_skill"] = spec.reference_skill
         if self.sample in (sample_nuts, sample_board_nuts):
             settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
         return settings

@@ -25,7 +25,7 @@ def boards(tmp_path: Path) -> list[Path]:
 
 
 def best_skills(folder: Path) -> dict[str, float]:
-    trees = {path.stem: bs.read_result(path) for path in sorted(folder.glob("*.nc"))}
+    trees = {path.stem: bs.read_result(path) for path in sorted(folder.glob("b*.nc"))}
     return {name: float(tree["posterior"]["theta_sota"].mean()) for name, tree in trees.items()}
 
 
@@ -96,7 +96,7 @@ def test_a_run_that_is_ended_leaves_only_whole_files(number: int, tmp_path: Path
     process = subprocess.Popen(
         [*command, "--output-dir", out], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    while len(list(out.glob("*.nc"))) < 2 and process.poll() is None:
+    while len(list(out.glob("b*.nc"))) < 2 and process.poll() is None:
         time.sleep(0.01)
     os.killpg(process.pid, number)
     _, error = process.communicate(timeout=60)

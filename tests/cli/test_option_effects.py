@@ -121,7 +121,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--family-separator": ("_",), "--lower-is-better-in": ("r1", "f1"), "--margin": ("0.5",),
     "--maximum": ("0.91",), "--more": ("5",),
     "--mean": ("0.82 0.8",),
-    "--metric": ("accuracy", "auc", "score"), "--model": ("obesity-risk-maximum", "leaderboard"),
+    "--metric": ("accuracy", "auc", "score"), "--model": ("mollersen-holsbo-rho", "leaderboard"),
     "--n-classes": ("4",), "--n-positive": ("60", "22"), "--n-test": ("400", "1000"),
     "--n-test-column": ("size", "a_n,b_n,c_n"),
     "--n-test-private": ("3000",), "--n-test-public": ("2000",),
