@@ -101,6 +101,7 @@ def test_named_model_has_sensible_hyperparameters(path: Path) -> None:
 
 
 RNG = np.random.default_rng(3)
+BEST = load_example("obesity-risk").leaderboard()
 BOARD = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
 SCORES = bs.ScoreTable(RNG.normal(size=(12, 3)), players=list("abc"))
 ANSWERS = bs.Responses(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
@@ -112,9 +113,7 @@ PAIRS = bs.PairedBoards(
 FOLDS = FoldScores(RNG.normal([[[[0.8]], [[0.85]], [[0.9]]]], 0.05, (2, 3, 4, 5)))
 REVIEW = ([0.9, 0.85], [0.88, 0.8], 200, [0.85, np.nan])
 MODELS_OF = {
-    "observed_maximum": lambda spec: bs.maximum.build_model(
-        load_example("obesity-risk").leaderboard(), spec.priors
-    ),
+    "observed_maximum": lambda spec: bs.maximum.build_model(BEST, spec.priors),
     "leaderboard": lambda spec: bs.leaderboard.build_model(BOARD, spec.priors),
     "items": lambda spec: bs.items.build_model(ANSWERS, spec.priors),
     "evaluations": lambda spec: bs.items.build_model(EXAM, spec.priors),
@@ -124,9 +123,7 @@ MODELS_OF = {
     "crossval": lambda spec: bs.crossval.build_model(FOLDS, spec.priors),
 }
 TREES_OF = {
-    "observed_maximum": lambda spec, model: bs.estimate_sota(
-        load_example("obesity-risk").leaderboard(), model=spec, random_seed=0
-    ),
+    "observed_maximum": lambda spec, model: bs.estimate_sota(BEST, model=spec, random_seed=0),
     "leaderboard": lambda spec, model: bs.estimate_sota(BOARD, model=spec, random_seed=0),
     "items": lambda spec, model: bs.leaderboard.sample_evaluations(
         ANSWERS, model=spec, random_seed=0
@@ -419,12 +416,10 @@ name = "valid" | name = "../valid" | name must be lower-case words joined
 "logit-normal" | "normal" | [skill]: unknown family 'normal'; allowed:
 "beta" | "uniform" | [correlation]: unknown family 'uniform'
 "beta" | "fixed" | unexpected keyword argument 'a'
-a = 14 | | missing 1 required positional argument: 'a'
 spread = 0.2 | spread = -0.2 | spread must be a standard deviation
-spread = 0.2 | spread = "0.2" | spread
+spread = 0.2 | spread = "0.2" | [skill]: spread must be a number, got '0.2'
 [0.4, 0.99] | [0.99, 0.4] | typical must be an increasing pair
 [0.4, 0.99] | [40, 99] | typical must be an accuracy in (0, 1)
-a = 14 | a = true | a must be
 a = 14 | a = nan | a must be
 draws = 500 | method = "gibbs" | unknown method 'gibbs'; allowed
 draws = 500 | draws = 0 | draws must be a whole number of at least 1

@@ -130,11 +130,16 @@ def _priors_of(kind: Builder, tables: dict[str, Any]) -> Any:
         families = PRIOR_FAMILIES.get(hints.get(name))
         if not isinstance(table, dict) or (families is None and name != kind.home):
             raise SpecificationError(f"unknown key {name!r}")
-        numbers = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+        numbers: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in table.items()
+        }
+        family = "" if families is None else numbers.pop("family", "")
+        for key, value in numbers.items():
+            if isinstance(value, str):
+                raise SpecificationError(f"[{name}]: {key} must be a number, got {value!r:.40}")
         if families is None:
             values |= numbers
             continue
-        family = numbers.pop("family", "")
         check_known("family", family, families, f"[{name}]: ")
         values[name] = families[family](**numbers)
     return kind.priors(**values)
