@@ -16,7 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.corpus import READ_RESULT, corpus
+from fuzz.corpus import corpus
 
 from bayes_sota.cli import main
 
@@ -38,8 +38,6 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Name and arguments of every command, its files written."""
     yield from ((line, line.split()) for line in FIXED)
     for case in corpus():
-        if case.command[0] == READ_RESULT:
-            continue
         for name, content in {case.name: case.content, **case.others}.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)

@@ -135,25 +135,6 @@ def test_a_printed_page_holds_all_columns_in_black_on_white(page_of_players) -> 
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500"),
-        ("claim", "segmentation", "--mean", ".81", ".80", "--sd", ".1", ".1", "--n-test", "100"),
-        ("claim", "plan", "--gap", "0.02", "--winner", "0.90"),
-        ("claim", "responses", "bayes_sota/data/example_files/answers.csv", "--seed", "1"),
-        ("claim", "selection", "bayes_sota/data/example_files/answers.csv", "--seed", "1"),
-        ("epp", "bayes_sota/data/example_files/rounds.csv", "--seed", "1"),
-    ],
-    ids=lambda arguments: " ".join(arguments[:2])[:20],
-)
-def test_every_report_opens_without_an_error(browser, tmp_path, capsys, arguments) -> None:
-    report_of(capsys, tmp_path, *arguments)
-    page = opened(browser, tmp_path)
-    assert page.find_element("tag name", "h1").text
-    assert page.find_elements("css selector", "section.table")
-
-
-@pytest.mark.parametrize(
     ("command", "name"),
     [
         ("sota", "averages.csv --score-column average --metric score"),

@@ -217,23 +217,6 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert expected in err
 
 
-def test_an_impossible_maximum_under_the_priors_is_no_result(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "narrow.toml"
-    path.write_text(
-        'name = "narrow"\nbuilder = "observed_maximum"\n'
-        '[skill]\nfamily = "uniform"\ntypical = 0.5\nspread = 0.05\n'
-        '[correlation]\nfamily = "fixed"\nvalue = 0.0\n'
-    )
-    code, _, err = run(
-        capsys, "sota", "--maximum", "0.99", "--n-test", "10000", "--classifiers", "10",
-        "--model", str(path), "--no-sensitivity",
-    )  # fmt: skip
-    assert code in (1, 2)
-    assert err
-
-
 def test_maximum_imports_no_scipy_and_no_pymc() -> None:
     code = (
         "import sys\nfrom bayes_sota.cli import main\n"
@@ -244,13 +227,6 @@ def test_maximum_imports_no_scipy_and_no_pymc() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("demo", "maximum", "sota"):
-        code, out, _ = run(capsys, command, "--help")
-        assert code == 0
-        assert f"bayes-sota {command}" in out
 
 
 def test_an_option_of_other_commands_is_answered_with_these(

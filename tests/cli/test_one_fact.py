@@ -18,7 +18,6 @@ import pytest
 import xarray as xr
 from data.files import run
 from latex_tables import read_tables
-from matplotlib.text import Text
 
 import bayes_sota as bs
 from bayes_sota.core.sample import read_result
@@ -247,38 +246,6 @@ def test_every_printed_number_is_in_the_json_and_so_is_the_result(
         tree = read_result(folder / f"{name}.nc")
         check = check_estimates if "point_estimate" in tree.children else check_summary
         assert check(tree, result) > 0
-
-
-FIGURES = [
-    COMMANDS[n] for n in ("claim classification", "claim segmentation", "claim responses", "epp")
-] + ["claim plan --gap 0.02 --winner 0.90"]
-
-
-@pytest.mark.parametrize("command", FIGURES)
-def test_every_number_in_the_words_of_a_figure_is_in_the_json(
-    command: str,
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    drawn: list[Any] = []
-    save = "bayes_sota.core.plots.save_figure"
-    monkeypatch.setattr(save, lambda figure, _: drawn.append(figure))
-    words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
-    result = json.loads(run(capsys, *words, "--json", "--figure", folder / "figure.png")[1])
-    texts = [text for text in words_of(drawn[0]) if not text.startswith("independent mistakes")]
-    assert texts
-    assert unknown_numbers("\n".join(texts), result) == []
-
-
-def words_of(figure: Any) -> list[str]:
-    """Titles, labels and texts of a figure that was drawn; without the numbers of axes."""
-    drawn = figure.viz["figure"].item()
-    axes = drawn.axes
-    found = drawn.findobj(Text)
-    of_axes = {text for a in axes for axis in (a.xaxis, a.yaxis) for text in axis.findobj(Text)}
-    named = {a.xaxis.label for a in axes}
-    return [text.get_text() for text in found if text in named or text not in of_axes]
 
 
 @pytest.mark.slow

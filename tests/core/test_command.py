@@ -195,21 +195,8 @@ def test_help_has_options_in_groups() -> None:
     assert "Options:" not in text
 
 
-@pytest.mark.parametrize(
-    ("typed", "kind"),
-    [("sota ex", "file"), ("sota x.csv --report r", "file"), ("batch m --output-dir r", "dir")],
-)
-def test_shells_complete_paths(typed: str, kind: str) -> None:
-    from click.shell_completion import BashComplete
-
-    *before, incomplete = typed.split()
-    found = BashComplete(cli, {}, "bayes-sota", "_X").get_completions(before, incomplete)
-    assert [(item.value, item.type) for item in found] == [(incomplete, kind)]
-
-
-def test_shells_complete_choices() -> None:
-    from click.shell_completion import BashComplete
-
-    complete = BashComplete(cli, {}, "bayes-sota", "_X").get_completions
-    assert [item.value for item in complete(["epp", "--players"], "r")] == ["rows"]
-    assert [item.value for item in complete(["claim"], "cla")] == ["classification"]
+def test_every_number_has_a_range() -> None:
+    for name, command in commands():
+        for param in command.params:
+            bare = isinstance(param.type, click.types.IntParamType | click.types.FloatParamType)
+            assert not bare or hasattr(param.type, "limits"), (name, param.name)

@@ -190,23 +190,6 @@ def test_names_from_strangers_are_text_in_figures(kind: str) -> None:
     assert all(value.startswith("#") for name, value in attributes if name.endswith("href"))
 
 
-@pytest.mark.parametrize("option", ["--report", "--figure"])
-@pytest.mark.parametrize(
-    ("folder", "why"), [("none", "does not exist"), ("file", "is not a directory")]
-)
-def test_a_folder_that_cannot_be_written_gets_one_line(
-    tmp_path: Path, capsys, option: str, folder: str, why: str
-) -> None:
-    (tmp_path / "file").touch()
-    ending = {"--report": "html", "--figure": "svg"}[option]
-    claim = ["claim", "classification", "--accuracy", "0.9", "0.88", "--n-test", "500"]
-    with pytest.raises(SystemExit) as stop:
-        main([*claim, option, str(tmp_path / folder / f"x.{ending}")])
-    out, err = capsys.readouterr()
-    assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
-    assert why in err
-
-
 def test_a_page_explains_its_words_and_says_how_right_it_is() -> None:
     table = table_of(["a", "b", "c"])
     words = Page(page_of(table)).words
