@@ -233,10 +233,6 @@ def calls(folder: Path) -> dict[str, Call]:
     odd = claims.assign(accuracy_a=[0.913, 0.8], n_test=[100, 200])
     gap = claims.assign(accuracy_b=[None, 0.75])
     seeds = {"random_seed": 2}
-    maxima = pd.DataFrame({
-        "identifier": ["x", "y"], "maximum": ["0.91", "2"], "n_test": 300, "classifiers": 20,
-        "draws": 50,
-    })  # fmt: skip
     return {
         "auc_estimate_correlation": Call(
             {"auc": 0.8, **aucs, "correlation": 0.5},
@@ -378,9 +374,9 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "epp_table": Call({"result": fit()}, {"result": fit(7), "ci_prob": 0.8}),
         "estimate_many": Call(
-            {"manifest": maxima, "output_dir": folder / "many", "resume": True, **seeds},
-            {"manifest": maxima[:1], "output_dir": folder / "others", "resume": False,
-             "dask": "nonsense", "groups": "most", "random_seed": 3},
+            {"boards": [best()], "draws": 50, **seeds},
+            {"boards": [best(), best()], "draws": 60, "cores": 2, "progressbar": True,
+             "random_seed": 3},
         ),
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},
@@ -392,7 +388,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "estimate_sota": Call(
             {"board": best(), "draws": 50, "chains": 2, "random_seed": 1},
             {"board": board(), "method": "abd", "priors": Priors(correlation=BetaCorrelation(2, 2)),
-             "model": "obesity-risk-maximum", "domain": "tabular", "field": "ensembles",
+             "model": "mollersen-holsbo-rho", "domain": "tabular", "field": "ensembles",
              "draws": 60, "chains": 3, "reference_skill": 0.8, "new_n_test": 50, "learn_rho": True,
              "groups": "estimands", "correlation": 0.3, "epsilon": 0.1, **seeds},
             {"groups": ({"board": paired()}, "estimands"),

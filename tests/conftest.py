@@ -121,9 +121,6 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write("tested.csv", "learner,task,auc", (
         (learner, task, 0.9 - 0.02 * j) for j, learner in enumerate("abc") for task in "st"
     ))  # fmt: skip
-    write("boards.csv", "identifier,maximum,n_test,classifiers,draws", (
-        ("x", 0.91, 300, 20, 50), ("y", 0.88, 200, 9, 50), ("wrong", 2, 200, 9, 50),
-    ))  # fmt: skip
     write("own.csv", "team,score,size,se,a,b,c,a_n,b_n,c_n,a_se,b_se,c_se", (
         [f"t{i}", f"{k / n:.2f}", n, 0.01 + 0.001 * i, *rng.integers(30, 50, 3) / 60, 60, 60, 120,
          *(0.05 + 0.01 * rng.random(3)).round(4)]

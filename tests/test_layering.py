@@ -39,17 +39,13 @@ OWNERS = {
     "pandas": {"sample", "summary", "plots", "command"},
     "click": {"command"},
     "rich": {"command", "core.parallel"},
-    "flask": {"cli.app.pages"},
-    "werkzeug": {"cli.app.pages", "cli.app.command"},
     "sklearn": {"crossval.fits", "crossval.learners"},
-    "distributed": {"core.parallel"},
     "numba": set(),
     "pyarrow": {"data.files.opening"},
     "openpyxl": {"data.files.workbooks"},
 }
 HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba",
-         "pyarrow", "openpyxl", "polars", "joblib", "sklearn", "distributed", "flask",
-         "werkzeug")  # fmt: skip
+         "pyarrow", "openpyxl", "polars", "joblib", "sklearn", "distributed")  # fmt: skip
 
 PATHS = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path

@@ -150,7 +150,7 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
     assert same(run) == same([*project["dependencies"], "python>=3.12", "h5py"])
     extras = [
         text
-        for name in ("app", "cv", "excel", "parquet")
+        for name in ("cv", "excel", "parquet")
         for text in project["optional-dependencies"][name]
     ]
     assert same(recipe["requirements"]["run_constraints"]) == same(extras)

@@ -23,7 +23,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.specification import ModelSpecification, parse_specification
-from bayes_sota.data.examples import Example, load_example
+from bayes_sota.data.examples import load_example
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
@@ -46,7 +46,6 @@ VALID = """
 name = "valid"
 description = "one"
 builder = "observed_maximum"
-reference_skill = 0.9
 
 [skill]
 family = "logit-normal"
@@ -60,27 +59,17 @@ b = 5.0
 
 [sampler]
 draws = 500
-
-[data]
-name = "board"
-maximum = "0.9110"
-n_test = 1000
-n_classifiers = [10, 100]
 """
 
 
 def parse_model(text: str, where: str = "specification") -> ModelSpecification:
-    return parse_specification(text, where, Example)
+    return parse_specification(text, where)
 
 
 def quick_or_slow(path: Path) -> Any:
     """A case of a test: compiling the models of two boards and of claims takes seconds."""
     quick = load_model(path).builder in ("observed_maximum", "epp")
     return path if quick else pytest.param(path, marks=pytest.mark.slow)
-
-
-def board_of(spec: ModelSpecification) -> Leaderboard:
-    return (spec.data or load_example("obesity-risk")).leaderboard()
 
 
 def prior_predictive_maxima(spec: ModelSpecification, size: int) -> np.ndarray:
@@ -97,7 +86,6 @@ def test_named_model(path: Path) -> None:
     assert spec == load_model(path.stem)
     assert spec.name == path.stem
     assert all((spec.description, spec.meaning, spec.citation))
-    assert parse_model(spec.to_toml()) == spec
 
 
 @pytest.mark.parametrize("path", MAXIMUM_FILES, ids=lambda p: p.stem)
@@ -113,6 +101,7 @@ def test_named_model_has_sensible_hyperparameters(path: Path) -> None:
 
 
 RNG = np.random.default_rng(3)
+BEST = load_example("obesity-risk").leaderboard()
 BOARD = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
 SCORES = bs.ScoreTable(RNG.normal(size=(12, 3)), players=list("abc"))
 ANSWERS = bs.Responses(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
@@ -123,7 +112,7 @@ PAIRS = bs.PairedBoards(
 )
 FOLDS = FoldScores(RNG.normal([[[[0.8]], [[0.85]], [[0.9]]]], 0.05, (2, 3, 4, 5)))
 MODELS_OF = {
-    "observed_maximum": lambda spec: bs.maximum.build_model(board_of(spec), spec.priors),
+    "observed_maximum": lambda spec: bs.maximum.build_model(BEST, spec.priors),
     "leaderboard": lambda spec: bs.leaderboard.build_model(BOARD, spec.priors),
     "items": lambda spec: bs.items.build_model(ANSWERS, spec.priors),
     "evaluations": lambda spec: bs.items.build_model(EXAM, spec.priors),
@@ -132,9 +121,7 @@ MODELS_OF = {
     "crossval": lambda spec: bs.crossval.build_model(FOLDS, spec.priors),
 }
 TREES_OF = {
-    "observed_maximum": lambda spec, model: bs.estimate_sota(
-        board_of(spec), model=spec, random_seed=0
-    ),
+    "observed_maximum": lambda spec, model: bs.estimate_sota(BEST, model=spec, random_seed=0),
     "leaderboard": lambda spec, model: bs.estimate_sota(BOARD, model=spec, random_seed=0),
     "items": lambda spec, model: bs.leaderboard.sample_evaluations(
         ANSWERS, model=spec, random_seed=0
@@ -360,32 +347,11 @@ def test_named_leaderboard_model_fits_a_board() -> None:
     assert posterior.fit.families == spec.priors.families
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ('families = ["normal", "cauchy"]', "unknown family 'cauchy'"),
-        ("families = [1]", "families must be a list of texts"),
-        ("families = []", "one or more different names"),
-        ("typical = 0.9", "typical must be a pair of numbers, got 0.9"),
-        ('family = "logit-normal"', "unknown key 'family'"),
-    ],
-)
-def test_wrong_leaderboard_model(change: str, message: str) -> None:
-    text = load_model("leaderboard").to_toml()
-    key = change.split(" = ")[0]
-    lines = [line for line in text.splitlines() if not line.startswith(f"{key} = [")]
-    lines.insert(lines.index("[skill]") + 1, change)
-    with pytest.raises(SpecificationError, match=message):
-        parse_model("\n".join(lines), "wrong.toml")
-
-
 def test_priors_must_belong_to_the_builder() -> None:
     with pytest.raises(InputError, match="must be Priors, got MaximumPriors"):
         ModelSpecification("x", builder="leaderboard", priors=MaximumPriors())
     with pytest.raises(InputError, match="must be Priors, got BoardPriors"):
         ModelSpecification("x", priors=BoardPriors())
-    with pytest.raises(InputError, match="reference_skill has no effect on a model for skill over"):
-        ModelSpecification("x", builder="epp", reference_skill=0.9)
     with pytest.raises(InputError, match="correlation has no effect on a model with loadings"):
         ModelSpecification("x", builder="items", priors=bs.Priors(correlation=FixedCorrelation(0)))
 
@@ -393,25 +359,17 @@ def test_priors_must_belong_to_the_builder() -> None:
 def test_the_default_model_has_the_default_priors() -> None:
     spec = load_model("observed-maximum")
     assert spec.priors == MaximumPriors(LogitNormalSkill(), BetaCorrelation(5.7, 2.6))
-    assert load_model("obesity-risk-maximum").priors == spec.priors
 
 
 def test_settings_of_the_other_models() -> None:
     assert model_names() == sorted(path.stem for path in FILES)
-    assert load_model("obesity-risk-maximum").data == load_example("obesity-risk")
     assert load_model("mollersen-holsbo-rho").priors.correlation == FixedCorrelation(0.6)
-    assert load_model("nearly-equal-classifiers").priors.skill.spread == 0.011
-    assert load_model("observed-maximum-beta").priors.skill.family == "beta"
-    assert load_model("observed-maximum-uniform").priors.skill.family == "uniform"
 
 
 def test_missing_parts_take_their_defaults() -> None:
     spec = parse_model(VALID)
     assert spec.sampler == SamplerSettings(draws=500, target_accept=0.98)
-    assert spec.data is not None
-    assert spec.data.leaderboard().counts == (911, 911)
-    assert parse_model(VALID.split("[sampler]")[0]).data is None
-    assert (spec.builder, spec.reference_skill) == ("observed_maximum", 0.9)
+    assert spec.priors.submission_luck == MaximumPriors().submission_luck
 
 
 def test_text_over_several_lines_is_one_line() -> None:
@@ -419,145 +377,48 @@ def test_text_over_several_lines_is_one_line() -> None:
     assert parse_model(text).description == "one sentence"
 
 
-def test_writing_and_reading_gives_an_equal_specification(tmp_path: Path) -> None:
-    spec = replace(parse_model(VALID), citation='A "quoted" \\ back-slashed Møllersen 5′')
-    path = spec.write_toml(tmp_path / "copy.toml")
-    assert load_model(str(path)) == spec
-    assert [p.name for p in tmp_path.iterdir()] == ["copy.toml"]
-
-
-def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError("no space")
-
-    monkeypatch.setattr("os.replace", refuse)
-    with pytest.raises(InputError, match=r"cannot write .*: no space"):
-        parse_model(VALID).write_toml(tmp_path / "copy.toml")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_file_without_the_luck_of_submissions_takes_the_default_and_keeps_its_hash():
-    text = load_model("leaderboard").to_toml()
-    assert "[submission_luck]" not in text
-    fixed = FixedCorrelation(0.6)
-    for spec in (load_model("leaderboard"), load_model("observed-maximum")):
-        known = replace(spec, priors=replace(spec.priors, submission_luck=fixed))
-        assert "[submission_luck]" in known.to_toml()
-        assert parse_specification(known.to_toml(), "x", Example) == known
-        assert known.specification_hash != spec.specification_hash
-
-
 def test_hash_follows_the_numbers_and_not_the_prose() -> None:
     spec = parse_model(VALID)
-    same = parse_model(VALID.replace('"one"', '"two"').replace("a = 14\n", "a = 14.0\n"))
+    same = parse_model(VALID.replace('"one"', '"two"'))
     assert same.specification_hash == spec.specification_hash
     other = parse_model(VALID.replace("spread = 0.2", "spread = 0.21"))
     assert other.specification_hash != spec.specification_hash
     assert len(spec.specification_hash) == 64
 
 
-def test_integers_given_in_python_hash_as_the_file_does() -> None:
-    file = load_model("observed-maximum")
-    python = replace(file, priors=MaximumPriors(correlation=BetaCorrelation(5.7, 2.6)))
-    assert python.specification_hash == file.specification_hash
-
-
-def test_a_prior_without_a_toml_form_cannot_be_written() -> None:
-    class Own(LogitNormalSkill):
-        pass
-
-    with pytest.raises(SpecificationError, match="no TOML form; families: logit-normal"):
-        ModelSpecification("own", priors=MaximumPriors(skill=Own())).to_toml()
-
-
 # what is right | what stands there instead | what is said
 TABLE = """
-spread = 0.2 | spraed = 0.2 | [skill]: unknown key 'spraed'; allowed: family
-[sampler] | [smapler] | unknown key 'smapler'; allowed: name, 
-name = "valid" |  | the key 'name' is missing
-[correlation] | [correlation.extra] | [correlation]: the key 'family' is
-"observed_maximum" | "os.system" | unknown builder 'os.system'; allowed: 
-"logit-normal" | "normal" | [skill]: unknown family 'normal'; allowed: 
-"beta" | "uniform" | [correlation]: unknown family 'uniform'
-"beta" | "fixed" | [correlation]: unknown key 'a'; allowed: family
-spread = 0.2 | spread = -0.2 | [skill]: spread must be a standard deviation
-[0.4, 0.99] | [0.99, 0.4] | [skill]: typical must be an increasing pair
-[0.4, 0.99] | [0.4, 0.5, 0.99] | typical must be a number or a pair of
-[0.4, 0.99] | [40, 99] | [skill]: typical must be an accuracy in (0, 1)
-spread = 0.2 | spread = "0.2" | [skill]: spread must be a number or a pair of numbers, got '0
-a = 14 | a = true | [correlation]: a must be a number, got True
-a = 14 | a = [1, 2] | [correlation]: a must be a number, got [1, 2]
-a = 14 | a = nan | [correlation]: a must be a finite number, got nan
-a = 14 | a = inf | [correlation]: a must be a finite number, got inf
-n_test = 1000 | n_test = 10.5 | [data]: n_test must be a whole number
-n_test = 1000 | n_test = -1 | [data]: n_test is the number of test items
-"0.9110" | "0.91101" | [data]: no number of right answers out of 1000
-"0.9110" | 0.9110 | [data]: maximum must be text in quotes, got 0.9
-[data] | [[data]] | data must be a table, [data], got [{
-draws = 500 | method = "gibbs" | [sampler]: unknown method 'gibbs'; allowed
-draws = 500 | draws = 0 | [sampler]: draws must be a whole number of at least 1
-draws = 500 | draws = true | [sampler]: draws must be a whole number, got True
-draws = 500 | target_accept = 1 | [sampler]: target_accept must be a number above 0 and below 1
-reference_skill = 0.9 | reference_skill = 1 | reference_skill must be a number above 0
+spread = 0.2 | spraed = 0.2 | unexpected keyword argument 'spraed'
+[sampler] | [smapler] | unknown key 'smapler'
+description = "one" | descripton = "one" | unknown key 'descripton'
+name = "valid" |  | name must be lower-case words joined
 name = "valid" | name = "../valid" | name must be lower-case words joined
-[skill] | [skill | not valid TOML: 
+"observed_maximum" | "os.system" | unknown builder 'os.system'; allowed:
+"observed_maximum" | "epp" | unknown key 'skill'
+"logit-normal" | "normal" | [skill]: unknown family 'normal'; allowed:
+"beta" | "uniform" | [correlation]: unknown family 'uniform'
+"beta" | "fixed" | unexpected keyword argument 'a'
+spread = 0.2 | spread = -0.2 | spread must be a standard deviation
+spread = 0.2 | spread = "0.2" | [skill]: spread must be a number, got '0.2'
+[0.4, 0.99] | [0.99, 0.4] | typical must be an increasing pair
+[0.4, 0.99] | [40, 99] | typical must be an accuracy in (0, 1)
+a = 14 | a = nan | a must be
+draws = 500 | method = "gibbs" | unknown method 'gibbs'; allowed
+draws = 500 | draws = 0 | draws must be a whole number of at least 1
+draws = 500 | target_accept = 1 | target_accept must be a number above 0 and below 1
+[skill] | [skill | not valid TOML:
 """
-WRONG = [tuple(line.split(" | ")) for line in TABLE.strip().splitlines()] + [
-    ('family = "beta"\na = 14\n', 'family = "beta"\n', "[correlation]: the key 'a' is missing"),
-    ("a = 14", f"a = 1{'0' * 400}", "[correlation]: a must be a finite number, got 1000"),
-    ("n_test = 1000", f"n_test = 1{'0' * 400}", "[data]: n_test must be a whole number"),
-    ("n_test = 1000\n", "", "[data]: the key 'n_test' is missing"),
-    ("n_test = 1000", 'n_test = 1000\nrounding = "up"', "[data]: rounding must be"),
-    ('"one"', '"\\u001b[2J"', "description must be printable text, got"),
-    ("a = 14", "a = 14\na = 15", "not valid TOML: Cannot overwrite a value"),
-    ("a = 14", f"a = {'9' * 5000}", "not valid TOML: "),
-    ("a = 14", f"a = {'[' * 20000}", "not valid TOML: "),
-]
 
 
-def check_refused(text: str, right: str, wrong: str, message: str) -> None:
-    """A file with ``wrong`` in the place of ``right`` is refused in one line."""
-    assert right in text
+@pytest.mark.parametrize("line", TABLE.strip().splitlines())
+def test_wrong_file(line: str) -> None:
+    right, wrong, message = (part.strip() for part in line.split("|"))
+    assert right in VALID
     with pytest.raises(SpecificationError) as caught:
-        parse_model(text.replace(right, wrong, 1), "some.toml")
+        parse_model(VALID.replace(right, wrong, 1), "some.toml")
     assert str(caught.value).startswith("some.toml: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("right", "wrong", "message"), WRONG, ids=range(len(WRONG)))
-def test_wrong_file(right: str, wrong: str, message: str) -> None:
-    check_refused(VALID, right, wrong, message)
-
-
-# file | what is right | what stands there instead | what is said
-OTHERS = """
-epp | skill_scale = 2.0 | skil_scale = 2.0 | [priors]: unknown key 'skil_scale'; allowed: skill
-epp | skill_scale = 2.0 | | [priors]: the key 'skill_scale' is missing
-epp | skill_scale = 2.0 | skill_scale = 0.0 | [priors]: skill_scale must be a number from 1e-1
-epp | skill_scale = 2.0 | skill_scale = [1.0, 2.0] | [priors]: skill_scale must be a number, go
-epp | method = "nuts" | method = "exact" | unknown method of epp 'exact'; allowed: nuts
-epp | [priors] | [prior] | unknown key 'prior'; allowed: name, description, meaning, citation,
-epp | [sampler] | [data] | unknown key 'data'; allowed: name, description, meaning, citation, bu
-epp | [priors] | reference_skill = 0.9 | unknown key 'reference_skill'; allowed: name
-items | loading_spread = 0.5 | loading_spread = -0.5 | [priors]: loading_spread must be a number
-items | typical = [0.2, 0.99] | typical = [0.99, 0.2] | [priors]: typical must be an increasing
-paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = [] | [priors]: offsets must be number
-paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = 1.0 | offsets must be a list of numb
-paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = [true] | offsets must be a number, go
-paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = [-1.0] | offsets must be numbers of
-paired-boards | family = "beta" | family = "normal" | [correlation]: unknown family 'normal'; al
-paired-boards | [correlation] | [rho] | unknown key 'rho'; allowed: name, description, meaning
-paired-boards | chains = 4 | tune = 500 | [sampler]: unknown key 'tune'; allowed: method, draws, c
-paired-boards | "exact" | "nuts" | unknown method of paired 'nuts'; allowed: exact
-leaderboard | method = "auto" | method = "abc" | unknown method of leaderboard 'abc'; allowed: a
-"""
-
-
-@pytest.mark.parametrize("line", OTHERS.strip().splitlines())
-def test_wrong_file_of_other_builders(line: str) -> None:
-    name, right, wrong, message = (part.strip() for part in line.split("|"))
-    check_refused(load_model(name).to_toml(), right, wrong, message)
 
 
 def test_binary_file_and_long_file(tmp_path: Path) -> None:
@@ -575,8 +436,8 @@ def test_binary_file_and_long_file(tmp_path: Path) -> None:
         ("absent.toml", "there is no such file"),
         ("./absent", "there is no such file"),
         ("a\0b.toml", "there is no such file|cannot be read"),
-        ("obesity-risk-maximun", "did you mean 'obesity-risk-maximum'"),
-        ("", "there is no model ''; models: crossval, "),
+        ("observed-maximun", "did you mean 'observed-maximum'"),
+        ("", "there is no model ''; models: "),
         ("..", "there is no model '..'; models: "),
         (str(MODELS), "is a directory"),
     ],
@@ -584,8 +445,3 @@ def test_binary_file_and_long_file(tmp_path: Path) -> None:
 def test_unknown_name(name: str, message: str) -> None:
     with pytest.raises(SpecificationError, match=message):
         load_model(name)
-
-
-def test_unprintable_prose_given_in_python() -> None:
-    with pytest.raises(SpecificationError, match="description must be one line"):
-        ModelSpecification("own", description="two\nlines")

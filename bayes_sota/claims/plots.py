@@ -65,7 +65,6 @@ def plot_claims(
     *,
     level: float = 0.05,
     title: str | None = None,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -83,8 +82,6 @@ def plot_claims(
         Probability from which a claim counts as doubtful, drawn as a black line.
     title : str, optional
         Stands above the finding.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -115,7 +112,7 @@ def plot_claims(
     rows = _arranged(frame, level)
     right = 1.04 * max(float(rows.values.max()), 1.5 * level)
     limits = make_bounds(-0.015 * right, right)
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     collection = make_collection({"p_false": limits}, figsize=(7.4, rows.inches + 2.2), **where)
     panel = Panel(collection, "p_false")
     line = 0.18 * (1 - rows.bottom) / rows.inches  # of text, in rows
@@ -210,7 +207,6 @@ def plot_methods(
     tree: xr.DataTree,
     *,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -226,8 +222,6 @@ def plot_methods(
         ``p_best_uncorrected`` where the former is not there.
     ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the winner.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -269,7 +263,7 @@ def plot_methods(
         finding = f"{others} of the other {rest} methods cannot be told from {best}"
     if len(order) < len(names):
         finding += f"\nthe best {len(order)} are drawn"
-    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where: Any = {"plot_collection": plot_collection, **pc_kwargs}
     xlabel = (
         f"skill, as if no winner had been picked: mean and {ci_prob:.0%} interval\n"
         f"(beside the name: {_CHANCES[chance]})"
@@ -314,7 +308,6 @@ def plot_tasks(
     *,
     xlabel: str = "difference",
     title: str = "",
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -326,7 +319,7 @@ def plot_tasks(
         Of ``report_tasks``: columns ``task``, ``mean``, ``lower``, ``upper`` and ``stands``. The
         first forty rows are drawn.
     xlabel, title : str
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_methods``.
 
     Returns
@@ -345,7 +338,7 @@ def plot_tasks(
     """
     rows = frame.head(_MOST).rename(columns={"stands": "marked"})
     labels = [plain_text(task, _LONGEST) for task in rows["task"]]
-    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where: Any = {"plot_collection": plot_collection, **pc_kwargs}
     panel = _draw_forest("difference", rows.assign(label=labels), xlabel, line=[0.0], **where)
     title_figure(panel.collection, title)
     return panel.collection
@@ -355,7 +348,6 @@ def plot_pairs(
     frame: pd.DataFrame,
     *,
     points: bool = True,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -372,8 +364,6 @@ def plot_pairs(
         ``observed``, ``sd``, ``p_false`` and ``told_apart``, the better method first.
     points : bool
         Whether scores are shares, whose differences are shown in points.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -421,7 +411,6 @@ def plot_pairs(
         names,
         lambda row, column: f"{differences[row, column]:+z.{digits}f}",
         _KEY,
-        backend=backend,
         plot_collection=plot_collection,
         **pc_kwargs,
     )

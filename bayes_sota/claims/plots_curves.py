@@ -50,7 +50,6 @@ def plot_claim_sensitivity(
     needed: float | None = None,
     unknown: Literal["congruence", "correlation"] = "congruence",
     title: str | None = None,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -78,8 +77,6 @@ def plot_claim_sensitivity(
     unknown : {"congruence", "correlation"}
     title : str, optional
         Stands above the finding, for instance what is compared.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -111,7 +108,7 @@ def plot_claim_sensitivity(
     if unknown not in _XLABELS:
         raise InputError(f"unknown must be congruence or correlation, got {unknown!r}")
     x, p = _checked_curve(curve, unknown)
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     panel = _panel("p_false", _limits(x), **where)
     main, accent = COLORS["theta_sota"], COLORS["winner_skill"]
     lines = {"level": (level, f"level {level:.3g}", "black")}
@@ -173,7 +170,7 @@ def _marks(
 
 
 def _label_height(panel: Panel, text: str, height: float) -> None:
-    shown = plain_text(text, panel.collection.backend)
+    shown = plain_text(text)
     panel.draw(visuals.labelled_y, "ylabel", height, text=shown, size=10)
 
 
@@ -200,7 +197,6 @@ def plot_required_size(
     gap: float | None = None,
     n_needed: int | None = None,
     title: str | None = None,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -222,8 +218,6 @@ def plot_required_size(
         What the planned gap needs, where nothing was used yet.
     title : str, optional
         Stands above the finding.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -264,7 +258,7 @@ def plot_required_size(
     reach = float(gaps.max() - gaps.min()) or float(gaps.max())
     left = max(0.0, float(gaps.min()) - 0.06 * reach)
     limits = make_bounds(left, float(gaps.max()) + _ROOM * reach)
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     panel = _panel("n_needed", limits, **where)
     for index, (x, y) in enumerate(lines.values()):
         panel.line(f"line_{index}", x, y, COLORS[_PALETTE[index]])

@@ -1,8 +1,10 @@
 """The group of all commands; each is imported when it is asked for, and the others are not."""
 
+import platform
 from collections import UserDict
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any, cast
 
 import click
@@ -10,16 +12,13 @@ import click
 from bayes_sota import __version__
 
 _PLACES = {  # module and name, below bayes_sota
-    "app": "cli.app.command:app",
     "batch": "cli.batch:batch",
     "board": "leaderboard.command:board",
     "claim": "claims.command:claim",
     "cv": "crossval.command:cv",
     "demo": "cli.demo:demo",
-    "doctor": "cli.doctor:doctor",
     "epp": "epp.command:epp",
     "examples": "data.command:examples",
-    "infer-n": "data.command:infer_n",
     "inspect": "cli.inspection:inspect_file",
     "maximum": "maximum.command:maximum",
     "paired": "paired.command:paired",
@@ -39,7 +38,24 @@ class _Commands(UserDict[str, Any]):
         return cast(click.Command, loaded)
 
 
-cli = click.version_option(__version__, prog_name="bayes-sota")(
+def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Print what a report of a bug needs; none of the libraries is imported."""
+    if wanted:
+        click.echo(f"bayes_sota {__version__}")
+        click.echo(f"Python {platform.python_version()}")
+        for name in ("PyMC", "ArviZ", "NumPy", "SciPy"):
+            click.echo(f"{name} {version(name)}")
+        context.exit()
+
+
+cli = click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_versions,
+    help="Show the versions of the package and of its libraries.",
+)(
     click.Group(
         "cli",
         commands=_Commands(_PLACES),

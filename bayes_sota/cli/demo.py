@@ -44,15 +44,13 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
     comparison, and the cassava board as counter-example.
     """
-    from bayes_sota.core.files import check_not_kept, check_writable, locked_folder
+    from bayes_sota.core.files import make_directory
     from bayes_sota.core.sample import save_result
     from bayes_sota.core.tables import rows_of
     from bayes_sota.leaderboard.sample_estimate import sota_sensitivity
     from bayes_sota.leaderboard.summary_sota import describe_sota
 
-    check_not_kept(output_dir / "obesity-risk.nc")
-    click.get_current_context().with_resource(locked_folder(output_dir))
-    check_writable(output_dir / "obesity-risk.nc")
+    make_directory(output_dir)
     seed = chosen_seed(seed)
     silent = quiet or as_json
     trees = _estimates(seed, silent, progressbar=show_progress(quiet, as_json))

@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from bayes_sota.claims.command import responses
-from bayes_sota.cli.manifest import read_manifest
 from bayes_sota.core.command import (
     INSPECT,
     InputFile,
@@ -163,7 +162,6 @@ def _kinds_of(file: Path) -> list[Callable[[Path], Finding]]:
     if looks_like_item_scores(file):
         return [_numbers]
     return [
-        _manifest,
         _fold_scores,
         _paired,
         _claims,
@@ -318,7 +316,6 @@ def _leaderboard(file: Path) -> Finding:
     missing.append(("which of two entries is better", "the answers of each to each item"))
     commands = [
         *_of_board(f" --n-test {known}{drop}"),
-        ("How many test items are there?", f"infer-n {{}}{drop}"),
     ]
     if len(entries.scores) >= _CROWD and not entries.is_kaggle:  # of which that is known
         question = "... of teams in a competition, who combine models?"
@@ -362,13 +359,6 @@ def _claims(file: Path) -> Finding:
         raise InputError(f"{file}: no claims: accuracy_a and accuracy_b, or mean_a and mean_b")
     said = f"{file.name} has {counted(len(claims.places), 'claim')}."
     return Finding("claims", said, {}, [("How many are doubtful?", "claim batch {}")])
-
-
-def _manifest(file: Path) -> Finding:
-    rows = read_manifest(file)
-    said = f"{file.name} is a manifest of {counted(len(rows), 'board')}."
-    commands = [("How good is the best of each?", "batch {} --output-dir results")]
-    return Finding("manifest", said, {}, commands)
 
 
 def _data(file: Path) -> Finding:

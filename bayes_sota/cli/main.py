@@ -1,34 +1,28 @@
-"""Where a run of the command line begins, and how it ends: in one line and an exit code.
-
-The commands are imported inside, so that a signal meets its handler from the first moment.
-"""
+"""Where a run of the command line begins, and how it ends: in one line and an exit code."""
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from bayes_sota.cli.interrupts import ENDINGS, run_until_interrupted
 from bayes_sota.core.errors import BayesSotaError, advice_on
 
 if TYPE_CHECKING:
     import click
 
-_BAD_INPUT, _BUG, _CLOSED = 2, 70, 141
+_BAD_INPUT, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 141
 _ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit.
+    """Run the command line and exit; without arguments it takes those of the process.
 
     The exit code is 0; 1 if the result is not to be trusted; 2 for bad input; 70 for an error of
-    the program, or of memory; 130, 143 or 129 if it was ended by Ctrl-C, SIGTERM or SIGHUP; 141 if
-    the reader of its output went away. Without arguments it takes those of the process, and
-    signals end the process; with arguments, they are left to Python as they are.
+    the program, or of memory; 130 after Ctrl-C; 141 if the reader of its output went away.
     """
     if arguments is None:
         _prepare_process()
-        sys.exit(exit_code(lambda: run_until_interrupted(lambda: _run(None))))
     sys.exit(exit_code(lambda: _run(arguments)))
 
 
@@ -59,8 +53,8 @@ def exit_code(run: Callable[[], object]) -> int:
     """Exit code of a run, which says in one line on standard error what stopped it."""
     try:
         result = run()
-    except KeyboardInterrupt as error:
-        return _end(error.args[0] if error.args else 2)
+    except KeyboardInterrupt:
+        return _complain("interrupted", _INTERRUPTED)
     except SystemExit:  # this is how click ends where nobody reads the output any more
         return _CLOSED
     except BayesSotaError as error:
@@ -81,12 +75,10 @@ def _unexpected(error: Exception) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message())
         return 0
-    if isinstance(error, click.NoSuchOption):
-        return _complain(_not_here(error), _BAD_INPUT)
-    if isinstance(error, click.ClickException):
-        return _complain(error.format_message(), _BAD_INPUT)
     if isinstance(error, click.Abort):
-        return _end(2)
+        return _complain("interrupted", _INTERRUPTED)
+    if isinstance(error, click.ClickException):
+        return _complain(_removed(error) or _elsewhere(error), _BAD_INPUT)
     if debugging():
         import traceback
 
@@ -95,41 +87,51 @@ def _unexpected(error: Exception) -> int:
         return _complain("the memory of this machine is too small for this input", _BUG)
     if advice := advice_on(error):
         return _complain(f"{error}; {advice}", _BAD_INPUT)
-    for advice in _to_install(error):
+    if isinstance(error, ModuleNotFoundError) and str(error.name).startswith("sklearn"):
+        advice = "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
         return _complain(advice, _BAD_INPUT)
     return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
 
 
-def _not_here(error: "click.NoSuchOption") -> str:
-    """The message of an option that a command has not, with the commands that have it."""
+def _removed(error: "click.ClickException") -> str:
+    """What to use instead of a command, an option or a value of version 0.5; else nothing."""
+    import click
+
+    from bayes_sota.cli.removed import REMOVED
+
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return ""
+    command = error.ctx.command_path.removeprefix("bayes-sota").strip()
+    if isinstance(error, click.NoSuchOption):
+        names = [error.option_name]
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        # The message names the value that was typed in quotes.
+        options = error.param.opts
+        words = re.findall(r"'([\w-]+)' is not one of", error.message)
+        names = [f"{option} {word}" for option in options for word in words]
+    else:
+        names = re.findall(r"No such command '([\w-]+)'", error.message)
+    for name in names:
+        for key in (f"{command} {name}".strip(), name):
+            if key in REMOVED:
+                return f"{name} was removed in 1.0: {REMOVED[key]}"
+    return ""
+
+
+def _elsewhere(error: "click.ClickException") -> str:
+    """The message; that of an option that a command has not names the commands that have it."""
+    import click
+
     from bayes_sota.cli.commands import with_option
     from bayes_sota.core.text import listed
 
+    if not isinstance(error, click.NoSuchOption):
+        return error.format_message()
     others = [f"bayes-sota {name}" for name in with_option(error.option_name)]
     if not others:
         return error.format_message()
     take = "takes" if len(others) == 1 else "take"
     return f"No such option {error.option_name!r} here; {listed(others, 4)} {take} it"
-
-
-def _to_install(error: Exception) -> Iterator[str]:
-    """What is missing or does not fit, where the error may come from that."""
-    from bayes_sota.cli.doctor import packages
-
-    if isinstance(error, ModuleNotFoundError) and str(error.name).startswith("sklearn"):
-        yield "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
-    for part in packages():
-        if part["state"] == "broken":
-            yield f"{part['part']} is {part['found']}: {part['advice']}"
-
-
-def _end(number: int) -> int:
-    """Say which signal ended the run; without imports, which take long at the start."""
-    message, code = ENDINGS[number]
-    if sys.stderr is not None:
-        after_echo = "\n" if sys.stderr.isatty() else ""  # of ^C
-        print(f"{after_echo}error: {message}", file=sys.stderr, flush=True)
-    return code
 
 
 def debugging() -> bool:

@@ -7,7 +7,7 @@ the default priors and sampler of every builder are those of a file in ``models/
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -33,7 +33,6 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.text import nearest
 
 _METHODS = ("auto", "exact", "abc", "nuts")
-_ONLY_NUTS = ("tune", "target_accept")
 
 
 def check_known(name: str, value: str, allowed: Iterable[str], place: str = "") -> None:
@@ -337,8 +336,6 @@ class Builder:
     home : str
         Table, in a file, of the priors that are numbers and names; priors of a family have a
         table of their own.
-    about_data : bool
-        Whether its specifications may name a reference skill and a board.
     """
 
     default: str
@@ -347,18 +344,11 @@ class Builder:
     sampler: SamplerSettings
     methods: tuple[str, ...]
     home: str = "priors"
-    about_data: bool = False
 
     @property
     def priors(self) -> type[Any]:
         """Dataclass of its priors."""
         return type(self.resolve(None))
-
-    @property
-    def sampler_keys(self) -> tuple[str, ...]:
-        """Settings of the sampler that have an effect."""
-        names = tuple(f.name for f in fields(SamplerSettings))
-        return tuple(n for n in names if "nuts" in self.methods or n not in _ONLY_NUTS)
 
 
 BUILDERS = {
@@ -368,7 +358,6 @@ BUILDERS = {
         maximum_priors,
         SamplerSettings(target_accept=0.98),
         _METHODS,
-        about_data=True,
     ),
     "leaderboard": Builder(
         "leaderboard",

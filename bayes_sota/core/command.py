@@ -27,7 +27,7 @@ from bayes_sota.core.arguments import (
     Range,
 )
 from bayes_sota.core.errors import InputError, UnreadableFileError
-from bayes_sota.core.files import check_ending, check_not_kept, check_writable
+from bayes_sota.core.files import check_ending, check_writable
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.tables import json_text
 from bayes_sota.core.text import plain_text, shown_path
@@ -244,10 +244,9 @@ command: Callable[..., Callable[[Callable[..., Any]], Command]] = partial(
 
 
 def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> None:
-    """Refuse a file that is written and also read, written twice, or kept by a run."""
+    """Refuse a file that is written and also read, or written twice."""
     params = list(params)
     written = list(_named(params, values, _Written))
-    folders = [path for _, path in _named(params, values, OutputDirectory)]
     _check_read(written, (path for _, path in _named(params, values, _Read)))
     for number, (option, path) in enumerate(written):
         for second, other in written[:number]:
@@ -255,14 +254,6 @@ def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> N
                 raise InputError(
                     f"{second} and {option} both write {shown_path(path)}: name two files"
                 )
-        if path not in folders:
-            check_not_kept(path, *folders)
-
-
-def check_inputs_kept(inputs: Iterable[Path]) -> None:
-    """Refuse to write over files that the running command reads though no option names them."""
-    context = click.get_current_context()
-    _check_read(list(_named(context.command.params, context.params, _Written)), inputs)
 
 
 def _check_read(written: Sequence[tuple[str, Path]], read: Iterable[Path]) -> None:
@@ -500,11 +491,11 @@ class Reported(Shown):
         """The same, with the figure and the page; what was not asked for is not drawn."""
         drawn = None if draw is None else cache(draw)
         if self.figure is not None:
-            from bayes_sota.core.plots import by_matplotlib, save_figure
+            from bayes_sota.core.plots import save_figure
 
             if drawn is None:
                 raise InputError("this result has no figure: leave out --figure")
-            save_figure(by_matplotlib(drawn), self.figure)
+            save_figure(drawn(), self.figure)
         if self.report is not None:
             from bayes_sota.core.command_report import save_report
 
@@ -580,7 +571,7 @@ def _of_a_screen(context: click.Context, option: click.Parameter, value: Any) ->
 model_option: Decorator = click.option(
     "--model",
     type=NameOrFile(),
-    help="Named specification of priors (bayes-sota models), or a TOML file.",
+    help="Named specification of priors, or a TOML file.",
 )
 domain_option: Decorator = click.option(
     "--domain",

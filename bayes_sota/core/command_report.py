@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from bayes_sota import __version__
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, write_text
-from bayes_sota.core.plots import by_matplotlib, svg_address
+from bayes_sota.core.plots import svg_address
 from bayes_sota.core.tables import Report, numeric_columns
 from bayes_sota.core.text import plain_text
 
@@ -124,7 +124,7 @@ def report_page(
         answer=answer,
         more=more,
         reasons=[plain_text(reason) for reason in report.reasons],
-        figure=None if figure is None else svg_address(by_matplotlib(figure)),
+        figure=None if figure is None else svg_address(figure()),
         tables=tables,
         legend=[plain_text(line) for line in report.legend],
         notes=[plain_text(note) for note in report.notes],

@@ -1,14 +1,11 @@
-"""Files that appear whole or not at all, folders that one run has to itself, readable files.
+"""Files that appear whole or not at all, and files that can be read.
 
-``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` kills runs and starts two at
-once.
 """
 
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from fnmatch import fnmatch
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError
@@ -26,15 +23,7 @@ _FLAGS = {
     "result": "--output",
     "report": "--report, in Python bs.save_report",
 }
-_drafts: set[Path] = set()
 _DRAFT = ".bayes-sota-"  # hidden; random digits and the ending follow
-
-RUN, LOCK = "batch.json", ".lock"
-"""File that says of what run of ``batch`` a folder keeps the results; its lock."""
-BOARDS, SUMMARIES = "boards", "summaries"
-_KEPT = {
-    RUN: (RUN, LOCK, BOARDS, f"{SUMMARIES}.csv", f"{SUMMARIES}.parquet"),
-}
 
 
 def check_file(path: Path) -> None:
@@ -119,7 +108,6 @@ def whole_file(path: Path) -> Iterator[Path]:
     target = _target(path)
     name = f"{_DRAFT}{os.urandom(4).hex()}{target.suffix[-16:]}"  # short, whatever the target's
     draft = target.with_name(name)
-    _drafts.add(draft)
     try:
         draft.touch(exist_ok=False)
         yield draft
@@ -132,7 +120,6 @@ def whole_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-        _drafts.discard(draft)
 
 
 def _flush(path: Path) -> None:
@@ -142,73 +129,6 @@ def _flush(path: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
-
-
-@contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
-    """Keep a folder, which is made where there is none, to this run while the block lasts.
-
-    The lock is one of the operating system, which ends with the process, however that ends.
-
-    Raises
-    ------
-    InputError
-        Another run has the folder, or it cannot be written to.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     with locked_folder(Path(folder)):
-    ...         [path.name for path in Path(folder).iterdir()]
-    ['.lock']
-    """
-    from filelock import FileLock, Timeout
-
-    make_directory(folder)
-    lock = FileLock(folder / LOCK, blocking=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise InputError(
-            f"another run is writing to {shown_path(folder)}: wait until it has ended, or name "
-            "another folder"
-        ) from None
-    except (OSError, NotImplementedError) as error:
-        reason = getattr(error, "strerror", None) or plain_text(error, 120)
-        raise InputError(f"cannot lock {shown_path(folder)} for this run: {reason}") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def check_not_kept(path: Path, *folders: Path) -> None:
-    """Raise ``InputError`` where a run keeps a file in its folder and would miss it.
-
-    Parameters
-    ----------
-    path : Path
-        To be written.
-    *folders : Path
-        Such folders that are not filled yet.
-
-    Examples
-    --------
-    >>> check_not_kept(Path("r/batch.json"), Path("r"))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    bayes_sota.core.errors.InputError: cannot write r/batch.json: it is one of the results of ...
-    """
-    target = _target(path)
-    own = [_target(folder) for folder in folders]
-    for part in (target, target.parent):  # a file of the folder, or of its boards
-        for mark, names in _KEPT.items():
-            known = part.parent in own or part.parent.joinpath(mark).is_file()
-            if known and any(fnmatch(part.name.casefold(), name) for name in names):
-                raise InputError(
-                    f"cannot write {shown_path(path)}: it is one of the results of a run, which "
-                    "its folder keeps; name another file"
-                )
 
 
 def check_ending(path: Path, kind: str) -> Path:
@@ -242,10 +162,3 @@ def make_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write to {shown_path(directory)}: {error.strerror}") from None
-
-
-def remove_drafts(folder: Path | None = None) -> None:
-    """Remove what is half-written: of this process, which ends, or in a folder by killed ones."""
-    for draft in list(_drafts) if folder is None else folder.glob(f"{_DRAFT}*"):
-        with suppress(OSError):  # Windows keeps a file that is open
-            draft.unlink(missing_ok=True)

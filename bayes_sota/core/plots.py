@@ -1,12 +1,11 @@
 """What every figure shares: colours, a grid of named panels, drawing into one of them, its file.
 
-A figure is an ArviZ ``PlotCollection``, so that what was drawn can be read back from ``.viz`` and
-``backend`` chooses the library. Colours are of the Okabe-Ito set, which readers who do not see all
+A figure is an ArviZ ``PlotCollection`` of matplotlib, so that what was drawn can be read back from
+``.viz``. Colours are of the Okabe-Ito set, which readers who do not see all
 colours can tell apart.
 """
 
 import base64
-import html
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,12 +14,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import arviz_stats  # noqa: F401  (registers the accessor)
 import numpy as np
 import xarray as xr
-from arviz_base import rc_context, rcParams
 from arviz_plots import PlotCollection, visuals
 
 from bayes_sota.core.errors import InputError
@@ -29,8 +27,6 @@ from bayes_sota.core.types import FloatArray
 
 type Value = xr.DataArray | float
 
-
-BACKENDS = ("matplotlib", "plotly", "bokeh", "none")
 
 COLORS: Mapping[str, str] = {
     "theta_sota": "#0072B2",
@@ -42,7 +38,6 @@ COLORS: Mapping[str, str] = {
 }
 
 _TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
-_DOTS_PER_INCH = 100
 _FONTS = (  # of scripts that DejaVu Sans lacks, as Linux, macOS and Windows have them
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -61,7 +56,7 @@ def make_collection(
     panels: Mapping[str, xr.DataArray],
     *,
     figsize: tuple[float, float],
-    backend: str | None = None,
+    backend: Literal["matplotlib", "none"] = "matplotlib",
     plot_collection: PlotCollection | None = None,
     across: bool = False,
     ratios: Mapping[str, Sequence[float]] | None = None,
@@ -75,8 +70,8 @@ def make_collection(
         Only the dimension ``board`` matters: a panel that has it is repeated for every board.
     figsize : (float, float)
         Inches, unless ``figure_kwargs`` has its own.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
+    backend : {"matplotlib", "none"}
+        ArviZ's "none" keeps what would be drawn as dictionaries.
     plot_collection : PlotCollection, optional
         One with these panels, to draw into; the others are then of no effect.
     across : bool
@@ -91,13 +86,13 @@ def make_collection(
         if missing:
             raise InputError(f"plot_collection has no panel {', '.join(missing)}")
         return plot_collection
-    chosen = _checked_backend(backend)
     data = xr.Dataset({name: _facets(values) for name, values in panels.items()})
     boards = ["board"] if "board" in data.dims else []
     cols, rows = (["__variable__", *boards], []) if across else (boards, ["__variable__"])
-    size = _size(chosen, figsize) | dict(ratios or {}) | pc_kwargs.pop("figure_kwargs", {})
+    size = {"figsize": figsize, "layout": "constrained", **(ratios or {})}
+    size |= pc_kwargs.pop("figure_kwargs", {})
     arguments = {"cols": cols, "rows": rows, "figure_kwargs": size} | pc_kwargs
-    return PlotCollection.grid(data, backend=chosen, **arguments)
+    return PlotCollection.grid(data, backend=backend, **arguments)
 
 
 def check_columns(table: Any, names: Sequence[str], what: str) -> None:
@@ -107,18 +102,6 @@ def check_columns(table: Any, names: Sequence[str], what: str) -> None:
         raise InputError(f"{what} lacks the column {', '.join(missing)}")
 
 
-def _checked_backend(backend: str | None) -> str:
-    chosen = str(rcParams["plot.backend"] if backend is None else backend)
-    if chosen not in BACKENDS:
-        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {chosen!r}")
-    try:
-        _library(chosen)
-    except ImportError as error:
-        hint = f'install it with "arviz[{chosen}]"'
-        raise ImportError(f"the backend {chosen} is not installed: {hint}") from error
-    return chosen
-
-
 def _library(backend: str) -> Any:
     return import_module(f"arviz_plots.backend.{backend}")
 
@@ -126,13 +109,6 @@ def _library(backend: str) -> Any:
 def _facets(values: xr.DataArray) -> xr.DataArray:
     others = {dim: 0 for dim in values.dims if dim != "board"}
     return values.isel(others, drop=True).astype(np.float64)
-
-
-def _size(backend: str, figsize: tuple[float, float]) -> dict[str, Any]:
-    if backend == "matplotlib":
-        return {"figsize": figsize, "layout": "constrained"}
-    dots = tuple(side * _DOTS_PER_INCH for side in figsize)
-    return {"figsize": dots, "figsize_units": "dots"}
 
 
 @dataclass(frozen=True)
@@ -164,9 +140,7 @@ class Panel:
 
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Points at ``x`` and ``y``, one dimension besides ``board``; ``size`` in square points."""
-        area = look.pop("size", 36)
-        size = area**0.5 if self.collection.backend == "bokeh" else area  # it takes a diameter
-        self.draw(visuals.scatter_x, label, _points(x), y=y, color=color, size=size, **look)
+        self.draw(visuals.scatter_x, label, _points(x), y=y, color=color, **{"size": 36} | look)
 
     def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Line through points, broken where one is NaN."""
@@ -229,13 +203,11 @@ class Panel:
         ``yticks`` the vertical axis is taken away: the height of a density is not read. ``xticks``
         default to round numbers.
         """
-        backend = self.collection.backend
-        library = _library(backend)
+        library = _library(self.collection.backend)
 
         def style(_: Any, target: Any, *, sel: Mapping[str, Any], **__: Any) -> None:
-            if yticks is None or backend not in ("plotly", "bokeh"):  # there, its ticks as well
-                library.remove_axis(target, axis="y")
-            library.xlabel(plain_text(xlabel, backend), target, size=_LABEL)
+            library.remove_axis(target, axis="y")
+            library.xlabel(plain_text(xlabel), target, size=_LABEL)
             low, high = (float(end) for end in select_board(xlim, sel))
             library.xlim((low, high), target)
             places = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)
@@ -243,17 +215,16 @@ class Panel:
             library.ylim(ylim, target)
             if yticks is not None:
                 ticks, labels = yticks(sel)
-                shown = [plain_text(label, backend) for label in labels]
-                library.yticks(ticks, shown, target, size=_LABEL)
+                library.yticks(ticks, [*map(plain_text, labels)], target, size=_LABEL)
 
         self.draw(style, "axes", _facets(values), subset_info=True, store_artist=False)
 
     def set_titles(self, texts: Sequence[str]) -> None:
         """Title of the panel, one text for every board."""
-        backend = self.collection.backend
+        library = _library(self.collection.backend)
         targets = np.ravel(self.collection.viz["plot"][self.name].values)
         for target, text in zip(targets, texts, strict=True):
-            _library(backend).title(plain_text(text, backend), target, size=_LABEL, color="black")
+            library.title(plain_text(text), target, size=_LABEL, color="black")
 
 
 def _points(values: Any) -> xr.DataArray:
@@ -332,23 +303,18 @@ def log_ticks(low: float, high: float, most: int = 9) -> tuple[list[float], list
 
 def title_figure(collection: PlotCollection, text: str) -> None:
     """Title of the figure: what it shows, in one or two lines."""
-    shown = plain_text(text, collection.backend, is_figure_title=True)
-    collection.add_title(shown, color="black", size=_TITLE)
+    collection.add_title(plain_text(text), color="black", size=_TITLE)
 
 
-def plain_text(text: str, backend: str, *, is_figure_title: bool = False) -> str:
-    """Text as it is: names from files are no markup of the drawing library.
+def plain_text(text: str) -> str:
+    """Text as it is: nothing in names from files is mathematics.
 
     Examples
     --------
-    >>> plain_text("<b>board</b>", "plotly")
-    '&lt;b&gt;board&lt;/b&gt;'
+    >>> plain_text("$x$")
+    '\\\\$x\\\\$'
     """
-    if backend == "matplotlib":
-        return text.replace("$", r"\$")
-    if backend == "plotly" or (backend == "bokeh" and is_figure_title):
-        return html.escape(text, quote=False).replace("\n", "<br>")
-    return text
+    return text.replace("$", r"\$")
 
 
 def word_of_skill(tree: xr.DataTree) -> str:
@@ -377,10 +343,10 @@ def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **opti
     collection : PlotCollection
         A figure of this package or of ArviZ.
     path : path
-        The suffix chooses the format: png, svg or pdf with matplotlib, html with the others.
+        The suffix chooses the format: png, svg or pdf.
     **options
-        Passed to ``PlotCollection.savefig``, for instance ``dpi`` with matplotlib, which is 300
-        by default, as journals ask; text in a PDF or an SVG stays text.
+        Passed to ``PlotCollection.savefig``, for instance ``dpi``, which is 300 by
+        default, as journals ask; text in a PDF or an SVG stays text.
 
     Returns
     -------
@@ -396,7 +362,7 @@ def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **opti
     >>> from tempfile import TemporaryDirectory
     >>> import bayes_sota as bs
     >>> law = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
-    >>> figure = bs.maximum.plot_maximum_law(law, backend="matplotlib")
+    >>> figure = bs.maximum.plot_maximum_law(law)
     >>> with TemporaryDirectory() as folder:
     ...     save_figure(figure, f"{folder}/law.png").name
     'law.png'
@@ -423,12 +389,6 @@ def _printed(look: Mapping[str, Any]) -> Iterator[None]:
     ):
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         yield
-
-
-def by_matplotlib(draw: Callable[[], PlotCollection]) -> PlotCollection:
-    """Draw with matplotlib, whatever ArviZ's ``rcParams["plot.backend"]`` is."""
-    with rc_context({"plot.backend": "matplotlib"}):
-        return draw()
 
 
 def svg_address(collection: PlotCollection) -> str:

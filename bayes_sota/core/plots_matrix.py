@@ -45,19 +45,18 @@ class Axis:
 
 def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
     """Range, labels and ticks of both axes; names from files are shown as they are."""
-    backend = panel.collection.backend
 
     def style(_: Any, target: Any, **__: Any) -> None:
         library = backend_from_object(target)
-        if backend == "matplotlib" and not y.boxed:
+        if not y.boxed:
             library.remove_axis(target, axis="y")
         for side, axis in (("x", x), ("y", y)):
             ticks = [float(tick) for tick in axis.ticks]
-            texts = [plain_text(text, backend) for text in axis.texts]
+            texts = [plain_text(text) for text in axis.texts]
             look = {"rotation": axis.rotation} if axis.rotation else {}
             getattr(library, f"{side}lim")((axis.low, axis.high), target)
             getattr(library, f"{side}ticks")(ticks, texts, target, size=axis.size, **look)
-            getattr(library, f"{side}label")(plain_text(axis.label, backend), target, size=10)
+            getattr(library, f"{side}label")(plain_text(axis.label), target, size=10)
 
     panel.draw(style, "axes", 0.0, store_artist=False)
 
@@ -76,11 +75,8 @@ def draw_bars(
     if not ends.shape[1]:
         return
     points = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
-    look: dict[str, Any] = {"width": width}
-    if panel.collection.backend == "matplotlib":  # the others end bars at their ends
-        look["solid_capstyle"] = "butt"
     across, up = (xr.DataArray(part, dims="point") for part in points)
-    panel.line(label, across, up, color, **look)
+    panel.line(label, across, up, color, width=width, solid_capstyle="butt")
 
 
 def draw_area(

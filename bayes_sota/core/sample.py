@@ -1,8 +1,4 @@
-"""Results: draws of a model, where they come from (seed, versions, hashes), and netCDF files.
-
-Files are written whole; a file that is no result is refused in one line
-(``tests/core/test_stored_result.py``).
-"""
+"""Results: draws of a model, where they come from (seed, versions, hashes), and netCDF files."""
 
 import hashlib
 import io

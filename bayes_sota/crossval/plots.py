@@ -47,7 +47,6 @@ def plot_running_means(
     task: int = 0,
     *,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -63,8 +62,6 @@ def plot_running_means(
         Place of the data set.
     ci_prob : float
         Probability of the bands.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -94,7 +91,7 @@ def plot_running_means(
     drawn = np.concatenate([one.mean for one in means])
     wide = np.concatenate([one.interval[min(2, one.mean.size - 1) :].ravel() for one in means])
     low, high = _with_room([*drawn, *wide])
-    panel = _panel("score", (7.6, 4.4), backend, plot_collection, pc_kwargs)
+    panel = _panel("score", (7.6, 4.4), plot_collection, pc_kwargs)
     for j, one in enumerate(means):
         x = np.arange(1, one.mean.size + 1)
         parts = [x.astype(np.float64), *np.clip(one.interval.T, low, high)]
@@ -116,7 +113,6 @@ def plot_reproducibility(
     *,
     pairing: Pairing = "all",
     random_seed: Seed = DEFAULT_SEED,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -131,7 +127,7 @@ def plot_reproducibility(
     scores : FoldScores
     pairing : {"all", "paired"}
     random_seed : int, SeedSequence, Generator or None
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -160,7 +156,7 @@ def plot_reproducibility(
     shares = np.array([one.reproducibility(pairing) for one in judged]).mean(axis=1)
     pairs = list(combinations(range(len(scores.learners)), 2))
     chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
-    panel = _panel("reproducibility", (8.4, 4.6), backend, plot_collection, pc_kwargs)
+    panel = _panel("reproducibility", (8.4, 4.6), plot_collection, pc_kwargs)
     panel.line("chance", numbers, chance, COLORS["prior"])
     colors = [_PALETTE[k % _MOST] for k in range(len(pairs))]
     for k, (i, j) in enumerate(pairs):
@@ -187,7 +183,6 @@ def plot_reproducibility(
 def plot_comparison(
     report: Report,
     *,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -199,7 +194,7 @@ def plot_comparison(
     ----------
     report : Report
         Of ``report_comparison``.
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -226,7 +221,6 @@ def plot_comparison(
         names,
         lambda row, column: chance(float(better[row, column])),
         "probability that the row is better than the column",
-        backend=backend,
         plot_collection=plot_collection,
         **pc_kwargs,
     )
@@ -242,7 +236,6 @@ def plot_comparison(
 def plot_critical_differences(
     ranks: AverageRanks,
     *,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -251,7 +244,7 @@ def plot_critical_differences(
     Parameters
     ----------
     ranks : AverageRanks
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -271,7 +264,7 @@ def plot_critical_differences(
     left, groups = (k + 1) // 2, ranks.groups()
     first = -0.55 - 0.22 * len(groups)
     size = (7.6, 1.9 + 0.26 * (left + len(groups) + 1))
-    panel = _panel("rank", size, backend, plot_collection, pc_kwargs)
+    panel = _panel("rank", size, plot_collection, pc_kwargs)
     edges = (1 - 0.06 * (k - 1), k + 0.06 * (k - 1))
     panel.line("axis", [1, k], [0, 0], "#000000")
     for tick in range(1, k + 1):
@@ -315,11 +308,10 @@ def _checked(learners: int) -> int:
 def _panel(
     name: str,
     size: tuple[float, float],
-    backend: str | None,
     collection: PlotCollection | None,
     settings: dict[str, Any],
 ) -> Panel:
-    where = {"backend": backend, "plot_collection": collection, **settings}
+    where = {"plot_collection": collection, **settings}
     return Panel(make_collection({name: make_bounds(0, 1)}, figsize=size, **where), name)
 
 

@@ -23,5 +23,4 @@ from .readers.scores import read_test_scores as read_test_scores
 from .readers.task_scores import read_task_scores as read_task_scores
 from .responses import Responses as Responses
 from .score_table import ScoreTable as ScoreTable
-from .summary import describe_size as describe_size
 from .task_scores import TaskScores as TaskScores

@@ -1,4 +1,4 @@
-"""``bayes-sota infer-n`` and ``examples``. Import NumPy only."""
+"""``bayes-sota examples``, and options of data. Imports NumPy only."""
 
 import re
 from pathlib import Path
@@ -6,21 +6,16 @@ from typing import Any
 
 import click
 
-from bayes_sota.core.arguments import DECIMALS
 from bayes_sota.core.command import (
     Decorator,
-    InputFile,
     OutputDirectory,
-    Shown,
     choice_option,
     command,
     echo_json,
-    number_option,
     output_options,
-    report_options,
     together,
 )
-from bayes_sota.core.errors import InputError, located
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
@@ -82,52 +77,6 @@ def parse_passes(metric: str | None) -> tuple[int, bool] | None:
     """
     match = _PASSES.fullmatch(metric or "")
     return None if match is None else (int(match[2]), match[1] == "^")
-
-
-@command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")
-@click.argument("file", type=InputFile())
-@click.option("--score-column", default=None, help="Column of the scores; default recognised.")
-@choice_option(
-    "--format",
-    "file_format",
-    choices=["auto", "csv", "tsv", "json", "parquet", "kaggle"],
-    help="Format of the file.",
-)
-@choice_option(
-    "--rounding",
-    choices=["auto", "nearest", "floor"],
-    help="How scores were cut; auto tries both.",
-)
-@number_option(DECIMALS, "--decimals", help="Decimals printed; default as in FILE.")
-@click.option("--percent", is_flag=True, default=None, help="Scores are in percent.")
-@missing_option
-@report_options
-def infer_n(
-    file: Path,
-    score_column: str | None,
-    file_format: Any,
-    rounding: Any,
-    decimals: int | None,
-    percent: bool | None,
-    missing: Any,
-    shown: Shown,
-) -> int:
-    """Number of test items that can give all scores of a leaderboard.
-
-    Exits with 1 where the scores are too few to tell.
-    """
-    from bayes_sota.data.lattice import infer_n_test
-    from bayes_sota.data.readers.boards import read_entries
-    from bayes_sota.data.summary import describe_size
-
-    entries = read_entries(file, score_column=score_column, format=file_format, missing=missing)
-    entries.refuse_other_metric()
-    entries.check(decimals=decimals, percent=percent)
-    with located(entries.table.where):
-        fit = infer_n_test(
-            entries.scores, entries.rounding_order(rounding), decimals, percent=percent
-        )
-    return shown.deliver(describe_size(fit, entries.notes))
 
 
 @command(epilog="Example: bayes-sota examples --output-dir examples")

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import check_not_kept, make_directory, write_text
+from bayes_sota.core.files import make_directory, write_text
 from bayes_sota.core.text import shown_path
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.printed_scores import Rounding
@@ -209,12 +209,11 @@ def write_examples(directory: str | Path) -> list[Path]:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     len([path.name for path in write_examples(folder) if path.suffix == ".csv"])
-    16
+    15
     """
     sources = sorted(Path(__file__).with_name("example_files").iterdir())
     targets = [Path(directory) / source.name for source in sources]
     for target in targets:
-        check_not_kept(target)
         if target.exists():
             raise InputError(f"{shown_path(target)} exists: name another directory")
     make_directory(Path(directory))

@@ -39,7 +39,6 @@ def plot_epp(
     *,
     ci_prob: float = 0.95,
     most: int = 100,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -59,8 +58,6 @@ def plot_epp(
         Probability of the intervals, and of the comparison with the best.
     most : int
         Players drawn; the title says if that leaves some out.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -102,7 +99,7 @@ def plot_epp(
         meaning = f"posterior mean; {meaning}"
     label = f"EPP, and the probability of beating an average player\n({meaning})"
     x = odds_axis(label, drawn.filter(["epp", "lower", "upper", "low", "high"]))
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     panel, y = named_rows("epp", x, drawn, above=1.9, **where)
     panel.vline("average", 0.0, COLORS["prior"])
     for kind, here, heights, color in by_standing(drawn["tied"].to_numpy()):
@@ -121,7 +118,6 @@ def plot_rank_distribution(
     *,
     ci_prob: float = 0.95,
     most: int = 40,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -139,8 +135,6 @@ def plot_rank_distribution(
         Probability of the intervals.
     most : int
         Best players drawn; the title says if that leaves some out.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -180,7 +174,7 @@ def plot_rank_distribution(
     drawn = board.sort_values("middle", kind="stable").head(most)
     ends = drawn[["rank_lower", "rank_upper"]].to_numpy()
     x = _rank_axis(int(ends.max()), _meaning(ci_prob, of_fit=of_fit))
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     panel, y = named_rows("rank", x, drawn, above=1.6, margin=0.6 if of_fit else 0.95, **where)
     tied = drawn["rank_lower"].to_numpy() == 1
     if shares is not None:
@@ -198,7 +192,6 @@ def plot_win_matrix(
     result: BradleyTerryFit | xr.DataTree,
     *,
     most: int = 40,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -214,8 +207,6 @@ def plot_win_matrix(
         averaged over the draws.
     most : int
         Best players drawn; the title says if that leaves some out.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -250,7 +241,6 @@ def plot_win_matrix(
         players,
         lambda row, column: _whole_percent(float(wins[row, column])),
         "probability that the row beats the column",
-        backend=backend,
         plot_collection=plot_collection,
         **pc_kwargs,
     )

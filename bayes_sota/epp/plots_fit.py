@@ -35,7 +35,6 @@ def plot_reliability(
     fit: BradleyTerryFit,
     *,
     n_bins: int = 10,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -46,8 +45,6 @@ def plot_reliability(
     fit : BradleyTerryFit
     n_bins : int
         Of as many pairs each.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -70,7 +67,7 @@ def plot_reliability(
     'Predicted and observed shares of wins differ by 0.03 on average'
     """
     bins = reliability(fit, n_bins)
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     limits = make_bounds(0.0, 1.0)
     panel = Panel(make_collection({"wins": limits}, figsize=(5.6, 5.2), **where), "wins")
     panel.line("equal", [0.5, 1.0], [0.5, 1.0], COLORS["prior"])
@@ -90,7 +87,6 @@ def plot_mean_scores(
     fit: BradleyTerryFit,
     *,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -102,7 +98,7 @@ def plot_mean_scores(
         Of scores; players are named where they are no more than twenty.
     ci_prob : float
         Probability of the intervals of EPP.
-    backend, plot_collection, **pc_kwargs
+    plot_collection, **pc_kwargs
         As of ``plot_reliability``.
 
     Returns
@@ -129,7 +125,7 @@ def plot_mean_scores(
     if not isinstance(fit.data, ScoreTable):
         raise InputError("mean scores are of a table of scores: listed matches have none")
     means = np.nanmean(fit.data.oriented, axis=0)
-    where = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where = {"plot_collection": plot_collection, **pc_kwargs}
     intervals = fit.interval(ci_prob)
     label = "and the probability of beating an average player"
     x = odds_axis(f"EPP with its {100 * ci_prob:.3g}% interval, {label}", intervals)

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
     from bayes_sota.core.types import Groups
     from bayes_sota.data.outcomes import Outcomes
-    from bayes_sota.leaderboard.specification import ModelSpecification
 
 _COLUMNS = (
     "score_column",
@@ -209,7 +208,7 @@ def estimate_as_typed(
             correlation=rho,
             **of_rho,
         )
-        data: Any = _boards(options, spec)
+        data: Any = _boards(options)
         best = data[0].maximum if len(data) == 1 else None
         settings |= {"model": spec, "reference_skill": options["reference_skill"]}
     else:
@@ -292,11 +291,9 @@ def _maximum_of(data: "Leaderboard | Outcomes") -> str:
     )
 
 
-def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestScore, ...]:
+def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
     """Boards of which the maximum alone is known."""
     maxima, sizes, tries = (options[name] for name in ("maximum", "n_test", "classifiers"))
-    if not maxima and spec.data is not None and not sizes and not tries:
-        return (spec.data.leaderboard(),)
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
     refuse("--maximum", options, (*_COLUMNS, "file_format", "missing"))

@@ -45,7 +45,6 @@ def plot_sensitivity(
     *,
     observed_maximum: float | None = None,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -64,8 +63,6 @@ def plot_sensitivity(
         Drawn as a black line, an observed score.
     ci_prob : float
         Probability of the intervals in the table, for the axis label.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -98,7 +95,7 @@ def plot_sensitivity(
         raise InputError("the table of sensitivity has no row")
     table: list[Any] = list(rows.itertuples(index=False))
     size, limits = (7.4, 1.6 + 0.32 * len(table)), _limits(table, observed_maximum)
-    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where: Any = {"plot_collection": plot_collection, **pc_kwargs}
     collection = make_collection({"theta_sota": limits}, figsize=size, **where)
     panel, levels = Panel(collection, "theta_sota"), _levels(table)
     _draw_baseline(panel, table[0], observed_maximum)
@@ -180,7 +177,6 @@ def plot_entries(
     table: Report,
     *,
     top: int = 20,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -195,8 +191,6 @@ def plot_entries(
         As ``board_table`` gives it.
     top : int
         Entries shown.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -223,7 +217,7 @@ def plot_entries(
     entries = table.content["entries"][:top]
     last = max(row["rank_set"][1] for row in entries)
     limits = make_bounds(1, 1.3 * last)  # a tier's number stands behind its bar
-    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    where: Any = {"plot_collection": plot_collection, **pc_kwargs}
     collection = draw_intervals(
         entries,
         f"skill: mean and {table.content['prob']:.0%} interval",
@@ -275,7 +269,7 @@ def draw_intervals(
     beside : mapping of name -> DataArray
         Other panels, to the right.
     **where
-        ``backend``, ``plot_collection`` and what ``PlotCollection.grid`` takes.
+        ``plot_collection`` and what ``PlotCollection.grid`` takes.
     """
     ends = [x for row in rows for x in (*row["skill"]["interval"], row["score"])]
     limits = _padded(min(ends), max(ends))

@@ -17,7 +17,6 @@ from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import parse_specification
 from bayes_sota.core.text import nearest
-from bayes_sota.data.examples import Example
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.observed import Chosen
 
@@ -42,9 +41,6 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
 
     Examples
     --------
-    >>> spec = load_model("obesity-risk-maximum")
-    >>> spec.builder, spec.data.leaderboard().n_test
-    ('observed_maximum', 11072)
     >>> load_model("epp").priors.skill_scale
     2.0
     """
@@ -55,7 +51,7 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
         content = read_content(path, _MAX_BYTES + 1)
         if len(content.data) > _MAX_BYTES:
             raise InputError(f"{content.where}: longer than {_MAX_BYTES:,} bytes")
-        return parse_specification(content.text(), content.where, Example)
+        return parse_specification(content.text(), content.where)
     except SpecificationError:
         raise
     except InputError as error:

@@ -164,8 +164,7 @@ def report_sota(
     if sensitivity and isinstance(boards[0], BestScore):
         known: Any = {"ci_prob": ci_prob, "progressbar": bool(settings.get("progressbar"))}
         if fit is None:
-            theta0 = spec.reference_skill if reference_skill is None else reference_skill
-            known |= {"reference_skill": theta0, "draws": _ROW_DRAWS if whole else 1000}
+            known |= {"reference_skill": reference_skill, "draws": _ROW_DRAWS if whole else 1000}
             frame = sota_sensitivity(boards, priors=spec.priors, **known)
         else:
             theta, rng = draws_of(tree, "theta_sota"), generator_of(DEFAULT_SEED)

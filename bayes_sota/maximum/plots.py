@@ -51,7 +51,6 @@ def plot_sota(
     tree: xr.DataTree,
     *,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     var_names: Sequence[str] | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
@@ -70,8 +69,6 @@ def plot_sota(
         A result, of one or several boards (a column each).
     ci_prob : float
         Probability of the equal-tailed intervals.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     var_names : sequence of str, optional
         Rows, from the top. Default: those of ``theta_sota`` (skill of the best classifier),
         ``winner_skill`` (skill of the classifier that won) and ``expected_sota`` (expected best
@@ -108,7 +105,6 @@ def plot_sota(
     collection = make_collection(
         dict.fromkeys(panels, observed),
         figsize=(width, first + height),
-        backend=backend,
         ratios={"height_ratios": [1, height]} if _has_prior(tree) else {},
         plot_collection=plot_collection,
         **pc_kwargs,
@@ -365,7 +361,6 @@ def plot_prior_predictive(
     *,
     ci_prob: float = 0.95,
     n_fields: int = 40,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -385,8 +380,6 @@ def plot_prior_predictive(
         Probability of the middle part, of the boards and of the skills of each field.
     n_fields : int
         Number of fields drawn, evenly spaced among the draws.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -427,7 +420,6 @@ def plot_prior_predictive(
     collection = make_collection(
         panels,
         figsize=size,
-        backend=backend,
         plot_collection=plot_collection,
         across=True,
         **pc_kwargs,

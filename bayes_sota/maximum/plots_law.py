@@ -33,7 +33,6 @@ def plot_maximum_law(
     *,
     alone: AucLaw | None = None,
     ci_prob: float = 0.95,
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -53,8 +52,6 @@ def plot_maximum_law(
         Law of one AUC on the same items (``auc_law``); that of an accuracy follows from ``law``.
     ci_prob : float
         Probability of the interval.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -84,7 +81,6 @@ def plot_maximum_law(
     collection = make_collection(
         {"pmf": anything},
         figsize=(7.4, 3.9),
-        backend=backend,
         plot_collection=plot_collection,
         **pc_kwargs,
     )

@@ -31,7 +31,6 @@ def plot_boards(
     *,
     ci_prob: float = 0.95,
     gained: Sequence[str] = (),
-    backend: str | None = None,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
@@ -53,8 +52,6 @@ def plot_boards(
     gained : sequence of str
         Teams drawn in orange, such as those that gained on the public board beyond luck
         (``gained_beyond_luck`` of ``describe_paired``).
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
-        Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
     **pc_kwargs
@@ -87,7 +84,6 @@ def plot_boards(
     collection = make_collection(
         {"scores": anything, "places": anything},
         figsize=(9.2, 4.2),
-        backend=backend,
         across=True,
         ratios={"width_ratios": (1.2, 1)},
         plot_collection=plot_collection,

@@ -208,22 +208,11 @@ def data_sets() -> pd.DataFrame:
     return by_data_set.set_index("dataset").T.round(4).rename_axis("method").reset_index()
 
 
-def manifest() -> pd.DataFrame:
-    """Two of the files, and a best score alone."""
-    return pd.DataFrame({
-        "identifier": ["digits", "submissions", "obesity-risk"],
-        "file": ["leaderboard.csv", "submissions.csv", ""],
-        "n_test": [250, 1000, 11072], "submissions": ["", "submissions", ""],
-        "maximum": ["", "", "0.91157"], "classifiers": ["", "", "3558"],
-        "rounding": ["", "", "floor"],
-    })  # fmt: skip
-
-
 def main(folder: Path) -> None:
     """Write the files."""
     tables = {
         "public_private": public_private(), "battles": battles(), "submissions": submissions(),
-        "claims": claims(), "items": items(), "exam": exam(), "manifest": manifest(),
+        "claims": claims(), "items": items(), "exam": exam(),
         "seeds": seeds(), "averages": averages(), "dice": dice(), "datasets": data_sets(),
     }  # fmt: skip
     for name, table in tables.items():

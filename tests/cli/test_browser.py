@@ -1,8 +1,6 @@
-"""Pages of reports, and the local page, in a browser: no error, sorting, sliders, hostile names."""
+"""Pages of reports in a browser: no error, sorting, sliders, hostile names."""
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -137,24 +135,6 @@ def test_a_printed_page_holds_all_columns_in_black_on_white(page_of_players) -> 
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500"),
-        ("claim", "segmentation", "--mean", ".81", ".80", "--sd", ".1", ".1", "--n-test", "100"),
-        ("claim", "plan", "--accuracy", "0.90", "0.88"),
-        ("claim", "responses", "bayes_sota/data/example_files/answers.csv", "--seed", "1"),
-        ("epp", "bayes_sota/data/example_files/rounds.csv", "--seed", "1"),
-    ],
-    ids=lambda arguments: " ".join(arguments[:2])[:20],
-)
-def test_every_report_opens_without_an_error(browser, tmp_path, capsys, arguments) -> None:
-    report_of(capsys, tmp_path, *arguments)
-    page = opened(browser, tmp_path)
-    assert page.find_element("tag name", "h1").text
-    assert page.find_elements("css selector", "section.table")
-
-
-@pytest.mark.parametrize(
     ("command", "name"),
     [
         ("sota", "averages.csv --score-column average --metric score"),
@@ -203,85 +183,12 @@ def test_a_page_offers_its_numbers_to_the_last_digit(browser, tmp_path, capsys) 
     assert json.loads(downloaded(page, tmp_path, "result.json", button="download")) == wanted
 
 
-@pytest.fixture(scope="module")
-def page_address(tmp_path_factory):
-    """Address of a local page that runs as users run it, and leaves nothing behind."""
-    folder = tmp_path_factory.mktemp("temporary")
-    script = (
-        f"import tempfile; tempfile.tempdir = {str(folder)!r}; import bayes_sota.cli as c; c.main()"
-    )
-    command = [sys.executable, "-c", script, "app", "--port", "0", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().split()[4]
-        assert len(list(folder.iterdir())) == 1
-        process.terminate()
-    assert process.returncode == 143
-    assert not list(folder.iterdir())
-
-
-def fill(browser, values: dict[str, str]) -> None:
-    """Find fields by their labels, as people do, and send the form."""
-    for label, text in values.items():
-        found = browser.find_element("xpath", f"//label[starts-with(., '{label}')]")
-        browser.find_element("id", found.get_attribute("for")).send_keys(text)
-    browser.find_element("css selector", "button[type=submit]").click()
-
-
-def downloaded(browser, folder: Path, name: str, button: str | None = None) -> bytes:
+def downloaded(browser, folder: Path, name: str, button: str) -> bytes:
     behavior = {"behavior": "allow", "downloadPath": str(folder)}
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
-    place = ("id", button) if button else ("link text", name)
-    browser.find_element(*place).click()
+    browser.find_element("id", button).click()
     for _ in range(300):
         if (folder / name).exists():
             return (folder / name).read_bytes()
         time.sleep(0.1)
     pytest.fail(f"{name} did not come")
-
-
-def errors_of(browser) -> list[str]:
-    return [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
-
-
-def test_the_local_page_answers_a_board_with_hostile_names(
-    browser, page_address, board, tmp_path
-) -> None:
-    browser.get_log("browser")
-    browser.implicitly_wait(30)
-    browser.get(f"{page_address}board")
-    fill(browser, {"File of the leaderboard": str(board), "Test items": "many"})
-    alert = browser.find_element("css selector", "[role=alert]").text
-    assert "--n-test takes a whole number or infer, got 'many'" in alert
-    assert browser.find_element("id", "n_test-1").get_attribute("value") == "many"
-    assert all("422" in message for message in errors_of(browser))
-    browser.find_element("id", "n_test-1").clear()
-    fill(browser, {"File of the leaderboard": str(board), "Test items": "1000"})
-    assert browser.find_element("css selector", "section.table")
-    assert cells(browser, 0, 1)[:3] == NAMES
-    assert browser.title.startswith("bayes-sota board: Expect ")
-    found = json.loads(downloaded(browser, tmp_path, "result.json"))
-    skills = [f"{row['skill']['mean']:.4f}" for row in found["entries"][:25]]
-    shown = cells(browser, 0, 3)
-    assert [s[: len(t)] for s, t in zip(skills, shown, strict=True)] == shown
-    assert downloaded(browser, tmp_path, "table.csv").count(b"\n") > 300
-    assert errors_of(browser) == []
-
-
-@pytest.mark.parametrize(
-    "form", ["", "leaderboard", "board", "accuracies", "means", "epp", "nowhere"]
-)
-def test_the_local_page_is_for_everybody(browser, page_address, form) -> None:
-    assert problems(browser, f"{page_address}{form}") == []
-    assert all("404" in message for message in errors_of(browser))
-
-
-def test_the_local_page_has_a_button_that_cancels(browser, page_address) -> None:
-    browser.implicitly_wait(30)
-    browser.get(f"{page_address}maximum")
-    fill(browser, {"Best score": "0.9", "Classifiers": "1000000", "Test items": "1000"})
-    browser.find_element("xpath", "//button[. = 'Cancel']").click()
-    alert = browser.find_element("css selector", "[role=alert]").text
-    assert "this question was cancelled" in alert
-    assert browser.find_element("id", "classifiers-1").get_attribute("value") == "1000000"
-    assert all("422" in message for message in errors_of(browser))

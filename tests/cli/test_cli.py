@@ -1,6 +1,5 @@
 """What a user types and gets back: keys, exit codes, one line for bad input."""
 
-import json
 import re
 import subprocess
 import sys
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 from data.files import run, run_json
 from scipy import stats
-
-from bayes_sota.cli.main import exit_code
 
 BOARD = ("sota", "--maximum", "0.98", "--n-test", "200", "--classifiers", "50", "--seed", "1")
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
@@ -204,23 +201,6 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert expected in err
 
 
-def test_an_impossible_maximum_under_the_priors_is_no_result(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "narrow.toml"
-    path.write_text(
-        'name = "narrow"\nbuilder = "observed_maximum"\n'
-        '[skill]\nfamily = "uniform"\ntypical = 0.5\nspread = 0.05\n'
-        '[correlation]\nfamily = "fixed"\nvalue = 0.0\n'
-    )
-    code, _, err = run(
-        capsys, "sota", "--maximum", "0.99", "--n-test", "10000", "--classifiers", "10",
-        "--model", str(path), "--no-sensitivity",
-    )  # fmt: skip
-    assert code in (1, 2)
-    assert err
-
-
 def test_maximum_imports_no_scipy_and_no_pymc() -> None:
     code = (
         "import sys\nfrom bayes_sota.cli import main\n"
@@ -231,58 +211,6 @@ def test_maximum_imports_no_scipy_and_no_pymc() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("demo", "maximum", "sota", "models"):
-        code, out, _ = run(capsys, command, "--help")
-        assert code == 0
-        assert f"bayes-sota {command}" in out
-
-
-@pytest.mark.slow
-def test_doctor_tries_each_part(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "doctor", "--json")
-    result = json.loads(out)
-    states = {part["part"]: part["state"] for part in result["parts"]}
-    assert (code, result["diagnostics"]["ok"]) == (0, True)
-    assert {"numpy", "pymc", "exact law", "files and figures", "PyMC"} <= set(states)
-    assert "broken" not in states.values()
-
-
-def test_what_does_not_fit_is_named_where_a_command_fails(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails() -> None:
-        raise AttributeError("module 'numpy' has no attribute 'of_the_future'")
-
-    assert exit_code(fails) == 70
-    assert "this is a bug" in capsys.readouterr().err
-    monkeypatch.setattr("bayes_sota.cli.doctor.requires", lambda _: ["numpy>=99"])
-    assert exit_code(fails) == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith("error: numpy is ")
-    assert 'needed >=99: python -m pip install "numpy>=99"' in shown
-    assert shown.count("\n") == 1
-
-
-def test_doctor_says_what_is_broken(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken() -> str:
-        raise OSError("no space\nleft on device")
-
-    needs = lambda _: ["numpy>=99", "nowhere-to-be-found", 'not-there; extra == "cv"']  # noqa: E731
-    monkeypatch.setattr("bayes_sota.cli.doctor.requires", needs)
-    monkeypatch.setattr("bayes_sota.cli.doctor._TRIALS", {"files and figures": broken})
-    code, out, error = run(capsys, "doctor", "--json")
-    parts = {part["part"]: part for part in json.loads(out)["parts"]}
-    assert code == 1
-    assert parts["numpy"]["found"].endswith(", needed >=99")
-    assert parts["nowhere-to-be-found"]["state"] == "broken"
-    assert parts["not-there (extra cv)"]["advice"] == 'python -m pip install "bayes-sota[cv]"'
-    assert parts["files and figures"]["found"] == "OSError: no space left on device"
-    assert "not-there" not in error
 
 
 def test_an_option_of_other_commands_is_answered_with_these(

@@ -22,7 +22,7 @@ DRAWN = (
     "epp {rounds.csv} --repetitions 20",
     "cv judge {repeats.csv}",
     "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2",
-    "batch {boards.csv} --output-dir OUT --resume",
+    "batch {board.csv} --n-test 500 --output-dir OUT",
 )
 ELSEWHERE = {
     "claim classification": "draws for --output alone",

@@ -11,7 +11,7 @@ from data.files import EXAMPLES, run
 KINDS = {
     "answers.csv": "answers", "exam.csv": "answers", "auc.csv": "item scores",
     "battles.csv": "battles", "claims.csv": "claims", "cross_validation.csv": "cross-validation",
-    "items.csv": "data", "leaderboard.csv": "leaderboard", "manifest.csv": "manifest",
+    "items.csv": "data", "leaderboard.csv": "leaderboard",
     "averages.csv": "rounds", "datasets.csv": "rounds", "dice.csv": "rounds", "seeds.csv": "rounds",
     "public_private.csv": "two boards", "rounds.csv": "rounds", "submissions.csv": "leaderboard",
 }  # fmt: skip
@@ -33,7 +33,7 @@ def test_every_example_has_its_kind(capsys: Any, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(KINDS) - {"manifest.csv"}))
+@pytest.mark.parametrize("name", sorted(KINDS))
 def test_what_it_proposes_works(capsys: Any, name: str) -> None:
     for one in inspected(capsys, EXAMPLES / name)[1]["commands"]:
         words = one["command"]
@@ -120,27 +120,6 @@ def test_several_runs_in_every_data_set(capsys: Any, tmp_path: Path) -> None:
     assert "--round-column iteration and --group-column dataset_name take each run" in error
 
 
-def test_columns_of_metrics_do_not_compete(capsys: Any, tmp_path: Path) -> None:
-    path = tmp_path / "one.csv"
-    lines = [f"d{i},{0.9 - i / 50},{0.8 - i / 40},{0.7 - i / 30}" for i in range(8)]
-    path.write_text(rows_of("dataset,precision,accuracy,recall", *lines))
-    for words in (("epp",), ("claim", "responses"), ("sota", "--n-test", "100")):
-        place = 1 + (words[0] == "claim")
-        code, out, error = run(capsys, *words[:place], str(path), *words[place:])
-        assert (code, out) == (2, "")
-        assert "are metrics by their names" in error or "rows are data sets or tasks" in error
-    assert run(capsys, "inspect", str(path))[0] == 1
-
-
-def test_an_image_is_no_table(capsys: Any, tmp_path: Path) -> None:
-    path = tmp_path / "board.csv"
-    for head, kind in ((b"\x89PNG\r\n\x1a\n", "a PNG image"), (b"%PDF-1.7", "a PDF")):
-        path.write_bytes(head + bytes(range(256)))
-        code, out, error = run(capsys, "sota", str(path), "--n-test", "100")
-        assert (code, out) == (2, "")
-        assert f"board.csv: this is {kind}, not a table" in error
-
-
 def test_a_folder_of_answers_has_the_questions_of_boards(
     capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,10 +166,3 @@ def test_logs_with_filters_that_disagree_have_commands_that_choose_one(
     for one in found["commands"]:
         code, _, error = run(capsys, *shlex.split(one["command"])[1:])
         assert code == 0, error
-
-
-def test_crowds_are_asked_whether_they_are_teams(capsys: Any, tmp_path: Path) -> None:
-    rows = "".join(f"team {i},{0.9 - i / 2000}\n" for i in range(120))
-    (tmp_path / "board.csv").write_text("team,accuracy\n" + rows)
-    _, found = inspected(capsys, tmp_path / "board.csv")
-    assert any(one["command"].endswith("--field ensembles") for one in found["commands"])

@@ -22,23 +22,18 @@ SILENT = {
     "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
     "--cores": "the same draws, sooner",
     "--jobs": "the same numbers, sooner",
-    "--port": "of app, which runs until it is ended: test_app.py",
-    "--no-browser": "of app: test_app.py",
-    "--groups": "of the files, not of what is said of them: test_batch.py",
     "--any-accuracy": "a permission: PERMISSIONS",
     "--missing": "a permission: PERMISSIONS",
 }
 PERMISSIONS = {  # inputs that are refused without the option
     "--any-accuracy": "claim batch {averaged.csv}",
-    "--missing drop": "infer-n {gaps.csv}",
+    "--missing drop": "board {gaps.csv} --n-test 100",
 }
 # {x} is a file of the fixture option_inputs
 FAST = (
-    "infer-n {board.csv}",
     "maximum --n-test 300 --classifiers 10 --theta 0.9",
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
-    "models",
     "inspect {board.csv}",
     "score --right 40 --n-test 50",
     "score {exam.csv}",
@@ -97,7 +92,7 @@ SLOW = (
     "--group-column data --repetitions 0",
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
     "--tournament-column data --penalty 0.5",
-    "batch {boards.csv} --output-dir {batch} --seed 1 --resume",
+    "batch {board.csv} --output-dir {batch} --n-test 500 --seed 1",
     "cv judge {repeats.csv} --rule ks --threshold 0.5 --seed 1",
     "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2 --seed 1",
     "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 3 --seed 1 "
@@ -117,7 +112,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--label-column": ("gold", "a"), "--leave-out": ("x", "a"), "--level": ("0.2",),
     "--margin": ("0.5",), "--maximum": ("0.91",),
     "--mean": ("0.82 0.8",),
-    "--metric": ("accuracy", "auc", "score"), "--model": ("obesity-risk-maximum", "leaderboard"),
+    "--metric": ("accuracy", "auc", "score"), "--model": ("mollersen-holsbo-rho", "leaderboard"),
     "--n-classes": ("4",), "--n-positive": ("60", "22"), "--n-test": ("400", "1000"),
     "--n-test-column": ("size", "a_n,b_n,c_n"),
     "--n-test-private": ("3000",), "--n-test-public": ("2000",),
@@ -138,7 +133,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--test-fraction": ("0.3",),
     "--theta": ("0.85",), "--top": ("2", "0.9"), "--tournament-column": ("data", "fold"),
     "--uniform": ("0.7 0.9",),
-    "--dask": ("nonsense",), "--folds": ("3",), "--iterations": ("3",), "--learners": ("nb",),
+    "--folds": ("3",), "--iterations": ("3",), "--learners": ("nb",),
     "--scoring": ("accuracy",), "--target": ("a",),
     "--fold-column": ("task",), "--iteration-column": ("task",), "--learner-column": ("fold",),
     "--plan": ("0.1",), "--orderings": ("7",), "--task-column": ("fold", "topic"),
@@ -290,7 +285,7 @@ def test_permissions_allow_what_is_refused(
 
 def test_every_command_has_an_input() -> None:
     lacking = set(COMMANDS) - {command_of(base) for base in (*FAST, *SLOW)}
-    assert lacking == {"app", "demo", "doctor", "examples"}
+    assert lacking == {"demo", "examples"}
 
 
 @pytest.mark.parametrize("base", FAST)

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 import pytest
 
-from bayes_sota import leaderboard
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
 from bayes_sota.core.command import (
@@ -82,42 +81,6 @@ def test_what_is_read_is_not_written_over(
     assert "would overwrite the input" in error
 
 
-@pytest.mark.parametrize(
-    ("line", "mark", "name"),
-    [
-        ("board b.csv --n-test 10 --table OUT", "batch.json", "batch.json"),
-        ("board b.csv --n-test 10 --table OUT", "batch.json", "summaries.csv"),
-        ("sota b.csv --n-test 10 --output OUT", "batch.json", "boards/x.nc"),
-        ("epp b.csv --report OUT", "batch.json", "boards/x.html"),
-        ("epp b.csv --figure OUT", "batch.json", "boards/x.png"),
-        ("batch b.csv --output-dir run --table OUT", "nothing", "batch.json"),
-        ("batch b.csv --output-dir run --table OUT", "nothing", "summaries.csv"),
-    ],
-)
-def test_what_a_run_keeps_is_not_written_over(
-    capsys, tmp_path: Path, monkeypatch, line: str, mark: str, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("run/boards").mkdir(parents=True)
-    Path("b.csv").touch()
-    Path("run", mark).write_text("as it was")
-    code, error = complaint(capsys, *line.replace("OUT", f"run/{name}").split())
-    assert code == 2
-    assert f"cannot write run/{name}: it is one of the results of a run" in error
-    files = [path for path in Path("run").rglob("*") if path.is_file()]
-    assert [(path.name, path.read_text()) for path in files] == [(mark, "as it was")]
-
-
-@pytest.mark.parametrize("command", ["demo", "examples"])
-def test_other_files_do_not_go_among_the_boards_of_a_run(capsys, tmp_path: Path, command) -> None:
-    boards = tmp_path / "boards"
-    boards.mkdir()
-    (tmp_path / "batch.json").touch()
-    code, error = complaint(capsys, command, "--output-dir", boards)
-    assert (code, list(boards.iterdir())) == (2, [])
-    assert "is one of the results of a run" in error
-
-
 def test_no_file_is_written_twice(capsys, tmp_path: Path) -> None:
     os.symlink(tmp_path / "T.csv", tmp_path / "f.png")
     source = tmp_path / "s.csv"
@@ -129,6 +92,7 @@ def test_no_file_is_written_twice(capsys, tmp_path: Path) -> None:
     assert "--table and --figure both write" in error or "--figure and --table both" in error
 
 
+LAW = ["maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9"]
 OPTIONS = [
     click.Option([f"--{name}"])
     for name in ("classifiers", "percent", "n-test", "metric", "seed", "level", "lower-is-better")
@@ -194,11 +158,11 @@ def test_a_seed_out_of_range(capsys: pytest.CaptureFixture[str], name: str, seed
     ],
 )
 def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise problem
 
-    monkeypatch.setattr(leaderboard, "model_names", fail)
-    found, error = complaint(capsys, "models")
+    monkeypatch.setattr("bayes_sota.maximum.law.maximum_law", fail)
+    found, error = complaint(capsys, *LAW)
     assert found == code
     assert error.startswith("error: ")
     assert told in error
@@ -208,9 +172,9 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) 
 
 def test_the_traceback_of_a_bug_is_shown_on_request(capsys, monkeypatch) -> None:
     monkeypatch.setenv("BAYES_SOTA_DEBUG", "1")
-    monkeypatch.setattr(leaderboard, "model_names", lambda: 1 / 0)
+    monkeypatch.setattr("bayes_sota.maximum.law.maximum_law", lambda **_: 1 / 0)
     with pytest.raises(SystemExit):
-        main(["models"])
+        main(LAW)
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -229,21 +193,8 @@ def test_help_has_options_in_groups() -> None:
     assert "Options:" not in text
 
 
-@pytest.mark.parametrize(
-    ("typed", "kind"),
-    [("sota ex", "file"), ("sota x.csv --report r", "file"), ("batch m --output-dir r", "dir")],
-)
-def test_shells_complete_paths(typed: str, kind: str) -> None:
-    from click.shell_completion import BashComplete
-
-    *before, incomplete = typed.split()
-    found = BashComplete(cli, {}, "bayes-sota", "_X").get_completions(before, incomplete)
-    assert [(item.value, item.type) for item in found] == [(incomplete, kind)]
-
-
-def test_shells_complete_choices() -> None:
-    from click.shell_completion import BashComplete
-
-    complete = BashComplete(cli, {}, "bayes-sota", "_X").get_completions
-    assert [item.value for item in complete(["epp", "--players"], "r")] == ["rows"]
-    assert [item.value for item in complete(["claim"], "cla")] == ["classification"]
+def test_every_number_has_a_range() -> None:
+    for name, command in commands():
+        for param in command.params:
+            bare = isinstance(param.type, click.types.IntParamType | click.types.FloatParamType)
+            assert not bare or hasattr(param.type, "limits"), (name, param.name)

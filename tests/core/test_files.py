@@ -1,7 +1,6 @@
 """Files appear whole or not at all, whatever their name and wherever they lead."""
 
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import check_not_kept, locked_folder, remove_drafts, write_text
+from bayes_sota.core.files import write_text
 
 
 @pytest.mark.parametrize(
@@ -85,59 +84,3 @@ def test_content_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "replace", renamed)
     write_text("done", tmp_path / "x.txt")
     assert done == ["file", "name", "folder"]
-
-
-_HOLDS = """
-import sys, time
-from pathlib import Path
-from bayes_sota.core.files import locked_folder, whole_file
-with locked_folder(Path(sys.argv[1])), whole_file(Path(sys.argv[1]) / "x.txt") as draft:
-    draft.write_text("half")
-    print("held", flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
-def test_a_killed_run_leaves_its_folder_free(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    with subprocess.Popen([sys.executable, "-c", _HOLDS, folder], stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(InputError, match="another run is writing to"), locked_folder(folder):
-            pass
-        holder.send_signal(signal.SIGKILL)
-    with locked_folder(folder):
-        assert {path.name[:12] for path in folder.iterdir()} == {".lock", ".bayes-sota-"}
-        remove_drafts(folder)
-        assert [path.name for path in folder.iterdir()] == [".lock"]
-    with locked_folder(folder):  # and one that ended
-        pass
-
-
-@pytest.mark.parametrize(
-    ("mark", "name", "kept"),
-    [
-        ("batch.json", "batch.json", True),
-        ("batch.json", "BATCH.JSON", True),
-        ("batch.json", "summaries.csv", True),
-        ("batch.json", "boards/x.nc", True),
-        ("batch.json", "mine.csv", False),
-        ("batch.json", "figures/x.png", False),
-        ("manifest.json", "manifest.json", True),
-        ("manifest.json", "iteration-00001.npz", True),
-        ("manifest.json", "summaries.csv", False),
-        ("thesis.tex", "manifest.json", False),
-    ],
-)
-def test_what_a_run_keeps_is_not_written_over(
-    tmp_path: Path, mark: str, name: str, kept: bool
-) -> None:
-    (tmp_path / mark).touch()
-    (tmp_path / "link").symlink_to(tmp_path)
-    for path in (tmp_path / name, tmp_path / "link" / name):
-        if kept:
-            with pytest.raises(InputError, match="is one of the results of a run, which"):
-                check_not_kept(path)
-        else:
-            check_not_kept(path)

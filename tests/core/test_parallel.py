@@ -1,8 +1,7 @@
-"""Every engine gives the same results, each once. Clusters: ``tests/crossval/test_workers.py``."""
+"""Every engine gives the same results, each once. A cluster: ``tests/cli/test_batch.py``."""
 
 import os
 import warnings
-from typing import Any
 
 import pytest
 from parallel_work import fail, solved
@@ -35,20 +34,6 @@ def test_a_run_can_be_left_early_in_silence() -> None:
 def test_an_error_of_a_piece_is_raised(cores: int) -> None:
     with pytest.raises(InputError, match="item 3 is bad"):
         list(run_each(fail, [3], cores=cores))
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"cores": 0}, "cores must be a whole number from 1"),
-        ({"cores": 2, "dask": "tcp://localhost:1"}, "cores has no effect on a Dask cluster"),
-        ({"dask": "nonsense"}, "no Dask scheduler answers at 'nonsense'"),
-        ({"dask": "bogus://x:1"}, "unknown address scheme"),
-    ],
-)
-def test_engines_that_are_refused(settings: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        list(run_each(abs, [1], **settings))
 
 
 def test_progress_is_shown_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

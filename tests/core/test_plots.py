@@ -1,7 +1,6 @@
 """What the figures share; a figure file appears whole or not at all."""
 
 import inspect
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -14,12 +13,8 @@ import xarray as xr
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
-    Panel,
     draw_density,
-    make_bounds,
-    make_collection,
     make_ticks,
-    plain_text,
     rounded,
     save_figure,
 )
@@ -46,42 +41,15 @@ def test_digits_follow_the_standard_deviation(value: float, sd: float, text: str
     assert rounded(value, sd) == text
 
 
-def test_text_is_escaped_where_the_library_reads_markup() -> None:
-    text = "<i>$x$</i>\nboard"
-    assert plain_text(text, "matplotlib") == "<i>\\$x\\$</i>\nboard"
-    assert plain_text(text, "plotly") == "&lt;i&gt;$x$&lt;/i&gt;<br>board"
-    assert plain_text(text, "bokeh") == text
-    assert plain_text(text, "bokeh", is_figure_title=True).startswith("&lt;i&gt;")
-
-
 def test_constant_draws_have_no_density() -> None:
     constant = xr.DataArray(np.full((2, 5), 0.9), dims=("chain", "draw"), name="theta_sota")
     with pytest.raises(InputError, match="theta_sota does not vary"):
         draw_density(constant)
 
 
-def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "arviz_plots.backend.plotly", raising=False)
-    monkeypatch.setitem(sys.modules, "arviz_plots.backend.plotly.core", None)
-    with pytest.raises(ImportError, match=r"arviz\[plotly\]"):
-        make_collection({"x": make_bounds(0, 1)}, backend="plotly", figsize=(4, 3))
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_names_of_rows_are_shown_where_the_axis_itself_is_not(named: bool) -> None:
-    pytest.importorskip("plotly")
-    figure = make_collection({"x": make_bounds(0, 1)}, backend="plotly", figsize=(4, 3))
-    Panel(figure, "x").set_axes(
-        xr.DataArray(0.5), xlabel="x", xlim=make_bounds(0, 1), ylim=(0, 3),
-        yticks=(lambda _: ([1.0, 2.0], ["a", "b"])) if named else None,
-    )  # fmt: skip
-    axis = figure.viz["figure"].item().layout.yaxis
-    assert (axis.visible is not False) == named
-
-
 def test_figures_take_a_collection_and_its_arguments() -> None:
     size = {"figure_kwargs": {"figsize": (3.0, 2.0)}}
-    figure = plot_maximum_law(LAW, backend="matplotlib", **size)
+    figure = plot_maximum_law(LAW, **size)
     assert tuple(figure.viz["figure"].item().get_size_inches()) == (3.0, 2.0)
     again = plot_maximum_law(LAW, plot_collection=figure)
     assert again is figure
@@ -93,7 +61,7 @@ def test_figures_take_a_collection_and_its_arguments() -> None:
     ("name", "start"), [("law.png", b"\x89PNG"), ("law.svg", b"<?xml"), ("law.pdf", b"%PDF")]
 )
 def test_the_suffix_chooses_the_format(tmp_path: Path, name: str, start: bytes) -> None:
-    figure = plot_maximum_law(LAW, backend="matplotlib")
+    figure = plot_maximum_law(LAW)
     target = save_figure(figure, tmp_path / name, dpi=60)
     assert target.read_bytes().startswith(start)
     assert list(tmp_path.iterdir()) == [target]
@@ -130,9 +98,8 @@ def public_figures() -> dict[str, Any]:
 @pytest.mark.parametrize("name", sorted(public_figures()))
 def test_every_figure_takes_what_those_of_arviz_take(name: str) -> None:
     parameters = inspect.signature(public_figures()[name]).parameters
-    for argument in ("backend", "plot_collection"):
-        assert parameters[argument].kind is inspect.Parameter.KEYWORD_ONLY
-        assert parameters[argument].default is None
+    assert parameters["plot_collection"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameters["plot_collection"].default is None
     assert parameters["pc_kwargs"].kind is inspect.Parameter.VAR_KEYWORD
 
 
@@ -145,7 +112,7 @@ def test_every_figure_is_tested_by_its_marks() -> None:
 @pytest.mark.slow
 def test_names_in_any_script_are_drawn_without_a_warning(tmp_path: Path) -> None:
     board = bs.Leaderboard([0.93, 0.9, 0.88], n_test=500, names=["\u6df1\u5ea6", "b", "c"])
-    figure = bs.leaderboard.plot_entries(bs.board_table(board, random_seed=0), backend="matplotlib")
+    figure = bs.leaderboard.plot_entries(bs.board_table(board, random_seed=0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for ending in ("svg", "png", "pdf"):

@@ -20,7 +20,7 @@ import bayes_sota as bs
 from bayes_sota.cli import main
 from bayes_sota.core.command_report import report_page
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import by_matplotlib, svg_address
+from bayes_sota.core.plots import svg_address
 from bayes_sota.core.tables import Report, Slider
 from bayes_sota.core.text import plain_text
 
@@ -172,7 +172,7 @@ def drawn(kind: str):
 
 @pytest.mark.parametrize("kind", ["entries", "methods", "pairs", "epp"])
 def test_names_from_strangers_are_text_in_figures(kind: str) -> None:
-    collection = by_matplotlib(drawn(kind))
+    collection = drawn(kind)()
     figure = collection.viz["figure"].item()
     words = [text.get_text().replace(r"\$", "dollar") for text in figure.findobj(Text)]
     assert not [word for word in words if "$" in word]  # mathematics would begin there
@@ -188,23 +188,6 @@ def test_names_from_strangers_are_text_in_figures(kind: str) -> None:
     attributes = {(name, value) for element in root.iter() for name, value in element.items()}
     assert not [name for name, _ in attributes if name.startswith("on")]
     assert all(value.startswith("#") for name, value in attributes if name.endswith("href"))
-
-
-@pytest.mark.parametrize("option", ["--report", "--figure"])
-@pytest.mark.parametrize(
-    ("folder", "why"), [("none", "does not exist"), ("file", "is not a directory")]
-)
-def test_a_folder_that_cannot_be_written_gets_one_line(
-    tmp_path: Path, capsys, option: str, folder: str, why: str
-) -> None:
-    (tmp_path / "file").touch()
-    ending = {"--report": "html", "--figure": "svg"}[option]
-    claim = ["claim", "classification", "--accuracy", "0.9", "0.88", "--n-test", "500"]
-    with pytest.raises(SystemExit) as stop:
-        main([*claim, option, str(tmp_path / folder / f"x.{ending}")])
-    out, err = capsys.readouterr()
-    assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
-    assert why in err
 
 
 def test_a_page_explains_its_words_and_says_how_right_it_is() -> None:

@@ -1,4 +1,3 @@
-"""Files that are damaged, or no results, are an ``InputError``."""
 
 from pathlib import Path
 

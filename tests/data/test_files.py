@@ -188,7 +188,7 @@ def test_other_types_never_become_numbers(tmp_path: Path, reader: str, kind: str
 @pytest.mark.parametrize(
     "command",
     [
-        "sota", "board", "infer-n", "paired", "epp", "claim batch", "claim responses",
+        "sota", "board", "paired", "epp", "claim batch", "claim responses",
         "sota --standard-error 0.1", "paired --private-file",
     ],
 )  # fmt: skip

@@ -1,13 +1,11 @@
 """The size of a test set from the lattice of its scores, against brute force and real boards."""
 
 import csv
-import json
 import re
 from decimal import ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
 import numpy as np
 import pytest
-from data.files import run
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.lattice import infer_n_test
@@ -239,7 +237,7 @@ def test_bad_input_is_named(scores, options, message):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("slug", "split", "n_test"), BOARDS)
-def test_real_boards(slug, split, n_test, data_directory, capsys):
+def test_real_boards(slug, split, n_test, data_directory):
     path = data_directory / "kaggle" / f"{slug}__{split}.csv"
     with path.open(encoding="utf-8") as file:
         scores = [row["score"] for row in csv.DictReader(file)]
@@ -250,6 +248,3 @@ def test_real_boards(slug, split, n_test, data_directory, capsys):
     for size in ("infer", n_test):
         board = read_leaderboard(path, n_test=size)
         assert (board.n_test, board.rounding) == (n_test, "floor")
-    code, out, _ = run(capsys, "infer-n", str(path), "--json")
-    assert code == 0
-    assert json.loads(out)["n_test"] == n_test

@@ -114,15 +114,13 @@ def test_both_boards_of_accuracies_are_looked_at(tmp_path: Path) -> None:
     assert read_paired_boards(path, **columns).n_entries == 8
 
 
-@pytest.mark.parametrize(
-    "command", [["board"], ["sota"], ["infer-n"], ["sota", "--method", "crop"]]
-)
+@pytest.mark.parametrize("command", [["board"], ["sota"], ["sota", "--method", "crop"]])
 def test_every_command_refuses(tmp_path: Path, capsys: Any, command: list[str]) -> None:
     path = written(tmp_path, f"system,F1\n{ROWS}")
-    size = [] if command == ["infer-n"] else ["--n-test", "2000"]
+    size = ["--n-test", "2000"]
     classes = ["--n-classes", "2"] if "crop" in command else []
     code, _, error = run(capsys, *command, str(path), *size, *classes)
     assert code == 2
     assert error.count("\n") == 1
     assert "column 'F1' holds no accuracies by its name" in error
-    assert ("--metric score and --standard-error" in error) == (command != ["infer-n"])
+    assert "--metric score and --standard-error" in error

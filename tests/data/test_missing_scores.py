@@ -14,7 +14,7 @@ from bayes_sota.data.readers.boards import read_entries, read_leaderboard, read_
 GAPS = "team,score\nA,0.91\nB,\n\nC,0.90\nD,n/a\nE,0.88\n"
 NAMED = "'B' (line 3), 'D' (line 6)"
 COMMANDS = (
-    "infer-n {file}", "board {file} --n-test 1000 --draws 100",
+    "board {file} --n-test 1000 --draws 100",
     "sota {file} --n-test 1000 --draws 100 --no-sensitivity",
     "sota {file} --n-test 1000 --method shrink --n-classes 2",
 )  # fmt: skip
@@ -108,20 +108,6 @@ def test_two_boards_lose_teams_without_either_score(tmp_path: Path) -> None:
     joined = read_paired_boards(one, other, missing="drop")
     assert joined.names == boards.names
     assert "dropped 1 entry without a score: 't2' (line 4)" in joined.notes
-
-
-def test_a_manifest_has_the_option_as_a_column(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    written(tmp_path, GAPS)
-    manifest = written(
-        tmp_path,
-        "identifier,file,n_test,missing\na,board.csv,1000,drop\nb,board.csv,1000,\n",
-        "m.csv",
-    )
-    run(capsys, "batch", str(manifest), "--output-dir", str(tmp_path / "out"), "--seed", "1")
-    found = pd.read_csv(tmp_path / "out" / "summaries.csv").set_index("identifier")
-    assert found["n_classifiers"].fillna(0).tolist() == [3, 0]
 
 
 def test_it_has_no_effect_on_a_best_score_alone_and_on_answers(

@@ -8,19 +8,14 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import bayes_sota as bs
-
 _EXACT = ("--seed", "1", "--json")
 _BOARD = ("--n-test", "500")
-READ_RESULT = "read_result"  # the pseudo-command of ``running.py`` for result files
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +62,6 @@ def corpus() -> tuple[Case, ...]:
     rng = np.random.default_rng(20_240)
     return (
         *_boards(rng), *_answers(rng), _paired(rng), _claims(), *_rounds(rng), *_logs(rng),
-        _specification(), _result(),
     )  # fmt: skip
 
 
@@ -90,13 +84,12 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
     read = {
         "board": ("board", "{file}", *_BOARD, *draws, *_EXACT),
         "sota": ("sota", "{file}", *_BOARD, *draws, "--no-sensitivity", *_EXACT),
-        "infer": ("infer-n", "{file}", "--json"),
         "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10", "--json"),
     }
     for name, content in files.items():
         columns = (1,) if name.endswith(".csv") else ()
         for key, command in read.items():
-            if name == "board.csv" or key in ("board", "infer"):
+            if name == "board.csv" or key == "board":
                 yield Case("board", name, content, command, score_columns=columns)
     command = ("board", "{file}", *_BOARD, "--rounding", "nearest", *draws, *_EXACT)
     name = "slug-publicleaderboard.csv"
@@ -209,22 +202,6 @@ def _logs(rng: np.random.Generator) -> Iterator[Case]:
             archive.writestr(f"samples/{number}.json", json.dumps(sample))
         archive.writestr("header.json", json.dumps(log))
     yield Case("logs", "a.eval", buffer.getvalue(), read, other)
-
-
-def _specification() -> Case:
-    text = (Path(__file__).parents[2] / "models" / "observed-maximum.toml").read_bytes()
-    command = ("sota", "--maximum", "0.91", "--n-test", "500", "--classifiers", "30",
-               "--model", "{file}", "--draws", "100", "--no-sensitivity", *_EXACT)  # fmt: skip
-    return Case("specification", "model.toml", text, command)
-
-
-def _result() -> Case:
-    board = bs.Leaderboard.from_maximum("0.91", n_test=500, n_classifiers=30)
-    tree = bs.estimate_sota(board, draws=20, random_seed=1)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "result.nc"
-        bs.save_result(tree, path)
-        return Case("result", path.name, path.read_bytes(), (READ_RESULT, "{file}"))
 
 
 def _parquet(columns: dict[str, list[object]]) -> bytes:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -25,15 +25,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from fuzz.corpus import READ_RESULT, Case
+from fuzz.corpus import Case
 from fuzz.mutations import Mutant
 
-import bayes_sota as bs
 from bayes_sota.cli import main
-from bayes_sota.core.errors import BayesSotaError
 
 SECONDS, BYTES = 150, 2 * 2**30  # of processor time: half as fast beside a busy process
-Call = Callable[[Sequence[str]], None]
 
 
 @dataclass(frozen=True)
@@ -47,9 +44,9 @@ class Answer:
     peak: int
 
 
-def run_alone(arguments: Sequence[str], directory: Path | None = None, call: Call = main) -> Answer:
+def run_alone(arguments: Sequence[str], directory: Path | None = None) -> Answer:
     """Answer of a command in a process of its own, whose output is caught at its descriptors."""
-    return _starter().submit(_fork, arguments, directory or Path.cwd(), call).result()
+    return _starter().submit(_fork, arguments, directory or Path.cwd()).result()
 
 
 @cache
@@ -58,14 +55,14 @@ def _starter() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(1, get_context("spawn"))
 
 
-def _fork(arguments: Sequence[str], directory: Path, call: Call) -> Answer:
+def _fork(arguments: Sequence[str], directory: Path) -> Answer:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # idle threads of BLAS
             inherited = _pages(1)
             child = os.fork()
         if child == 0:
-            _run_and_exit(arguments, directory, call, out, err)
+            _run_and_exit(arguments, directory, out, err)
         _, status, used = os.wait4(child, 0)
         texts = []
         for stream in (out, err):
@@ -82,7 +79,7 @@ def _pages(column: int) -> int:
 
 
 def _run_and_exit(
-    arguments: Sequence[str], directory: Path, call: Call, out: IO[bytes], err: IO[bytes]
+    arguments: Sequence[str], directory: Path, out: IO[bytes], err: IO[bytes]
 ) -> None:
     """Become the command: 70 with a traceback where an exception escapes."""
     os.dup2(out.fileno(), 1)
@@ -97,7 +94,7 @@ def _run_and_exit(
     warnings.simplefilter("ignore", DeprecationWarning)  # as outside of tests
     code = 0
     try:
-        call(arguments)
+        main(arguments)
     except SystemExit as stop:
         code = int(stop.code or 0)
     except BaseException:
@@ -136,7 +133,7 @@ def verdict(case: Case, mutant: Mutant) -> str:
         before = {**case.others, mutant.name: mutant.content}
         for file, content in before.items():
             (directory / file).write_bytes(content)
-        answer = run_alone(_arguments(case, mutant.name), directory, _call)
+        answer = run_alone(_arguments(case, mutant.name), directory)
         after = {path.name: path.read_bytes() for path in directory.iterdir()}
     found = [*problems(answer)]
     if before != after:
@@ -180,29 +177,17 @@ def _impossible(found: Any, key: str = "") -> Iterator[str]:
         yield f"{key} = {found}"
 
 
-def _call(arguments: Sequence[str]) -> None:
-    """Command line, or reading a result file as a script would."""
-    if arguments[0] != READ_RESULT:
-        main(arguments)
-    try:
-        bs.summarize(bs.read_result(arguments[1]))
-    except BayesSotaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    print("{}")
-
-
 def _arguments(case: Case, name: str) -> list[str]:
     names = {"{file}": name, "{other}": next(iter(case.others), "")}
     return [names.get(word, word) for word in case.command]
 
 
-def run(arguments: Sequence[str], call: Call = main) -> Any:
+def run(arguments: Sequence[str]) -> Any:
     """JSON result of a command that answers, in this process."""
     code = 0
     with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
         try:
-            call(arguments)
+            main(arguments)
         except SystemExit as stop:
             code = int(stop.code or 0)
     assert code in (0, 1), err.getvalue()  # 1: too few scores to tell
@@ -215,7 +200,7 @@ def run_case(case: Case, name: str, content: bytes, *more: str) -> Any:
         patch.chdir(folder)
         for file, text in {**case.others, name: content}.items():
             Path(file).write_bytes(text)
-        return numbers_of(run([*_arguments(case, name), *more], _call))
+        return numbers_of(run([*_arguments(case, name), *more]))
 
 
 @cache

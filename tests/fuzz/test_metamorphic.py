@@ -69,7 +69,7 @@ def test_percent_is_a_unit(case: Case) -> None:
     rows, column = rows_of(case), case.score_columns[0]
     for row in rows[1:]:
         row[column] = f"{float(row[column]) * 100:.1f}"
-    more = ("--percent",) if case.command[0] in ("board", "infer-n") else ()
+    more = ("--percent",) if case.command[0] == "board" else ()
     found = run_case(case, case.name, table_text(rows), *more)
     other = {key: found[key] for key in ("decimals", "statement", "text") if key in found}
     assert found == numbers(case) | other

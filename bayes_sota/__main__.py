@@ -1,0 +1,5 @@
+"""``python -m bayes_sota``: the command line."""
+
+from bayes_sota.cli import main
+
+main()

@@ -1,1 +1,0 @@
-"""The local page: forms that run the commands, and show their reports."""

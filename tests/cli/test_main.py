@@ -1,0 +1,77 @@
+"""How a run ends, and what a process needs from its surroundings."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+from data.files import run
+
+from bayes_sota.cli.main import exit_code
+
+ODD = """
+import sys
+import click
+from bayes_sota.cli import commands, main
+@click.command()
+@click.argument("times", type=int)
+def odd(times):
+    import warnings
+    warnings.warn("nobody should see this")
+    click.echo("Zo\\u00eb \\u4e2d \\udc80 " * times)
+commands.cli.add_command(odd, "odd")
+main()
+"""
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "bayes_sota", "score", "--right", "48", "--n-test", "50"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "96.0 %" in done.stdout
+
+
+def test_versions_are_told_without_importing_what_they_are_of() -> None:
+    code = "import sys; from bayes_sota.cli import main\ntry: main(['--version'])\nfinally: "
+    code += "print([m for m in ('pymc', 'arviz', 'scipy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    *told, heavy = done.stdout.splitlines()
+    assert told[0] == f"bayes_sota {version('bayes-sota')}"
+    assert f"PyMC {version('pymc')}" in told
+    assert [line.split()[0] for line in told[1:]] == ["Python", "PyMC", "ArviZ", "NumPy", "SciPy"]
+    assert heavy == "[]"
+
+
+def test_an_interrupted_run_is_one_line_and_exit_code_130(capsys: Any, monkeypatch: Any) -> None:
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    assert exit_code(lambda: pressed()) == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
+    monkeypatch.setattr("bayes_sota.core.command.echo_verdict", pressed)
+    assert run(capsys, "score", "--right", 48, "--n-test", 50)[::2] == (130, "error: interrupted\n")
+
+
+@pytest.mark.parametrize("coding", ["ascii", "latin-1", "utf-8"])
+def test_names_that_a_terminal_cannot_show(coding: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ODD, "odd", "1"], capture_output=True, errors="replace",
+        env={**os.environ, "PYTHONIOENCODING": coding},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Zo")
+    assert {"ascii": "?"}.get(coding, "\\udc80") in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_output_that_nobody_reads_any_more() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ODD, "odd", "20000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=30) == 141
