@@ -210,7 +210,6 @@ def judged_calls() -> dict[str, Call]:
 
 @cache
 def calls(folder: Path) -> dict[str, Call]:
-    rng = np.random.default_rng(6)
     ranks = np.array([[1, 0, 2], [0, 0, 1]])
     pair = {"accuracy_a": 0.9, "accuracy_b": 0.85, "n_test": 200}
     pair_others = {"accuracy_a": 0.91, "accuracy_b": 0.86, "n_test": 300, "congruence": "max"}
@@ -263,7 +262,6 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "bootstrap_epp": Call(
             {"fit": fit(), "repetitions": 20}, {"fit": fit(7), "repetitions": 25, **seeds}
-        ),
         ),
         "tuning_promise": Call(
             {"skills": np.linspace(-1, 1, 24), "families": list("ab") * 12},

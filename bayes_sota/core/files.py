@@ -1,5 +1,6 @@
 """Files that appear whole or not at all, and files that can be read.
 
+``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` ends a run in the middle.
 """
 
 import os

@@ -1,3 +1,4 @@
+"""Files of results that are damaged are an ``InputError``."""
 
 from pathlib import Path
 
