@@ -180,8 +180,7 @@ def estimate_with_fit(
         if method in ("abc", "nuts"):
             raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')
         return sample_with_fit(boards[0], spec.priors, **settings)
-    theta0 = asked["reference_skill"]
-    settings["reference_skill"] = spec.reference_skill if theta0 is None else theta0
+    settings["reference_skill"] = asked["reference_skill"]
     if method in ("auto", "exact"):
         return sample_exact(boards, spec.priors, **settings), None
     settings |= {name: asked[name] for name in ("cores", "progressbar")}
