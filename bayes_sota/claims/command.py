@@ -88,7 +88,6 @@ class _OfNumbers(_Output):
 
     def __post_init__(self) -> None:
         """Refuse a seed where no draws are written: the answer is exact; and what is not drawn."""
-        super().__post_init__()
         if self.output is None:
             refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
         if self.by_size and self.figure is None and self.report is None:

@@ -76,7 +76,6 @@ class _RunOutput(Reported):
     output: Path | None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         for name in ("scores", "responses", "item_scores"):
             path = getattr(self, name)
             if path is not None and path.suffix.lower() != ".csv":
@@ -219,7 +218,6 @@ class _JudgeOutput(Reported):
     seed: int | None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         of_one_task = self.kind in _OF_ONE_TASK and (self.figure or self.report)
         if self.task is not None and not of_one_task:
             raise InputError("--task is for a --figure of --figure-kind means or scores")
