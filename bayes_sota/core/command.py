@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from bayes_sota.core.arguments import (
     COUNT,
@@ -429,9 +428,7 @@ auc_options: Decorator = click.option(
 
 output_options: Decorator = together(
     click.option("--quiet", is_flag=True, help="No progress and no notes."),
-    click.option(
-        "--json", "as_json", is_flag=True, is_eager=True, help="One JSON object, nothing else."
-    ),
+    click.option("--json", "as_json", is_flag=True, help="One JSON object, nothing else."),
 )
 """``--json`` and ``--quiet``."""
 
@@ -444,10 +441,6 @@ class Shown:
     text: bool
     as_json: bool
     quiet: bool
-
-    def __post_init__(self) -> None:
-        if self.text and self.as_json:
-            raise InputError("--text has no effect on --json, which has everything")
 
     def deliver(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> int:
         """Write the table, print JSON, the paragraph or the tables; exit code 1 for no trust."""
@@ -519,7 +512,7 @@ def figure_option(kinds: Sequence[str], what: str) -> Decorator:
 
 REPORT_OPTIONS = (
     output_options,
-    click.option("--text", is_flag=True, is_eager=True, help="Only a paragraph for a paper."),
+    click.option("--text", is_flag=True, help="Only a paragraph for a paper."),
     click.option(
         "--table", type=OutputFile("table"), help="The whole table: .csv, .md, .tex or .json."
     ),
@@ -556,16 +549,7 @@ def about_seed(content: dict[str, Any]) -> list[str]:
 
 def top_option[F: Callable[..., Any]](default: int, what: str) -> Callable[[F], F]:
     """``--top``, the rows of a printed table: ``--json`` has them all."""
-    return number_option(COUNT, "--top", default=default, help=what, callback=_of_a_screen)
-
-
-def _of_a_screen(context: click.Context, option: click.Parameter, value: Any) -> Any:
-    typed = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-    others = {"as_json": "--json, which has everything", "text": "--text, which has no rows"}
-    for name, what in others.items():
-        if typed and context.params.get(name):
-            raise InputError(f"{option.opts[0]} has no effect on {what}")
-    return value
+    return number_option(COUNT, "--top", default=default, help=what)
 
 
 model_option: Decorator = click.option(

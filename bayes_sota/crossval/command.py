@@ -55,7 +55,6 @@ class _RunOutput(Reported):
     output: Path | None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.scores is not None and self.scores.suffix.lower() != ".csv":
             raise InputError(f"--scores is written as .csv, got {str(self.scores)!r}")
 

@@ -71,14 +71,11 @@ def test_every_command_with_results_has_a_paragraph_and_a_table() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--text --json", "--text has no effect on --json"),
-        ("--json --text", "--text has no effect on --json"),
-        ("--text --top 3", "--top has no effect on --text"),
         ("--table x.nc", "which is a result (--output)"),
         ("--table x.pdf", "which is a figure (--figure)"),
     ],
 )
-def test_what_has_no_effect_is_refused(
+def test_another_kind_of_file_is_refused(
     options: str, message: str, board: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, error = run(capsys, *f"board {board} --n-test 749 --seed 1 {options}".split())
