@@ -8,7 +8,6 @@ seed; ``docs/measured/calibration.md`` has the results.
     python tests/calibration/nuts_against_exact.py 12 80 200 obesity:ex-gaussian maximum paired
 """
 
-import inspect
 import os
 import sys
 import time
@@ -21,6 +20,7 @@ import arviz as az
 import numpy as np
 import pymc as pm
 import xarray as xr
+from calibration.sampled_boards import NUTS
 
 from bayes_sota.core.builders import paired_priors
 from bayes_sota.core.numerics import one_thread, sample_importance
@@ -31,7 +31,7 @@ from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
 from bayes_sota.leaderboard.posterior import draw_with_parameters
-from bayes_sota.leaderboard.sample_nuts import _estimands, _parameters, sample_board_nuts
+from bayes_sota.leaderboard.sample_trace import _estimands, _parameters
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.specification import load_model
 from bayes_sota.paired.hyperparameters import name_draws, read_draws
@@ -42,10 +42,6 @@ from bayes_sota.paired.residuals import Residuals
 from bayes_sota.paired.teams import Coordinate, Selection
 
 SEEDS = (1, 2, 3, 4)
-NUTS = {
-    name: inspect.signature(sample_board_nuts).parameters[name].default
-    for name in ("draws", "tune", "chains", "target_accept")
-} | {"adaptation": "low_rank"}
 DRAWS = 40_000  # of a reference
 PAIRED = {"draws": 2000, "tune": 1500, "chains": 4, "target_accept": 0.95}
 _AT_ONCE = 2_000

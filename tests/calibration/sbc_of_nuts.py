@@ -9,12 +9,12 @@ It takes about half a minute a board; the p values of 100 of them are in
 import sys
 
 import numpy as np
+from calibration.sampled_boards import sample_board
 from joblib import Parallel, delayed
 from scipy import stats
 
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
 from bayes_sota.maximum.score_laws import score_law
 
 N_SBC = 400
@@ -42,9 +42,9 @@ def ranks_of_one_board(replicate, entries=12):
         "shift": z,
         "rho": rho,
     }
-    draws = sample_board_nuts(
-        board, SBC, draws=100, tune=300, chains=2, cores=1, random_seed=replicate
-    )["posterior"]
+    draws = sample_board(board, SBC, draws=100, tune=300, chains=2, cores=1, random_seed=replicate)[
+        "posterior"
+    ]
     return {name: float(np.mean(draws[name].values < value)) for name, value in truth.items()}
 
 
