@@ -6,7 +6,7 @@ import logging
 import math
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -230,10 +230,34 @@ _AT_ONCE = 1 << 20  # numbers of a model whose log densities are computed in one
 _QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
 
 
+DIGEST = "data_digest"
+"""Data of a model, and so of its traces: what was observed, as one whole number."""
+
+
+def add_digest(*data: Observed) -> None:
+    """Let the model of the ``with`` block and its traces say which data they are of."""
+    import pymc as pm
+
+    if DIGEST not in pm.modelcontext(None).named_vars:
+        pm.Data(DIGEST, _digest(data))
+
+
+def _digest(data: Iterable[Observed]) -> int:
+    """Six bytes of a hash, which any kind of number holds exactly."""
+    text = "".join(one.data_hash() for one in data)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+
+
 def model_of(
-    trace: "xr.DataTree", model: "pm.Model | None", build: "Callable[[], pm.Model]"
+    trace: "xr.DataTree",
+    model: "pm.Model | None",
+    build: "Callable[[], pm.Model]",
+    *data: Observed,
 ) -> "pm.Model":
     """The model that a trace is of: the given one, that of the ``with`` block, or a built one.
+
+    ``data`` are those that the result is asked for. Trace and model must be of them, as far as
+    they say so.
 
     Raises
     ------
@@ -258,7 +282,7 @@ def model_of(
             f"the trace has {', '.join(more)}, which the model of the data lacks: give the "
             "extended model as model=, or call this in its with block"
         )
-    _check_observed(trace, built)
+    _check_data(trace, built, data)
     return built
 
 
@@ -286,17 +310,28 @@ def check_trace(trace: "xr.DataTree") -> None:
             )
 
 
-def _check_observed(trace: "xr.DataTree", model: "pm.Model") -> None:
-    observed = dataset_of(trace, "observed_data")
-    if not len(observed):
-        return
-    for variable in model.observed_RVs:
-        stored = observed.get(variable.name)
-        here = model.rvs_to_values[variable].eval()
-        if stored is None:
-            raise InputError(f"the trace observed no {shown(variable.name)}, which the model does")
-        if stored.shape != here.shape or not np.allclose(stored.values, here, equal_nan=True):
-            raise InputError(f"the trace is of other data: its {shown(variable.name)} differ")
+def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observed]) -> None:
+    """Refuse a trace of other data than its model's, and either of others than those given."""
+    constants, observed = (dataset_of(trace, k) for k in ("constant_data", "observed_data"))
+    for of, numbers in (("trace", constants), ("model", model)):
+        if data and DIGEST in numbers and int(_values_of(numbers[DIGEST])) != _digest(data):
+            raise InputError(f"the {of} is of other data than those given: sample theirs")
+    here = {v.name: _values_of(v) for v in model.data_vars if v.name in constants}
+    here |= {v.name: model.rvs_to_values[v].eval() for v in model.observed_RVs if len(observed)}
+    stored = {**constants.data_vars, **observed.data_vars}
+    for name, values in here.items():
+        if name not in stored:
+            raise InputError(f"the trace observed no {shown(name)}, which the model does")
+        if stored[name].shape != values.shape or not np.allclose(
+            stored[name].values, values, equal_nan=True
+        ):
+            raise InputError(f"the trace is of other data: its {shown(name)} differ")
+
+
+def _values_of(variable: Any) -> NDArray[Any]:
+    """Numbers of data of a model, or of a trace."""
+    values = variable.get_value() if hasattr(variable, "get_value") else variable.values
+    return np.asarray(values)
 
 
 def model_groups(

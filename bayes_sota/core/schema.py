@@ -112,6 +112,7 @@ VARIABLES: Final = {
     "all_score": "observed scores of all entries, also of those that are not modelled",
     "modelled": "whether an entry belongs to the part of a board that is modelled",
     "n_coordinates": "number of coordinates of a family",
+    "data_digest": "number that tells the data of a model from others",
     "epp": "Bradley-Terry skill",
     "epp_se": "standard error of a Bradley-Terry skill, clustered by round",
     "epp_se_model": "standard error of a Bradley-Terry skill if all matches were independent",

@@ -40,6 +40,7 @@ from pymc.logprob.transforms import Transform
 
 from bayes_sota.core.arguments import POSITIVE
 from bayes_sota.core.builders import CrossValidationPriors, own_priors
+from bayes_sota.core.sample import add_digest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.relative_scores import RelativeScores, relative_scores
 from bayes_sota.data.fold_scores import FoldScores
@@ -108,6 +109,7 @@ def build_model(
         "pair": [f"{names[a]} - {names[b]}" for a, b in pairs],
     }
     with pm.Model(coords=coords) as model:
+        add_digest(fold_scores)
         pm.Data("iteration_task", data.task, dims="iteration")
         pm.Data("score_unit", unit)
         variance = _fold_variances(data, known, unit)

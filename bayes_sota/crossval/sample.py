@@ -227,7 +227,9 @@ def complete(
         raise InputError(
             f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
         )
-    chosen = model_of(trace, model, lambda: crossval.build_model(fold_scores, **settings))
+    chosen = model_of(
+        trace, model, lambda: crossval.build_model(fold_scores, **settings), fold_scores
+    )
     rng, seed = resolve_seed(random_seed)
     groups = completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]

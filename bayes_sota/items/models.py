@@ -46,6 +46,7 @@ from bayes_sota.core.builders import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import NORMAL_975, Priors
+from bayes_sota.core.sample import add_digest
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.responses import MISSING, Responses
@@ -131,8 +132,12 @@ def build_model(
     ('classifier', 'task')
     """
     if builder_of(responses) == "items":
-        return _one_factor(responses, item_priors(priors))  # type: ignore[arg-type]
-    return _with_tasks(responses, evaluation_priors(priors))  # type: ignore[arg-type]
+        model = _one_factor(responses, item_priors(priors))  # type: ignore[arg-type]
+    else:
+        model = _with_tasks(responses, evaluation_priors(priors))  # type: ignore[arg-type]
+    with model:
+        add_digest(responses.about("items"))
+    return model
 
 
 def builder_of(responses: Responses) -> str:

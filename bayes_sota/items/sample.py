@@ -86,7 +86,8 @@ def complete(
 
     if model is not None and priors is not None:
         raise InputError("priors have no effect beside a built model: leave them out")
-    chosen = model_of(trace, model, lambda: build_model(responses, priors))
+    data = responses.about("items")  # a trace is of answers, whatever skills are about
+    chosen = model_of(trace, model, lambda: build_model(responses, priors), data)
     rng, seed = resolve_seed(random_seed)
     groups = completed_groups(trace, chosen, rng)
     if responses.new == "runs":

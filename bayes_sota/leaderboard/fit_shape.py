@@ -163,12 +163,12 @@ def fit_shape(
     ('location', 'log_spread')
     """
     shape = family_of(family)
-    if isinstance(fit, ShapeFit) and fit.shape is shape:
-        return fit
     if fit is None:
         fit = fit_field(kernel_of(board), board_priors(priors), _fixed())
     if fit.kernel.board.data_hash() != board.data_hash():
         raise InputError("the fit is of another board")
+    if isinstance(fit, ShapeFit) and fit.shape is shape:
+        return fit
     known = FAMILIES.get(shape.name) is shape and shape.name in fit.families
     of_one = fit.of_family(shape.name) if known else replace(fit, families=(shape.name,))
     shape_fit = ShapeFit(**{f.name: getattr(of_one, f.name) for f in fields(FieldFit)}, shape=shape)

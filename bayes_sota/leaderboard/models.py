@@ -23,6 +23,7 @@ from scipy.special import betaln
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
+from bayes_sota.core.sample import add_digest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit
@@ -119,6 +120,7 @@ def build_model(
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
     names = np.array(board.names)[shape_fit.kernel.modelled]
     with pm.Model(coords={"classifier": list(names)}) as model:
+        add_digest(board)
         pm.Data("family", _index(shape_fit.shape))
         parameters = _parameters(shape_fit)
         rho, luck = correlation_variable(prior), None
@@ -409,6 +411,7 @@ def observe_scores(
     kernel = fit.kernel
     scores = kernel.board.sign * kernel.scores[kernel.modelled]
     _check_luck(fit, luck)
+    add_digest(kernel.board)
 
     def logp(value: Any, log_density: Any, rho: Any, *luck: Any) -> Any:
         # the tables are of the observed scores; there are none of others

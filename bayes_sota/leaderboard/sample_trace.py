@@ -1,10 +1,9 @@
-r"""Result of a whole board from any trace of its model, by NUTS of one shape, and of answers.
+r"""Result of a whole board from any trace of its model, whose shape is one.
 
 ``complete`` gives the estimands of a trace. Each draw belongs to the cell of rho of the exact route
 that its rho lies in; skills and scores on fresh items are drawn given its parameters as there, with
-rho and the shift of the draw. ``tests/leaderboard/test_sample_nuts.py`` holds NUTS against the
-exact route. Answers with tasks, clusters or runs have a model of their own
-(``tests/calibration/evaluations.py`` compares both routes on simulated and real answers).
+rho and the shift of the draw. ``tests/leaderboard/test_sample_trace.py`` holds NUTS against the
+exact route.
 """
 
 from collections.abc import Iterable, Mapping
@@ -118,7 +117,9 @@ def complete(
     rng, seed = resolve_seed(random_seed)
     shape = fit_shape(board, priors, family=_family_of(trace, family), fit=fit)
     _check_variables(trace, shape)
-    chosen = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape))
+    chosen = model_of(
+        trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board
+    )
     provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
     return _complete(trace, shape, chosen, provenance, rng, new_n_test)
 
@@ -160,7 +161,6 @@ def _complete(
     provenance: Mapping[str, Any],
     rng: np.random.Generator,
     new_n_test: int | None,
-    notes: Iterable[str] = (),
 ) -> xr.DataTree:
     """Groups of the estimands as of the exact route, the others as the model gives them."""
     board, posterior = shape.kernel.board, trace["posterior"].to_dataset()
@@ -176,7 +176,7 @@ def _complete(
     attributes = {
         **provenance,
         **_diagnostics(trace, shape),
-        "notes": "; ".join([*notes_of(shape), *notes]),
+        "notes": "; ".join(notes_of(shape)),
         "skill_family": shape.shape.name,
         "new_n_test": int(new_n_test or 0),
         "rho_learnt": 0,

@@ -33,6 +33,7 @@ from bayes_sota.core.priors import (
     UniformSkill,
     maximum_priors,
 )
+from bayes_sota.core.sample import add_digest
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
@@ -161,6 +162,7 @@ def observe_maximum(
         return pt.stack([marginal.logp(*parameters) for marginal in marginals])
 
     parameters = (location, spread, rho) if luck is None else (location, spread, rho, luck)
+    add_digest(*boards)
     pm.modelcontext(None).add_coord(dim, board_names(boards))
     return pm.CustomDist(
         name,

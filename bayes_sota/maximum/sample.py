@@ -338,7 +338,7 @@ def complete(
     check_trace(trace)
     trace = _without_completion(trace)
     chosen = model_of(
-        trace, model, lambda: build_model(boards, known, reference_skill=reference_skill)
+        trace, model, lambda: build_model(boards, known, reference_skill=reference_skill), *boards
     )
     sizes = trace["posterior"].sizes
     request = Request(

@@ -14,6 +14,7 @@ import pytensor.tensor as pt
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
+from bayes_sota.core.sample import add_digest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.models import pytensor_operations
@@ -89,6 +90,7 @@ def build_model(
         "shape_parameter": list(shape.parameters[2:]),
     }
     with pm.Model(coords=coords) as model:
+        add_digest(boards)
         pm.Data("family", list(FAMILIES).index(family))
         density = _density(grid, shape)
         rho = correlation_variable(priors.correlation)

@@ -497,7 +497,7 @@ def complete(
     current = model if model is not None else pm.Model.get_context(error_if_none=False)
     family = _family(trace, current)
     settings: dict[str, Any] = {"family": family, "top": top, "merge": merge}
-    chosen = model_of(trace, current, lambda: build_model(boards, priors, **settings))
+    chosen = model_of(trace, current, lambda: build_model(boards, priors, **settings), boards)
     likelihood = PairedLikelihood.of_teams(boards, selection.teams, priors)
     posterior = trace["posterior"].to_dataset()
     layout = Layout(boards, selection, posterior.sizes["chain"], posterior.sizes["draw"])

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from calibration.judged_boards import FIELDS, summarize_judgements
 from joblib import Parallel, delayed
 from scipy import special
 
@@ -30,7 +31,6 @@ from bayes_sota.core.skills import expit, logit
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_estimate import FIELDS, summarize_judgements
 from bayes_sota.maximum.posterior import sota_posterior
 
 TASKS = {

@@ -53,7 +53,7 @@ def exact_figures() -> dict[str, float]:
 
 def nuts() -> dict[str, float]:
     """In this process: first call, second call, convergence, memory."""
-    from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
+    from calibration.sampled_boards import sample_board
 
     board, figures = obesity_board(), {}
     settings = {"draws": DRAWS, "tune": TUNE, "chains": CHAINS, "cores": 2, "random_seed": 1}
@@ -63,7 +63,7 @@ def nuts() -> dict[str, float]:
     ):
         for state in ("first", "warm"):
             start, cpu = time.perf_counter(), time.process_time()
-            result = sample_board_nuts(board, priors, **settings)
+            result = sample_board(board, priors, **settings)
             figures[f"nuts_{family}_{state}_seconds"] = time.perf_counter() - start
             figures[f"nuts_{family}_{state}_cpu_seconds"] = time.process_time() - cpu
         theta = result["posterior"]["theta_sota"].values

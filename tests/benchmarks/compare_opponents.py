@@ -85,7 +85,7 @@ def hybrid_winner(scores: np.ndarray, noise: np.ndarray) -> list[float]:
 
 def table(rows: list[dict]) -> None:
     """Coverage, error and interval score per number of classifiers, shape, rho and route."""
-    from bayes_sota.leaderboard.sample_estimate import summarize_judgements, wilson_interval
+    from calibration.judged_boards import summarize_judgements, wilson_interval
 
     judged = []
     for row in rows:

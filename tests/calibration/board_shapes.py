@@ -7,12 +7,12 @@ import argparse
 from collections.abc import Callable
 
 import numpy as np
+from calibration.judged_boards import judge_board, summarize_judgements
 from joblib import Parallel, delayed
 
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.sample_estimate import judge_board, summarize_judgements
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 
 RHOS = (0.0, 0.6, 0.85)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from calibration.judged_boards import draw_real_board, judge_board, summarize_judgements
 from scipy import stats
 from sklearn import discriminant_analysis, ensemble, linear_model, naive_bayes, neighbors, svm, tree
 from sklearn.neural_network import MLPClassifier
@@ -31,11 +32,6 @@ from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.readers.outcomes import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import response_correlation
-from bayes_sota.leaderboard.sample_estimate import (
-    draw_real_board,
-    judge_board,
-    summarize_judgements,
-)
 
 IMAGES, LANGUAGE, TABULAR = DOMAINS = ("image-classifiers", "language-models", "tabular")
 TABLES = (

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from calibration.judged_boards import interval_score
 from scipy.special import expit
 
 import bayes_sota as bs
@@ -23,7 +24,6 @@ from bayes_sota.core.sample import run_nuts
 from bayes_sota.items.models import build_model
 from bayes_sota.items.sample import complete
 from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.sample_estimate import interval_score
 
 SAMPLER = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "target_accept": 0.95}
 ENTRIES, RUNS = 6, 10

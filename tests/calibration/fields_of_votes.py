@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from calibration.judged_boards import FIELDS, judge_board, summarize_judgements
 from correlation_by_domain import (
     TABLES,
     beta_of,
@@ -35,7 +36,6 @@ from bayes_sota.core.skills import logit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import response_correlation
-from bayes_sota.leaderboard.sample_estimate import FIELDS, judge_board, summarize_judgements
 
 JUDGED = {"cifar10": "chembench", "chembench": "cifar10"}  # and where the shift comes from
 SEED = 20261125

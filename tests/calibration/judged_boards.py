@@ -4,6 +4,8 @@ Boards are drawn from the answers of real classifiers, classifiers as well as it
 of the classifiers (from all, from the stronger half, or without the strongest third), and items
 with replacement as the leaderboard. The truth is the accuracy over all items. Intervals and means
 are judged against the raw maximum with Wilson's interval on the same boards.
+
+Studies that import this run with ``tests`` on the path: ``PYTHONPATH=tests python ...``.
 """
 
 from collections.abc import Sequence

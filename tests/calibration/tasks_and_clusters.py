@@ -19,13 +19,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from calibration.judged_boards import interval_score
 
 import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
 from bayes_sota.items.comparison import compare_methods
 from bayes_sota.items.score import skills_alone
 from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.sample_estimate import interval_score
 
 SMALLEST = 8
 RUNS = 10

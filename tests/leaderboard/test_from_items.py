@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from calibration.judged_boards import draw_real_board
 from calibration.tasks_and_clusters import judged
 from scipy import special, stats
 
@@ -22,7 +23,7 @@ from bayes_sota.items.correlation import influence_correlation, response_correla
 from bayes_sota.leaderboard import from_items
 from bayes_sota.leaderboard.from_items import JointKernel, JointSampler, items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_estimate import draw_real_board, estimate_sota
+from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.leaderboard.summary_entries import board_table
 
 WIDE = BoardPriors(typical=(0.001, 0.999), spread=(0.9, 4.0))

@@ -5,6 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from calibration.judged_boards import (
+    FIELDS,
+    draw_real_board,
+    interval_score,
+    summarize_judgements,
+    wilson_interval,
+)
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
@@ -16,13 +23,6 @@ from bayes_sota.core.text import steady_decimals
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.posterior import draw_with_parameters
-from bayes_sota.leaderboard.sample_estimate import (
-    FIELDS,
-    draw_real_board,
-    interval_score,
-    summarize_judgements,
-    wilson_interval,
-)
 from bayes_sota.leaderboard.submissions import kernel_of
 
 MAXIMUM = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50, rounding="exact")

@@ -5,12 +5,13 @@ import pymc as pm
 import pytest
 import xarray as xr
 from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
+from calibration.sampled_boards import sample_board
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard import sample_nuts
+from bayes_sota.leaderboard import sample_trace
 from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
 from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
@@ -20,7 +21,6 @@ from bayes_sota.leaderboard.summary_newcomers import probability_truly_better
 from bayes_sota.leaderboard.summary_sota import describe_sota
 
 ONE = BoardPriors(families=("normal",))
-TWO = BoardPriors(families=("normal", "plateau"))
 ESTIMANDS = ("theta_sota", "winner_skill", "expected_sota", "winner_new_score", "best_new_score")
 
 
@@ -62,7 +62,7 @@ def drawn(shape, rng, *, chains, draws, **_):
         "posterior": xr.Dataset({k: (dims, v) for k, v in values.items()}, coords),
         "sample_stats": xr.Dataset(stats, coords),
         "observed_data": xr.Dataset({"score": ("classifier", observed(model))}),
-        "constant_data": xr.Dataset({"family": int(model["family"].get_value())}),
+        "constant_data": xr.Dataset({v.name: int(v.get_value()) for v in model.data_vars}),
     }
     return xr.DataTree.from_dict(groups), model
 
@@ -73,9 +73,10 @@ def observed(model):
 
 @pytest.fixture(scope="module")
 def tree():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sample_nuts, "_sample_shape", drawn)
-        return sample_board_nuts(small_board(), TWO, draws=300, chains=2, random_seed=1)
+    fit = fit_field(ScoreKernel.of(small_board()), ONE, np.random.default_rng(1))
+    shape = fit_shape(small_board(), family="normal", fit=fit)
+    found, model = drawn(shape, np.random.default_rng(1), chains=2, draws=300)
+    return complete(found, small_board(), model, fit=shape, random_seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +95,6 @@ def test_what_is_drawn_beside_the_parameters_agrees_with_the_exact_route(tree):
     assert_same_posterior(tree, exact)
     posterior = tree["posterior"]
     assert np.all(posterior["winner_skill"] <= posterior["theta_sota"])
-    assert f"NUTS samples the shape {family}, the most probable of 2" in tree.attrs["notes"]
-    both = leaderboard_posterior(small_board(), TWO, draws=1, random_seed=1).fit
-    assert family == both.families[int(both.family_weights.mean(axis=1).argmax())]
     told = describe_sota(tree, (small_board(),))
     assert list(told.content["families"]) == [family]
 
@@ -109,7 +107,7 @@ def test_log_likelihood_of_a_run_is_that_of_the_exact_fit(tree):
     alone = BoardPriors(families=(family,))
     fit = fit_field(ScoreKernel.of(small_board()), alone, np.random.default_rng(0))
     shape = fit_shape(small_board(), family=family, fit=fit)
-    parameters, _ = sample_nuts._parameters(shape, tree["posterior"].to_dataset())
+    parameters, _ = sample_trace._parameters(shape, tree["posterior"].to_dataset())
     exact = shape.log_likelihood_of_entries(parameters).sum(axis=1)
     assert np.corrcoef(ours, exact)[0, 1] > 0.9
     assert ours.mean() == pytest.approx(exact.mean(), abs=0.5)
@@ -256,7 +254,7 @@ def test_nuts_agrees_with_the_exact_route(m, n_test):
     """
     rng = np.random.default_rng(7)
     board = board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, m))), n_test)
-    found = sample_board_nuts(board, ONE, cores=2, random_seed=1)
+    found = sample_board(board, ONE, cores=2, random_seed=1)
     fit = fit_field(ScoreKernel.of(board), ONE, np.random.default_rng(2), points=5_000)
     exact = draw_with_parameters(fit, 40_000, np.random.default_rng(3))[0]
     for name in (
@@ -276,15 +274,9 @@ def test_nuts_agrees_with_the_exact_route(m, n_test):
     assert found.attrs["ess_bulk"] > 400
 
 
-@pytest.mark.parametrize("name", ["draws", "tune", "chains"])
-def test_what_cannot_be_sampled_is_refused(name):
-    with pytest.raises(InputError, match=f"{name} must be a whole number from 1"):
-        sample_board_nuts(small_board(), ONE, **{name: 0})
-
-
 def test_a_single_draw_has_no_diagnostics_of_convergence() -> None:
     fit = fit_field(ScoreKernel.of(small_board()), ONE, np.random.default_rng(0), points=60)
     posterior = xr.Dataset({"location": (("chain", "draw"), [[2.0]])})
-    found = sample_nuts._diagnostics(xr.DataTree.from_dict({"posterior": posterior}), fit)
+    found = sample_trace._diagnostics(xr.DataTree.from_dict({"posterior": posterior}), fit)
     assert "r_hat" not in found
     assert found["divergences"] == 0

@@ -1,0 +1,40 @@
+"""NUTS of the model of a whole board, started at the exact fit, and its completed result."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.sample import run_nuts
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.fit import fit_field
+from bayes_sota.leaderboard.fit_shape import fit_shape
+from bayes_sota.leaderboard.models import build_model, start_values
+from bayes_sota.leaderboard.sample_trace import complete
+from bayes_sota.leaderboard.submissions import kernel_of
+
+NUTS = {"draws": 2000, "tune": 1500, "chains": 4, "target_accept": 0.99, "adaptation": "low_rank"}
+OF_STEPS = ("target_accept", "adaptation")
+
+
+def sample_board(
+    board: Leaderboard, priors: BoardPriors, random_seed: int, **settings: Any
+) -> xr.DataTree:
+    """Posterior by the most probable shape; ``settings`` in place of those of ``NUTS``."""
+    rng = np.random.default_rng(random_seed)
+    fit = fit_field(kernel_of(board), priors, rng)
+    family = fit.families[int(fit.family_weights.mean(axis=1).argmax())]
+    shape = fit_shape(board, family=family, fit=fit)
+    model = build_model(board, family=family, fit=shape)
+    chosen = NUTS | settings
+    steps = {name: chosen.pop(name) for name in OF_STEPS}
+    trace = run_nuts(
+        model,
+        rng,
+        initvals=start_values(shape),
+        compile_kwargs={"jitter_rvs": set()},
+        nuts=steps,
+        **chosen,
+    )
+    return complete(trace, board, model, fit=shape, random_seed=rng)
