@@ -220,7 +220,6 @@ def estimate_sota(
     learn_rho: bool = False,
     groups: Groups = "all",
     epsilon: float | None = None,
-    rejection: bool = False,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree: ...
