@@ -19,14 +19,12 @@ _ENDINGS = {
     "figure": (".png", ".svg", ".pdf"),
     "result": (".nc",),
     "report": (".html",),
-    "badge": (".svg", ".json"),
 }
 _FLAGS = {
     "table": "--table",
     "figure": "--figure",
     "result": "--output",
     "report": "--report, in Python bs.save_report",
-    "badge": "--badge",
 }
 _drafts: set[Path] = set()
 _DRAFT = ".bayes-sota-"  # hidden; random digits and the ending follow

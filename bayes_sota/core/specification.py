@@ -122,9 +122,9 @@ class ModelSpecification:
         """Name and hash, as results state them."""
         return {"model_name": self.name, "model_hash": self.specification_hash}
 
-    def sizes(self, draws: int | None, chains: int | None, least: int = 1) -> dict[str, int]:
-        """Draws per chain and chains: as given, else those of the model, ``least`` or more."""
-        draws = DRAWS.check(max(least, self.sampler.draws) if draws is None else draws, "draws")
+    def sizes(self, draws: int | None, chains: int | None) -> dict[str, int]:
+        """Draws per chain and chains: as given, else those of the model."""
+        draws = DRAWS.check(self.sampler.draws if draws is None else draws, "draws")
         chains = DRAWS.check(self.sampler.chains if chains is None else chains, "chains")
         if draws * chains > DRAWS.high:
             raise InputError(

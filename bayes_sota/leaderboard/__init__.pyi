@@ -1,4 +1,3 @@
-from .badge import save_badge as save_badge
 from .fit_shape import fit_shape as fit_shape
 from .models import build_model as build_model
 from .models import field_log_density as field_log_density
@@ -7,11 +6,9 @@ from .models import score_log_probability as score_log_probability
 from .models import start_values as start_values
 from .plots import plot_entries as plot_entries
 from .plots import plot_sensitivity as plot_sensitivity
-from .sample_estimate import coverage as coverage
 from .sample_estimate import estimate_sota as estimate_sota
 from .sample_estimate import sota_sensitivity as sota_sensitivity
-from .sample_nuts import complete as complete
-from .sample_nuts import sample_evaluations as sample_evaluations
+from .sample_trace import complete as complete
 from .specification import ModelSpecification as ModelSpecification
 from .specification import SamplerSettings as SamplerSettings
 from .specification import load_model as load_model

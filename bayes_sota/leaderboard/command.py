@@ -14,8 +14,6 @@ from bayes_sota.core.arguments import (
     COUNT,
     DRAWS,
     NUMBER,
-    OPEN_SHARE,
-    POSITIVE,
     PROCESSES,
     SHARE,
     SKILL,
@@ -78,32 +76,19 @@ _COLUMNS = (
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", "spread_ratio")
 _RHO = ("correlation", "pairwise_correlation")
 _OF_MAXIMA = ("maximum", "reference_skill")
-_QUESTIONS = ("above", "new_score", "gap")
-_OF_ABC = ("epsilon",)
-_OF_DRAWS = (
-    "classifiers",
-    "submissions",
-    "model",
-    "domain",
-    "field",
-    "new_n_test",
-    "learn_rho",
-    "draws",
-    "chains",
-    "cores",
-    "seed",
-    "no_sensitivity",
-    *_OF_ABC,
-    *_QUESTIONS,
-)
+_QUESTIONS = ("above", "new_score")
 
+
+above_option = number_option(
+    NUMBER, "--above", help="Probability that the best skill exceeds this."
+)
+"""What is asked of the best skill."""
 
 question_options = together(
     number_option(
-        POSITIVE,
-        "--gap",
-        help="Probability that a classifier that is truly better than the best by this much "
-        "reaches the best score.",
+        COUNT,
+        "--new-n-test",
+        help="Other items that the new classifier was scored on; default the same as all others.",
     ),
     number_option(
         NUMBER,
@@ -111,7 +96,7 @@ question_options = together(
         help="Probability that a new classifier of this field with this score is truly better "
         "than the best.",
     ),
-    number_option(NUMBER, "--above", help="Probability that the best skill exceeds this."),
+    above_option,
 )
 """What is asked of the best skill and of a newcomer."""
 
@@ -143,26 +128,11 @@ question_options = together(
     "it and the best score.",
 )
 @number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
-@number_option(
-    COUNT,
-    "--new-n-test",
-    help="Items of the fresh test set; a new classifier is scored on these, or else on the same "
-    "items as all others.",
-)
 @question_options
 @reading_options
-@click.option("--learn-rho", is_flag=True, help="Let the scores of FILE weigh the values of rho.")
-@number_option(NUMBER, "--drop-above", help="Leave out entries above this score.")
 @number_option(DRAWS, "--draws", help="Posterior draws per chain.")
-@number_option(DRAWS, "--chains", help="Chains.")
 @number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
-@number_option(
-    OPEN_SHARE,
-    "--epsilon",
-    help="How far a simulated best score may lie from the observed one (abc); default a sixth of "
-    "the posterior's standard deviation.",
-)
 @click.option(
     "--compare",
     is_flag=True,
@@ -225,7 +195,7 @@ def estimate_as_typed(
     rho = chosen_correlation(*(options[name] for name in _RHO))
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
-    names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_OF_ABC, *_QUESTIONS)
+    names = ("method", "draws", "cores", "new_n_test", "ci_prob", *_QUESTIONS)
     settings = {name: options[name] for name in names} | {
         "random_seed": chosen_seed(options["seed"]),
         "progressbar": progressbar,
@@ -234,7 +204,6 @@ def estimate_as_typed(
     }
     of_rho = {name: options[name] for name in OF_RHO}
     if file is None:
-        refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(
             builder="observed_maximum",
             correlation=rho,
@@ -249,9 +218,7 @@ def estimate_as_typed(
         if options["method"] == "abc":
             raise InputError(_maximum_of(data))
         best = data.maximum if isinstance(data, Leaderboard) else None
-        if best is None:
-            refuse("answers and item scores, which have none", options, ("no_sensitivity",))
-        settings |= of_rho | {"learn_rho": options["learn_rho"]}
+        settings |= of_rho
     if options["compare"]:
         _check_comparable(file, data, options["n_classes"])
     correlation = _correlation_of(options, rho, best)
@@ -303,21 +270,11 @@ def _reading(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Outcomes":
-    sizes, tries, drop_above = options["n_test"], options["classifiers"], options["drop_above"]
+    sizes, tries = options["n_test"], options["classifiers"]
     if len(sizes) > 1 or len(tries) > 1:
         raise InputError("one FILE takes one --n-test and one --classifiers")
     known = {"n_test": next(iter(sizes), None), "classifiers": next(iter(tries), None)}
-    data = read_file(file, **_reading(options) | known)
-    if drop_above is None:
-        return data
-    if not isinstance(data, Leaderboard) or data.lower_is_better:
-        raise InputError("--drop-above is for leaderboards with scores, higher is better")
-    above = [i for i, score in enumerate(data.scores) if score > drop_above]
-    if not above:
-        raise InputError(
-            f"--drop-above {drop_above:g} leaves out nothing: the best score is {data.maximum:g}"
-        )
-    return data.without(above)
+    return read_file(file, **_reading(options) | known)
 
 
 def _maximum_of(data: "Leaderboard | Outcomes") -> str:
@@ -367,11 +324,6 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
 @click.argument("file", type=InputFile(folders=True))
 @field_options
-@number_option(
-    COUNT,
-    "--new-n-test",
-    help="Other items that a new classifier is scored on; default the same as all others.",
-)
 @question_options
 @click.option(
     "--ranks",
@@ -380,13 +332,6 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[BestSc
     "also where entries are equal (stepwise); or intervals of each by itself. Default joint, above "
     "100 entries stepwise.",
 )
-@click.option(
-    "--badge",
-    type=OutputFile("badge"),
-    help="Which of the first ranks cannot be told apart, for the board's page: .svg, or .json for "
-    "shields.io.",
-)
-@click.option("--p-rank", is_flag=True, help="Probability of every rank of each entry, in --json.")
 @click.option(
     "--by",
     type=click.Choice(["task"]),
@@ -413,14 +358,12 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
         return _board_by_task(file, shown, top, options, settings | {"draws": draws or 10_000})
     rho = chosen_correlation(*(options.pop(name) for name in _RHO))
     of_rho = {name: options.pop(name) for name in OF_RHO}
-    settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test", "p_rank")}
-    settings["ranks"], badge = options.pop("ranks") or "auto", options.pop("badge")
+    settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
+    settings["ranks"] = options.pop("ranks") or "auto"
     data = read_file(file, **options)
     if rho is not None:
         of_rho = {"model": chosen_model(builder="leaderboard", correlation=rho, **of_rho)}
     table = leaderboard.board_table(data, draws=draws or 1000, **of_rho, **settings)
-    if badge is not None:
-        leaderboard.save_badge(table, badge)
     return shown.deliver(table, top, lambda: leaderboard.plot_entries(table))
 
 
@@ -429,8 +372,6 @@ _OF_FIELDS = (
     *_RHO,
     "new_n_test",
     "ranks",
-    "p_rank",
-    "badge",
     *_QUESTIONS,
 )
 

@@ -100,15 +100,6 @@ class EntryDraws:
 
         return self._pooled(self.rank, quantiles).T.astype(np.int64)
 
-    def rank_probabilities(self) -> FloatArray:
-        """Probability of each rank, 1 to m, of each entry, shape (m, m)."""
-        m = self.rank.shape[1]
-
-        def shares(pooled: NDArray[Any]) -> Any:
-            return np.stack([np.mean(pooled == rank, axis=0) for rank in range(1, m + 1)], axis=1)
-
-        return self._pooled(self.rank, shares).T
-
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
         """Summary of the draws of all entries that are alike, shape (numbers, m)."""
         columns = []

@@ -52,8 +52,6 @@ _MOST_NODES = 2000
 def board_posterior(
     data: Leaderboard | Outcomes,
     priors: Priors | BoardPriors | None = None,
-    *,
-    learn_rho: bool = False,
     **settings: Any,
 ) -> LeaderboardPosterior:
     """Posterior of all entries by what is known of them: scores, own errors too, or answers.
@@ -62,8 +60,6 @@ def board_posterior(
     ----------
     data : Leaderboard, Responses or ItemScores
     priors : Priors, optional
-    learn_rho : bool
-        Of scores: as in ``leaderboard_posterior``. Answers always tell rho.
     **settings
         ``draws``, ``random_seed`` and ``new_n_test``.
 
@@ -77,8 +73,8 @@ def board_posterior(
     if not isinstance(data, Leaderboard):
         return items_posterior(data, priors, **settings)
     if not data.has_own_errors:
-        return leaderboard_posterior(data, priors, learn_rho=learn_rho, **settings)
-    return own_errors_posterior(data, priors, learn_rho=learn_rho, **settings)
+        return leaderboard_posterior(data, priors, **settings)
+    return own_errors_posterior(data, priors, **settings)
 
 
 def own_errors_posterior(
@@ -88,7 +84,6 @@ def own_errors_posterior(
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     new_n_test: int | None = None,
-    learn_rho: bool = False,
 ) -> JointPosterior:
     """Posterior of a board whose entries have errors of their own.
 
@@ -102,8 +97,6 @@ def own_errors_posterior(
         priors = learnt_from(loadings, priors, "tasks")
     kernel = kernel_of_own_errors(board, loadings)
     fit = fit_field(kernel, priors, rng, merge_spikes=False)
-    if learn_rho:
-        fit = fit.learning("rho")
     notes = (*board.notes, *_of_tasks(board), *_notes(kernel))
     sampler, reasons = JointSampler(fit, loadings), tuple(few_points(fit))
     return sampler.posterior(draws, new_n_test or board.n_test, rng, reasons, notes)

@@ -79,7 +79,6 @@ def leaderboard_posterior(
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     new_n_test: int | None = None,
-    learn_rho: bool = False,
 ) -> LeaderboardPosterior:
     """Posterior of theta_sota from all scores of a board, in well under a second.
 
@@ -94,9 +93,6 @@ def leaderboard_posterior(
     random_seed : int, Generator or None
     new_n_test : int, optional
         Size of the fresh test set; default the board's own.
-    learn_rho : bool
-        Weight the values of rho by their evidence: the jointly learnt answer, to be shown beside
-        the default, not instead of it.
 
     Returns
     -------
@@ -119,8 +115,6 @@ def leaderboard_posterior(
     priors = board_priors(priors)
     kernel = kernel_of(board)
     fit = fit_field(kernel, priors, rng)
-    if learn_rho:
-        fit = fit.learning("rho")
     values, parameters = draw_with_parameters(fit, draws, rng, new_n_test)
     if kernel.has_luck:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)

@@ -143,7 +143,6 @@ def sample_with_fit(
     chains: int = 4,
     random_seed: Seed = DEFAULT_SEED,
     new_n_test: int | None = None,
-    learn_rho: bool = False,
     groups: Groups = "all",
     model_name: str | None = None,
     model_hash: str | None = None,
@@ -159,8 +158,6 @@ def sample_with_fit(
     random_seed : int, SeedSequence, Generator or None
     new_n_test : int, optional
         Size of the fresh test set; default the board's own.
-    learn_rho : bool
-        As in ``leaderboard_posterior``; items always tell rho.
     groups : {"all", "estimands"}
         "estimands" leaves out what only checks of the model need: replicated scores, prior,
         log likelihood and log prior. All other draws are the same.
@@ -177,12 +174,12 @@ def sample_with_fit(
     rng, seed = resolve_seed(random_seed)
     drawn: Any = {"draws": draws * chains, "random_seed": rng, "new_n_test": new_n_test}
     shape, skill = (chains, draws), dict[str, FloatArray]()
-    joint, psi, learns = None, None, learn_rho
-    result = board_posterior(data, priors, learn_rho=learn_rho, **drawn)
+    joint, psi, learns = None, None, False
+    result = board_posterior(data, priors, **drawn)
     if isinstance(result, JointPosterior):
         skill["skill"] = result.skill.reshape(*shape, -1)
         joint, psi = JointSampler(result.fit, result.correlation), result.psi
-        learns = learn_rho or result.learns_rho
+        learns = result.learns_rho
     shaped = skill | {name: values.reshape(shape) for name, values in result.draws.items()}
     provenance = describe_provenance(
         (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash

@@ -1,15 +1,12 @@
-r"""Estimates of theta_sota by every route, how they move with what is assumed, and how they fare.
+r"""Estimates of theta_sota by every route, and how they move with what is assumed.
 
-``coverage`` judges them on boards that are drawn from the answers of real classifiers, classifiers
-as well as items: a random subset of the classifiers (from all, from the stronger half, or without
-the strongest third), and items with replacement as the leaderboard. The truth is the accuracy over
-all items. Intervals and means are judged against the raw maximum with Wilson's interval on the same
-boards. ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model is found,
+``tests/calibration/judged_boards.py`` judges them on boards that are drawn from the answers of real
+classifiers, ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model is found,
 ``tests/calibration/board_shapes.py`` judges simulated boards.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeGuard
 
@@ -26,7 +23,7 @@ from bayes_sota.core.arguments import (
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.parallel import run_each, shown_progress
+from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.priors import (
     BoardPriors,
     CorrelationPrior,
@@ -42,22 +39,17 @@ from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, refit
-from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.from_own_errors import (
     Row,
     assumption_rows,
     board_posterior,
     rows_of_fit,
 )
-from bayes_sota.leaderboard.posterior import BestSkill, leaderboard_posterior
+from bayes_sota.leaderboard.posterior import BestSkill
 from bayes_sota.leaderboard.sample import sample_with_fit
-from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
 from bayes_sota.leaderboard.specification import (
-    NUTS_DRAWS,
     Model,
-    ModelSpecification,
     chosen_model,
     of_other_field,
 )
@@ -65,20 +57,15 @@ from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 from bayes_sota.maximum.likelihood import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
-from bayes_sota.maximum.score_laws import wilson
 
 type Whole = Leaderboard | Outcomes
 type Data = Whole | BestScore
-
-Route = Literal["scores", "responses"]
-FIELDS = ("all", "strong", "weak")
-_SMALLEST = 8
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
 # sets of parameters at each value of rho: of its own row, of one family, of other assumptions
 _OF_RHO, _OF_FAMILY, _OF_OTHERS = 160, 40, 60
-METHODS = ("auto", "exact", "abc", "nuts")
+Method = Literal["auto", "exact", "abc", "nuts"]
 
 
 def estimate_sota(
@@ -94,7 +81,6 @@ def estimate_sota(
     random_seed: Seed = DEFAULT_SEED,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
-    learn_rho: bool = False,
     groups: Groups = "all",
     epsilon: float | None = None,
     cores: int | None = None,
@@ -106,8 +92,6 @@ def estimate_sota(
     where only the best score is known (``BestScore``, ``board.maximum_only()``)
     that is used.
 
-    An argument that has no effect on what was given is refused.
-
     Parameters
     ----------
     board : Leaderboard, BestScore, Responses, ItemScores or sequence of BestScore
@@ -117,7 +101,8 @@ def estimate_sota(
         ``groups``.
     method : {"auto", "exact", "abc", "nuts"}, optional
         ``auto`` is exact: weighted points and direct draws. ``abc`` simulates (ABC by sequential
-        Monte Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC.
+        Monte Carlo), ``nuts`` samples the exact marginal likelihood with PyMC; both read the
+        maximum only.
     priors : Priors, optional
         Not together with ``model``.
     model : ModelSpecification, name or path, optional
@@ -130,17 +115,13 @@ def estimate_sota(
         parents and so more luck, which raises the prior of rho. Default: ensembles for a download
         of a competition, else single. Not together with ``priors`` or ``model``.
     draws, chains : int, optional
-        Draws per chain and chains; default those of the model, 1000 and 4, but 2,000 draws or
-        more where NUTS samples a whole board.
+        Draws per chain and chains; default those of the model, 1000 and 4.
     random_seed : int, SeedSequence or Generator, optional
         The same seed gives the same draws whatever ``cores``.
     reference_skill : float, optional
         theta0, of boards whose maximum alone is known; default each board's observed maximum.
     new_n_test : int, optional
         Size of the fresh test set for the predictive scores; default the board's own.
-    learn_rho : bool
-        Let the scores of one board weigh the values of rho, beside the default, which does not
-        (``bayes_sota.leaderboard.posterior``).
     groups : {"all", "estimands"}
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
         prior, log likelihood, log prior), which takes a second less on a large board. All else
@@ -185,17 +166,29 @@ def estimate_with_fit(
 ) -> tuple[xr.DataTree, FieldFit | None]:
     """Result of ``estimate_sota`` with the fit of all scores of a board, where one was made."""
     asked = (estimate_sota.__kwdefaults__ or {}) | options
-    boards = _boards(board)
+    boards: Any = _boards(board)
     _check(boards, asked)
     whole = is_whole(boards[0])
     builder = "leaderboard" if whole else "observed_maximum"
     of_rho = {name: asked[name] for name in ("model", "priors", "domain", "field")}
     spec = chosen_model(builder=builder, data=boards[0], **of_rho)
-    kind = "maxima" if not whole else "scores" if isinstance(boards[0], Leaderboard) else "items"
-    route = _route_of(kind, asked["method"] or spec.sampler.method)
-    settings = route.settings(spec, asked)
-    sampled = route.sample(boards[0] if whole else boards, spec.priors, **settings)
-    return sampled if isinstance(sampled, tuple) else (sampled, None)
+    method = asked["method"] or spec.sampler.method
+    check_choice("method", method, Method)
+    settings: dict[str, Any] = spec.sizes(asked["draws"], asked["chains"]) | spec.provenance
+    settings |= {name: asked[name] for name in ("random_seed", "new_n_test", "groups")}
+    if whole:
+        if method in ("abc", "nuts"):
+            raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')
+        return sample_with_fit(boards[0], spec.priors, **settings)
+    theta0 = asked["reference_skill"]
+    settings["reference_skill"] = spec.reference_skill if theta0 is None else theta0
+    if method in ("auto", "exact"):
+        return sample_exact(boards, spec.priors, **settings), None
+    settings |= {name: asked[name] for name in ("cores", "progressbar")}
+    if method == "abc":
+        return sample_abc(boards, spec.priors, epsilon=asked["epsilon"], **settings), None
+    settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
+    return sample_nuts(boards, spec.priors, **settings), None
 
 
 def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
@@ -207,75 +200,6 @@ def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
     others = any(type(board) is BestScore and board.metric != "accuracy" for board in boards)
     if others and asked["reference_skill"] is not None:
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
-
-
-@dataclass(frozen=True)
-class _Route:
-    """One way from data of a kind to a tree.
-
-    Attributes
-    ----------
-    sample : callable
-        Of the data, their priors and settings: a tree, or one with the fit of all scores.
-    takes : tuple of str
-        Options that not every route has.
-    refused : dict of str to str
-        Options without effect, and on what.
-    """
-
-    sample: Callable[..., Any]
-    takes: tuple[str, ...]
-    refused: dict[str, str]
-
-    def settings(self, spec: ModelSpecification, asked: dict[str, Any]) -> dict[str, Any]:
-        """What the route is called with."""
-        for option, what in self.refused.items():
-            refuse_unused(what, {option: asked[option]})
-        if self.sample is not sample_abc:
-            refuse_unused("any method but abc", {name: asked[name] for name in _OF_ABC})
-        least = NUTS_DRAWS if self.sample is sample_board_nuts else 1
-        settings: dict[str, Any] = spec.sizes(asked["draws"], asked["chains"], least)
-        settings |= spec.provenance | {name: asked[name] for name in (*_OF_ALL, *self.takes)}
-        if "reference_skill" in self.takes and asked["reference_skill"] is None:
-            settings["reference_skill"] = spec.reference_skill
-        if self.sample in (sample_nuts, sample_board_nuts):
-            settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-        return settings
-
-
-_OF_ALL = ("random_seed", "new_n_test", "groups")
-_OF_PROCESSES = ("cores", "progressbar")
-_OF_ABC = ("epsilon",)
-_ONE_PROCESS = {"cores": "the exact route, which needs one process"}
-_MAXIMA = {"learn_rho": "observed maxima"}
-_WHOLE = {"reference_skill": "more than the maximum of one board"}
-_TOLD = {"learn_rho": "answers and item scores, which always tell rho"}
-_ROUTES = {
-    "maxima": {
-        "exact": _Route(sample_exact, ("reference_skill",), _MAXIMA | _ONE_PROCESS),
-        "nuts": _Route(sample_nuts, ("reference_skill", *_OF_PROCESSES), _MAXIMA),
-        "abc": _Route(sample_abc, ("reference_skill", *_OF_PROCESSES, *_OF_ABC), _MAXIMA),
-    },
-    "scores": {
-        "exact": _Route(sample_with_fit, ("learn_rho",), _WHOLE | _ONE_PROCESS),
-        "nuts": _Route(sample_board_nuts, _OF_PROCESSES, _WHOLE | {"learn_rho": 'method "nuts"'}),
-    },
-    "items": {"exact": _Route(sample_with_fit, (), _WHOLE | _TOLD | _ONE_PROCESS)},
-}
-_ABSENT = {
-    "abc": 'method "abc" reads the maximum only: give board.maximum_only()',
-    "nuts": 'method "nuts" takes scores; bs.leaderboard.sample_evaluations takes answers',
-}
-
-
-def _route_of(kind: str, method: str) -> _Route:
-    """Row of the table; ``auto`` is exact."""
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    route = _ROUTES[kind].get("exact" if method == "auto" else method)
-    if route is None:
-        raise InputError(_ABSENT[method])
-    return route
 
 
 def _boards(
@@ -472,144 +396,3 @@ def _correlations(prior: CorrelationPrior) -> tuple[float, ...]:
     if prior.is_fixed:
         return (0.0, 0.6, 0.9)
     return tuple(float(q) for q in prior.quantile([0.025, 0.5, 0.975]))
-
-
-def coverage(
-    responses: Responses,
-    *,
-    n_test: int | Sequence[int] = (200, 500, 1000, 2000, 5000),
-    boards: int = 60,
-    route: Route = "scores",
-    priors: Priors | BoardPriors | None = None,
-    draws: int = 2000,
-    random_seed: int = 0,
-    n_jobs: int = 1,
-) -> pd.DataFrame:
-    """Coverage of 95 % intervals and error of means, on boards drawn from a response matrix.
-
-    Parameters
-    ----------
-    responses : Responses
-        Answers to many items: the accuracy over all of them is taken for the skill.
-    n_test : int or sequence of int
-        Items of the boards.
-    boards : int
-        Boards for each number of items.
-    route : {"scores", "responses"}
-        Whether the posterior sees the scores of a board or all answers.
-    priors : Priors, optional
-    draws : int
-        Posterior draws per board.
-    random_seed : int
-        Every board has its own generator, whatever ``n_jobs``.
-    n_jobs : int
-        Processes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each number of items and estimand (theta_sota, winner_skill): ``boards``,
-        ``coverage``, ``bias``, ``rmse_ratio``, ``score_ratio`` (interval score, Gneiting & Raftery
-        2007, doi 10.1198/016214506000001437, Eq. 43), ``score_difference`` and its standard error,
-        ``width_ratio``. Ratios and differences are to the raw maximum, which has ``raw_coverage``
-        and ``raw_bias``.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> answers = Responses(rng.random((2000, 12)) < np.linspace(0.7, 0.8, 12))
-    >>> frame = coverage(answers, n_test=100, boards=3, draws=100)
-    >>> frame["boards"].tolist(), list(frame.index.names)
-    ([3, 3], ['n_test', 'estimand'])
-    """
-    if route not in ("scores", "responses"):
-        raise InputError(f"unknown route {route!r}; allowed: scores, responses")
-    COUNT.check(boards, "boards")
-    sizes = (n_test,) if isinstance(n_test, int) else tuple(n_test)
-    priors = board_priors(priors)
-
-    def judged(place: tuple[int, int]) -> list[dict[str, Any]]:
-        size, index = place
-        rng = np.random.default_rng([random_seed, size, index])
-        drawn, skills, field = draw_real_board(responses, size, index, rng)
-        facts = {"n_test": size, "field": field}
-        data = drawn if route == "responses" else drawn.leaderboard()
-        return [row | facts for row in judge_board(data, skills, priors, draws, rng)]
-
-    places = [(size, index) for size in sizes for index in range(boards)]
-    of_places = dict(run_each(judged, places, cores=n_jobs))
-    rows = [row for place in range(len(places)) for row in of_places[place]]
-    return summarize_judgements(rows, ("n_test",))
-
-
-def draw_real_board(
-    responses: Responses, n_test: int, index: int, rng: np.random.Generator
-) -> tuple[Responses, FloatArray, str]:
-    """Random classifiers and items of a matrix: answers, skills, and which classifiers."""
-    order = np.argsort(-responses.scores)
-    field, total = FIELDS[index % len(FIELDS)], order.size
-    strong, weak = order[: max(_SMALLEST, total // 2)], order[total // 3 :]
-    pool = {"all": order, "strong": strong, "weak": weak}[field]
-    m = int(rng.integers(min(_SMALLEST, pool.size), pool.size + 1))
-    chosen = rng.choice(pool, m, replace=False)
-    items = rng.integers(0, responses.n_items, n_test)
-    drawn = Responses(responses.correct[np.ix_(items, chosen)], name=responses.name)
-    return drawn, responses.scores[chosen], field
-
-
-def judge_board(
-    data: Leaderboard | Responses,
-    skills: FloatArray,
-    priors: BoardPriors,
-    draws: int,
-    rng: np.random.Generator,
-) -> list[dict[str, Any]]:
-    """The truth, and what the posterior and the raw maximum say, one row per estimand."""
-    board = data if isinstance(data, Leaderboard) else data.leaderboard()
-    posterior: Any = leaderboard_posterior if isinstance(data, Leaderboard) else items_posterior
-    drawn = posterior(data, priors, draws=draws, random_seed=rng).draws
-    winner = float(skills[board.scores == board.maximum].mean())
-    low, high = wilson_interval(board.maximum, board.n_test)
-    raw = {"raw": board.maximum, "raw_lower": low, "raw_upper": high}
-    rows = []
-    for name, truth in (("theta_sota", float(skills.max())), ("winner_skill", winner)):
-        lower, upper = np.quantile(drawn[name], [0.025, 0.975])
-        ours = {"mean": drawn[name].mean(), "lower": lower, "upper": upper}
-        rows.append({"estimand": name, "truth": truth, **ours, **raw})
-    return rows
-
-
-def wilson_interval(score: float, n_test: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Wilson's interval of a single accuracy."""
-    low, high = wilson(np.array(score), np.array([z, -z]), n_test)
-    return float(low), float(high)
-
-
-def interval_score(lower: Any, upper: Any, truth: Any, alpha: float = 0.05) -> Any:
-    """Width plus ``2 / alpha`` times the distance by which the interval misses."""
-    miss = np.maximum(lower - truth, 0.0) + np.maximum(truth - upper, 0.0)
-    return upper - lower + 2 / alpha * miss
-
-
-def summarize_judgements(judged: Sequence[dict[str, Any]], by: Sequence[str]) -> pd.DataFrame:
-    """Coverage, error and interval score of each cell, as of ``coverage``."""
-    rows = pd.DataFrame(list(judged))
-    cells = rows[[*by, "estimand"]].copy()
-    for prefix, mean in (("", "mean"), ("raw_", "raw")):
-        lower, upper = rows[f"{prefix}lower"], rows[f"{prefix}upper"]
-        cells[f"{prefix}coverage"] = rows["truth"].between(lower, upper).astype(float)
-        cells[f"{prefix}bias"] = rows[mean] - rows["truth"]
-        cells[f"{prefix}square"] = cells[f"{prefix}bias"] ** 2
-        cells[f"{prefix}score"] = interval_score(lower, upper, rows["truth"])
-        cells[f"{prefix}width"] = upper - lower
-    cells["score_difference"] = cells["score"] - cells["raw_score"]
-    groups = cells.groupby([*by, "estimand"])
-    means = groups.mean()
-    kept = ["coverage", "raw_coverage", "bias", "raw_bias", "score_difference"]
-    return means[kept].assign(
-        boards=groups.size(),
-        score_difference_se=groups["score_difference"].sem(),
-        rmse_ratio=(means["square"] / means["raw_square"]) ** 0.5,
-        score_ratio=means["score"] / means["raw_score"],
-        width_ratio=means["width"] / means["raw_width"],
-    )

@@ -23,9 +23,6 @@ from bayes_sota.data.observed import Chosen
 
 type Model = ModelSpecification | str | os.PathLike[str] | None
 
-NUTS_DRAWS = 2000
-"""Least draws per chain, by default, of a whole board by NUTS: 1,000 have r_hat above 1.01."""
-
 _ENSEMBLES = KINDS_OF_FIELD[1]
 _MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
 

@@ -93,7 +93,6 @@ _MANY = (
     f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, with "
     "--submissions 1 where entries had several"
 )
-_MOST_RANKS = 1000  # of which each entry's probability is told
 _NAMED = 5  # entries in a sentence
 _POWER = 0.8  # to tell the first two apart
 
@@ -251,12 +250,10 @@ def board_table(
     field: str | None = None,
     ci_prob: float = 0.95,
     ranks: Ranks = "auto",
-    p_rank: bool = False,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     above: float | None = None,
     new_score: float | None = None,
-    gap: float | None = None,
     new_n_test: int | None = None,
 ) -> Report:
     """Skill, ranks, P(best) and tier of every entry of a leaderboard.
@@ -289,13 +286,11 @@ def board_table(
         Sets of ranks: joint ones of the posterior; stepwise ones, which are wider and hold also
         where entries are equal; intervals that hold each by itself. ``auto`` is joint up to 100
         entries and else stepwise, where the errors of the scores are known.
-    p_rank : bool
-        Whether JSON has the probability of each rank of each entry; up to 1,000 entries.
     draws : int
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 from responses where they fit.
     random_seed : int, Generator or None
-    above, new_score, gap, new_n_test : optional
+    above, new_score, new_n_test : optional
         What is asked of theta_sota and of a newcomer (``summary_newcomers.Questions``).
 
     Returns
@@ -317,13 +312,10 @@ def board_table(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
-    questions = Questions(above, new_score, gap, new_n_test)
-    questions.check_used("the table of a board")
+    questions = Questions(above, new_score, new_n_test)
     board = board_of(data := _read(board_or_responses, n_test))
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
     check_luck(priors, data)
-    if p_rank and (m := len(board.names)) > _MOST_RANKS:
-        raise InputError(f"p_rank is for {_MOST_RANKS:,} entries at most, got {m:,}")
     rng, seed = resolve_seed(random_seed)
     posterior, entries, learnt = _posterior_of(data, spec.priors, draws, rng)
     rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": learnt}
@@ -333,7 +325,7 @@ def board_table(
     joint = isinstance(posterior, JointPosterior)
     leads = None if joint else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, sets, ci_prob).assign(**_own_errors(board))
-    rows = _rows(frame, entries.rank_probabilities()[board.order] if p_rank else None)
+    rows = [_entry(row) for row in rows_of(frame)]
     separating = _separating(data, frame, entries, posterior.draws["rho"], sets, ci_prob)
     reasons = [*posterior.reasons, *reasons_of_answers(told)]
     content = {
@@ -474,15 +466,6 @@ def _asked(questions: Questions, posterior: LeaderboardPosterior) -> dict[str, A
         return {}
     newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
     return questions.answers(newcomer)
-
-
-def _rows(frame: pd.DataFrame, rank_probabilities: FloatArray | None) -> list[dict[str, Any]]:
-    """Entries as in JSON, each with the probability of every rank where that is asked for."""
-    rows = [_entry(row) for row in rows_of(frame)]
-    if rank_probabilities is not None:
-        for row, places in zip(rows, rank_probabilities, strict=True):
-            row["p_rank"] = places.tolist()
-    return rows
 
 
 def _two_digits(number: float) -> int:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from bayes_sota.core.arguments import (
     OPEN_SHARE,
     POSITIVE,
     SHARE,
-    refuse_unused,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
@@ -480,49 +479,26 @@ class Questions:
         Skill that theta_sota may exceed.
     new_score : float, optional
         Observed score of a newcomer.
-    gap : float, optional
-        By how much a newcomer is truly better than the best.
     new_n_test : int, optional
         Number of other items that the newcomer is scored on; default the same items.
     """
 
     above: float | None = None
     new_score: float | None = None
-    gap: float | None = None
     new_n_test: int | None = None
 
     def __bool__(self) -> bool:
         """Whether anything is asked."""
-        return any(question is not None for question in (self.above, self.new_score, self.gap))
+        return self.above is not None or self.new_score is not None
 
-    def check_used(self, what: str) -> None:
-        """Refuse a number of other items where no newcomer is asked about."""
-        if self.new_score is None and self.gap is None:
-            refuse_unused(f"{what} without new_score or gap", {"new_n_test": self.new_n_test})
-
-    def answers(self, newcomer: "Answering") -> dict[str, Any]:
+    def answers(self, newcomer: Newcomer) -> dict[str, Any]:
         """Answers, with the keys that ``--json`` prints."""
         content = dict[str, Any]()
         if self.above is not None:
             content["p_above"] = newcomer.best_above(self.above)
         if self.new_score is not None:
             content["p_new_truly_better"] = newcomer.truly_better(self.new_score, self.new_n_test)
-        if self.gap is not None:
-            content["p_gap_shown"] = newcomer.shown(self.gap, self.new_n_test)
         return content
-
-
-class Answering(Protocol):
-    """Draws of theta_sota, and what they say of a newcomer."""
-
-    def best_above(self, threshold: float) -> dict[str, Any]:
-        """As of ``probability_above``."""
-
-    def truly_better(self, score: float, new_n_test: int | None = None) -> dict[str, Any]:
-        """As of ``probability_truly_better``."""
-
-    def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
-        """As of ``probability_shown``."""
 
 
 def note_on_newcomer(answers: dict[str, Any], rho_is_learnt: bool) -> list[str]:
@@ -546,12 +522,6 @@ def sentences_of(answers: dict[str, Any]) -> list[str]:
         lines.append(
             "The probability that a new classifier, one more of this field, with a score of "
             f"{answer['score']:g} on {_items(answer)} is truly better than the best is "
-            f"{_told(answer)}."
-        )
-    if answer := answers.get("p_gap_shown"):
-        lines.append(
-            f"A new classifier that is truly better than the best by {answer['gap']:g} reaches the "
-            f"best score, {answer['best_score']:g}, on {_items(answer)} with probability "
             f"{_told(answer)}."
         )
     return lines
@@ -581,7 +551,7 @@ def _told(answer: dict[str, Any]) -> str:
 
 def _items(answer: dict[str, Any]) -> str:
     other = answer.get("new_n_test")
-    return counted(other, "other item") if other else str(answer.get("items", "the same items"))
+    return counted(other, "other item") if other else "the same items"
 
 
 def share_beyond(

@@ -118,7 +118,6 @@ def report_sota(
     new_n_test: int | None = None,
     above: float | None = None,
     new_score: float | None = None,
-    gap: float | None = None,
     sensitivity: bool = True,
     ci_prob: float = 0.95,
     **settings: Any,
@@ -135,10 +134,10 @@ def report_sota(
         As in ``estimate_sota``.
     reference_skill, new_n_test
         As in ``estimate_sota``.
-    above, new_score, gap : float, optional
-        As in ``Questions``: how probably theta_sota exceeds ``above``, a new classifier with
-        ``new_score`` is truly better, and one that is better by ``gap`` reaches the best score. A
-        new classifier is scored on ``new_n_test`` other items, or else on the same ones.
+    above, new_score : float, optional
+        As in ``Questions``: how probably theta_sota exceeds ``above``, and a new classifier with
+        ``new_score`` is truly better. A new classifier is scored on ``new_n_test`` other items, or
+        else on the same ones.
     sensitivity : bool
         Whether other assumptions are tried; answers and item scores have none.
     ci_prob : float
@@ -172,7 +171,7 @@ def report_sota(
             theta, rng = draws_of(tree, "theta_sota"), generator_of(DEFAULT_SEED)
             frame = sensitivity_frame(theta, board_rows(fit, _ROW_DRAWS, rng), **known)
         rows = rows_of(frame.iloc[1:])
-    questions = Questions(above, new_score, gap, new_n_test)
+    questions = Questions(above, new_score, new_n_test)
     told = notes_on_field(boards[0], spec.name, model)
     return describe_sota(tree, boards, rows, ci_prob, questions, told)
 

@@ -7,4 +7,3 @@ from .sample import estimate_sota as estimate_sota
 from .summary import describe_paired as describe_paired
 from .summary import regression_table as regression_table
 from .summary import shake_up_table as shake_up_table
-from .summary_newcomers import PairedNewcomer as PairedNewcomer

@@ -25,7 +25,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import missing_option
-from bayes_sota.leaderboard.command import draw_best_skill, question_options
+from bayes_sota.leaderboard.command import above_option, draw_best_skill
 from bayes_sota.leaderboard.command_reading import OF_RHO, parse_submissions, submissions_option
 
 if TYPE_CHECKING:
@@ -62,12 +62,7 @@ if TYPE_CHECKING:
 @domain_option
 @field_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
-@number_option(
-    COUNT,
-    "--new-n-test",
-    help="Other items that a new team is scored on; default those of the private board.",
-)
-@question_options
+@above_option
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -86,7 +81,6 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     from bayes_sota.core.sample import save_result
     from bayes_sota.data.readers.boards import read_paired_boards
     from bayes_sota.leaderboard.specification import chosen_model
-    from bayes_sota.leaderboard.summary_newcomers import Questions
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
 
@@ -96,9 +90,7 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
     options["submissions"] = parse_submissions(options["submissions"])
     private_file = options.pop("private_file")
-    asked = (options.pop(name) for name in ("above", "new_score", "gap", "new_n_test"))
-    questions = Questions(*asked)
-    questions.check_used("two boards")
+    above = options.pop("above")
     boards = read_paired_boards(file, private_file, **options)
     spec = chosen_model(builder="paired", correlation=rho, data=boards, **of_rho)
     tree = estimate_paired(
@@ -110,7 +102,7 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     )
     if output is not None:
         save_result(tree, output)
-    report = describe_paired(tree, boards, ci_prob, questions)
+    report = describe_paired(tree, boards, ci_prob, above)
     return shown.deliver(report, draw=partial(_figure, report, kind))
 
 

@@ -18,9 +18,11 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import (
+    diagnose,
     estimand_summary,
     how_drawn,
     seed_of,
+    share_above,
 )
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import (
@@ -37,9 +39,8 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_entries import CITED
-from bayes_sota.leaderboard.summary_newcomers import Questions, diagnose_answers, sentences_of
+from bayes_sota.leaderboard.summary_newcomers import sentences_of
 from bayes_sota.leaderboard.summary_sota import about_rho, rho_of
-from bayes_sota.paired.summary_newcomers import PairedNewcomer
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
@@ -61,7 +62,7 @@ def describe_paired(
     tree: xr.DataTree,
     boards: PairedBoards,
     ci_prob: float = 0.95,
-    questions: Questions | None = None,
+    above: float | None = None,
 ) -> Report:
     """Describe a result of ``estimate_paired``.
 
@@ -72,10 +73,10 @@ def describe_paired(
         What it was estimated from.
     ci_prob : float
         Probability of the intervals.
-    questions : Questions, optional
-        What is asked of theta_sota and of a newcomer, scored on the private items or on other ones.
+    above : float, optional
+        Skill that theta_sota may exceed: how probably does it?
     """
-    content = _content(tree, boards, ci_prob, questions)
+    content = _content(tree, boards, ci_prob, above)
     known = "given" if content["standard_errors"]["known"] else "learnt from the differences"
     said = _said(content)
     shared = [
@@ -112,12 +113,13 @@ def describe_paired(
 
 
 def _content(
-    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, questions: Questions | None
+    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, above: float | None
 ) -> dict[str, Any]:
     """Keys of ``--json``."""
-    answers = questions.answers(PairedNewcomer(tree)) if questions else {}
-    diagnostics = diagnose_answers(tree, answers)
-    attributes = tree.attrs
+    answers, attributes = {}, tree.attrs
+    if above is not None:
+        best = dataset_of(tree, "posterior")["theta_sota"].values
+        answers["p_above"] = share_above(best, above, attributes)
     values = {
         name: estimand_summary(tree, name, ci_prob)
         for name in (*MEANING, "public_se", "private_se")
@@ -152,7 +154,7 @@ def _content(
         "prob": ci_prob,
         "model": attributes["model_name"],
         "notes": [*boards.notes, *notes_on_field(boards, attributes["model_name"])],
-        "diagnostics": diagnostics | {k: attributes[k] for k in (_SIZE,) if k in attributes},
+        "diagnostics": diagnose(tree) | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS
-from bayes_sota.core.builders import EvaluationPriors, ItemPriors
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, Priors
@@ -26,17 +25,12 @@ from bayes_sota.core.sample import (
     model_of,
     resolve_seed,
     result_tree,
-    run_nuts,
-    sample_completed,
     sampler_stats,
-    with_attributes,
-    without_checks,
 )
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
+from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import (
     BLOCK,
@@ -56,8 +50,6 @@ from bayes_sota.leaderboard.sample import (
     own_fields,
 )
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
-from bayes_sota.leaderboard.specification import NUTS_DRAWS, Model, chosen_model
-from bayes_sota.leaderboard.submissions import kernel_of
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -333,158 +325,3 @@ def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
 
 def _worst(values: xr.Dataset, which: Any) -> float:
     return float(which([which(v.values) for v in values.data_vars.values() if v.notnull().any()]))
-
-
-def sample_board_nuts(
-    board: Leaderboard,
-    priors: BoardPriors,
-    *,
-    draws: int = NUTS_DRAWS,
-    chains: int = 4,
-    tune: int = 1500,
-    target_accept: float = 0.99,
-    cores: int | None = None,
-    progressbar: bool = False,
-    random_seed: Seed = DEFAULT_SEED,
-    new_n_test: int | None = None,
-    groups: Groups = "all",
-    model_name: str | None = None,
-    model_hash: str | None = None,
-) -> xr.DataTree:
-    """Posterior of a whole leaderboard by NUTS (nutpie): a check of the exact route.
-
-    NUTS samples one shape of P(theta). The exact route averages over all of them.
-
-    Parameters
-    ----------
-    board : Leaderboard
-        With scores.
-    priors : BoardPriors
-        Of its families the most probable one is sampled: ``BoardPriors(families=("normal",))``
-        names it.
-    draws, chains, tune, target_accept, cores, progressbar
-        As in ``pm.sample``. Chains start from draws of the exact fit.
-    random_seed : int, SeedSequence, Generator or None
-    new_n_test : int, optional
-        Size of the fresh test set; default the board's own.
-    groups : {"all", "estimands"}
-        As in ``sample_with_fit``.
-    model_name, model_hash : str, optional
-        Recorded as attributes.
-
-    Returns
-    -------
-    xarray.DataTree
-        As of ``complete``; a note says which shape it is, where there were others.
-    """
-    for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
-        DRAWS.check(value, name)
-    rng, seed = resolve_seed(random_seed)
-    fit = fit_field(kernel_of(board), priors, rng)
-    family = fit.families[int(fit.family_weights.mean(axis=1).argmax())]
-    sampled = (
-        f"NUTS samples the shape {family}, the most probable of {len(fit.families)}, while the "
-        "exact route averages over all"
-    )
-    provenance = describe_provenance(
-        (board,), priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
-    )
-    shape = fit_shape(board, family=family, fit=fit)
-    trace, model = _sample_shape(
-        shape,
-        rng,
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        cores=cores,
-        progressbar=progressbar,
-        nuts={"target_accept": target_accept, "adaptation": "low_rank"},
-    )
-    notes = [sampled] * (len(fit.families) > 1)
-    tree = _complete(trace, shape, model, provenance, rng, new_n_test, notes)
-    return tree if groups == "all" else without_checks(tree)
-
-
-def _sample_shape(
-    shape: ShapeFit, rng: np.random.Generator, **settings: Any
-) -> "tuple[xr.DataTree, pm.Model]":
-    """Trace of one shape, whose chains start at draws of the exact fit, and its model."""
-    from bayes_sota.leaderboard.models import build_model, start_values
-
-    model = build_model(shape.kernel.board, family=shape.shape, fit=shape)
-    sampled = run_nuts(
-        model, rng, initvals=start_values(shape), compile_kwargs={"jitter_rvs": set()}, **settings
-    )
-    return sampled, model
-
-
-def sample_evaluations(
-    responses: Responses,
-    *,
-    model: Model = None,
-    priors: Priors | ItemPriors | EvaluationPriors | None = None,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    target_accept: float | None = None,
-    cores: int | None = None,
-    random_seed: Seed = DEFAULT_SEED,
-    progressbar: bool = False,
-) -> xr.DataTree:
-    """Posterior of skills by NUTS (nutpie) of the model of all answers (``items.build_model``).
-
-    A check of ``estimate_sota``, which takes a second where this takes a minute, and a start for a
-    model of one's own. Here classifiers, items and tasks borrow from each other: intervals are
-    narrower, and small tasks are shrunk towards the others.
-
-    Parameters
-    ----------
-    responses : Responses
-        Skills are about what they are about: new items, new tasks, or new runs of these items.
-    model : ModelSpecification, name or path, optional
-        It gives the priors and the settings of the sampler. Default "evaluations", or "items" of
-        single answers without tasks and clusters.
-    priors : Priors, ItemPriors or EvaluationPriors, optional
-        In place of a model.
-    draws, tune, chains, target_accept, cores, random_seed, progressbar
-        As in ``pm.sample``; default those of the model.
-
-    Returns
-    -------
-    xarray.DataTree
-        As ``items.complete`` returns it.
-
-    Raises
-    ------
-    InputError
-        Priors beside a model, a model of another builder, sizes too small for diagnostics, and what
-        ``items.build_model`` refuses.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayes_sota as bs
-    >>> shares = np.random.default_rng(0).integers(0, 4, (40, 3)) / 3
-    >>> exam = bs.Responses(shares, n_runs=3, tasks=["law", "art"] * 20)
-    >>> tree = sample_evaluations(exam, draws=200, tune=300, chains=2, random_seed=0)
-    >>> list(bs.summarize(tree).index)[:2]
-    ['theta_sota', 'winner_skill']
-    """
-    from bayes_sota.items import sample
-    from bayes_sota.items.models import build_model, builder_of
-
-    spec = chosen_model(model, builder_of(responses), priors)
-    built = build_model(responses, spec.priors)
-    tree = sample_completed(
-        built,
-        lambda trace, rng: sample.complete(trace, responses, built, random_seed=rng),
-        random_seed,
-        spec.sampler,
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        cores=cores,
-        target_accept=target_accept,
-        progressbar=progressbar,
-    )
-    return with_attributes(tree, spec.provenance)
