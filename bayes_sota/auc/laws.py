@@ -49,10 +49,6 @@ class _Tabulated:
         """Probability of at most ``x``."""
         return np.interp(np.asarray(x, np.float64), self.levels, self.below, left=0.0, right=1.0)
 
-    def at_least(self, score: ArrayLike, lattice: float = 0.0) -> FloatArray:
-        """Probability of at least ``score``; ``lattice`` is the distance of possible estimates."""
-        return 1 - self.cdf(np.asarray(score, np.float64) - lattice / 2)
-
     def mean(self) -> float:
         """Expectation."""
         return float(self.levels[-1] - np.trapezoid(self.below, self.levels))
