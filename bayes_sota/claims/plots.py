@@ -83,7 +83,7 @@ def plot_claims(
         Probability from which a claim counts as doubtful, drawn as a black line.
     title : str, optional
         Stands above the finding.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+    backend : {"matplotlib", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
@@ -226,7 +226,7 @@ def plot_methods(
         ``p_best_uncorrected`` where the former is not there.
     ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the winner.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+    backend : {"matplotlib", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
@@ -372,7 +372,7 @@ def plot_pairs(
         ``observed``, ``sd``, ``p_false`` and ``told_apart``, the better method first.
     points : bool
         Whether scores are shares, whose differences are shown in points.
-    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+    backend : {"matplotlib", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
     plot_collection : PlotCollection, optional
         Where to draw; default a new figure.
