@@ -472,8 +472,5 @@ def calls(folder: Path) -> dict[str, Call]:
             {"tree": tree(2), "ci_prob": 0.8},
             {"rope": ({"tree": claimed(1)}, 0.01)},
         ),
-        "summarize_claim": Call(
-            {"tree": claimed(1)}, {"tree": claimed(2), "ci_prob": 0.8}
-        ),
         **readers(folder),
     }  # fmt: skip

@@ -23,7 +23,6 @@ from .plots_curves import plot_required_size as plot_required_size
 from .printed_accuracies import reported_claim as reported_claim
 from .sample import complete as complete
 from .sample import sample_claim as sample_claim
-from .sample import summarize_claim as summarize_claim
 from .sample_exact import claim_tree as claim_tree
 from .sample_exact import claim_tree_of_means as claim_tree_of_means
 from .sample_exact import comparison_tree as comparison_tree

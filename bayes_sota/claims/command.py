@@ -409,9 +409,8 @@ def _plan_figure(plan: Any) -> "PlotCollection":
     return claims.plot_required_size(
         pd.DataFrame(plan.required(), columns=["gap", "assumption", "n_needed"]),
         level=plan.level,
-        n_test=plan.n_test,
         gap=plan.gap.describe()["gap"],
-        n_needed=plan.n_needed if plan.n_test is None else None,
+        n_needed=plan.n_needed,
         title=plan.title,
     )
 

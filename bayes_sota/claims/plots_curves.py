@@ -45,7 +45,6 @@ def plot_claim_sensitivity(
     *,
     p_false: float | None = None,
     assumed: float | None = None,
-    independent: float | None = None,
     level: float = 0.05,
     needed: float | None = None,
     unknown: Literal["congruence", "correlation"] = "congruence",
@@ -68,8 +67,6 @@ def plot_claim_sensitivity(
         The answer: averaged over the unknown, drawn as a line, or with ``assumed`` at a point.
     assumed : float, optional
         Congruence or correlation that the answer is for.
-    independent : float, optional
-        Congruence of independent mistakes (the product of the accuracies), marked.
     level : float
         Probability of a false claim that is accepted, drawn as a black line.
     needed : float, optional
@@ -86,8 +83,8 @@ def plot_claim_sensitivity(
     -------
     PlotCollection
         Artists in ``viz``, each with the variable ``p_false``: ``curve``, ``level``, ``least``,
-        ``largest``, and where given ``average``, ``assumed`` and ``independent``; labels of all but
-        the curve stand above it (``least_label``, ...).
+        ``largest``, and where given ``average`` and ``assumed``; labels of all but the curve stand
+        above it (``least_label``, ...).
 
     Raises
     ------
@@ -99,9 +96,8 @@ def plot_claim_sensitivity(
     >>> shared = np.linspace(0.78, 0.88, 201)
     >>> from bayes_sota.claims.accuracies import false_claim_probability
     >>> p = false_claim_probability(0.90, 0.88, 500, shared)
-    >>> figure = plot_claim_sensitivity(
-    ...     np.column_stack([shared, p]), p_false=0.093, independent=0.792, backend="none"
-    ... )
+    >>> curve = np.column_stack([shared, p])
+    >>> figure = plot_claim_sensitivity(curve, p_false=0.093, backend="none")
     >>> figure.viz["figure_title"].item()["string"]
     'The claim holds at 5% only if both get at least 85.4% of the items right'
     """
@@ -117,7 +113,7 @@ def plot_claim_sensitivity(
     for name, (height, _, color) in lines.items():
         panel.draw(visuals.hline, name, height, color=color, width=1.2)
     panel.line("curve", x, p, main)
-    marks = _marks(x, p, p_false, assumed, independent, unknown)
+    marks = _marks(x, p, p_false, assumed, unknown)
     colors = {name: accent if name == "assumed" else main for name in marks}
     for name, (place, height, _) in marks.items():
         panel.dots(name, place, height, colors[name])
@@ -149,7 +145,6 @@ def _marks(
     p: FloatArray,
     p_false: float | None,
     assumed: float | None,
-    independent: float | None,
     unknown: str,
 ) -> dict[str, tuple[float, float, str]]:
     """Points on the curve: place, probability and text."""
@@ -157,8 +152,6 @@ def _marks(
     if unknown == "correlation":  # whose ends are a choice
         names = (f"correlation {x[0]:.3g}", f"correlation {x[-1]:.3g}")
     marks = {"least": (x[0], p[0], names[0])}
-    if independent is not None and x[0] <= independent <= x[-1]:
-        marks["independent"] = independent, np.interp(independent, x, p), "independent mistakes"
     marks["largest"] = (x[-1], p[-1], names[1])
     if assumed is not None:
         height = np.interp(assumed, x, p) if p_false is None else p_false
@@ -193,7 +186,6 @@ def plot_required_size(
     table: pd.DataFrame,
     *,
     level: float = 0.05,
-    n_test: int | None = None,
     gap: float | None = None,
     n_needed: int | None = None,
     title: str | None = None,
@@ -210,12 +202,8 @@ def plot_required_size(
         probability ``level`` at most; rows without a number are left out.
     level : float
         What the table was computed for.
-    n_test : int, optional
-        Size that was used, drawn as a black line; the title says which gap it supports.
-    gap : float, optional
-        Gap that was observed with it, or that is planned, drawn as a dot.
-    n_needed : int, optional
-        What the planned gap needs, where nothing was used yet.
+    gap, n_needed : float and int, optional
+        Gap that is planned, and what it needs: a dot.
     title : str, optional
         Stands above the finding.
     plot_collection : PlotCollection, optional
@@ -227,14 +215,13 @@ def plot_required_size(
     -------
     PlotCollection
         Artists in ``viz``, each with the variable ``n_needed``: ``line_0``, ``line_1``, ... in the
-        order of the assumptions, and where given ``n_test`` and ``dot``. Heights are decimal
-        logarithms.
+        order of the assumptions, and where given ``dot``. Heights are decimal logarithms.
 
     Raises
     ------
     InputError
-        A column is missing, no row has a number, gaps or sizes are not positive, more than five
-        assumptions, or ``n_needed`` beside ``n_test`` or without ``gap``.
+        A column is missing, no row has a number, gaps or sizes are not positive, or more than five
+        assumptions.
 
     Examples
     --------
@@ -242,16 +229,13 @@ def plot_required_size(
     >>> table = pd.DataFrame(
     ...     {"gap": [0.01, 0.04], "assumption": "independent", "n_needed": [4000, 250]}
     ... )
-    >>> figure = plot_required_size(table, n_test=1000, backend="none")
+    >>> figure = plot_required_size(table, gap=0.02, n_needed=1000, backend="none")
     >>> figure.viz["figure_title"].item()["string"]
-    '1,000 items support a claim at 5% from a gap of 0.02'
+    'A claim at 5% of a gap of 0.02 needs 1,000 items (the dot)'
     """
-    if n_needed is not None and (n_test is not None or gap is None):
-        raise InputError("n_needed is what a planned gap needs: give gap, and no n_test")
     lines = _checked_sizes(table)
     gaps, heights = (np.concatenate(parts) for parts in zip(*lines.values(), strict=True))
-    size = n_needed if n_test is None else n_test
-    marked = [] if size is None else [np.log10(size)]
+    marked = [] if n_needed is None else [np.log10(n_needed)]
     low, high = float(min([*heights, *marked])), float(max([*heights, *marked]))
     margin = 0.08 * max(high - low, 0.5)
     ylim = (low - margin, high + margin)
@@ -262,11 +246,9 @@ def plot_required_size(
     panel = _panel("n_needed", limits, **where)
     for index, (x, y) in enumerate(lines.values()):
         panel.line(f"line_{index}", x, y, COLORS[_PALETTE[index]])
-    if n_test is not None:
-        panel.draw(visuals.hline, "n_test", marked[0], color="black", width=1.2)
     if gap is not None and marked:
         panel.dots("dot", gap, marked[0], "black")
-    _label_lines(panel, lines, n_test, ylim)
+    _label_lines(panel, lines, ylim)
     _label_height(panel, "test items needed", 0.0)
     panel.set_axes(
         limits,
@@ -275,8 +257,8 @@ def plot_required_size(
         ylim=ylim,
         yticks=lambda _: log_ticks(*ylim),
     )
-    finding = _size_sentence(lines, level, n_test, gap)
-    if n_needed is not None:
+    finding = _size_sentence(lines, level)
+    if gap is not None and n_needed is not None:
         planned = f"a gap of {gap:.3g} needs {counted(n_needed, 'item')} (the dot)"
         finding = f"A claim at {100 * level:.3g}% of {planned}"
     title_figure(panel.collection, finding if title is None else f"{title}\n{finding}")
@@ -300,18 +282,13 @@ def _checked_sizes(table: pd.DataFrame) -> Lines:
     return lines
 
 
-def _label_lines(panel: Panel, lines: Lines, n_test: int | None, ylim: tuple[float, float]) -> None:
+def _label_lines(panel: Panel, lines: Lines, ylim: tuple[float, float]) -> None:
     """Names of the lines beside their ends, in order and apart."""
     named = [
         (f"label_{index}", name, float(y[-1]), COLORS[_PALETTE[index]])
         for index, (name, (_, y)) in enumerate(lines.items())
     ]
     apart = _APART * (ylim[1] - ylim[0])
-    if n_test is not None:
-        above = float(np.log10(n_test)) + 0.6 * apart  # not on the line itself
-        named.append(
-            ("n_test_label", f"{counted(n_test, 'item was', 'items were')} used", above, "black")
-        )
     gaps = np.concatenate([x for x, _ in lines.values()])
     x = float(gaps.max()) + 0.02 * float(gaps.max() - gaps.min())
     places = spread_out([y for _, _, y, _ in named], apart)
@@ -319,37 +296,12 @@ def _label_lines(panel: Panel, lines: Lines, n_test: int | None, ylim: tuple[flo
         panel.text(label, x, y, text, side="left", color=color)
 
 
-def _size_sentence(lines: Lines, level: float, n_test: int | None, observed: float | None) -> str:
-    """The gap that the test set supports, or the sizes that a gap needs."""
-    claim = f"claim at {100 * level:.3g}%"
-    if n_test is None:
-        gap = max(float(x[0]) for x, _ in lines.values())
-        sizes = sorted(round(10 ** float(np.interp(gap, x, y))) for x, y in lines.values())
-        return f"A {claim} of a gap of {gap:.3g} needs {_span([f'{s:,}' for s in sizes])} items"
-    gaps = [_gap_at(x, y, float(np.log10(n_test))) for x, y in lines.values()]
-    known = sorted(gap for gap in gaps if gap is not None)
-    size = counted(n_test, "item supports", "items support")
-    if known:
-        first = min(float(x[0]) for x, _ in lines.values())
-        texts = [f"{gap:.2g}" if gap > first else f"{gap:.2g} or less" for gap in known]
-        some = "" if len(known) == len(gaps) else ", under some assumptions"
-        text = f"{size} a {claim} from a gap of {_span(texts)}{some}"
-    else:
-        largest = max(float(x[-1]) for x, _ in lines.values())
-        text = f"{size} no {claim} of a gap up to {largest:.3g}"
-    return text if observed is None else f"{text}\n(the observed gap is {observed:.3g}: the dot)"
-
-
-def _gap_at(gaps: FloatArray, sizes: FloatArray, size: float) -> float | None:
-    """Smallest gap that needs no more than a size, between points of a line in logarithms."""
-    if sizes[0] <= size:
-        return float(gaps[0])
-    crossing = crossing_of(np.column_stack([np.log(gaps), sizes]), size)
-    return None if crossing is None else float(np.exp(crossing))
-
-
-def _span(texts: list[str]) -> str:
-    return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+def _size_sentence(lines: Lines, level: float) -> str:
+    """The sizes that the largest gap needs."""
+    gap = max(float(x[0]) for x, _ in lines.values())
+    sizes = sorted(round(10 ** float(np.interp(gap, x, y))) for x, y in lines.values())
+    texts = [f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))]
+    return f"A claim at {100 * level:.3g}% of a gap of {gap:.3g} needs {' to '.join(texts)} items"
 
 
 def _panel(name: str, limits: xr.DataArray, **where: Any) -> Panel:

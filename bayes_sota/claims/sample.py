@@ -8,10 +8,9 @@ the diagnostics are those of draws that depend on each other.
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
@@ -23,7 +22,6 @@ from bayes_sota.core.sample import (
     result_tree,
     sample_completed,
 )
-from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Seed
 
 if TYPE_CHECKING:
@@ -68,7 +66,7 @@ def sample_claim(
     >>> import bayes_sota as bs
     >>> model = bs.claims.build_case_differences([0.1, 0.05, -0.02, 0.03])
     >>> tree = sample_claim(model, random_seed=0)  # doctest: +SKIP
-    >>> summarize_claim(tree)  # doctest: +SKIP
+    >>> bs.summarize(tree)  # doctest: +SKIP
     """
     _check_model(model)
     return sample_completed(
@@ -151,49 +149,6 @@ def _check_model(model: "pm.Model") -> None:
             "the model needs observed data and a deterministic 'difference' (A minus B); it has "
             f"{', '.join(model.named_vars) or 'no variables'}"
         )
-
-
-def summarize_claim(tree: xr.DataTree, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Table of the claims of a result, one row each.
-
-    Parameters
-    ----------
-    tree : DataTree
-        From ``sample_claim``, ``claim_tree``, ``claim_tree_of_means`` or ``comparison_tree``.
-    ci_prob : float
-        Probability of the equal-tailed interval of the difference.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns mean, sd, lower and upper of the difference, p_false and its Monte Carlo standard
-        error p_false_mcse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import xarray as xr
-    >>> draws = np.random.default_rng(0).normal(0.02, 0.01, (4, 500))
-    >>> groups = {"posterior": xr.Dataset({"difference": (("chain", "draw"), draws)})}
-    >>> groups["point_estimate"] = xr.Dataset({"p_false": 0.022, "p_false_mcse": 0.003})
-    >>> summarize_claim(xr.DataTree.from_dict(groups)).round(2).to_dict("records")
-    [{'mean': 0.02, 'sd': 0.01, 'lower': 0.0, 'upper': 0.04, 'p_false': 0.02, 'p_false_mcse': 0.0}]
-    """
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    difference, over = dataset_of(tree, "posterior")["difference"], ("chain", "draw")
-    ends = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
-    mean, estimates = difference.mean(over), dataset_of(tree, "point_estimate")
-    table = xr.Dataset(
-        {
-            "mean": mean,
-            "sd": difference.std(over, ddof=1),
-            **{k: difference.quantile(q, over).drop_vars("quantile") for k, q in ends.items()},
-            "p_false": estimates["p_false"],
-            # closed forms have no Monte Carlo error
-            "p_false_mcse": estimates.get("p_false_mcse", xr.zeros_like(mean)),
-        }
-    )
-    return (table if table.dims else table.expand_dims(claim=["1"])).to_dataframe()
 
 
 def _probabilities(difference: xr.DataArray) -> xr.Dataset:

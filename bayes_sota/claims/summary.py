@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -49,34 +49,8 @@ SOURCE = (
 )
 
 
-class Claim(Protocol):
-    """That A outperforms B, from two reported numbers, of which something is not reported.
-
-    Attributes
-    ----------
-    unknown : str
-        What is hardly ever reported: "congruence" (of accuracies) or "correlation" (of means).
-    n_test : int
-        Items or cases.
-    """
-
-    @property
-    def unknown(self) -> Literal["congruence", "correlation"]: ...
-
-    @property
-    def n_test(self) -> int: ...
-
-    def p_false(self, **changes: Any) -> Any:
-        """Probability that B is at least as good as A, also where something else is known."""
-
-    def by_size(self, n_test: Any, **changes: Any) -> Any:
-        """The same on other numbers of items, of which there may be several."""
-
-    def curve(self, points: int) -> FloatArray:
-        """What is not reported and ``p_false``, (points, 2); none where the answer needs none."""
-
-    def needed(self, level: float) -> float | None:
-        """Least congruence or correlation at which ``p_false`` is ``level`` at most."""
+type Claim = ReportedAccuracies | ReportedMeans
+"""That A outperforms B, from two reported numbers, of which something is not reported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +271,7 @@ def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
     return [[x, float(claim.p_false(sd=(x * first, x * second)))] for x in (0.5, 2.0)]
 
 
-def _selection(claim: ReportedAccuracies | ReportedMeans, tries: float | None) -> dict[str, Any]:
+def _selection(claim: Claim, tries: float | None) -> dict[str, Any]:
     """The claim if A is the best of several tries."""
     if tries is None:
         return {}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import core, crossval, data
-from bayes_sota.core.arguments import NOT_NEGATIVE, PROCESSES, Range
 from bayes_sota.core.command import (
     ESTIMATE_OPTIONS,
     InputFile,
@@ -23,6 +22,7 @@ from bayes_sota.core.command import (
     seed_option,
     show_progress,
     top_option,
+    width_option,
     write_result,
 )
 from bayes_sota.core.errors import InputError
@@ -204,11 +204,7 @@ _JUDGE_OUTPUT = (
     metavar="FILE",
     help="Scores on true test sets (learner, data set, score): how far off cross-validation is.",
 )
-@number_option(
-    NOT_NEGATIVE,
-    "--rope",
-    help="Half-width of practical equivalence, in units of the score.",
-)
+@width_option("--rope", help="Half-width of practical equivalence, in units of the score.")
 @interval_option
 @click.option(
     "--bayes",

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import DEFAULT_SEED, LEVEL, NOT_NEGATIVE, OPEN_SHARE, check_choice
+from bayes_sota.core.arguments import (
+    DEFAULT_SEED,
+    LEVEL,
+    OPEN_SHARE,
+    check_choice,
+    checked_width,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
@@ -155,7 +161,8 @@ def _check_asked(
     LEVEL.check(level, "level")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     if rope is not None:
-        NOT_NEGATIVE.check(rope, "rope")
+        low, high = np.nanmin(scores.scores), np.nanmax(scores.scores)
+        checked_width(rope, "rope", shares=bool(low >= 0 and high <= 1))
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
 

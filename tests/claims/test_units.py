@@ -13,6 +13,7 @@ from bayes_sota.core.errors import InputError
 
 PAIR = ("responses", EXAM, "--pair", "tree", "forest")
 CLASSIFICATION = ("classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
+FOLDS = Path(EXAM).with_name("cross_validation.csv")
 PILOT = ("plan", "--pilot", EXAM)
 
 
@@ -25,13 +26,15 @@ PILOT = ("plan", "--pilot", EXAM)
         (("responses", EXAM), "--rope"),
         (CLASSIFICATION, "--rope"),
         (PILOT, "--gap"),
+        (("cv", "judge", FOLDS), "--rope"),
     ],
 )
 @pytest.mark.parametrize("value", ["1", "1.0", "2.5", "150pt"])
 def test_one_or_more_is_no_difference_of_shares(
     capsys: Any, arguments: tuple[str, ...], option: str, value: str
 ) -> None:
-    code, out, error = run(capsys, "claim", *arguments, option, value)
+    command = arguments if arguments[0] == "cv" else ("claim", *arguments)
+    code, out, error = run(capsys, *command, option, value)
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert f"{option} must be a difference of shares below 1" in error
     if value == "1":
