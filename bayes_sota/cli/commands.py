@@ -70,7 +70,7 @@ def with_option(option: str, group: click.Group = cli) -> Iterator[str]:
 
     Examples
     --------
-    >>> list(with_option("--more")), list(with_option("--nothing"))
+    >>> list(with_option("--plan")), list(with_option("--nothing"))
     (['epp'], [])
     """
     for name, command in group.commands.items():

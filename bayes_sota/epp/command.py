@@ -229,11 +229,7 @@ def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressb
         progressbar=progressbar,
     )
     report = room.report_draws(
-        tree,
-        tables,
-        pairs=asked["test"],
-        test_fraction=asked["test_fraction"],
-        **about,
+        tree, tables, pairs=asked["test"], test_fraction=asked["test_fraction"], **about
     )
     return report, tree, lambda: tree
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class TournamentLeaderboard:
     Attributes
     ----------
     tournament : str
-    kind : {"same-round", "all-rounds", "listed"}
+    matches : {"same-round", "all-rounds", "listed"}
         Which matches were counted.
     players : tuple of str
     epp, se, se_model, p_beats_average : ndarray, shape (m,)
@@ -57,8 +57,7 @@ class TournamentLeaderboard:
         By skill from 1, equal skills share the better one.
     deviance : float
     deviance_df : int
-    paper : dict
-        The paper's own statistics (``BradleyTerryFit.paper``).
+    paper_standardized_deviance : float
     connected : bool
         Whether the estimates are finite without a penalty.
     n_missing : int
@@ -66,7 +65,7 @@ class TournamentLeaderboard:
     """
 
     tournament: str
-    kind: MatchKind
+    matches: MatchKind
     players: tuple[str, ...]
     epp: FloatArray
     se: FloatArray
@@ -76,7 +75,7 @@ class TournamentLeaderboard:
     rank: NDArray[np.intp]
     deviance: float
     deviance_df: int
-    paper: dict[str, float]
+    paper_standardized_deviance: float
     connected: bool
     n_missing: int
 
@@ -133,8 +132,10 @@ def _leaderboard(
         fit = fitted(table)
     except InputError as error:  # or InfiniteEstimateError
         raise type(error)(f"tournament {table.tournament!r}: {error}") from None
-    names = [one.name for one in fields(TournamentLeaderboard)]
-    return TournamentLeaderboard(**{name: getattr(fit, name) for name in names})
+    named: dict[str, Any] = {"tournament": table.tournament, "matches": fit.kind}
+    named["paper_standardized_deviance"] = fit.paper["standardized_deviance"]
+    kept = {one.name for one in fields(TournamentLeaderboard)} - named.keys()
+    return TournamentLeaderboard(**named, **{name: getattr(fit, name) for name in kept})
 
 
 def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataTree":

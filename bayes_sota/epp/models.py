@@ -102,10 +102,8 @@ def build_design(covariates: Any, names: Sequence[str], kind: str) -> Design:
         labels += of_covariate
         categories += [name] * (name not in of_covariate)
         category += [-1 if name in of_covariate else len(categories) - 1] * len(of_covariate)
-    if not columns:
-        raise InputError(f"covariates of {kind}s are given, but none is named")
-    matrix = np.stack(columns, axis=1)
-    return Design(matrix, tuple(labels), tuple(categories), np.array(category, np.intp))
+    places = np.array(category, np.intp)
+    return Design(np.stack(columns, axis=1), tuple(labels), tuple(categories), places)
 
 
 def _columns_of(
@@ -117,15 +115,11 @@ def _columns_of(
     numeric = np.issubdtype(values.dtype, np.number) or values.dtype == bool
     missing = ~np.isfinite(values) if numeric else [v is None or v != v for v in values]
     if np.any(missing):
-        at = int(np.argmax(missing))
-        what = (
-            f"a finite number is needed, got {values[at]}" if numeric else "the category is missing"
-        )
-        raise InputError(f"covariate {name!r}, {kind} {names[at]!r}: {what}")
+        name_of = names[int(np.argmax(missing))]
+        raise InputError(f"covariate {name!r}, {kind} {name_of!r}: a value is missing or infinite")
     levels = np.unique(values.astype(np.float64 if numeric else str))
     if levels.size < 2:
-        only = f"{levels[0]:g}" if numeric else repr(str(levels[0]))
-        raise InputError(f"covariate {name!r} is {only} for all {kind}s: it explains nothing")
+        raise InputError(f"covariate {name!r} is the same for all {kind}s: it explains nothing")
     if numeric:
         numbers = values.astype(np.float64)
         return {name: np.asarray((numbers - numbers.mean()) / numbers.std())}

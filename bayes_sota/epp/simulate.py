@@ -106,12 +106,15 @@ class LeaderboardQuality:
         Deviances of simulated tournaments.
     p_value : float
         Share of them that are as large, (1 + n) / (1 + B).
+    paper_standardized_deviance : float
+        Property 3.9 as printed: matches counted twice, chi-square moments.
     """
 
     tournament: str
     deviance: float
     replicates: FloatArray
     p_value: float
+    paper_standardized_deviance: float
 
     @property
     def expected(self) -> float:
@@ -178,6 +181,7 @@ def leaderboard_quality(
         deviance=fit.deviance,
         replicates=draws,
         p_value=(1 + larger) / (1 + repetitions),
+        paper_standardized_deviance=fit.paper["standardized_deviance"],
     )
 
 
@@ -352,8 +356,6 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
     >>> quality.n_pairs.tolist(), round(quality.mean_error, 2)
     ([47, 48, 47, 48], 0.03)
     """
-    if n_bins < 1:
-        raise InputError(f"n_bins is at least 1, got {n_bins}")
     predicted, counts = fit.win_probabilities(), fit.counts
     rank = np.argsort(np.argsort(-fit.epp, kind="stable"), kind="stable")
     rows, columns = np.nonzero((rank[:, None] < rank) & (counts.n_matches > 0))

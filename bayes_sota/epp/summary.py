@@ -321,7 +321,7 @@ def tournaments_table(
         for board in leaderboards
         for row in _rows(_estimates(board, ci_prob))
     ]
-    kinds = {board.kind for board in leaderboards}
+    kinds = {board.matches for board in leaderboards}
     kind = kinds.pop() if len(kinds) == 1 else "listed"
     return describe_skills(rows, ci_prob, kind)
 

@@ -204,7 +204,7 @@ def report_tournaments(
                 "tournament": board.tournament,
                 "deviance": board.deviance,
                 "df": board.deviance_df,
-                "paper_standardized_deviance": board.paper["standardized_deviance"],
+                "paper_standardized_deviance": board.paper_standardized_deviance,
                 "connected": board.connected,
             }
             for board in leaderboards

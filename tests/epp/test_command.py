@@ -126,7 +126,6 @@ WRONG = [
     ("task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n", (), "never meet"),
     (NEVER_LOST, (), "'a' never lost to 'b', 'c'"),
     (NEVER_LOST.replace("task", "") + "z,3,2,1\n", (), "say --players rows if it is the other"),
-    (NEVER_LOST.replace("task", ""), (), "say --players rows or --players columns"),
     ("", (), "empty"),
     (TWICE, (*SEVERAL, "--plan", "0.2"), "--plan is for one tournament; there are 2"),
     (TWICE, (*SEVERAL, "--figure", "f.png"), "there is no figure of several tournaments"),
