@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import core, crossval, data
+from bayes_sota.core.arguments import PROCESSES, Range
 from bayes_sota.core.command import (
     ESTIMATE_OPTIONS,
     InputFile,

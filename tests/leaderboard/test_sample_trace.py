@@ -4,7 +4,6 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
-from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
 from calibration.sampled_boards import sample_board
 from scipy import stats
 
@@ -17,6 +16,7 @@ from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
 from bayes_sota.leaderboard.posterior import draw_with_parameters, leaderboard_posterior
 from bayes_sota.leaderboard.predictive import draw_own_fields
+from bayes_sota.leaderboard.sample_trace import complete
 from bayes_sota.leaderboard.summary_newcomers import probability_truly_better
 from bayes_sota.leaderboard.summary_sota import describe_sota
 

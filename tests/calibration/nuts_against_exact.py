@@ -1,0 +1,270 @@
+r"""NUTS against the exact route, where both exist: means, standard deviations and what it took.
+
+The references are sampled from many more points than the exact routes use: a mean of parameters
+from their few hundred effective points is itself uncertain by .08 standard deviations. Claims and
+EPP have their second routes in their tests. Each model is compiled once and sampled with every
+seed; ``docs/measured/calibration.md`` has the results.
+
+    python tests/calibration/nuts_against_exact.py 12 80 200 obesity:ex-gaussian maximum paired
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import arviz as az
+import numpy as np
+import pymc as pm
+import xarray as xr
+from calibration.sampled_boards import NUTS
+
+from bayes_sota.core.builders import paired_priors
+from bayes_sota.core.numerics import one_thread, sample_importance
+from bayes_sota.core.priors import BoardPriors
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.paired import PairedBoards
+from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
+from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
+from bayes_sota.leaderboard.models import build_model, start_values
+from bayes_sota.leaderboard.posterior import draw_with_parameters
+from bayes_sota.leaderboard.sample_trace import _estimands, _parameters
+from bayes_sota.leaderboard.shapes import FAMILIES
+from bayes_sota.leaderboard.specification import load_model
+from bayes_sota.paired.hyperparameters import name_draws, read_draws
+from bayes_sota.paired.likelihood import PairedLikelihood
+from bayes_sota.paired.models import build_model as build_paired
+from bayes_sota.paired.posterior import estimands_of, fit_pairs, skills_given
+from bayes_sota.paired.residuals import Residuals
+from bayes_sota.paired.teams import Coordinate, Selection
+
+SEEDS = (1, 2, 3, 4)
+DRAWS = 40_000  # of a reference
+PAIRED = {"draws": 2000, "tune": 1500, "chains": 4, "target_accept": 0.95}
+_AT_ONCE = 2_000
+ESTIMANDS = ("theta_sota", "winner_skill", "expected_sota", "rho", "shift")
+Values = Mapping[str, np.ndarray]
+Moments = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One run of NUTS against its reference.
+
+    Attributes
+    ----------
+    mean : dict of str to float
+        Difference of means in standard deviations of the reference.
+    sd : dict of str to float
+        Standard deviation over that of the reference.
+    r_hat, ess, tail : float
+        The worst over all variables of the model.
+    divergences : int
+    seconds : float
+        After compilation.
+    """
+
+    mean: dict[str, float]
+    sd: dict[str, float]
+    r_hat: float
+    ess: float
+    tail: float
+    divergences: int
+    seconds: float
+
+    @classmethod
+    def of(
+        cls, trace: xr.DataTree, ours: Values, reference: Moments, seconds: float
+    ) -> "Agreement":
+        posterior = trace["posterior"].to_dataset()
+        found = [az.rhat(posterior), az.ess(posterior), az.ess(posterior, method="tail")]
+        r_hat, ess, tail = (
+            np.concatenate([np.ravel(v.values) for v in values.data_vars.values()])
+            for values in found
+        )
+        return cls(
+            {k: float(np.mean(ours[k]) - mean) / sd for k, (mean, sd) in reference.items()},
+            {k: float(np.std(ours[k])) / sd for k, (_, sd) in reference.items()},
+            float(np.nanmax(r_hat)),
+            float(np.nanmin(ess)),
+            float(np.nanmin(tail)),
+            int(trace["sample_stats"]["diverging"].sum()),
+            seconds,
+        )
+
+    def row(self, case: str, seed: int) -> str:
+        """Row of a Markdown table."""
+        far = max(self.mean, key=lambda k: abs(self.mean[k]))
+        wide = max(self.sd, key=lambda k: abs(np.log(self.sd[k])))
+        return (
+            f"| {case} | {seed} | {far} {self.mean[far]:+.3f} | {wide} {self.sd[wide]:.3f} | "
+            f"{self.r_hat:.4f} | {self.ess:.0f}, {self.tail:.0f} | {self.divergences} | "
+            f"{self.seconds:.0f} |"
+        )
+
+
+def sampled(
+    model: pm.Model, start: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Iterator[tuple[int, xr.DataTree, float]]:
+    """Seed, trace and seconds after compilation, by nutpie as ``run_nuts`` calls it."""
+    import nutpie
+
+    began = time.perf_counter()
+    compiled = nutpie.compile_pymc_model(model, initial_points=dict(start), jitter_rvs=set())
+    print(f"compiled in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    for seed in SEEDS:
+        began = time.perf_counter()
+        trace = nutpie.sample(
+            compiled, cores=2, seed=seed, progress_bar=False, save_warmup=False, **settings
+        )
+        yield seed, trace, time.perf_counter() - began
+
+
+def simulated_board(m: int, n_test: int) -> Leaderboard:
+    """Entries with normal log odds."""
+    rng = np.random.default_rng(7)
+    skills = 1 / (1 + np.exp(-rng.normal(2.0, 0.4, m)))
+    return Leaderboard(rng.binomial(n_test, skills) / n_test, n_test=n_test, rounding="exact")
+
+
+def obesity() -> Leaderboard:
+    """The private board of 3,587 teams of the paper's example."""
+    import bayes_sota as bs
+
+    path = Path(os.environ["BAYES_SOTA_DATA"]) / "kaggle" / "playground-series-s4e2__private.csv"
+    return bs.data.read_leaderboard(path, n_test=11_072)
+
+
+@one_thread()
+def finely_sampled(shape: ShapeFit, points: int, rho: np.ndarray | None = None) -> ShapeFit:
+    """The same exact fit with many more points, and with other values of rho."""
+    nodes = shape.rho if rho is None else rho
+    likelihood = _Likelihood([(shape.kernel, float(r)) for r in nodes], shape.copies)
+
+    def of_points(t: np.ndarray) -> np.ndarray:
+        return likelihood(*shape.field_of(shape.families[0], t))
+
+    def target(t: np.ndarray) -> np.ndarray:
+        parts = np.array_split(t, -(-len(t) // _AT_ONCE))
+        return np.concatenate([of_points(part) for part in parts])
+
+    rng = np.random.default_rng(0)
+    found = sample_importance(target, shape.shape.dimension, rng, points, shape.points[0])
+    return replace(shape, points=(found,), rho=nodes)
+
+
+def moments(values: Values) -> Moments:
+    """Mean and standard deviation of each."""
+    return {name: (float(np.mean(v)), float(np.std(v))) for name, v in values.items()}
+
+
+def reference_of(shape: ShapeFit, points: int) -> tuple[Moments, float]:
+    """Moments of estimands and parameters of the exact route, and the effective points behind."""
+    fine = finely_sampled(shape, points)
+    rng, found = np.random.default_rng(1), fine.points[0]
+    draws = draw_with_parameters(fine, DRAWS, rng)[0]
+    values = {name: draws[name] for name in ESTIMANDS}
+    chosen = np.concatenate(
+        [rng.choice(len(found.points), DRAWS, p=column) for column in found.weights.T]
+    )
+    values |= dict(zip(shape.parameters, fine.natural_points[chosen].T, strict=True))
+    return moments(values), float(found.effective_size.min())
+
+
+def compare_board(board: Leaderboard, families: tuple[str, ...], points: int, case: str) -> None:
+    """All shapes of one board."""
+    fit = fit_field(ScoreKernel.of(board), BoardPriors(), np.random.default_rng(0))
+    for family in families:
+        shape = fit_shape(board, family=family, fit=fit)
+        reference, size = reference_of(shape, points)
+        print(f"effective points {size:.0f}, of the fit itself "
+              f"{shape.points[0].effective_size.min():.0f}", file=sys.stderr)  # fmt: skip
+        model = build_model(board, family=family, fit=shape)
+        for seed, trace, seconds in sampled(model, start_values(shape), NUTS):
+            posterior = trace["posterior"].to_dataset()
+            parameters, shared = _parameters(shape, posterior)
+            rng = np.random.default_rng(seed)
+            ours = _estimands(shape, parameters, shared, rng, None)
+            ours |= {name: posterior[name].values.ravel() for name in shape.parameters}
+            found = Agreement.of(trace, ours, reference, seconds)
+            print(found.row(f"{case}, {family}", seed), flush=True)
+
+
+def compare_maximum(board: Leaderboard, case: str) -> None:
+    """The best score alone."""
+    from bayes_sota.core.priors import MaximumPriors
+    from bayes_sota.maximum import build_model, complete
+    from bayes_sota.maximum.sample import sample_exact
+
+    names = ["location", "spread", "rho", "theta_sota", "winner_skill"]
+    exact = sample_exact((board,), MaximumPriors(), draws=DRAWS // 4, random_seed=1)["posterior"]
+    model = build_model(board)
+    sampler = load_model("observed-maximum").sampler
+    settings = {k: getattr(sampler, k) for k in ("draws", "tune", "chains", "target_accept")}
+    settings |= {"adaptation": "low_rank"}
+    for seed, trace, seconds in sampled(model, {}, settings):
+        ours = complete(trace, board, model=model, random_seed=seed)["posterior"]
+        reference = moments({name: exact[name].values for name in names})
+        found = Agreement.of(trace, {k: ours[k].values for k in names}, reference, seconds)
+        print(found.row(case, seed), flush=True)
+
+
+def compare_paired(boards: PairedBoards, family: str, case: str, points: int) -> None:
+    """Two boards of the same teams, one shape; estimands drawn by one function from both."""
+    priors, selection = paired_priors(None), Selection.of_boards(boards)
+    likelihood = PairedLikelihood.of_teams(boards, selection.teams, priors)
+    shape, rng = FAMILIES[family], np.random.default_rng(0)
+    fit = fit_pairs(likelihood, rng, points, families=(family,))
+    print(f"effective points {fit.effective_size:.0f}", file=sys.stderr)
+    winner, coordinate = selection.place_of(boards.public_winner), Coordinate(boards.n_test)
+
+    def values(t: np.ndarray, noise: Residuals) -> dict[str, np.ndarray]:
+        psi, _, _ = skills_given(likelihood, shape, t, noise, rng)
+        found = estimands_of(likelihood, noise, psi, winner, coordinate, rng)
+        named = name_draws(likelihood, np.zeros(len(t), int), t, noise)
+        kept = ("theta_sota", "winner_skill", "rho", "outliers", "residual_sd", "score_shift")
+        return {k: found[k] for k in kept} | {k: named[k] for k in ("location", "spread")}
+
+    ((_, rows, _),) = fit.draw(DRAWS // 10, rng)
+    noise = likelihood.residuals(rows[:, shape.dimension :])
+    reference = moments(values(rows[:, : shape.dimension], noise))
+    model = build_paired(boards, family=family)
+    start = {v.name: reference[v.name][0] for v in model.free_RVs if v.name in reference}
+    for seed, trace, seconds in sampled(model, start, PAIRED):
+        posterior = trace["posterior"].to_dataset()
+        flat = {k: v.values.reshape(-1, *v.shape[2:]) for k, v in posterior.data_vars.items()}
+        ours = values(*read_draws(likelihood, flat))
+        print(Agreement.of(trace, ours, reference, seconds).row(case, seed), flush=True)
+
+
+def simulated_pair() -> PairedBoards:
+    """A public and a private board of 120 teams, 500 items each."""
+    rng = np.random.default_rng(0)
+    skill = rng.normal(0.8, 0.04, 120)
+    return PairedBoards(*rng.binomial(500, skill, (2, 120)) / 500, n_test=(500, 500))
+
+
+def main(cases: list[str]) -> None:
+    """Compare what is named: m or obesity, with families after a colon; maximum; paired."""
+    for case in cases:
+        name, _, rest = case.partition(":")
+        families = tuple(rest.split(",")) if rest else tuple(FAMILIES)
+        if name == "obesity":
+            compare_board(obesity(), families, 20_000, name)
+        elif name == "paired":
+            compare_paired(simulated_pair(), "normal", "two boards, m = 120", 40_000)
+        elif name == "maximum":
+            small = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+            large = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
+            compare_maximum(small, "maximum, m = 50")
+            compare_maximum(large, "maximum, m = 3,558")
+        else:
+            board = simulated_board(int(name), 400 if int(name) < 50 else 1000)
+            compare_board(board, families, 60_000, f"m = {name}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
