@@ -13,9 +13,7 @@ import arviz as az
 
 import bayes_sota as bs
 from bayes_sota.claims.accuracies import ReportedAccuracies
-from bayes_sota.claims.summary_sizes import size_frame, sizes_about, sizes_needed
 from bayes_sota.core.plots import save_figure
-from bayes_sota.core.skills import Uniform
 from bayes_sota.data.examples import load_responses_example
 
 NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}
@@ -28,28 +26,7 @@ EXAMPLES = Path(bs.__file__).parent / "data/example_files"
 def maximum_law() -> Any:
     """Why the best score flatters: row 3 of Table 1 of Møllersen & Holsbø."""
     law = bs.maximum_law(n_test=3_000, n_classifiers=1_000, skill=0.9, correlation=0.6)
-    return bs.maximum.plot_maximum_law(law, backend="matplotlib")
-
-
-def maximum_bias() -> Any:
-    """Row 4 of the same table, and everything that it depends on."""
-    table = bs.maximum.bias_table(
-        n_test=3_000, n_classifiers=1_000, skill=Uniform(0.875, 0.9), correlation=0.6
-    )
-    return bs.maximum.plot_bias(table, backend="matplotlib")
-
-
-def auc_curves() -> Any:
-    """Curves of one area, with the classes of the paper's Sec. 5.2.2."""
-    laws = [bs.auc.auc_law(0.9, 51, 2_949, ratio) for ratio in (0.5, 1, 2)]
-    return bs.auc.plot_auc_laws(laws, backend="matplotlib")
-
-
-def shrunk_field() -> Any:
-    """The digits benchmark shrunk until its best score is to be expected."""
-    scores = load_responses_example("digits").test.leaderboard().scores
-    found = bs.maximum.shrink_scores(scores, n_test=250, chance=0.1)
-    return bs.maximum.plot_field(found, backend="matplotlib")
+    return bs.maximum.plot_maximum_law(law)
 
 
 def public_and_private() -> Any:
@@ -59,7 +36,7 @@ def public_and_private() -> Any:
     boards = bs.PairedBoards(
         public.scores, private.scores, n_test=(public.n_items, private.n_items), names=public.names
     )
-    return bs.paired.plot_boards(bs.estimate_paired(boards, random_seed=0), backend="matplotlib")
+    return bs.paired.plot_boards(bs.estimate_paired(boards, random_seed=0))
 
 
 def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
@@ -70,7 +47,6 @@ def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
         {"exact": exact.isel(chain=slice(2), draw=slice(500)), "ABC": simulated},
         var_names=list(NAMES),
         kind="ecdf",
-        backend="matplotlib",
         aes={"color": ["model"], "linestyle": ["model"]},
         visuals=dict.fromkeys(off, False),
         figure_kwargs={"figsize": (7.4, 3.2), "layout": "constrained"},
@@ -90,7 +66,6 @@ def rho_and_shift(tree: Any) -> Any:
     figure = az.plot_prior_posterior(
         tree,
         var_names=list(names),
-        backend="matplotlib",
         figure_kwargs={"figsize": (7.4, 2.6), "layout": "constrained"},
     )
     for name, title in names.items():
@@ -103,12 +78,10 @@ def board_figures() -> Iterator[tuple[str, Figure]]:
     board = load_responses_example("digits").test.leaderboard()
     tree = bs.estimate_sota(board, random_seed=0)
     rows = bs.sota_sensitivity(board, random_seed=0)
-    yield "board_posterior", lambda: bs.plot_sota(tree, backend="matplotlib")
+    yield "board_posterior", lambda: bs.plot_sota(tree)
     yield (
         "board_sensitivity",
-        lambda: bs.leaderboard.plot_sensitivity(
-            rows, observed_maximum=board.maximum, backend="matplotlib"
-        ),
+        lambda: bs.leaderboard.plot_sensitivity(rows, observed_maximum=board.maximum),
     )
     yield "board_rho_and_shift", lambda: rho_and_shift(tree)
 
@@ -117,17 +90,7 @@ def claim() -> Any:
     """What the congruence, which nobody reports, does to a claim."""
     curve = ReportedAccuracies(0.90, 0.88, 500).curve(201)
     averaged = bs.false_claim_probability(0.90, 0.88, 500)
-    return bs.claims.plot_claim_sensitivity(
-        curve, p_false=averaged, independent=0.90 * 0.88, backend="matplotlib"
-    )
-
-
-def claim_sizes() -> Any:
-    """What more test items do to the same claim."""
-    claim = ReportedAccuracies(0.90, 0.88, 500)
-    needed = sizes_needed(claim, 0.05)
-    table = size_frame(claim, sizes_about(claim, needed))
-    return bs.claims.plot_claim_sizes(table, needed=needed, n_test=500, backend="matplotlib")
+    return bs.claims.plot_claim_sensitivity(curve, p_false=averaged)
 
 
 def methods_of_digits(step: int) -> bs.Responses:
@@ -141,14 +104,13 @@ def methods() -> Any:
     best = methods_of_digits(8)
     return bs.claims.plot_methods(
         bs.claims.comparison_tree(bs.compare_methods(best, random_seed=0), best),
-        backend="matplotlib",
     )
 
 
 def pairs() -> Any:
     """Every two of ten classifiers, good and weak."""
     found = bs.claims.report_pairs(methods_of_digits(26), random_seed=0)
-    return bs.claims.plot_pairs(found.frame, backend="matplotlib")
+    return bs.claims.plot_pairs(found.frame)
 
 
 def epp() -> Any:
@@ -160,16 +122,14 @@ def epp() -> Any:
     chosen = list(best.values())[:12]
     answers = example.held_out.correct[:1240, chosen].reshape(20, 62, 12)
     names = [example.held_out.names[place] for place in chosen]
-    return bs.plot_epp(
-        bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=names)), backend="matplotlib"
-    )
+    return bs.plot_epp(bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=names)))
 
 
 def learning_curve() -> Any:
     """How standard errors of the skills in the example file of rounds fall."""
     fit = bs.fit_epp(bs.read_scores(EXAMPLES / "rounds.csv"))
     points = bs.epp.report_plan(fit, 0.2).content["learning_curve"]
-    return bs.epp.plot_learning_curve(points, backend="matplotlib")
+    return bs.epp.plot_learning_curve(points)
 
 
 def families() -> Any:
@@ -180,7 +140,7 @@ def families() -> Any:
     answers = example.held_out.correct[:1240, chosen].reshape(20, 62, len(chosen))
     players = [f"{example.families[place]}/{place}" for place in chosen]
     fit = bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=players), penalty=0.5)
-    return bs.epp.plot_families(fit, "/", backend="matplotlib")
+    return bs.epp.plot_families(fit, "/")
 
 
 def figures() -> Iterator[tuple[str, Figure]]:
@@ -189,21 +149,15 @@ def figures() -> Iterator[tuple[str, Figure]]:
     tree = bs.estimate_sota(board, draws=5000, random_seed=0)
     rows = bs.sota_sensitivity(board, draws=20_000, random_seed=0)  # the first is the tree's
     yield "maximum_law", maximum_law
-    yield "maximum_bias", maximum_bias
-    yield "auc_curves", auc_curves
-    yield "shrunk_field", shrunk_field
     yield "public_and_private", public_and_private
-    yield "prior_predictive", lambda: bs.maximum.plot_prior_predictive(tree, backend="matplotlib")
-    yield "posterior", lambda: bs.plot_sota(tree, backend="matplotlib")
+    yield "prior_predictive", lambda: bs.maximum.plot_prior_predictive(tree)
+    yield "posterior", lambda: bs.plot_sota(tree)
     yield (
         "sensitivity",
-        lambda: bs.leaderboard.plot_sensitivity(
-            rows, observed_maximum=board.maximum, backend="matplotlib"
-        ),
+        lambda: bs.leaderboard.plot_sensitivity(rows, observed_maximum=board.maximum),
     )
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim
-    yield "claim_sizes", claim_sizes
     yield "claim_methods", methods
     yield "claim_pairs", pairs
     yield "epp", epp
