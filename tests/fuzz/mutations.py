@@ -190,7 +190,7 @@ _SCORED = {"board", "kaggle"}
 
 
 def _kind(case: Case, rng: np.random.Generator) -> Mutant:
-    """A counter, another metric, percent signs, seeds, tasks or a misspelt name in a table."""
+    """A counter, another metric, percent signs, seeds or tasks in a table."""
     rows = _rows(case)
     choices: list[Callable[[Case, Rows, np.random.Generator], tuple[Rows, str, str]]] = [_counter]
     if case.kind in _SCORED:
@@ -254,14 +254,12 @@ def _seeds(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str,
 
 
 def _long(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
-    """A row per model and item; with tasks, runs, a misspelt model or a slip, or none of them."""
+    """A row per model and item; with tasks, runs or a slip, or none of them."""
     names = ["transformer-small", "transformer-large", "random-forest", "baseline-model"]
     long = [[names[j], row[0], cell] for row in rows[1:] for j, cell in enumerate(row[1:])]
-    kind = ("plain", "tasks", "runs", "misspelt", "slip", "prompt")[rng.integers(6)]
+    kind = ("plain", "tasks", "runs", "slip", "prompt")[rng.integers(5)]
     at, header = int(rng.integers(len(long))), ["model", "item", "correct"]
-    if kind == "misspelt":
-        long[at][0] = long[at][0].replace("n", "m", 1)
-    elif kind == "slip":
+    if kind == "slip":
         long[at][2] = ("o", "ture", "11", "maybe", "1/2", "yess")[rng.integers(6)]
     elif kind == "prompt":
         header, long = [*header, "prompt"], [[*row, "what is it?"] for row in long]
