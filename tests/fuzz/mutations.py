@@ -184,7 +184,7 @@ def _reordered(rows: Rows, order: Any) -> bytes:
 
 # --- tables of another kind: what is not to be taken for scores, answers or contestants
 
-_COUNTERS = ("i", "k", "idx", "quux", "week", "n", "slice", "Unnamed: 0")
+_COUNTERS = ("i", "k", "idx", "week", "n", "slice", "Unnamed: 0")
 _METRICS = ("F1", "BLEU", "AUC", "ROUGE-L", "MCC", "kappa", "Dice", "mIoU", "Average", "macro_f1")
 _SCORED = {"board", "kaggle"}
 
@@ -194,7 +194,7 @@ def _kind(case: Case, rng: np.random.Generator) -> Mutant:
     rows = _rows(case)
     choices: list[Callable[[Case, Rows, np.random.Generator], tuple[Rows, str, str]]] = [_counter]
     if case.kind in _SCORED:
-        choices += [_metric, _average, _percent, _seeds]
+        choices += [_metric, _percent, _seeds]
     if case.kind == "answers":
         choices += [_long, _long]
     changed, what, expected = choices[rng.integers(len(choices))](case, rows, rng)
@@ -218,18 +218,6 @@ def _metric(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str
     name = str(rng.choice(_METRICS))
     rows[0][case.score_columns[0]] = name
     return rows, f"scores are called {name!r}", "refuse"
-
-
-def _average(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
-    """Parts of which the scores are the averages, to their last digit, and perhaps a stranger."""
-    column, n_parts, more = case.score_columns[0], int(rng.integers(2, 7)), bool(rng.integers(2))
-    changed = [[*rows[0], *(f"part{k}" for k in range(n_parts)), *(["size"] if more else [])]]
-    for row in rows[1:]:
-        off = rng.normal(0, 0.01, n_parts)
-        parts = float(row[column]) + off - off.mean()
-        extra = [f"{rng.uniform(1, 70):.1f}"] if more else []
-        changed.append([*row, *(f"{part:.5f}" for part in parts), *extra])
-    return changed, f"scores are averages of {n_parts} columns", "refuse"
 
 
 def _percent(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
