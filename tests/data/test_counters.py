@@ -12,7 +12,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.readers.outcomes import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.readers.scores import read_fold_scores, read_scores
 
-NAMES = ["iteration", "r", "run", "week", "idx", "patient_id", "docId", "entries", "network"]
+NAMES = ["iteration", "r", "run", "week", "idx", "pid", "docId", "entries", "network"]
 SCORES = np.random.default_rng(3).uniform(0.6, 0.9, (6, 3)).round(3)
 ANSWERS = np.random.default_rng(4).integers(0, 2, (40, 3))
 

@@ -198,11 +198,3 @@ def test_every_command_names_a_missing_file_first(
     path = tmp_path / "none.csv"
     code, _, error = run(capsys, *command.split(), str(path))
     assert (code, error) == (2, f"error: {path}: there is no such file\n")
-
-
-@pytest.mark.parametrize("name", ["scores.xlsb", "scores.XLS", "scores.ods"])
-def test_a_workbook_is_told_by_its_name(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(b"\xd0\xcf\x11\xe0 not a table")
-    with pytest.raises(InputError, match=r"is a workbook by its name, .* save it as \.xlsx"):
-        read_leaderboard(path, n_test=100)

@@ -118,13 +118,9 @@ def test_equal_numbers_have_no_standard_error() -> None:
     ("values", "options", "message"),
     [
         ([[1, 2], [3, float("nan")]], {}, "item '2', classifier '2': .* finite .* got nan"),
-        ([[1, 2], ["x", 3]], {}, "matrix of numbers"),
         ([[1, 2], [3, 4]], {"metric": "f1"}, "metric must be one of auc, mean, rmse"),
-        ([[1, 2], [3, 4]], {"metric": "auc"}, "needs labels"),
         ([[1, 2], [3, 4]], {"labels": [0, 1]}, "2 items of each class, got 1 positive"),
-        ([[1, 2], [3, 4]], {"labels": [0, 2]}, "got '2'"),
         ([[1, 2], [3, 4]], {"labels": [0, 1, 1]}, "one per item"),
-        ([[1, 2], [3, 4]], {"labels": [0, 1], "metric": "mean"}, "labels are for the metric"),
         ([[1, 2], [3, 4]], {"clusters": ["a", "a"]}, "all items are in the one cluster"),
     ],
 )

@@ -54,36 +54,21 @@ LONG = "model,task,{}\n" + "".join(f"{m},{t},.{i + 1}\n" for i, (m, t) in enumer
     ("read", "content", "message"),
     [
         (read_evaluations, slipped("11"), r"line 6, column 'b': '11' is no answer"),
-        (read_evaluations, CLASSES, "10 whole numbers from 0 to 9, as predicted .* ground_truth"),
-        (lambda path: read_leaderboard(path, n_test=40), CLASSES, "as predicted classes are"),
-        (read_evaluations, TRANSPOSED, "6 rows and 210 columns of answers.* transpose"),
         (read_responses, BY_MODEL, "column 'model' names the rows; rows must be the items"),
-        (
-            lambda path: read_leaderboard(path, n_test=100),
-            "team,error\nA,0.10\nB,0.20\n",
-            "column 'error' holds errors .*metric=.score. and lower_is_better=True",
-        ),
         (
             lambda path: read_paired_boards(path, public_column="mae public"),
             PAIRED.format("mae ").replace("mae private", "private"),
             "column 'mae public' holds errors by its name",
         ),
-        (read_scores, LONG.format("loss"), "column 'loss' holds errors .*lower_is_better=True"),
         (
             read_scores,
             LONG.format("score").replace("a,x", "a,Average"),
             r"line 2, column 'task': 'Average' is a summary of others",
         ),
-        (read_evaluations, table(RIGHT, "a,b,qa_std"), "column 'qa_std' is no method"),
         (
             lambda path: read_item_scores(path, metric="mean"),
             table(RIGHT / 7, "a,b,mean"),
             "column 'mean' is no method",
-        ),
-        (
-            lambda path: read_leaderboard(path, n_test=1000),
-            "team,score\n" + "".join(f"t{i},{90.1 + i}\n" for i in range(6)) + "odd,0.985\n",
-            "1 of 7 scores do not exceed 1.* line 8, .* is 0.985: .* write 98.5",
         ),
     ],
 )

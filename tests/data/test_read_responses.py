@@ -4,7 +4,6 @@ import gzip
 import json
 import re
 import time
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -80,15 +79,10 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("item,a,b\n", "no rows, only the columns 'item', 'a', 'b'"),
-        ("item\nx\ny\n", "responses need a classifier"),
         ("item,a,b\nx,1,1\ny,0.5,1\n", "line 3, column 'a': '0.5'"),
-        ("item,a,b\nx,1,=cmd()\ny,1,1\n", "line 2, column 'b': '=cmd[(][)]'"),
         ("a,b,c\n1,0,1\n2,0,1\n1,1,1\n", "line 3, column 'a': '2' is no answer"),
-        ("item,a,b\nx,1,1\nx,0,1\n", "line 3, column 'item': item 'x' is already on line 2"),
         ("item,a,b\nx,1,1\n,0,1\n", "line 3, column 'item': the item has no name"),
-        ("item,a,a\nx,1,1\ny,0,1\n", "two columns are called 'a'"),
         ("item,a,\nx,1,1\ny,0,1\n", "column 3 has no name"),
-        ("item,a,b\nx,1,\ny,0,\n", "classifier 'b' has no answer to any item"),
         ("1,0,1\n1,0,0\n", "line 1 must name the columns"),
     ],
 )
@@ -158,17 +152,6 @@ def test_a_row_per_classifier_and_item_is_a_matrix(tmp_path: Path) -> None:
     assert read_evaluations(path).outcomes == found
     path.write_text(LONG.replace("False", "0.25"))
     assert not looks_like_responses(path)
-
-
-def test_a_long_table_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
-    path = tmp_path / "long.csv"
-    path.write_text(LONG + "".join(f"m{i},i{i},1\n" for i in range(6_000)))
-    tracemalloc.start()
-    with pytest.raises(InputError, match="more than 32,000,000 cells, which is the limit"):
-        read_responses(path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 50_000_000  # 36,000,000 cells would have 288 MB
 
 
 @pytest.mark.parametrize(

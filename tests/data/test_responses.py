@@ -60,21 +60,13 @@ def test_polars_frame() -> None:
     ("correct", "options", "message"),
     [
         ([[1, 0], [1, 2]], {"names": ["a", "b"]}, "classifier 'b' has 2 for item '2'"),
-        (np.array([[1, 0], [np.inf, 1]]), {}, "classifier '1' has inf"),
         (np.array([[1, 0], [255, 1]], np.uint8), {}, "classifier '1' has 255"),
-        ([[1, "yes"], [0, 1]], {"items": ["x", "y"]}, "classifier '2' has 'yes' for item 'x'"),
         ([["x" * 99, 0], [0, 1]], {}, "xxx[.][.][.]' for item"),
-        ([[], []], {}, "responses need a classifier"),
         ([[1, 0]], {}, "at least 2 items, got 1"),
-        ([], {}, "array of 1 dimension$"),
         (np.full((2, 2, 2), 0.5), {}, "several runs are 0 or 1"),
-        (7, {}, "matrix, items x classifiers; got 7"),
         ([[1, 0], [1, 0, 1]], {}, "row 1 has 2, row 2 has 3"),
-        ([[1, None], [0, None]], {"names": ["a", "b"]}, "'b' has no answer to any item"),
         ([[1, 0], [0, 1]], {"names": ["a", "a"]}, "classifier needs its own name: 'a' occurs more"),
-        ([[1, 0], [0, 1]], {"items": ["x", "x"]}, "item needs its own name: 'x' occurs more"),
         ([[1, 0], [0, 1]], {"names": ["a"]}, "2 classifiers, but 1 names"),
-        ([[1, 0], [0, 1]], {"names": "ab"}, "must be a sequence of names, got 'ab'"),
         ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items, 1 clusters"),
     ],
 )
@@ -123,11 +115,8 @@ def test_subset_by_number_name_and_mask() -> None:
     ("classifiers", "message"),
     [
         (["a", "z"], "no classifier named 'z'"),
-        ([0, 3], "numbered 0 to 2, got 3"),
         ([0, 1.5], "by number or name, got 1.5"),
-        ("ab", "in a list"),
         ([True, False], "mask of classifiers needs 3 entries, got 2"),
-        ([], "responses need a classifier"),
     ],
 )
 def test_impossible_subset(classifiers: Any, message: str) -> None:
@@ -187,15 +176,10 @@ def test_who_needs_single_answers_says_so(tmp_path: Path) -> None:
     ("correct", "options", "message"),
     [
         (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
-        (ANSWERS, {"tasks": TASKS[:2]}, "every item has one task: 5 items, 2 tasks"),
         (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
-        (ANSWERS, {"tasks": TASKS, "average": {"law": 1}}, "average has no weight of task 'art'"),
         (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
-        ([[1, None], [0, 1]], {"tasks": ["a", "b"]}, "'2' has none to item '1'"),
         ([[0.5, 2], [0, 1]], {"n_runs": 4}, "between 0 and 1, none missing; classifier '2' has 2"),
-        ([[0.5, None], [0, 1]], {"n_runs": 4}, "none missing"),
         ([[0.5, 1], [0, 1]], {}, "an answer is right"),
-        ([[0.5, 1], [0, 1]], {"n_runs": 0}, "n_runs must be a whole number from 1"),
         (np.ones((2, 2, 3)), {"n_runs": 3}, "here each run has its answers"),
     ],
 )

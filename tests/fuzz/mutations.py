@@ -181,17 +181,17 @@ def _reordered(rows: Rows, order: Any) -> bytes:
 
 # --- tables of another kind: what is not to be taken for scores, answers or contestants
 
-_COUNTERS = ("i", "k", "idx", "quux", "week", "n", "slice", "Unnamed: 0")
+_COUNTERS = ("i", "k", "idx", "week", "n", "slice", "Unnamed: 0")
 _METRICS = ("F1", "BLEU", "AUC", "ROUGE-L", "MCC", "kappa", "Dice", "mIoU", "Average", "macro_f1")
 _SCORED = {"board", "kaggle"}
 
 
 def _kind(case: Case, rng: np.random.Generator) -> Mutant:
-    """A counter, another metric, percent signs, seeds, tasks or a misspelt name in a table."""
+    """A counter, another metric, percent signs, seeds or tasks in a table."""
     rows = _rows(case)
     choices: list[Callable[[Case, Rows, np.random.Generator], tuple[Rows, str, str]]] = [_counter]
     if case.kind in _SCORED:
-        choices += [_metric, _average, _percent, _seeds]
+        choices += [_metric, _percent, _seeds]
     if case.kind == "answers":
         choices += [_long, _long]
     changed, what, expected = choices[rng.integers(len(choices))](case, rows, rng)
@@ -217,18 +217,6 @@ def _metric(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str
     return rows, f"scores are called {name!r}", "refuse"
 
 
-def _average(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
-    """Parts of which the scores are the averages, to their last digit, and perhaps a stranger."""
-    column, n_parts, more = case.score_columns[0], int(rng.integers(2, 7)), bool(rng.integers(2))
-    changed = [[*rows[0], *(f"part{k}" for k in range(n_parts)), *(["size"] if more else [])]]
-    for row in rows[1:]:
-        off = rng.normal(0, 0.01, n_parts)
-        parts = float(row[column]) + off - off.mean()
-        extra = [f"{rng.uniform(1, 70):.1f}"] if more else []
-        changed.append([*row, *(f"{part:.5f}" for part in parts), *extra])
-    return changed, f"scores are averages of {n_parts} columns", "refuse"
-
-
 def _percent(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
     """Percent signs of all scores, or of one, or of all but one."""
     column, some = case.score_columns[0], int(rng.integers(3))
@@ -251,14 +239,12 @@ def _seeds(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str,
 
 
 def _long(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
-    """A row per model and item; with tasks, runs, a misspelt model or a slip, or none of them."""
+    """A row per model and item; with tasks, runs or a slip, or none of them."""
     names = ["transformer-small", "transformer-large", "random-forest", "baseline-model"]
     long = [[names[j], row[0], cell] for row in rows[1:] for j, cell in enumerate(row[1:])]
-    kind = ("plain", "tasks", "runs", "misspelt", "slip", "prompt")[rng.integers(6)]
+    kind = ("plain", "tasks", "runs", "slip", "prompt")[rng.integers(5)]
     at, header = int(rng.integers(len(long))), ["model", "item", "correct"]
-    if kind == "misspelt":
-        long[at][0] = long[at][0].replace("n", "m", 1)
-    elif kind == "slip":
+    if kind == "slip":
         long[at][2] = ("o", "ture", "11", "maybe", "1/2", "yess")[rng.integers(6)]
     elif kind == "prompt":
         header, long = [*header, "prompt"], [[*row, "what is it?"] for row in long]

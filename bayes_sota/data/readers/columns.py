@@ -148,10 +148,11 @@ def find_score_column(
     if len(positions) == 1:
         return positions[0]
     like = f"{what} scores".lstrip()
+    problem = f"{len(positions)} columns look" if positions else "no column looks"
     several_of = f" ({several(table.header[i] for i in positions)})" if positions else ""
     raise InputError(
-        f"{table.where}: {len(positions) or 'no'} columns look like {like}{several_of}; there are "
-        f"{table.listed_columns()}: say which with {option}"
+        f"{table.where}: {problem} like {like}{several_of}; there are {table.listed_columns()}: "
+        f"say which with {option}"
     )
 
 
