@@ -178,12 +178,11 @@ sota --n-test 200 --classifiers 5 | --maximum
 {LAW} | either
 {LAW} --uniform 0.5 0.9 --correlation 0.9 | feasible are correlations in [0,
 {LAW} --uniform 0.9 0.5 | low < high
-{LAW} --theta 0.9 --reference-skill 0.8 | --reference-skill has no effect on independent
 {AUCS} | --n-positive is missing
 {AUCS} --n-positive 1 | at least 2 items of each class
 {AUCS} --n-positive 99 | at least 2 items of each class
-{AUCS} --n-positive 20 --reference-skill 0.9 | no effect on independent
-{AUCS} --n-positive 20 --correlation 1 | correlation must lie in [0, 1)
+{AUCS} --n-positive 20 --reference-skill 0.9 | takes no --reference-skill
+{AUCS} --n-positive 20 --correlation 1 | at least 0 and below 1
 {AUCS} --n-positive 20 --theta 0.4 | worse than chance
 {AUCS} --metric accuracy --n-positive 20 | --n-positive is for --metric auc
 """
