@@ -4,7 +4,6 @@ Every figure is of a bundled example and a fixed seed, and small enough to live 
 """
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -125,24 +124,6 @@ def epp() -> Any:
     return bs.plot_epp(bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=names)))
 
 
-def learning_curve() -> Any:
-    """How standard errors of the skills in the example file of rounds fall."""
-    fit = bs.fit_epp(bs.read_scores(EXAMPLES / "rounds.csv"))
-    points = bs.epp.report_plan(fit, 0.2).content["learning_curve"]
-    return bs.epp.plot_learning_curve(points)
-
-
-def families() -> Any:
-    """All configurations of the six largest families over twenty rounds of held-out digits."""
-    example = load_responses_example("digits")
-    largest = dict(Counter(example.families).most_common(6))
-    chosen = [place for place, family in enumerate(example.families) if family in largest]
-    answers = example.held_out.correct[:1240, chosen].reshape(20, 62, len(chosen))
-    players = [f"{example.families[place]}/{place}" for place in chosen]
-    fit = bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=players), penalty=0.5)
-    return bs.epp.plot_families(fit, "/")
-
-
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk").leaderboard()
@@ -161,8 +142,6 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "claim_methods", methods
     yield "claim_pairs", pairs
     yield "epp", epp
-    yield "epp_families", families
-    yield "epp_learning_curve", learning_curve
     yield from board_figures()
 
 
