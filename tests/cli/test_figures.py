@@ -40,8 +40,6 @@ COMMANDS = (
     "maximum --n-test 3000 --classifiers 1000 --uniform 0.875 0.9 --correlation 0.6 "
     "--figure-kind bias",
     "maximum --n-test 50 --classifiers 3 --theta 0.6 --figure-kind bias",
-    "sota leaderboard.csv --n-test 250 --method shrink --n-classes 10",
-    "sota leaderboard.csv --n-test 250 --method crop --n-classes 10 --criterion upper",
     "paired public_private.csv --n-test-public 250 --n-test-private 1000 --figure-kind boards",
     "batch manifest.csv --output-dir results --seed 1",
 )

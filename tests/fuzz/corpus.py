@@ -92,7 +92,6 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
         "sota": ("sota", "{file}", *_BOARD, *draws, "--no-sensitivity", *_EXACT),
         "selection": ("claim", "selection", "{file}", *_BOARD, *_EXACT),
         "infer": ("infer-n", "{file}", "--json"),
-        "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10", "--json"),
     }
     for name, content in files.items():
         columns = (1,) if name.endswith(".csv") else ()

@@ -32,14 +32,12 @@ BASES = {
     "maximum": "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum uniform": "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
     "maximum auc": "maximum --metric auc --n-test 300 --n-positive 40 --classifiers 9 --theta 0.9",
-    "sota best": "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1 "
+    "sota best": "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --seed 1 "
     "--no-sensitivity",
-    "sota board": "sota {board.csv} --n-test 500 --draws 50 --chains 2 --seed 1 --no-sensitivity",
+    "sota board": "sota {board.csv} --n-test 500 --draws 50 --seed 1 --no-sensitivity",
     "sota score": "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better "
-    "--draws 50 --chains 2 --seed 1",
-    "sota answers": "sota {answers.csv} --draws 50 --chains 2 --seed 1",
-    "sota shrink": "sota {board.csv} --n-test 500 --method shrink --n-classes 2",
-    "sota crop": "sota {board.csv} --n-test 500 --method crop --n-classes 2",
+    "--draws 50 --seed 1",
+    "sota answers": "sota {answers.csv} --draws 50 --seed 1",
     "board": "board {board.csv} --n-test 500 --draws 50 --seed 1",
     "board auc": "board {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 --seed 1",
     "paired": "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
