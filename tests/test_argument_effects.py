@@ -22,7 +22,7 @@ from bayes_sota.core.tables import Report
 
 LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",
-    "sample_comparison": "a sampler: minutes", "sample_evaluations": "a sampler: minutes",
+    "sample_comparison": "a sampler: minutes",
     "check_epp": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",
     "complete": "reads draws of a sampler", **{
         name: "a function of tensors" for name in (
@@ -30,7 +30,6 @@ LEFT_OUT = {
         )
     },
     "save_result": "writes a file", "write_fold_scores": "writes a file",
-    "save_badge": "writes a file: test_badge.py",
     "save_report": "writes a file: test_report.py",
     "write_items": "writes a file",
     "read_result": "reads what save_result wrote",
@@ -42,7 +41,7 @@ LEFT_OUT = {
     "maximum_logp": "a tensor: test_complete.py",
     "observe_maximum": "adds to a model: test_complete.py",
     "plan_claim": "what claim plan prints", "assured_size": "what claim plan prints",
-    "powered_size": "what claim plan prints", "coverage": "a study of minutes",
+    "powered_size": "what claim plan prints",
     "start_values": "a fit alone",
     "fit_shape": "a fit for models", "field_log_density": "tensors: test_models",
     "score_log_probability": "tensors: test_models", "observe_scores": "tensors: test_models",

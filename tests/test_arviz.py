@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
+from calibration.sampled_boards import sample_answers
 
 import bayes_sota as bs
 from bayes_sota.data.fold_scores import FoldScores
@@ -71,7 +72,7 @@ def exam() -> bs.Responses:
 
 
 def evaluations() -> xr.DataTree:
-    return bs.leaderboard.sample_evaluations(exam(), tune=300, chains=2, **DRAWS)
+    return sample_answers(exam(), tune=300, chains=2, **DRAWS)
 
 
 def pairs() -> bs.PairedBoards:

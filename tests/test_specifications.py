@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytest
+from calibration.sampled_boards import sample_answers
 from scipy import stats
 
 import bayes_sota as bs
@@ -123,12 +124,8 @@ MODELS_OF = {
 TREES_OF = {
     "observed_maximum": lambda spec, model: bs.estimate_sota(BEST, model=spec, random_seed=0),
     "leaderboard": lambda spec, model: bs.estimate_sota(BOARD, model=spec, random_seed=0),
-    "items": lambda spec, model: bs.leaderboard.sample_evaluations(
-        ANSWERS, model=spec, random_seed=0
-    ),
-    "evaluations": lambda spec, model: bs.leaderboard.sample_evaluations(
-        EXAM, model=spec, random_seed=0
-    ),
+    "items": lambda spec, model: sample_answers(ANSWERS, 0, model=spec),
+    "evaluations": lambda spec, model: sample_answers(EXAM, 0, model=spec),
     "paired": lambda spec, model: bs.estimate_paired(PAIRS, model=spec, random_seed=0),
     "epp": lambda spec, model: bs.sample_epp(
         model, specification=spec.name, draws=200, random_seed=0

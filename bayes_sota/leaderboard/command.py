@@ -44,6 +44,7 @@ from bayes_sota.leaderboard.command_reading import (
     OF_RHO,
     OWN_SIZES,
     field_options,
+    note_unused,
     parse_submissions,
     read_file,
     reading_options,
@@ -74,7 +75,6 @@ _COLUMNS = (
 )
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", "spread_ratio")
 _RHO = ("correlation", "pairwise_correlation")
-_OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score")
 
 
@@ -203,16 +203,12 @@ def estimate_as_typed(
     }
     of_rho = {name: options[name] for name in OF_RHO}
     if file is None:
-        spec = chosen_model(
-            builder="observed_maximum",
-            correlation=rho,
-            **of_rho,
-        )
+        spec = chosen_model(builder="observed_maximum", correlation=rho, **of_rho)
         data: Any = _boards(options)
         best = data[0].maximum if len(data) == 1 else None
         settings |= {"model": spec, "reference_skill": options["reference_skill"]}
     else:
-        refuse("FILE", options, _OF_MAXIMA)
+        note_unused("FILE", options, ("reference_skill",))
         data = _read(file, options)
         if options["method"] == "abc":
             raise InputError(_maximum_of(data))
@@ -296,7 +292,8 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
     maxima, sizes, tries = (options[name] for name in ("maximum", "n_test", "classifiers"))
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
-    refuse("--maximum", options, (*_COLUMNS, "file_format", "missing"))
+    refuse("--maximum", options, ("lower_is_better",))
+    note_unused("--maximum", options, (*_COLUMNS, "file_format", "missing"))
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
@@ -376,7 +373,8 @@ _OF_FIELDS = (
 def _board_by_task(
     file: Path, shown: Reported, top: int, options: dict[str, Any], settings: dict[str, Any]
 ) -> int:
-    refuse("--by task", options, (*_OF_FIELDS, "average", "task_columns"))
+    refuse("--by task", options, (*_QUESTIONS, "average", "task_columns"))
+    note_unused("--by task", options, _OF_FIELDS)
     rest = {name: value for name, value in options.items() if name not in _OF_FIELDS}
     data = read_file(file, **rest)
     if isinstance(data, Leaderboard):

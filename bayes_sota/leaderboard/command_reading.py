@@ -26,7 +26,7 @@ from bayes_sota.core.command import (
     together,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown_path
+from bayes_sota.core.text import listed, shown_path
 from bayes_sota.data.command import (
     group_options,
     missing_option,
@@ -165,12 +165,12 @@ def read_file(
     of_items = {"item_metric": item_metric, "label_column": label_column}
     results = result_files(file) if auto else None
     if results or task_columns:
-        refuse("averages over tasks", of_items | groups, (*of_items, *_OF_ITEMS))
+        note_unused("averages over tasks", of_items | groups, (*of_items, *_OF_ITEMS))
         if results:
             return _read_results(results, task_columns, groups, **options)
         return _read_tasks(file, file_format, task_columns or [], groups, **options)
     if auto and looks_like_logs(file):
-        refuse("an evaluation log", of_items, tuple(of_items))
+        note_unused("an evaluation log", of_items, tuple(of_items))
         return _read_logs(file, options, groups)
     passes = parse_passes(options["metric"])
     if options["metric"] not in (None, *_METRICS) and passes is None:
@@ -188,7 +188,7 @@ def read_file(
         new, average = groups.pop("new"), parse_average(groups["average"])
         answers = outcomes.read_responses(file, **groups | {"average": average})
         return answers.about(new or "items", passes=passes) if new or passes else answers
-    refuse("a leaderboard", groups, GROUPS)
+    note_unused("a leaderboard", groups, GROUPS)
     if passes is not None:
         raise InputError(f"--metric {options['metric']} is for answers in several runs")
     return _read_entries(file, file_format, **options)
@@ -232,7 +232,8 @@ def _read_numbers(
 
     lower = options.pop("lower_is_better") or None
     _refuse_for_matrix(options, "item scores")
-    refuse("item scores", groups, ("run_column", "leave_out"))
+    note_unused("item scores", groups, ("run_column",))
+    refuse("item scores", groups, ("leave_out",))
     scores = read_item_scores(
         file,
         metric=of_items["item_metric"],
@@ -278,7 +279,7 @@ def _read_tasks(
     from bayes_sota.data.readers.task_scores import read_task_scores
 
     used = ("name_column", "metric", "lower_is_better", "percent", "missing")
-    refuse("averages over tasks", options, [name for name in options if name not in used])
+    note_unused("averages over tasks", options, [name for name in options if name not in used])
     board = read_task_scores(
         file,
         task_columns=task_columns,
@@ -306,7 +307,8 @@ def _read_results(
 
     if options["metric"] not in (None, *_METRICS):
         score_column, options["metric"] = options["metric"], None
-    refuse("averages over tasks", options, list(options))
+    refuse("averages over tasks", options, ("lower_is_better",))
+    note_unused("averages over tasks", options, list(options))
     board = read_lm_eval_tasks(
         files,
         metric=score_column,
@@ -358,10 +360,19 @@ def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
 
 
 def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
-    """Options that a matrix has no use for would be ignored silently."""
-    for name, value in options.items():
-        if value != _DEFAULTS.get(name):
+    """Options of a leaderboard that say what a matrix does not hold; others change nothing."""
+    for name in ("metric", "lower_is_better", "task_columns"):
+        if name in options and options[name] != _DEFAULTS.get(name):
             raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
+    note_unused(what, options, list(options))
+
+
+def note_unused(what: str, options: dict[str, Any], names: Iterable[str]) -> None:
+    """Say on standard error which of some options were given and change nothing."""
+    typed = [_option(name) for name in names if options[name] != _DEFAULTS.get(name)]
+    context = click.get_current_context(silent=True)
+    if typed and not (context and context.params.get("quiet")):
+        click.echo(f"note: {listed(typed)} changes nothing for {what}", err=True)
 
 
 def _option(name: str) -> str:

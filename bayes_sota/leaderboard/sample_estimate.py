@@ -179,6 +179,8 @@ def estimate_with_fit(
     if whole:
         if method in ("abc", "nuts"):
             raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')
+        theta0 = {"reference_skill": asked["reference_skill"]}
+        refuse_unused("more than the maximum of one board", theta0)
         return sample_with_fit(boards[0], spec.priors, **settings)
     settings["reference_skill"] = asked["reference_skill"]
     if method in ("auto", "exact"):

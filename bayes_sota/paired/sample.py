@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import spearmanr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, check_choice
+from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, refuse_unused
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors
@@ -232,7 +232,10 @@ def estimate_sota(  # noqa: D103
         raise InputError(
             f"method must be auto or exact for two boards of the same teams, got {method!r}"
         )
-    return estimate_paired(board, **{k: v for k, v in options.items() if k in _TAKEN})
+    taken = {name: options.pop(name) for name in _TAKEN if name in options}
+    others = {k: v for k, v in options.items() if k not in ("cores", "progressbar")}
+    refuse_unused("two boards of the same teams", others)
+    return estimate_paired(board, **taken)
 
 
 def _hyperparameters(result: PairedPosterior, rng: np.random.Generator) -> Draws:

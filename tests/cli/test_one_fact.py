@@ -28,15 +28,13 @@ COMMANDS: dict[str, str] = {
     "maximum of a range": "maximum --n-test 500 --classifiers 50 --uniform 0.7 0.9",
     "maximum auc": "maximum --metric auc --n-test 500 --n-positive 60 --classifiers 50 --theta 0.9",
     "sota of a maximum": "sota --maximum 0.98 --n-test 200 --classifiers 50 --draws 250 --seed 3 "
-    "--above 0.97 --new-score 0.985 --gap 0.004",
+    "--above 0.97 --new-score 0.985",
     "sota of a board": "sota board.csv --n-test 749 --correlation 0.8 --draws 250 --seed 3 "
-    "--new-n-test 600 --new-score 0.95 --gap 0.004",
+    "--new-n-test 600 --new-score 0.95",
     "sota of answers": "sota answers.csv --draws 250 --seed 3",
-    "shrink": "sota board.csv --n-test 749 --method shrink --n-classes 10",
     "board": "board board.csv --n-test 749 --draws 200 --seed 3 --above 0.9 --new-score 0.95",
     "board of answers": "board answers.csv --draws 200 --seed 3",
-    "paired": "paired paired.csv --n-test-public 300 --n-test-private 449 --seed 3 --above 0.9 "
-    "--new-score 0.95 --gap 0.01",
+    "paired": "paired paired.csv --n-test-public 300 --n-test-private 449 --seed 3 --above 0.9",
     "claim classification": "claim classification --accuracy 0.90 0.88 --n-test 500 --rope 0.01",
     "claim classification, tries":
         "claim classification --accuracy 0.90 0.88 --n-test 500 --best-of 10 --level 0.1",

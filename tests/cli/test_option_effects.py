@@ -51,23 +51,19 @@ FAST = (
 )
 SLOW = (
     "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9",
-    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1 "
-    "--no-sensitivity",
+    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --seed 1 --no-sensitivity",
     "sota --maximum 0.9 --metric auc --n-positive 50 --n-test 300 --classifiers 20 --draws "
-    "50 --chains 2 --seed 1 --no-sensitivity",
+    "50 --seed 1 --no-sensitivity",
     "sota --maximum 0.9 --metric score --standard-error 0.02 --classifiers 20 --draws 50 "
-    "--chains 2 --seed 1 --no-sensitivity",
-    "sota {fine.csv} --n-test 3000 --draws 50 --chains 2 --seed 1 --no-sensitivity",
-    "sota {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 --chains 2 "
+    "--seed 1 --no-sensitivity",
+    "sota {fine.csv} --n-test 3000 --draws 50 --seed 1 --no-sensitivity",
+    "sota {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 "
     "--seed 1 --no-sensitivity",
     "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better --draws 50 "
-    "--chains 2 --seed 1 --no-sensitivity",
-    "sota {answers.csv} --draws 50 --chains 2 --seed 1",
-    "sota {exam.csv} --draws 50 --chains 2 --seed 1",
-    "sota {numbers.csv} --draws 50 --chains 2 --seed 1",
-    "sota {fine.csv} --n-test 3000 --method shrink --n-classes 2",
-    "sota {fine.csv} --n-test 3000 --method crop --n-classes 2",
-    "sota {fine.csv} --n-test 3000 --method shrink --metric auc --n-positive 200",
+    "--seed 1 --no-sensitivity",
+    "sota {answers.csv} --draws 50 --seed 1",
+    "sota {exam.csv} --draws 50 --seed 1",
+    "sota {numbers.csv} --draws 50 --seed 1",
     "board {fine.csv} --n-test 3000 --seed 1",
     "board {board.csv} --metric auc --n-test 500 --n-positive 200 --seed 1",
     "board {errors.csv} --metric score --standard-error 0.1 --lower-is-better --seed 1",
@@ -102,12 +98,13 @@ SLOW = (
 VALUES: dict[str, tuple[str, ...]] = {
     "--above": ("0.9",), "--accuracy": ("0.91 0.87",), "--assurance": ("0.6",),
     "--average": ("items",), "--best-of": ("3",),
-    "--boards": ("2",), "--chains": ("3",), "--classifiers": ("25", "20:300"),
+    "--boards": ("2",), "--classifiers": ("25", "20:300"),
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--cost-per-item": ("3",), "--cost-per-run": ("2",),
     "--correlation": ("0.4", "0.45"), "--decimals": ("5", "3"),
     "--domain": ("tabular",), "--epsilon": ("0.01",),
-    "--draws": ("6000", "70"), "--drop-above": ("0.89",), "--gap": ("0.03",),
+    "--domain": ("tabular",),
+    "--draws": ("6000", "70"), "--gap": ("0.03",),
     "--group-column": ("data",), "--item-column": ("item", "a"),
     "--label-column": ("gold", "a"), "--leave-out": ("x", "a"), "--level": ("0.2",),
     "--margin": ("0.5",), "--maximum": ("0.91",),
@@ -160,7 +157,6 @@ READ = {
     "--pilot": "exam.csv", "--data": ".", "--truth": "tested.csv",
 }  # fmt: skip
 ENDINGS = {
-    "--badge": ".svg",
     "--figure": ".png", "--report": ".html", "--scores": ".csv", "--table": ".csv",
     "--output": ".nc",
 }  # fmt: skip

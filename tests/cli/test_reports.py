@@ -26,7 +26,6 @@ FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "board {board} --n-test 749 --draws 100 --seed 1",
     "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --seed 1 --no-sensitivity",
-    "sota {board} --n-test 749 --method shrink --n-classes 2",
     "claim classification --accuracy 0.90 0.88 --n-test 500",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
     "claim plan --accuracy 0.9 0.88",
@@ -165,7 +164,6 @@ def reports() -> dict[str, Any]:
         "review": bs.claims.claims_table(pd.DataFrame(claims | {"n_test": 500})),
         "entries": bs.board_table(hostile, draws=100, random_seed=1),
         "sota": bs.leaderboard.report_sota(single, **settings),
-        "shrink": bs.leaderboard.report_point_estimate(hostile, "shrink", n_classes=5),
         "epp": bs.epp.report_fit(bs.fit_epp(table, penalty=0.5), repetitions=0),
         "methods": bs.claims.report_methods(answers, draws=200, selection=False, random_seed=1),
     }

@@ -17,22 +17,11 @@ TWO = "has no effect on two boards of the same teams"
 @pytest.mark.parametrize(
     ("data", "given", "message"),
     [
-        (BEST, {"learn_rho": True}, "learn_rho has no effect on observed maxima"),
-        (BEST, {"cores": 2}, "cores has no effect on the exact route"),
-        (BEST, {"correlation": 0.5}, "correlation has no effect on any method but shrink"),
         (WHOLE, {"reference_skill": 0.9}, "reference_skill has no effect on more than"),
-        (WHOLE, {"method": "shrink", "n_classes": 2, "draws": 9}, "draws has no effect on"),
-        (WHOLE, {"method": "crop", "n_classes": 2, "random_seed": 1}, "random_seed has no effect"),
-        ([WHOLE.maximum_only()] * 2, {"method": "crop"}, "takes one board with its scores"),
-        (ANSWERS, {"learn_rho": True}, "learn_rho has no effect on answers"),
         (ANSWERS, {"reference_skill": 0.9}, "reference_skill has no effect on more than"),
         (PAIR, {"method": "nuts"}, "method must be auto or exact for two boards of the same teams"),
-        (PAIR, {"n_classes": 2}, f"n_classes {TWO}"),
-        (PAIR, {"correlation": 0.0}, f"correlation {TWO}"),
         (PAIR, {"new_n_test": 50, "draws": 9}, f"new_n_test {TWO}"),
         (PAIR, {"reference_skill": 0.9}, f"reference_skill {TWO}"),
-        (PAIR, {"learn_rho": True}, f"learn_rho {TWO}"),
-        (PAIR, {"cores": 2}, f"cores {TWO}"),
         (PAIR, {"model": "paired-boards", "priors": bs.Priors()}, "give either priors or a model"),
         (PAIR, {"domain": "tabular", "priors": bs.Priors()}, "domain has no effect on priors"),
         (WHOLE, {"domain": "tabular", "model": "leaderboard"}, "domain has no effect on a model"),
@@ -40,7 +29,6 @@ TWO = "has no effect on two boards of the same teams"
         (PAIR, {"field": "single", "priors": bs.Priors()}, "field has no effect on priors"),
         (WHOLE, {"field": "ensembles", "model": "tabular"}, "field has no effect on a model"),
         (BEST, {"field": "votes"}, "unknown field 'votes'; allowed: single, ensembles"),
-        (WHOLE, {"method": "crop", "n_classes": 2, "field": "single"}, "field has no effect on"),
     ],
 )
 def test_what_has_no_effect_is_refused(data, given: dict, message: str) -> None:

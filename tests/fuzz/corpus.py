@@ -84,7 +84,6 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
     read = {
         "board": ("board", "{file}", *_BOARD, *draws, *_EXACT),
         "sota": ("sota", "{file}", *_BOARD, *draws, "--no-sensitivity", *_EXACT),
-        "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10", "--json"),
     }
     for name, content in files.items():
         columns = (1,) if name.endswith(".csv") else ()

@@ -121,7 +121,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="priors have no effect beside a built model"):
         bs.items.complete(trace, exam(), model, priors=bs.Priors())
     other = bs.Responses(RIGHT[::-1] / 3, n_runs=3, tasks=TASKS, names=list("abc"))
-    with pytest.raises(InputError, match="the trace is of other data: its 'right' differ"):
+    with pytest.raises(InputError, match="the trace is of other data"):
         bs.items.complete(trace, other)
     with pytest.raises(InputError, match="the trace lacks cluster_sd"):
         bs.items.complete(trace, exam(clusters=CLUSTERS))
@@ -129,15 +129,9 @@ def test_what_is_refused() -> None:
     lacking["posterior"] = lacking["posterior"].to_dataset().drop_vars("skill")
     with pytest.raises(InputError, match="lacks the deterministic 'skill'"):
         bs.items.complete(lacking, exam(), model)
-    with pytest.raises(InputError, match="priors or a model, not both"):
-        bs.leaderboard.sample_evaluations(exam(), model="evaluations", priors=bs.Priors())
-    with pytest.raises(InputError, match="models for answers with tasks, clusters or runs, with"):
-        bs.leaderboard.sample_evaluations(exam(), model="items")
-    with pytest.raises(InputError, match="at least 10 draws and 2 chains"):
-        bs.leaderboard.sample_evaluations(exam(), draws=5)
     numbers = bs.ItemScores(np.arange(6.0).reshape(3, 2))
     with pytest.raises(InputError, match="a Responses, got ItemScores"):
-        bs.leaderboard.sample_evaluations(numbers)  # type: ignore[arg-type]
+        bs.items.build_model(numbers)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="averages over tasks need every answer"):
         exam_with_a_gap()
 

@@ -1,4 +1,4 @@
-"""``sota``, ``board`` and ``models``: what is printed, what is written, and what is refused."""
+"""``sota`` and ``board``: what is printed, what is written, and what is refused."""
 
 import json
 import subprocess
@@ -12,7 +12,6 @@ from data.files import run, run_json
 
 import bayes_sota as bs
 from bayes_sota.core.sample import read_result
-from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
 FEW = ("--draws", "100", "--seed", "1", "--no-sensitivity")
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
@@ -91,7 +90,6 @@ def test_leaked_answers_exit_with_1(capsys: Capture, files: Path) -> None:
     code, _, error = run(capsys, *base)
     assert code == 1
     assert "probably leaked" in error
-    assert run(capsys, *base, "--drop-above", "0.99")[0] == 0
 
 
 def test_the_way_to_an_answer_from_the_best_score_alone_works(capsys: Capture, files: Path) -> None:
@@ -109,39 +107,23 @@ REFUSED = {
         ("--n-test 500 --n-test 600", "one FILE takes one --n-test"),
         ("--n-test 500 --score-column auc", "'team', 'score'"),
         ("--n-test 500 --model observed-maximum", "for observed maxima"),
-        ("--n-test 500 --drop-above 0.1", "no entry would be left"),
-        ("--n-test 500 --drop-above 0.99999", "--drop-above 0.99999 leaves out nothing"),
         ("--n-test 500 --correlation 1.2", "correlation"),
         ("--n-test 500 --similarity 0.3", "similarity must lie in [0."),
         ("--n-test 500 --similarity 0.9 --correlation 0.5", "--correlation has no effect on --sim"),
         ("--metric auc --n-test 500 --n-positive 90 --similarity 0.9", "for the accuracies of one"),
-        ("--n-test 500 --method crop --n-classes 4 --fixed-field", "no effect on --method crop"),
         ("--n-test 500 --method abc", "drop all others in FILE; for an answer from"),
-        ("--n-test 500 --reference-skill 0.9", "skill has no effect on FILE"),
         ("--n-test 500 --new-score 92", "in percent? then write 0.92"),
-        ("--n-test 500 --gap 2", "--gap must be a number above 0 and below 1"),
-        ("--n-test 500 --n-classes 4 --method shrink --above 0.9", "--above has no effect on"),
-        ("--n-test 500 --cores 2", "--cores has no effect on the exact route"),
         ("--n-test 500 --submissions 1.5", "takes a whole number or a range A:B, got '1.5'"),
         ("--n-test 500 --submissions 9:2", "a range of submissions rises, got 9:2"),
-        ("--n-test 500 --criterion upper", "no effect on any method but shrink"),
         ("--n-test 100 --lower-is-better", "larger is better"),
         ("--metric auc --n-test infer --n-positive 9", "do not tell"),
         ("--metric auc --n-test 100", "--n-positive is missing"),
         ("--item-metric mean", "item scores need one column of numbers"),
-        ("--method shrink --n-test 500", "--n-classes is missing"),
-        ("--method shrink --n-test 500 --n-classes 1", "--n-classes must be a whole number from 2"),
-        ("--method shrink --n-classes 4", "--n-test is missing"),
         ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
-        ("--method shrink --n-test 500 --metric score --n-classes 2", "for accuracies and AUCs"),
-        ("--method crop --metric auc --n-test 400", "AUCs take --method shrink"),
-        ("--method shrink --metric auc --n-classes 2", "no --n-classes"),
     ],
     "sota {outputs}": [
-        ("--n-test 300", "--n-test is for leaderboards; this file is item scores"),
         ("--lower-is-better", "of AUCs larger is better"),
         ("--label-column none", "there is no column 'none'"),
-        ("--method shrink --n-classes 2", "leaderboard"),
     ],
     "sota --metric auc --n-test 100 --classifiers 9": [
         ("--maximum 0.49 --n-positive 51", "must exceed 0.5, got 0.49"),
@@ -152,9 +134,6 @@ REFUSED = {
         ("--maximum 0.9 --n-positive 50 --reference-skill .9", "no theta0"),
         ("--maximum 0.9 --n-positive 50 --standard-error 1", "follows from"),
     ],
-    "sota --metric auc --n-test 100": [
-        ("--method crop --n-classes 4", "takes the scores of a leaderboard FILE"),
-    ],
     "board {teams}": [
         ("", "--n-test is missing"),
         ("--n-test 500 --top 0", "--top must be a whole number from 1"),
@@ -163,7 +142,6 @@ REFUSED = {
         ("--n-test 500 --table no/table.csv", "does not exist"),
         ("--n-test 500 --correlation 0.5 --pairwise-correlation 0.2", "either"),
         ("--n-test 500 --classifiers 5", "classifiers"),
-        ("--n-test 500 --format responses", "--n-test is for leaderboards"),
         ("--n-test 7", "no number of right answers"),
         ("--n-test 500 --metric score", "need --standard-error"),
         ("--n-test 500 --model epp", "for whole boards, all scores or answers: ensembles, image-"),
@@ -180,7 +158,7 @@ REFUSED = {
         ("--standard-error 1e100", "1e+100 leaves nothing to learn from scores of at most 1"),
     ],
     "sota --maximum 0.9 --n-test 100 --classifiers 9": [
-        ("--model items", "with bs.leaderboard.sample_evaluations; models for observed maxima"),
+        ("--model items", "with bs.items.build_model; models for observed maxima"),
     ],
 }  # fmt: skip
 
@@ -197,44 +175,35 @@ def test_refusals(capsys: Capture, files: Path, command: str, message: str) -> N
     assert message in error
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("method", "function"), [("shrink", shrink_scores), ("crop", crop_scores)])
-@pytest.mark.parametrize("criterion", ["expected", "upper"])
-def test_point_estimates_are_those_of_the_function(
-    capsys: Capture, files: Path, tmp_path: Path, method: str, function: Any, criterion: Any
-) -> None:
-    file, output = files / "skewed.csv", tmp_path / "x.nc"
-    base = ("sota", file, "--method", method, "--criterion", criterion, "--n-classes", 4)
-    result = run_json(capsys, *base, "--n-test", 500, "--output", output)
-    found = function(scores_of(file), n_test=500, chance=0.25, criterion=criterion)
-    assert result["theta_sota"] == {"estimate": pytest.approx(found.estimate, abs=1e-9)}
-    assert result["n_above_sota"] == found.n_above()
-    assert ("weight" in result, "threshold" in result) == (method == "shrink", method == "crop")
-    tree = read_result(output)
-    assert float(tree["point_estimate"]["theta_sota"]) == result["theta_sota"]["estimate"]
-    assert "posterior" not in tree.children
-
-
-def test_point_estimates_for_people(capsys: Capture, files: Path) -> None:
-    base = ("--method", "shrink", "--n-classes", 4)
-    out = run(capsys, "sota", files / "skewed.csv", "--n-test", 490, *base)[1]
-    assert "w of Eq. 9" in out
-    assert "scores are taken as they are" in out  # 490 does not fit the digits
-    out = run(capsys, "sota", files / "lone.csv", "--n-test", 1000, *base)[1]
-    assert "No multiplicity to correct" in out
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "sota {teams} --n-test 500 --reference-skill 0.9 --cores 2 --run-column x",
+        "sota {answers} --n-test 500 --no-sensitivity",
+        "sota --maximum 0.9 --n-test 100 --classifiers 9 --missing drop --score-column x",
+    ],
+)
+def test_options_that_change_nothing_are_noted(capsys: Capture, files: Path, typed: str) -> None:
+    places = {name: str(files / f"{name}.csv") for name in ("teams", "answers")}
+    line = [word.format(**places) for word in typed.split()]
+    few = ("--draws", "100", "--seed", "1", "--json", "--no-sensitivity")
+    code, _, error = run(capsys, *line, *few)
+    assert (code, error.count("\n")) == (0, error.count("note: --"))
+    assert error.count("changes nothing")
+    assert run(capsys, *line, *few, "--quiet")[2] == ""
 
 
 @pytest.mark.slow
 def test_similarity_stands_for_the_correlation(capsys: Capture, files: Path) -> None:
     """By its formula at the best score: 0.9 for a maximum, the highest of a FILE, or theta0."""
-    few = ("--draws", 100, "--chains", 2, "--seed", 1, "--no-sensitivity")
+    few = ("--draws", 100, "--seed", 1, "--no-sensitivity")
     boards = {
         ("--maximum", 0.9): (0.9, ("--n-test", 300, "--classifiers", 20, *few)),
         ("--maximum", "0.90", "--reference-skill", 0.85): (
             0.85, ("--n-test", 300, "--classifiers", 20, *few)
         ),
-        (files / "skewed.csv", "--method", "shrink", "--n-classes", 4): (
-            scores_of(files / "skewed.csv").max(), ("--n-test", 500)
+        (files / "skewed.csv",): (
+            scores_of(files / "skewed.csv").max(), ("--n-test", 500, *few)
         ),
     }  # fmt: skip
     for base, (skill, more) in boards.items():
@@ -244,15 +213,6 @@ def test_similarity_stands_for_the_correlation(capsys: Capture, files: Path) -> 
         for name in {"mean", "estimate", "interval"} & found["theta_sota"].keys():
             value = found["theta_sota"][name]
             assert value == pytest.approx(direct["theta_sota"][name], rel=1e-9)
-
-
-def test_shrunk_aucs(capsys: Capture, files: Path) -> None:
-    base = ("sota", files / "aucs.csv", "--metric", "auc", "--n-test", 400, "--n-positive", 60)
-    result = run_json(capsys, *base, "--method", "shrink")
-    found = shrink_aucs(scores_of(files / "aucs.csv"), n_positive=60, n_negative=340)
-    assert result["theta_sota"]["estimate"] == pytest.approx(found.estimate, abs=1e-9)
-    assert result["chance"] == 0.5
-    assert result["notes"][0].startswith("binormal")
 
 
 @pytest.mark.slow
@@ -270,7 +230,7 @@ BEST_AUC = "--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifie
     ("typed", "words"),
     [
         (BEST_AUC, ["an AUC of 90 positive and 810 negative items"]),
-        pytest.param(f"{BEST_AUC} --chains 2 --method abc", ["an AUC of 90 positive"],
+        pytest.param(f"{BEST_AUC} --method abc", ["an AUC of 90 positive"],
                      marks=pytest.mark.slow),
         ("--maximum 0.81 --metric score --standard-error 0.01 --classifiers 30 --draws 300",
          ["with a standard error of 0.01"]),

@@ -109,8 +109,8 @@ def test_one_family_is_a_part_of_the_fit_and_the_seed_decides(small) -> None:
 def test_rho_learnt_from_the_shape_of_a_narrow_board() -> None:
     """Scores closer than luck allows: learnt jointly, rho leaves its prior."""
     board = board_of(9000 + np.arange(60) // 3, 10_000)
-    options = {"draws": 4000, "random_seed": 1, "learn_rho": True}
-    assert leaderboard_posterior(board, NORMAL, **options).draws["rho"].mean() > 0.88
+    fit = leaderboard_posterior(board, NORMAL, draws=1, random_seed=1).fit.learning("rho")
+    assert draw_with_parameters(fit, 4000, np.random.default_rng(1))[0]["rho"].mean() > 0.88
 
 
 def test_more_items_bring_the_truth() -> None:

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 from calibration.judged_boards import (
     FIELDS,
+    coverage,
     draw_real_board,
     interval_score,
     summarize_judgements,
@@ -182,7 +183,7 @@ def test_models_and_reference_skills_reach_the_result() -> None:
         (MAXIMUM, {"priors": BoardPriors()}, "must be Priors, got BoardPriors"),
         (BOARD, {"model": "observed-maximum"}, "'observed-maximum' is for observed maxima"),
         (MAXIMUM, {"model": "leaderboard"}, "'leaderboard' is for whole boards"),
-        (BOARD, {"method": "nuts", "learn_rho": True}, 'learn_rho has no effect on method "nuts"'),
+        (BOARD, {"method": "nuts"}, "maximum_only"),
     ],
 )
 def test_contradictions_are_refused(board, options: dict, message: str) -> None:
@@ -238,7 +239,7 @@ def test_rows_compare_with_the_raw_maximum() -> None:
 def test_a_wrong_model_is_found(digits: bs.Responses) -> None:
     """Told that all is shared, the model cannot correct independent luck."""
     found = [
-        bs.leaderboard.coverage(
+        coverage(
             digits, n_test=200, boards=9, draws=300,
             priors=BoardPriors(correlation=FixedCorrelation(rho), families=("normal",)),
         ).loc[(200, "theta_sota")]
@@ -251,7 +252,7 @@ def test_a_wrong_model_is_found(digits: bs.Responses) -> None:
 def test_answers_are_judged_as_well(digits: bs.Responses) -> None:
     few = digits.subset(classifiers=list(range(0, 300, 25)))
     options = {"n_test": 150, "boards": 2, "route": "responses", "draws": 50, "random_seed": 3}
-    frame = bs.leaderboard.coverage(few, **options)
+    frame = coverage(few, **options)
     assert frame.index.tolist() == [(150, "theta_sota"), (150, "winner_skill")]
     with pytest.raises(InputError, match="unknown route 'guess'"):
-        bs.leaderboard.coverage(few, route="guess")
+        coverage(few, route="guess")

@@ -92,7 +92,6 @@ BOARD = f"{EXAMPLES / 'leaderboard.csv'}"
         (f"score {BOARD}", "rows are entries by column 'team'"),
         ("sota {exam}", "bayes-sota score says how good it is"),
         ("board {exam}", "bayes-sota score says how good it is"),
-        (f"sota {BOARD} --n-test 1247 --new runs", "--new has no effect on a leaderboard"),
         (f"board {BOARD} --n-test 1247 --metric pass@2", "is for answers in several runs"),
     ],
 )

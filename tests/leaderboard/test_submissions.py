@@ -8,10 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calibration.sampled_boards import sample_board
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, LogNormalTries
+from bayes_sota.core.priors import (
+    BetaCorrelation,
+    BoardPriors,
+    FixedCorrelation,
+    LogNormalTries,
+    board_priors,
+)
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.entries import draw_entry_skills
 from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
@@ -206,9 +213,8 @@ def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
 def test_nuts_with_a_free_luck_agrees_with_the_exact_route():
     priors = bs.Priors(correlation=FixedCorrelation(0.7), families=("normal",))
     entries = gaussian([0.90, 0.885, 0.87, 0.872, 0.861, 0.855], submissions=[40, 1, 5, 9, 30, 2])
-    given = {"priors": priors, "random_seed": 1}
-    exact = bs.estimate_sota(entries, draws=2000, **given)
-    nuts = bs.estimate_sota(entries, method="nuts", draws=2000, chains=2, cores=1, **given)
+    exact = bs.estimate_sota(entries, draws=2000, priors=priors, random_seed=1)
+    nuts = sample_board(entries, board_priors(priors), random_seed=1, chains=2, cores=1)
     ours, theirs = bs.summarize(exact), bs.summarize(nuts)
     for name in ("theta_sota", "winner_skill", "submission_luck"):
         assert abs(theirs["mean"][name] - ours["mean"][name]) < 0.1 * ours["sd"][name]
