@@ -234,7 +234,7 @@ def test_from_independent_to_equal_classifiers(auc: float, a: int, b: int, m: in
     means = np.array([law.mean() for law in laws.values()])
     sd = float(auc_std(auc, a, b))
     assert np.all(np.diff(means) < 0.01 * sd)
-    assert auc - 0.01 * sd < means[-1] < auc + 0.05 * sd
+    assert auc - 0.01 * sd < means[-1] < auc + 0.1 * sd
     for rho in (0.3, 0.9, 0.99):
         sample = simulated(auc, a, b, 3000, rho=rho, m=m).max(axis=1)
         error = sample.std() / np.sqrt(sample.size)
