@@ -389,6 +389,17 @@ def calls(folder: Path) -> dict[str, Call]:
              "draws": 60, "chains": 3, "reference_skill": 0.8, "new_n_test": 50,
              "groups": "estimands", **seeds},
             {"groups": ({"board": paired()}, "estimands"),
+             "epsilon": ({"method": "abc"}, 0.1)},
+        ),
+        "false_claim_probability": Call(pair, pair_others),
+        "false_claim_probability_of_means": Call(
+            means, means_others,
+            {"bounds": wide, "sd_coefficients": ({"sd": None}, (0.5, 0.0, -0.5))},
+        ),
+        "false_claim_rope": Call({**pair, "rope": 0.01}, {**pair_others, "rope": 0.02}),
+        "congruence_of_odds_ratio": Call(
+            {"accuracy_a": 0.9, "accuracy_b": 0.8, "odds_ratio": 2.0},
+            {"accuracy_a": 0.8, "accuracy_b": 0.7, "odds_ratio": 3.0},
         ),
         "fit_epp": Call(
             {"data": table()},

@@ -102,7 +102,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--cost-per-item": ("3",), "--cost-per-run": ("2",),
     "--correlation": ("0.4", "0.45"), "--decimals": ("5", "3"),
-    "--domain": ("tabular",), "--epsilon": ("0.01",),
     "--domain": ("tabular",),
     "--draws": ("6000", "70"), "--gap": ("0.03",),
     "--group-column": ("data",), "--item-column": ("item", "a"),
