@@ -28,16 +28,6 @@ def maximum_law() -> Any:
     return bs.maximum.plot_maximum_law(law)
 
 
-def public_and_private() -> Any:
-    """The digits benchmark: 250 items as the public board, 1,247 others as the private one."""
-    example = load_responses_example("digits")
-    public, private = example.test, example.held_out
-    boards = bs.PairedBoards(
-        public.scores, private.scores, n_test=(public.n_items, private.n_items), names=public.names
-    )
-    return bs.paired.plot_boards(bs.estimate_paired(boards, random_seed=0))
-
-
 def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
     """Two routes that share no likelihood, as cumulative distributions."""
     simulated = bs.estimate_sota(board, method="abc", draws=500, chains=2, cores=1, random_seed=0)
@@ -130,7 +120,6 @@ def figures() -> Iterator[tuple[str, Figure]]:
     tree = bs.estimate_sota(board, draws=5000, random_seed=0)
     rows = bs.sota_sensitivity(board, draws=20_000, random_seed=0)  # the first is the tree's
     yield "maximum_law", maximum_law
-    yield "public_and_private", public_and_private
     yield "prior_predictive", lambda: bs.maximum.plot_prior_predictive(tree)
     yield "posterior", lambda: bs.plot_sota(tree)
     yield (

@@ -55,7 +55,6 @@ SLOW = (
     "auc_maximum_law",
     "judge_rules",
     "judge_runs",
-    "shake_up_table",
     "board_table",
     "estimate_many",
     "estimate_paired",

@@ -29,6 +29,7 @@ REMOVED = {
     "--epsilon": "in Python bs.estimate_sota(epsilon=)",
     "--family-separator": "in Python bs.epp.tuning_promise",
     "cv judge --figure-kind": "--figure draws means of one data set, and ranks of several",
+    "paired --figure-kind": "--figure draws the skill of the best team",
     "maximum --figure-kind": "--figure draws the law of the best score",
     "--fixed-field": "skills are drawn with replacement, as in the paper",
     "board --gap": "in Python bs.leaderboard.probability_shown",

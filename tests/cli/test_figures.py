@@ -34,7 +34,6 @@ COMMANDS = (
     "cv judge cross_validation.csv --rule fixed --threshold 5 --seed 1",
     "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
     "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --metric auc --n-positive 51",
-    "paired public_private.csv --n-test-public 250 --n-test-private 1000 --figure-kind boards",
     "batch leaderboard.csv --n-test 250 --output-dir results --seed 1",
 )
 CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
