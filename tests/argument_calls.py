@@ -356,7 +356,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "compare_estimates": Call(
             {"board": board(), "tree": tree(), "n_classes": 4},
             {"board": board().without([0]), "tree": tree(2), "n_classes": 3, "correlation": 0.3,
-             "ci_prob": 0.8},
+             "n_test": 500, "ci_prob": 0.8},
         ),
         "diagnose": Call({"tree": tree()}, {"tree": two_trees()}),
         "log_outcomes": Call(

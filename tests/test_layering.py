@@ -50,7 +50,7 @@ HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib",
 PATHS = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path
     for path in sorted(PACKAGE.rglob("*.py"))
-    if path.name != "__init__.py"
+    if path.name not in ("__init__.py", "__main__.py")
 }
 
 

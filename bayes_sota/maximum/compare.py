@@ -29,6 +29,7 @@ def compare_estimates(
     tree: xr.DataTree,
     *,
     n_classes: int | None = None,
+    n_test: int | None = None,
     correlation: float | None = None,
     ci_prob: float = 0.95,
 ) -> pd.DataFrame:
@@ -42,6 +43,9 @@ def compare_estimates(
         Result of ``estimate_sota`` of this board.
     n_classes : int, optional
         Classes of the task, needed for accuracies: chance is one over it.
+    n_test : int, optional
+        Test items behind the accuracies; default the board's. With it, scores of no metric are
+        taken as accuracies, whether or not so many items can give them.
     correlation : float, optional
         rho of shrinking and cropping; default 0.6 for accuracies, as in the paper, and 0 for AUCs.
     ci_prob : float
@@ -76,7 +80,7 @@ def compare_estimates(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     shown = board if isinstance(board, Leaderboard) else board.leaderboard()
-    found = _point_estimates(shown, n_classes, correlation, ci_prob)
+    found = _point_estimates(shown, n_classes, n_test, correlation, ci_prob)
     one = next(iter(found.values()))
     theta = np.asarray(tree["posterior"]["theta_sota"].values)
     ends = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
@@ -89,7 +93,11 @@ def compare_estimates(
 
 
 def _point_estimates(
-    board: Leaderboard, n_classes: int | None, correlation: float | None, ci_prob: float
+    board: Leaderboard,
+    n_classes: int | None,
+    n_test: int | None,
+    correlation: float | None,
+    ci_prob: float,
 ) -> dict[str, FieldEstimate]:
     given: dict[str, Any] = {"ci_prob": ci_prob}
     if correlation is not None:
@@ -99,7 +107,7 @@ def _point_estimates(
         methods = {"shrink": shrink_aucs}
         given |= {"n_positive": board.n_positive, "n_negative": board.n_negative}
         given["spread_ratio"] = board.spread_ratio
-    elif board.metric != "accuracy":
+    elif board.metric != "accuracy" and n_test is None:
         raise InputError("shrinking and cropping are for accuracies and AUCs")
     elif n_classes is None or COUNT.check(n_classes, "n_classes") < 2:
         raise InputError(
@@ -107,7 +115,7 @@ def _point_estimates(
             "towards chance, one over it"
         )
     else:
-        given |= {"n_test": board.n_test, "chance": 1 / n_classes}
+        given |= {"n_test": n_test or board.n_test, "chance": 1 / n_classes}
     return {
         f"{method}, {criterion}": solve(board.scores, criterion=criterion, **given)
         for method, solve in methods.items()
