@@ -466,10 +466,6 @@ def calls(folder: Path) -> dict[str, Call]:
         "correlation_of_similarity": Call(
             {"similarity": 0.9, "skill": 0.8}, {"similarity": 0.95, "skill": 0.85}
         ),
-        **{
-            name: Call({"tree": replicated(5)}, {"tree": replicated(6), "ci_prob": 0.8})
-            for name in ("regression_table", "shake_up_table")
-        },
         "maximum_law": Call(
             {"n_test": 50, "skill": 0.8, "n_classifiers": 5, "correlation": 0.5},
             {"n_test": 60, "skill": 0.7, "n_classifiers": 6, "correlation": 0.6,

@@ -60,7 +60,6 @@ SLOW = (
     "bias_table",
     "judge_rules",
     "judge_runs",
-    "shake_up_table",
     "board_table",
     "estimate_many",
     "claim_of_best_entry",

@@ -11,13 +11,11 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
-    chosen_figure,
     chosen_seed,
     command,
     domain_option,
     estimate_options,
     field_option,
-    figure_option,
     interval_option,
     model_option,
     number_option,
@@ -29,9 +27,7 @@ from bayes_sota.leaderboard.command import above_option, draw_best_skill
 from bayes_sota.leaderboard.command_reading import OF_RHO, parse_submissions, submissions_option
 
 if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
-
-    from bayes_sota.core.tables import Report
+    pass
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
@@ -66,11 +62,6 @@ if TYPE_CHECKING:
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
-@figure_option(
-    ("skill", "boards"),
-    "skill: of the best team. boards: public against private scores, with what skills and luck let "
-    "expect, and how far the order was shaken up. Default: skill.",
-)
 @estimate_options
 def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **options: Any) -> int:
     """Skill of the best team and of the public winner from the public and the private board.
@@ -84,7 +75,6 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
 
-    kind = chosen_figure(shown, options.pop("figure_kind"), "skill")
     top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
     of_rho = {name: options.pop(name) for name in OF_RHO}
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
@@ -98,21 +88,12 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
         model=spec,
         random_seed=chosen_seed(seed),
         top=top,
-        groups="estimands" if output is None and kind == "skill" else "all",
+        groups="estimands" if output is None else "all",
     )
     if output is not None:
         save_result(tree, output)
     report = describe_paired(tree, boards, ci_prob, above)
-    return shown.deliver(report, draw=partial(_figure, report, kind))
-
-
-def _figure(report: "Report", kind: str) -> "PlotCollection":
-    if kind == "skill":
-        return draw_best_skill(report)
-    from bayes_sota.paired.plots import plot_boards
-
-    said = report.content
-    return plot_boards(report.about, ci_prob=said["prob"], gained=said["gained_beyond_luck"])
+    return shown.deliver(report, draw=partial(draw_best_skill, report))
 
 
 def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:
