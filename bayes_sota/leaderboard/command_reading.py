@@ -26,7 +26,7 @@ from bayes_sota.core.command import (
     together,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import listed, shown_path
+from bayes_sota.core.text import shown_path
 from bayes_sota.data.command import (
     group_options,
     missing_option,
@@ -369,10 +369,10 @@ def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
 
 def note_unused(what: str, options: dict[str, Any], names: Iterable[str]) -> None:
     """Say on standard error which of some options were given and change nothing."""
-    typed = [_option(name) for name in names if options[name] != _DEFAULTS.get(name)]
+    typed = [_option(name) for name in _typed(options, names)]
     context = click.get_current_context(silent=True)
     if typed and not (context and context.params.get("quiet")):
-        click.echo(f"note: {listed(typed)} changes nothing for {what}", err=True)
+        click.echo(f"note: no effect on {what}: {', '.join(typed)}", err=True)
 
 
 def _option(name: str) -> str:
@@ -381,8 +381,12 @@ def _option(name: str) -> str:
 
 def refuse(what: str, options: dict[str, Any], names: Iterable[str]) -> None:
     """Raise ``InputError`` if some options were given, which have no effect on ``what``."""
-    typed = [name for name in names if options[name] != _DEFAULTS.get(name)]
-    refuse_unused(what, {_option(name): options[name] for name in typed})
+    refuse_unused(what, {_option(name): options[name] for name in _typed(options, names)})
+
+
+def _typed(options: dict[str, Any], names: Iterable[str]) -> list[str]:
+    """Names of options that were given."""
+    return [name for name in names if options[name] not in (_DEFAULTS.get(name), ())]
 
 
 def size_of_board(text: str | None, metric: str | None, n_positive: int | None) -> Any:

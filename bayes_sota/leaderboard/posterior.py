@@ -444,42 +444,6 @@ def _statistics(scores: FloatArray, gaps: list[int]) -> FloatArray:
     return np.concatenate([quantiles, below], axis=-1)
 
 
-def compare_families(fit: FieldFit) -> dict[str, dict[str, float]]:
-    r"""Evidence and leave-one-out predictive density of every family.
-
-    .. math:: p(x_j \mid x_{-j}) = \left[\sum_s w_s / p(x_j \mid \phi_s)\right]^{-1}
-
-    with the weights ``w_s`` of the points given all scores, at the middle rho; each entry's
-    density is conditional on its place in the modelled part.
-
-    Returns
-    -------
-    dict of family to dict, largest elpd first
-        ``probability`` and ``log_evidence``, averaged over rho (the first is its weight in the
-        result); ``elpd_loo``, expected log predictive density of one left-out entry, summed over
-        entries, with its standard error ``elpd_loo_se``; ``least_effective``, the smallest
-        effective number of points behind a left-out entry (below about 20 not to be trusted).
-    """
-    r, rows = fit.rho.size // 2, dict[str, dict[str, float]]()
-    for f, family in enumerate(fit.families):
-        log_density = fit.entry_log_likelihood(f, r)
-        own = fit.points[f].weights[:, r, None]
-        log_inverse = np.where(own > 0, -log_density, -np.inf)
-        largest = log_inverse.max(axis=0)
-        weights = own * np.exp(log_inverse - largest)
-        loo = -largest - np.log(weights.sum(axis=0))
-        effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
-        mean = fit.copies @ loo / fit.copies.sum()
-        rows[family] = {
-            "probability": float(fit.family_weights[f].mean()),
-            "log_evidence": float(np.mean(fit.log_evidence[f])),
-            "elpd_loo": float(fit.copies @ loo),
-            "elpd_loo_se": float(np.sqrt(fit.copies @ (loo - mean) ** 2)),
-            "least_effective": float(effective.min()),
-        }
-    return dict(sorted(rows.items(), key=lambda row: -row[1]["elpd_loo"]))
-
-
 def few_points(fit: FieldFit) -> Iterator[str]:
     """Why the importance sample cannot be trusted."""
     if fit.effective_size < _LEAST_EFFECTIVE:

@@ -32,7 +32,7 @@ from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit
 from bayes_sota.leaderboard.from_items import JointKernel, JointPosterior, JointSampler
 from bayes_sota.leaderboard.from_own_errors import board_posterior
-from bayes_sota.leaderboard.posterior import BoardCheck, check_board, compare_families
+from bayes_sota.leaderboard.posterior import BoardCheck, check_board
 from bayes_sota.leaderboard.predictive import SCORES, draw_prior_boards, replicate_scores
 
 if TYPE_CHECKING:
@@ -277,10 +277,11 @@ def check_dataset(check: BoardCheck) -> xr.Dataset:
 
 
 def _family_dataset(fit: FieldFit) -> xr.Dataset:
-    rows = compare_families(fit)
-    names = next(iter(rows.values()))
-    table = {name: ("family", [row[name] for row in rows.values()]) for name in names}
-    return xr.Dataset(table, {"family": list(rows)})
+    table = {
+        "probability": ("family", fit.family_weights.mean(axis=1)),
+        "log_evidence": ("family", np.mean(fit.log_evidence, axis=1)),
+    }
+    return xr.Dataset(table, {"family": list(fit.families)}).sortby("probability", ascending=False)
 
 
 def _constants(drawn: Drawn) -> xr.Dataset:

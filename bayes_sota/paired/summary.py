@@ -1,9 +1,4 @@
-"""What two boards of the same teams say, in numbers and words.
-
-What luck alone lets expect of the private board, scores by public scores and places, are
-expectations over replicates of both boards, each team with its skill and selected as the teams
-were; ``tests/paired/test_boards.py`` compares them with closed forms of normal scores.
-"""
+"""What two boards of the same teams say, in numbers and words."""
 
 from functools import partial
 from typing import Any
@@ -50,8 +45,6 @@ MEANING = {
 }
 _HANG_ON_LUCK = ("theta_sota", "winner_skill")
 _SIZE = "importance_effective_size"
-_BINS, _FEWEST = 24, 100  # of public scores, and replicates that a bin needs
-_PLACES = 20
 _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and in the JSON
 
 

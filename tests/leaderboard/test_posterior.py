@@ -14,7 +14,6 @@ from bayes_sota.leaderboard.fit import ScoreKernel, effective_copies, fit_field
 from bayes_sota.leaderboard.posterior import (
     LeaderboardPosterior,
     check_board,
-    compare_families,
     draw_with_parameters,
     leaderboard_posterior,
 )
@@ -234,9 +233,6 @@ def test_families_of_a_left_skewed_board() -> None:
     fit = leaderboard_posterior(board_of(rng.binomial(20_000, skills), 20_000), random_seed=1).fit
     weights = dict(zip(fit.families, fit.family_weights.mean(axis=1), strict=True))
     assert weights["normal"] < 0.05
-    rows = compare_families(fit)
-    assert rows["normal"]["elpd_loo"] < rows["ex-gaussian"]["elpd_loo"]
-    assert rows["ex-gaussian"]["elpd_loo_se"] > 0
 
 
 @pytest.mark.slow
