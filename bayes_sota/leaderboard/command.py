@@ -236,7 +236,7 @@ def _with_comparison(
 ) -> "Report":
     """The answer, and the paper's estimates beside it."""
     from bayes_sota.core.tables import rows_of
-    from bayes_sota.maximum.compare import comparison_table
+    from bayes_sota.maximum.summary_compare import comparison_table
 
     settings = {"n_classes": options["n_classes"], "ci_prob": options["ci_prob"]}
     frame = maximum.compare_estimates(data, report.about, correlation=correlation, **settings)

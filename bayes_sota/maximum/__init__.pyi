@@ -1,4 +1,4 @@
-from .compare import compare_estimates as compare_estimates
+from .summary_compare import compare_estimates as compare_estimates
 from .dependence import correlation_of_similarity as correlation_of_similarity
 from .law import MaximumLaw as MaximumLaw
 from .law import maximum_law as maximum_law

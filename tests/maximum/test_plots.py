@@ -121,7 +121,6 @@ def test_one_quantity_and_no_prior(tree: xr.DataTree) -> None:
         *[({"var_names": names}, "quantities to draw are one or more of theta_sota")
           for names in ([], ["rho"], ["theta_sota", "nonsense"])],
         ({"ci_prob": 95}, r"write 0\.95"),
-        ({"backend": "gnuplot"}, "got 'gnuplot'"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_refused(tree: xr.DataTree, wrong: dict, message: str) -> None:

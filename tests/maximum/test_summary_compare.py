@@ -11,7 +11,7 @@ from data.files import run, run_json
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.readers.boards import read_leaderboard
-from bayes_sota.maximum.compare import compare_estimates
+from bayes_sota.maximum.summary_compare import compare_estimates
 from bayes_sota.maximum.shrinkage import binomial_interval, crop_scores, shrink_aucs, shrink_scores
 
 DATA = os.environ.get("BAYES_SOTA_DATA")
