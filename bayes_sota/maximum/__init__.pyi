@@ -1,4 +1,3 @@
-from .summary_compare import compare_estimates as compare_estimates
 from .dependence import correlation_of_similarity as correlation_of_similarity
 from .law import MaximumLaw as MaximumLaw
 from .law import maximum_law as maximum_law
@@ -14,3 +13,4 @@ from .shrinkage import crop_scores as crop_scores
 from .shrinkage import shrink_aucs as shrink_aucs
 from .shrinkage import shrink_scores as shrink_scores
 from .summary import describe_maximum as describe_maximum
+from .summary_compare import compare_estimates as compare_estimates
