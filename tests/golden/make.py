@@ -86,7 +86,9 @@ def make(names: list[str]) -> None:
             print(f"FAILED  {name}: {type(error).__name__}: {error}"[:300], flush=True)
             continue
         print(f"{time.process_time() - start:7.1f} s  {name}", flush=True)
-        (FOLDER / f"{room}.json").write_text(written(stored(room) | {name: entry}))
+        partial = FOLDER / f"{room}.json.part"
+        partial.write_text(written(stored(room) | {name: entry}))
+        partial.replace(FOLDER / f"{room}.json")
 
 
 if __name__ == "__main__":
