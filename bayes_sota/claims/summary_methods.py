@@ -1,14 +1,13 @@
 """Reports of several methods on the same items: all that ``bayes-sota claim responses`` prints."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary import claim_report, measured_of
 from bayes_sota.core.arguments import DEFAULT_SEED, checked_width
@@ -76,7 +75,7 @@ def report_methods(
         joint, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
     rows = _methods(of, joint, ci_prob, rope)
     remarks = [*notes, *of.notes, *told]
-    alone, in_clusters = _reported_alone(of, outcomes), of.n_clusters != of.n_items
+    in_clusters = of.n_clusters != of.n_items
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
     content: dict[str, Any] = {
         **about_methods(of, rows),
@@ -87,7 +86,6 @@ def report_methods(
         "source": source,
         "notes": remarks,
         "seed": seed_number(seed),
-        **alone,
     }
     answer = _answer(of, content["selection"], content["tied_with_best"], size, outcomes.unit)
     if rope is not None:
@@ -100,7 +98,7 @@ def report_methods(
     tree = partial(comparison_tree, of, outcomes, joint=entries, seed=seed)
     return claim_report(
         content,
-        [*answer, *_without_items(of, alone)],
+        answer,
         f"Paired posterior, {kind}, {counted(len(of.draws), 'draw')}, seed {seed}",
         make_frame=partial(methods_frame, rows),
         tables=[Table.of([_cells(of, row, ci_prob) for row in rows], f"{title} methods")],
@@ -198,20 +196,6 @@ def _methods(
     ]
 
 
-def _reported_alone(of: MethodComparison, outcomes: Outcomes) -> dict[str, Any]:
-    """What a paper that reports the two best accuracies only would leave open."""
-    if not outcomes.is_plain or max(of.n_runs) > 1:
-        return {"congruence": None, "sensitivity": []}
-    pair = float(of.scores[of.winner]), float(of.scores[of.runner_up])
-    alone, kept = ReportedAccuracies(*pair, of.n_items), outcomes.complete().values
-    both = float((kept[:, of.winner] * kept[:, of.runner_up]).mean())
-    return {
-        "congruence": {"value": both, "assumption": "counted"},
-        "sensitivity": alone.curve(9).tolist(),
-        "p_false_without_items": alone.p_false(),
-    }
-
-
 def said_of_tied(others: Sequence[str], n_methods: int) -> str:
     """Which methods the winner cannot be told from, each pair by itself."""
     if others:
@@ -261,18 +245,6 @@ def _answer(
             f"{chance(picking['p_not_best'], picking['p_not_best_mcse'])}."
         )
     return said
-
-
-def _without_items(of: MethodComparison, alone: dict[str, Any]) -> Iterator[str]:
-    """The claim from the accuracies of the first two alone."""
-    if "p_false_without_items" in alone and not _shares_best(of):
-        low, high = alone["sensitivity"][-1][1], alone["sensitivity"][0][1]
-        yield (
-            "From the accuracies of the first two alone, without the answers, the claim would be "
-            f"false with probability {chance(alone['p_false_without_items'])} ({chance(low)} to "
-            f"{chance(high)}, depending on how many items both got right: here "
-            f"{100 * alone['congruence']['value']:.1f} %)."
-        )
 
 
 def methods_frame(methods: list[dict[str, Any]]) -> "pd.DataFrame":
