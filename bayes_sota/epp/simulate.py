@@ -135,7 +135,6 @@ def leaderboard_quality(
     fit: BradleyTerryFit,
     *,
     repetitions: int | None = None,
-    keep_ties: bool = True,
     random_seed: Seed = 0,
 ) -> LeaderboardQuality:
     """Compare the deviance of a leaderboard with that of simulated tournaments.
@@ -170,7 +169,7 @@ def leaderboard_quality(
     rng = generator_of(random_seed)
     blocks = []
     with followed(repetitions, "simulated tournaments") as advance:
-        for block in deviances_of_replicates(fit, rng, repetitions, keep_ties=keep_ties):
+        for block in deviances_of_replicates(fit, rng, repetitions):
             blocks.append(block)
             for _ in block:
                 advance()
@@ -195,7 +194,7 @@ def not_comparable(data: ScoreTable | Matches) -> str:
 
 
 def deviances_of_replicates(
-    fit: BradleyTerryFit, rng: np.random.Generator, repetitions: int, *, keep_ties: bool = True
+    fit: BradleyTerryFit, rng: np.random.Generator, repetitions: int
 ) -> Iterator[FloatArray]:
     """Deviances of simulated tournaments, some of them at a time.
 
@@ -212,15 +211,13 @@ def deviances_of_replicates(
         Places that were tied are tied.
     """
     replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
-    draw = replicate(fit, rng, keep_ties)
+    draw = replicate(fit, rng)
     size = max(_BLOCK // (len(fit.players) * max(len(fit.players), fit.data.n_clusters)), 1)
     for begin in range(0, repetitions, size):
         yield _deviances(draw(min(size, repetitions - begin)), fit)
 
 
-def _of_matches(
-    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
-) -> Callable[[int], Wins]:
+def _of_matches(fit: BradleyTerryFit, rng: np.random.Generator) -> Callable[[int], Wins]:
     """Doubled wins of so many tournaments of the same shape, (B, m, m).
 
     What is drawn follows the names of the players and what was observed, so that the order of a
@@ -234,16 +231,14 @@ def _of_matches(
     def one() -> Wins:
         drawn = np.empty(data.n_matches)
         drawn[order] = rng.random(data.n_matches) < wins[order]
-        outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
+        outcomes = np.where(data.outcomes == 0.5, 0.5, drawn)
         matches = Matches(data.first, data.second, outcomes, players=data.players)
         return count_matches(matches).doubled_wins
 
     return lambda size: np.stack([one() for _ in range(size)])
 
 
-def _of_scores(
-    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
-) -> Callable[[int], Wins]:
+def _of_scores(fit: BradleyTerryFit, rng: np.random.Generator) -> Callable[[int], Wins]:
     """The same of rounds; tied as they were observed: in each round, or of all scores together."""
     data = fit.data
     assert isinstance(data, ScoreTable)
@@ -251,7 +246,7 @@ def _of_scores(
     rows, columns = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
     shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
     observed = np.sort(data.oriented.reshape(shape), axis=1)
-    tied = keep_ties and fit.counts.n_ties > 0
+    tied = fit.counts.n_ties > 0
 
     def several(size: int) -> Wins:
         noise = np.empty((size, *data.scores.shape))
