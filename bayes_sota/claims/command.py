@@ -172,9 +172,7 @@ def segmentation(
     return _deliver_claim(shown, claims.report_means(means, best_of=best_of, level=level))
 
 
-@command(
-    epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
-)
+@command(epilog="Example: bayes-sota claim responses answers.csv --pair A B --margin 0.01")
 @click.argument("files", nargs=-1, required=True, type=InputFile(folders=True))
 @click.option("--item-column", help="Column of the items' names.")
 @group_options
@@ -198,7 +196,6 @@ def segmentation(
     default=None,
     help="Numbers are errors or losses. Default: if a log's metric is called so.",
 )
-@width_option("--rope", help="Half-width of practical equivalence.")
 @top_option(15, "Methods shown.")
 @number_option(_DRAWS, "--draws", default=10_000, help="Posterior draws.")
 @click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
@@ -225,7 +222,6 @@ def responses(
     draws: int,
     ci_prob: float,
     shown: _Output,
-    rope: float | None,
     pair: tuple[str, str] | None,
     margin: float | None,
     require: str | None,
@@ -254,9 +250,9 @@ def responses(
     if by:
         report = claims.report_tasks(pair=pair, **settings)
     elif pairs or pair:
-        report = claims.report_pairs(pair=pair, rope=rope, margin=margin or 0.0, **settings)
+        report = claims.report_pairs(pair=pair, margin=margin or 0.0, **settings)
     else:
-        report = claims.report_methods(rope=rope, **settings)
+        report = claims.report_methods(**settings)
     write_result(shown.output, report.about.to_datatree)
 
     def draw() -> "PlotCollection":

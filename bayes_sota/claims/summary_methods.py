@@ -10,7 +10,7 @@ import numpy as np
 
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary import claim_report, measured_of
-from bayes_sota.core.arguments import DEFAULT_SEED, checked_width
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
@@ -36,7 +36,6 @@ def report_methods(
     *,
     draws: int = 10_000,
     ci_prob: float = 0.95,
-    rope: float | None = None,
     selection: bool = True,
     source: str = "",
     notes: Sequence[str] = (),
@@ -50,8 +49,6 @@ def report_methods(
         As in ``compare_methods``.
     ci_prob : float
         Probability of the intervals, and of the comparison with the winner.
-    rope : float, optional
-        Half-width of practical equivalence, in the unit of the scores.
     selection : bool
         Whether to correct for picking the winner: P(best) of the joint posterior of all skills,
         as ``board_table`` has it.
@@ -68,12 +65,10 @@ def report_methods(
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    if rope is not None:
-        checked_width(rope, "rope", shares=of.are_shares)
     joint, told = None, list[str]()
     if selection:
         joint, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
-    rows = _methods(of, joint, ci_prob, rope)
+    rows = _methods(of, joint, ci_prob)
     remarks = [*notes, *of.notes, *told]
     in_clusters = of.n_clusters != of.n_items
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
@@ -88,10 +83,6 @@ def report_methods(
         "seed": seed_number(seed),
     }
     answer = _answer(of, content["selection"], content["tied_with_best"], size, outcomes.unit)
-    if rope is not None:
-        words, chances = ("a_better", "equivalent", "b_better"), of.rope(rope)
-        regions = dict(zip(words, chances[of.runner_up].tolist(), strict=True))
-        content["rope"] = {"half_width": rope, **regions}
     kind = f"{outcomes.unit}s as {'clusters' if in_clusters else 'independent'}"
     title = f"{source}: {size}, {len(rows)}"
     entries = None if joint is None else joint.entries
@@ -173,12 +164,10 @@ class MethodsClaim:
 
 
 def _methods(
-    of: MethodComparison, joint: "JointPosterior | None", ci_prob: float, rope: float | None
+    of: MethodComparison, joint: "JointPosterior | None", ci_prob: float
 ) -> list[dict[str, Any]]:
     """Numbers of every method, the best score first."""
     tied, intervals = of.tied_with_best(ci_prob), of.sign * of.interval(ci_prob)
-    regions = None if rope is None else of.rope(rope).tolist()
-    words = ("winner_better", "equivalent", "better")
     return [
         {
             "name": of.methods[j],
@@ -190,7 +179,6 @@ def _methods(
             "p_not_below_winner": float(of.p_not_below[j]),
             "tied_with_best": bool(tied[j]),
             "n_runs": of.n_runs[j],
-            **({} if regions is None else {"rope": dict(zip(words, regions[j], strict=True))}),
         }
         for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])
     ]
@@ -273,8 +261,6 @@ def _cells(of: MethodComparison, method: dict[str, Any], ci_prob: float) -> dict
         "P(>= winner)": "" if own else chance(method["p_not_below_winner"]),
         "tied with best": "yes" * method["tied_with_best"],
     }
-    if "rope" in method:
-        cells["P(equivalent)"] = chance(method["rope"]["equivalent"])
     return cells
 
 

@@ -1,13 +1,9 @@
-"""What follows a first fit: many tournaments, and rounds drawn again.
+"""Fits of many tournaments.
 
 A skill says how likely a player beats the average of its tournament, and is so compared between
 tournaments (Property 3.4 of Gosiewska et al. 2022).
 
-The bootstrap of Properties 3.3 and 3.6 draws whole clusters of rounds (or of listed matches) with
-replacement and estimates everything again; a resample that no finite skills explain gets half a
-round of ties, and how many did is reported.
-
-``tests/epp/test_further_fits.py`` compares with single fits and with the sandwich.
+``tests/epp/test_further_fits.py`` compares with single fits.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -79,7 +75,7 @@ def fit_tournaments(
     penalty: float = 0.0,
     test_fraction: float | None = None,
 ) -> list[TournamentLeaderboard]:
-    """Fit every tournament on its own, in several processes.
+    """Fit every tournament on its own.
 
     Parameters
     ----------
@@ -87,8 +83,6 @@ def fit_tournaments(
         With different names (``tournament``).
     matches, penalty, test_fraction
         As in ``fit_epp``.
-    jobs : int, optional
-        Processes of joblib. Default: one, or for much work one per processor.
 
     Raises
     ------

@@ -1,9 +1,7 @@
-"""Skills of players, ranks that they may have, the probability that each beats each other.
+"""Skills of players, and ranks that they may have.
 
 A fit or a posterior is drawn, the best first, and nothing computed but intervals and shares of
-draws. Each class of win probabilities is one area of steps: with players in the order of their
-skills those of a fit fall from the upper right to the lower left. ``tests/epp/test_plots.py`` reads
-the artists back and measures that texts do not collide.
+draws. ``tests/epp/test_plots.py`` reads the artists back and measures that texts do not collide.
 """
 
 from collections.abc import Iterator

@@ -144,9 +144,6 @@ def leaderboard_quality(
     fit : BradleyTerryFit
     repetitions : int, optional
         Default: 999, fewer (at least 19) for thousands of players.
-    keep_ties : bool
-        Places that were tied are tied in replicates. Ties make deviances smaller: without them
-        replicates of a tournament with many are too large.
     random_seed : int, SeedSequence, Generator or None
 
     Examples
@@ -207,8 +204,6 @@ def deviances_of_replicates(
     rng : numpy.random.Generator
     repetitions : int
         Tournaments in all.
-    keep_ties : bool
-        Places that were tied are tied.
     """
     replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
     draw = replicate(fit, rng)
