@@ -135,6 +135,7 @@ def leaderboard_quality(
     fit: BradleyTerryFit,
     *,
     repetitions: int | None = None,
+    keep_ties: bool = True,
     random_seed: Seed = 0,
 ) -> LeaderboardQuality:
     """Compare the deviance of a leaderboard with that of simulated tournaments.
@@ -144,6 +145,9 @@ def leaderboard_quality(
     fit : BradleyTerryFit
     repetitions : int, optional
         Default: 999, fewer (at least 19) for thousands of players.
+    keep_ties : bool
+        Places that were tied are tied in replicates. Ties make deviances smaller: without them
+        replicates of a tournament with many are too large.
     random_seed : int, SeedSequence, Generator or None
 
     Examples
@@ -166,7 +170,7 @@ def leaderboard_quality(
     rng = generator_of(random_seed)
     blocks = []
     with followed(repetitions, "simulated tournaments") as advance:
-        for block in deviances_of_replicates(fit, rng, repetitions):
+        for block in deviances_of_replicates(fit, rng, repetitions, keep_ties=keep_ties):
             blocks.append(block)
             for _ in block:
                 advance()
@@ -191,7 +195,7 @@ def not_comparable(data: ScoreTable | Matches) -> str:
 
 
 def deviances_of_replicates(
-    fit: BradleyTerryFit, rng: np.random.Generator, repetitions: int
+    fit: BradleyTerryFit, rng: np.random.Generator, repetitions: int, *, keep_ties: bool = True
 ) -> Iterator[FloatArray]:
     """Deviances of simulated tournaments, some of them at a time.
 
@@ -204,15 +208,19 @@ def deviances_of_replicates(
     rng : numpy.random.Generator
     repetitions : int
         Tournaments in all.
+    keep_ties : bool
+        Places that were tied are tied.
     """
     replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
-    draw = replicate(fit, rng)
+    draw = replicate(fit, rng, keep_ties)
     size = max(_BLOCK // (len(fit.players) * max(len(fit.players), fit.data.n_clusters)), 1)
     for begin in range(0, repetitions, size):
         yield _deviances(draw(min(size, repetitions - begin)), fit)
 
 
-def _of_matches(fit: BradleyTerryFit, rng: np.random.Generator) -> Callable[[int], Wins]:
+def _of_matches(
+    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+) -> Callable[[int], Wins]:
     """Doubled wins of so many tournaments of the same shape, (B, m, m).
 
     What is drawn follows the names of the players and what was observed, so that the order of a
@@ -226,14 +234,16 @@ def _of_matches(fit: BradleyTerryFit, rng: np.random.Generator) -> Callable[[int
     def one() -> Wins:
         drawn = np.empty(data.n_matches)
         drawn[order] = rng.random(data.n_matches) < wins[order]
-        outcomes = np.where(data.outcomes == 0.5, 0.5, drawn)
+        outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
         matches = Matches(data.first, data.second, outcomes, players=data.players)
         return count_matches(matches).doubled_wins
 
     return lambda size: np.stack([one() for _ in range(size)])
 
 
-def _of_scores(fit: BradleyTerryFit, rng: np.random.Generator) -> Callable[[int], Wins]:
+def _of_scores(
+    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+) -> Callable[[int], Wins]:
     """The same of rounds; tied as they were observed: in each round, or of all scores together."""
     data = fit.data
     assert isinstance(data, ScoreTable)
@@ -241,7 +251,7 @@ def _of_scores(fit: BradleyTerryFit, rng: np.random.Generator) -> Callable[[int]
     rows, columns = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
     shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
     observed = np.sort(data.oriented.reshape(shape), axis=1)
-    tied = fit.counts.n_ties > 0
+    tied = keep_ties and fit.counts.n_ties > 0
 
     def several(size: int) -> Wins:
         noise = np.empty((size, *data.scores.shape))

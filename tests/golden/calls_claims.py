@@ -149,7 +149,7 @@ def pairs(data: Any, seed: int) -> Numbers:
 
 def pair(data: Any, seed: int) -> Numbers:
     two = data.names[0], data.names[2]
-    found = claims.report_pairs(data, pair=two, rope=0.02, random_seed=seed).to_dict()
+    found = claims.report_pairs(data, pair=two, margin=0.02, random_seed=seed).to_dict()
     return pick(found["pairs"][0], *PAIR, "rope")
 
 
