@@ -225,7 +225,6 @@ def calls(folder: Path) -> dict[str, Call]:
         "name": ["x", "y"], "accuracy_a": [0.9, 0.8], "accuracy_b": [0.88, 0.75],
         "n_test": [500, 200],
     })  # fmt: skip
-    dice = pd.DataFrame({"name": ["x"], "mean_a": [0.8], "mean_b": [0.7], "n_test": [50]})
     odd = claims.assign(accuracy_a=[0.913, 0.8], n_test=[100, 200])
     gap = claims.assign(accuracy_b=[None, 0.75])
     seeds = {"random_seed": 2}
