@@ -148,12 +148,9 @@ def judged_calls() -> dict[str, Call]:
                 "scores": others,
                 "probabilities": items,
                 "rule": rules.FixedNumber(3),
-                "pairing": "paired",
                 "orderings": 6,
                 "level": 0.1,
                 "ci_prob": 0.8,
-                "rope": 0.01,
-                "other_folds": [ten[0]],
                 "truth": np.full((7, 3), 0.9),
                 "random_seed": 3,
             },
@@ -228,7 +225,6 @@ def calls(folder: Path) -> dict[str, Call]:
         "name": ["x", "y"], "accuracy_a": [0.9, 0.8], "accuracy_b": [0.88, 0.75],
         "n_test": [500, 200],
     })  # fmt: skip
-    dice = pd.DataFrame({"name": ["x"], "mean_a": [0.8], "mean_b": [0.7], "n_test": [50]})
     odd = claims.assign(accuracy_a=[0.913, 0.8], n_test=[100, 200])
     gap = claims.assign(accuracy_b=[None, 0.75])
     seeds = {"random_seed": 2}
@@ -259,9 +255,6 @@ def calls(folder: Path) -> dict[str, Call]:
             {"outcomes": several_runs(), "draws": 200, "random_seed": 1},
             {"outcomes": several_runs().subset([1, 0]), "ci_prob": 0.8, "draws": 300, **seeds},
         ),
-        "bootstrap_epp": Call(
-            {"fit": fit(), "repetitions": 20}, {"fit": fit(7), "repetitions": 25, **seeds}
-        ),
         "tuning_promise": Call(
             {"skills": np.linspace(-1, 1, 24), "families": list("ab") * 12},
             {"skills": np.linspace(-1, 1, 24) ** 3, "families": list("abb") * 8, "more": 5},
@@ -286,10 +279,6 @@ def calls(folder: Path) -> dict[str, Call]:
             {"accuracy_a": 0.9, "accuracy_b": 0.8},
             {"accuracy_a": 0.91, "accuracy_b": 0.85, "congruence": "max", "level": 0.1},
         ),
-        "claim_test_size_of_means": Call(
-            {"mean_a": 0.9, "mean_b": 0.8, "sd": (0.3, 0.3)},
-            {"mean_a": 0.95, "mean_b": 0.7, "sd": (0.2, 0.3), "correlation": 0.9, "level": 0.1},
-        ),
         "claim_tree": Call(
             {**pair, "draws": 20, "random_seed": 1},
             {**pair_others, "names": ("x", "y"), "draws": 30, **seeds},
@@ -302,8 +291,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "claims_table": Call(
             {"claims": claims},
             {"claims": claims[:1], "level": 0.2},
-            {"sd_coefficients": ({"claims": dice}, (0.5, 0.0, -0.5)),
-             "check_counts": ({"claims": odd}, False),
+            {"check_counts": ({"claims": odd}, False),
              "skip_problems": ({"claims": gap}, True)},
         ),
         "compare_leaderboards": Call(
@@ -394,7 +382,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "false_claim_probability": Call(pair, pair_others),
         "false_claim_probability_of_means": Call(
             means, means_others,
-            {"bounds": wide, "sd_coefficients": ({"sd": None}, (0.5, 0.0, -0.5))},
+            {"bounds": wide},
         ),
         "false_claim_rope": Call({**pair, "rope": 0.01}, {**pair_others, "rope": 0.02}),
         "congruence_of_odds_ratio": Call(

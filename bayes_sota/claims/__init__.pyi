@@ -11,15 +11,12 @@ from .planning import GapOfAccuracies as GapOfAccuracies
 from .planning import GapOfMeans as GapOfMeans
 from .planning import assured_size as assured_size
 from .planning import claim_test_size as claim_test_size
-from .planning import claim_test_size_of_means as claim_test_size_of_means
 from .planning import plan_claim as plan_claim
 from .planning import powered_size as powered_size
 from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
 from .plots import plot_pairs as plot_pairs
-from .plots import plot_tasks as plot_tasks
 from .plots_curves import plot_claim_sensitivity as plot_claim_sensitivity
-from .plots_curves import plot_required_size as plot_required_size
 from .printed_accuracies import reported_claim as reported_claim
 from .sample import complete as complete
 from .sample import sample_claim as sample_claim

@@ -20,9 +20,7 @@ and thousands of tables are an integral.
 tables, and with McNemar's mid-p value.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -35,7 +33,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
 _FEW = 64  # claims fewer than this are summed one by one, whatever their range
-_MANY = 60_000  # claims from which on all cores share them
 _LONG = 4096  # tables from which on their sum is an integral
 _LONG_NODES = 128  # of a Gauss-Legendre rule for it
 _ROPE_NODES = 96
@@ -271,19 +268,7 @@ def checked_pair(
 
 def at_most_half(x1: FloatArray, x2: FloatArray) -> FloatArray:
     """P(p1 <= p2) of tables with ``x1`` and ``x2`` items that one alone got right."""
-    return _half_beta(np.maximum(x1, 0) + 1, np.maximum(x2, 0) + 1)
-
-
-def _half_beta(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Incomplete beta function at one half, on all cores where there are many."""
-    first, second = np.broadcast_arrays(first, second)
-    if first.size < _MANY:
-        return betainc(first, second, 0.5)
-    cuts = range(_MANY // 2, first.size, _MANY // 2)
-    parts = np.split(first.ravel(), cuts), np.split(second.ravel(), cuts)
-    with ThreadPoolExecutor() as threads:  # betainc runs without the interpreter's lock
-        halves = list(threads.map(betainc, *parts, repeat(0.5)))
-    return np.concatenate(halves).reshape(first.shape)
+    return betainc(np.maximum(x1, 0) + 1, np.maximum(x2, 0) + 1, 0.5)
 
 
 def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray) -> FloatArray:
@@ -342,5 +327,5 @@ def _integrated(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArr
     total = np.zeros(count.shape)
     for node, weight in zip(root, w * root, strict=True):
         only_b = count * node**2 - 0.5
-        total += weight * _half_beta(x_a - x_b + only_b + 1, only_b + 1)
+        total += weight * betainc(x_a - x_b + only_b + 1, only_b + 1, 0.5)
     return total

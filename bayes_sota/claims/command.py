@@ -38,7 +38,6 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted
 from bayes_sota.data.command import group_options, parse_average
 from bayes_sota.leaderboard.command_reading import read_answers, refuse, split_names
 
@@ -173,9 +172,7 @@ def segmentation(
     return _deliver_claim(shown, claims.report_means(means, best_of=best_of, level=level))
 
 
-@command(
-    epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
-)
+@command(epilog="Example: bayes-sota claim responses answers.csv --pair A B --margin 0.01")
 @click.argument("files", nargs=-1, required=True, type=InputFile(folders=True))
 @click.option("--item-column", help="Column of the items' names.")
 @group_options
@@ -199,7 +196,6 @@ def segmentation(
     default=None,
     help="Numbers are errors or losses. Default: if a log's metric is called so.",
 )
-@width_option("--rope", help="Half-width of practical equivalence.")
 @top_option(15, "Methods shown.")
 @number_option(_DRAWS, "--draws", default=10_000, help="Posterior draws.")
 @click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
@@ -226,7 +222,6 @@ def responses(
     draws: int,
     ci_prob: float,
     shown: _Output,
-    rope: float | None,
     pair: tuple[str, str] | None,
     margin: float | None,
     require: str | None,
@@ -255,33 +250,22 @@ def responses(
     if by:
         report = claims.report_tasks(pair=pair, **settings)
     elif pairs or pair:
-        report = claims.report_pairs(pair=pair, rope=rope, margin=margin or 0.0, **settings)
+        report = claims.report_pairs(pair=pair, margin=margin or 0.0, **settings)
     else:
-        report = claims.report_methods(rope=rope, **settings)
+        report = claims.report_methods(**settings)
     write_result(shown.output, report.about.to_datatree)
-    draw = partial(_draw_methods, report, by, pair, ci_prob)
-    if pairs:
-        shares = report.about.comparison.are_shares
-        draw = partial(claims.plot_pairs, report.frame, points=shares)
-    code = shown.deliver(report, top, draw)
+
+    def draw() -> "PlotCollection":
+        if pairs:
+            return claims.plot_pairs(report.frame, points=report.about.comparison.are_shares)
+        return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
+
+    code = shown.deliver(report, top, None if by else draw)
     if require is None or report.content["verdict"] in ("better", require):
         return code
     verdict = report.content["verdict"]
     click.echo(f"not met: {require} is required, and the verdict is {verdict}", err=True)
     return 3
-
-
-def _draw_methods(
-    report: "Report", by: str | None, pair: tuple[str, str] | None, ci_prob: float
-) -> "PlotCollection":
-    if by is None:
-        return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
-    of = f"{pair[0]} minus {pair[1]}" if pair else "the best minus the best other"
-    return claims.plot_tasks(
-        report.frame,
-        title=report.sentences[0],
-        xlabel=f"{of}: mean and {ci_prob:.0%} interval",
-    )
 
 
 def _read_outcomes(
@@ -389,7 +373,7 @@ def plan(
             answers = read_evaluations(pilot, metric=metric)
             known = costs | {"source": answers.source, "notes": answers.notes}
             report = claims.plan_from_pilot(answers.outcomes, gap, **known, **options)
-            return shown.deliver(report, draw=partial(_pilot_figure, report))
+            return shown.deliver(report)
         case (None, float(), (float(), float()), None):
             of: Any = claims.GapOfMeans(gap, 0.0, sd, pairwise_correlation)
         case ((a, b), None, None, None):
@@ -399,40 +383,7 @@ def plan(
                 "give --accuracy A B, or --gap and --sd for means, or --gap and --pilot FILE"
             )
     planned = claims.plan_claim(of, n_test=n_test, assurance=assurance, **options)
-    draw = None if accuracy is None else partial(_plan_figure, planned)
-    return shown.deliver(claims.describe_plan(planned), draw=draw)
-
-
-def _plan_figure(plan: Any) -> "PlotCollection":
-    import pandas as pd
-
-    return claims.plot_required_size(
-        pd.DataFrame(plan.required(), columns=["gap", "assumption", "n_needed"]),
-        level=plan.level,
-        gap=plan.gap.describe()["gap"],
-        n_needed=plan.n_needed,
-        title=plan.title,
-    )
-
-
-def _pilot_figure(report: "Report") -> "PlotCollection":
-    """Items by the gap, a line for each of three numbers of runs; the dot is the plan of one."""
-    import pandas as pd
-
-    content, runs = report.content, [one["n_runs"] for one in report.content["designs"]]
-    gap, sure = content["gap"], {name: content[name] for name in ("level", "power")}
-    lines = [
-        (at * gap, counted(n, "run"), report.about.needed(at * gap, n, **sure))
-        for n in sorted({runs[0], content["n_runs"], runs[-1]})
-        for at in (2 ** (k / 10) for k in range(-10, 11))
-    ]
-    return claims.plot_required_size(
-        pd.DataFrame(lines, columns=["gap", "assumption", "n_needed"]),
-        level=content["level"],
-        gap=gap,
-        n_needed=content["designs"][0]["n_items"],
-        title=f"Power {content['power']:g}, from the variances of {' and '.join(content['pair'])}",
-    )
+    return shown.deliver(claims.describe_plan(planned))
 
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")

@@ -9,7 +9,6 @@ known, or averaged over a prior. ``tests/claims/test_means.py`` compares with Sc
 paired t test and with quadrature.
 """
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
@@ -22,43 +21,30 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
 _NODES = 64
-IMPUTED = (0.0, 2 / 3, -2 / 3)  # sd = 2/3 mean (1 - mean), where none is given
 _LAST = 0.95  # correlation of a curve; at 1 nothing may be left to chance
-Sd = ArrayLike | Callable[[FloatArray], FloatArray]
-Coefficients = tuple[float, float, float]
 
 
-def imputed_sd(mean: ArrayLike, coefficients: Coefficients = IMPUTED) -> FloatArray:
-    """Standard deviation of cases from their mean, ``c0 + c1 mean + c2 mean^2``.
+def imputed_sd(mean: ArrayLike) -> FloatArray:
+    """Standard deviation of cases from their mean, ``2/3 mean (1 - mean)``: a rule of thumb.
 
-    The literature uses a polynomial of second order, whose coefficients are not known. The default
-    is a rule of thumb for metrics in [0, 1], ``2/3 mean (1 - mean)``.
+    The literature uses a polynomial of second order, whose coefficients are not known.
 
     Examples
     --------
     >>> imputed_sd([0.8, 0.9]).round(3).tolist()
     [0.107, 0.06]
     """
-    if np.shape(coefficients) != (3,):
-        raise InputError(f"sd_coefficients are three numbers c0, c1, c2, got {coefficients!r}")
     values = np.asarray(mean, np.float64)
-    return coefficients[0] + coefficients[1] * values + coefficients[2] * values**2
+    return 2 / 3 * values - 2 / 3 * values**2
 
 
-def spreads_of(
-    mean_a: FloatArray, mean_b: FloatArray, sd: Any, coefficients: Coefficients | None
-) -> tuple[FloatArray, FloatArray]:
+def spreads_of(mean_a: FloatArray, mean_b: FloatArray, sd: Any) -> tuple[FloatArray, FloatArray]:
     """Standard deviations of A's and of B's cases: a pair that was given, or imputed."""
     if sd is None:
-        chosen = coefficients or IMPUTED
-        return imputed_sd(mean_a, chosen), imputed_sd(mean_b, chosen)
-    if coefficients is not None:
-        raise InputError("give sd, or the sd_coefficients that it is imputed with")
+        return imputed_sd(mean_a), imputed_sd(mean_b)
     if not hasattr(sd, "__len__") or len(sd) != 2:
         raise InputError(f"sd is a pair, of A and of B, got {sd!r}")
-    each = zip((mean_a, mean_b), sd, strict=True)
-    first, second = (np.asarray(of(m) if callable(of) else of, np.float64) for m, of in each)
-    return first, second
+    return np.asarray(sd[0], np.float64), np.asarray(sd[1], np.float64)
 
 
 def false_claim_probability_of_means(
@@ -66,8 +52,7 @@ def false_claim_probability_of_means(
     mean_b: ArrayLike,
     n_test: ArrayLike,
     *,
-    sd: tuple[Sd, Sd] | None = None,
-    sd_coefficients: Coefficients | None = None,
+    sd: tuple[ArrayLike, ArrayLike] | None = None,
     correlation: ArrayLike | None = None,
     correlation_range: tuple[float, float] = (0.0, 1.0),
     sd_difference: ArrayLike | None = None,
@@ -82,13 +67,11 @@ def false_claim_probability_of_means(
     n_test : array_like of int
         Number of cases.
     sd : (sd of A, sd of B), optional
-        A pair, each a number, an array that broadcasts with the means, or a function of the mean.
-        Where neither these nor ``sd_difference`` are reported they are imputed.
-    sd_coefficients : (float, float, float), optional
-        c0, c1, c2 of an imputed ``c0 + c1 mean + c2 mean^2``, for both methods. Default:
-        ``2/3 mean (1 - mean)``, of metrics in [0, 1]: .11 at a mean of .8, .06 at .9, a rule of
-        thumb for Dice scores that vanishes at 0 and 1. The source imputes by another polynomial of
-        second order, whose coefficients are not known.
+        A pair, each a number or an array that broadcasts with the means. Where neither these nor
+        ``sd_difference`` are reported they are imputed: ``2/3 mean (1 - mean)``, for metrics in
+        [0, 1]; .11 at a mean of .8, .06 at .9, a rule of thumb for Dice scores that vanishes at 0
+        and 1. The source imputes by another polynomial of second order, whose coefficients are not
+        known.
     correlation : array_like, optional
         Correlation of the two methods' cases. Default: averaged, uniform over
         ``correlation_range``.
@@ -124,12 +107,12 @@ def false_claim_probability_of_means(
         if correlation is not None:
             raise InputError("sd_difference says all: give it, or sd and correlation")
         return _plain(_probability(b - a, n, known))
-    if sd is None and sd_coefficients is None and bounds != (0.0, 1.0):
+    if sd is None and bounds != (0.0, 1.0):
         raise InputError(
             "give sd, the standard deviations of both methods, or sd_difference: they are imputed "
             "for metrics in [0, 1] only"
         )
-    first, second = spreads_of(a, b, sd, sd_coefficients)
+    first, second = spreads_of(a, b, sd)
     _check_spreads(a, first, n, bounds)
     _check_spreads(b, second, n, bounds)
     nodes = correlation_nodes(correlation, correlation_range)
@@ -160,7 +143,7 @@ class ReportedMeans:
     Parameters
     ----------
     mean_a, mean_b, n_test : float, float, int
-    sd, sd_coefficients, correlation, correlation_range, sd_difference, bounds
+    sd, correlation, correlation_range, sd_difference, bounds
         As in ``false_claim_probability_of_means``, which checks them; one claim.
 
     Examples
@@ -175,7 +158,6 @@ class ReportedMeans:
     n_test: int
     _: KW_ONLY
     sd: Any = None
-    sd_coefficients: Coefficients | None = None
     correlation: float | None = None
     correlation_range: tuple[float, float] = (0.0, 1.0)
     sd_difference: float | None = None
@@ -190,19 +172,18 @@ class ReportedMeans:
     def by_size(self, n_test: ArrayLike, **changes: Any) -> Any:
         """The same on other numbers of cases, means and spreads kept."""
         # which were checked at the real size
-        known = {"sd": tuple(self.spreads), "sd_coefficients": None, "bounds": None}
-        return self.p_false(n_test=n_test, **known, **changes)
+        return self.p_false(n_test=n_test, sd=tuple(self.spreads), bounds=None, **changes)
 
     @property
     def imputed(self) -> bool:
         """Whether nothing is known of how the cases vary."""
-        return (self.sd, self.sd_coefficients, self.sd_difference) == (None, None, None)
+        return self.sd is None and self.sd_difference is None
 
     @property
     def spreads(self) -> list[float]:
         """Standard deviations of A's and of B's cases."""
         means = np.asarray(self.mean_a), np.asarray(self.mean_b)
-        return [float(sd) for sd in spreads_of(*means, self.sd, self.sd_coefficients)]
+        return [float(sd) for sd in spreads_of(*means, self.sd)]
 
     def curve(self, points: int) -> FloatArray:
         """Correlations and probabilities, (points, 2); none where nothing is unknown."""
@@ -270,22 +251,6 @@ class ReportedMeans:
         noise = rng.standard_normal(draws) / np.sqrt(n)
         replicated = difference + sd * noise
         return drawn | {"difference": difference, "sd_difference": sd, "replicated": replicated}
-
-
-def crossing_of(curve: FloatArray, level: float) -> float | None:
-    """Place from which a falling curve (places, probabilities) is at most ``level``, interpolated.
-
-    It is the first place where the curve is never above; None where its end is.
-    """
-    x, p = curve.T
-    above = np.flatnonzero(p > level)
-    if not above.size:
-        return float(x[0])
-    last = int(above[-1])
-    if last == len(p) - 1:
-        return None
-    share = (p[last] - level) / (p[last] - p[last + 1])
-    return float(x[last] + share * (x[last + 1] - x[last]))
 
 
 def spread_of_differences(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ from bayes_sota.core.types import FloatArray
 _MOST = 10**9
 _LEVELS = 160  # nodes of a posterior
 _ODDS_RATIO = 60.0  # median of real pairs of close classifiers (docs/measured/claims.md)
-_GAPS = 25  # of the figure of sizes
 Truth = tuple[FloatArray, ...]
 
 
@@ -208,26 +207,6 @@ def claim_test_size(
     return smallest_size(GapOfAccuracies(accuracy_a, accuracy_b, congruence).p_false, level)
 
 
-def claim_test_size_of_means(
-    mean_a: float,
-    mean_b: float,
-    sd: tuple[float, float],
-    *,
-    correlation: float | None = None,
-    level: float = 0.05,
-) -> int:
-    """Cases that make a claim of these means false with probability ``level`` at most.
-
-    Parameters are those of ``GapOfMeans``.
-
-    Examples
-    --------
-    >>> claim_test_size_of_means(0.81, 0.80, (0.1, 0.1), correlation=0.7)
-    165
-    """
-    return smallest_size(GapOfMeans(mean_a, mean_b, sd, correlation).p_false, level)
-
-
 def powered_size(gap: Gap, *, level: float = 0.05, power: float = 0.8) -> int:
     """Items on which the claim is made with probability ``power``, if this is the true gap.
 
@@ -348,34 +327,6 @@ class ClaimPlan:
                 f"{self.n_test:,} items A is the better one with probability "
                 f"{chance(self.highest_assurance)}"
             )
-
-    def required(self) -> list[tuple[float, str, int]]:
-        """Gaps about this one, assumptions and the items that they need: a figure's columns."""
-        if not isinstance(self.gap, GapOfAccuracies):
-            raise InputError("a figure of sizes is for accuracies")
-        best, gap = self.gap.accuracy_a, self.gap.describe()["gap"]
-        assumptions: dict[str, Callable[[float], Congruence]] = {
-            "least congruence": lambda _: "min",
-            "independent": lambda _: "independent",
-            f"odds ratio {_ODDS_RATIO:g}": lambda other: float(
-                congruence_of_odds_ratio(best, other, _ODDS_RATIO)
-            ),
-        }
-        gaps = np.geomspace(gap / 3, min(3 * gap, best), _GAPS).tolist()
-        return [
-            (gap, name, claim_test_size(best, best - gap, shared(best - gap), level=self.level))
-            for name, shared in assumptions.items()
-            for gap in gaps
-        ]
-
-    @property
-    def title(self) -> str:
-        """Title of the figure: what is planned."""
-        of = self.gap.describe()
-        about = f"congruence: {of['congruence']['assumption']}"
-        if self.n_test is not None:
-            about = f"{self.n_test:,} items observed"
-        return f"A has {of['accuracy'][0]:g} right; {about}"
 
 
 def plan_claim(

@@ -277,17 +277,13 @@ def plot_methods(
 def _draw_forest(name: str, rows: pd.DataFrame, xlabel: str, **where: Any) -> Panel:
     """Means and intervals from the top down, those that are marked in colour.
 
-    ``rows`` have the columns mean, lower, upper, label and marked; ``where`` may have a place that
-    is drawn as a line.
+    ``rows`` have the columns mean, lower, upper, label and marked.
     """
-    line: list[float] = where.pop("line", [])
-    low, high = min([*rows["lower"], *line]), max([*rows["upper"], *line])
+    low, high = rows["lower"].min(), rows["upper"].max()
     margin = 0.05 * (high - low) or 0.01
     limits = make_bounds(low - margin, high + margin)
     collection = make_collection({name: limits}, figsize=(7.4, 1.5 + 0.3 * len(rows)), **where)
     panel = Panel(collection, name)
-    for place in line:
-        panel.vline("zero", place, "black")
     marks: Any = rows.itertuples(index=False)
     for index, row in enumerate(marks):
         color = COLORS["theta_sota" if row.marked else "prior"]
@@ -301,47 +297,6 @@ def _draw_forest(name: str, rows: pd.DataFrame, xlabel: str, **where: Any) -> Pa
         yticks=lambda _: ([-float(row) for row in range(len(rows))], rows["label"].tolist()),
     )
     return panel
-
-
-def plot_tasks(
-    frame: pd.DataFrame,
-    *,
-    xlabel: str = "difference",
-    title: str = "",
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw a difference in every task with its interval, those that stand in colour.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of ``report_tasks``: columns ``task``, ``mean``, ``lower``, ``upper`` and ``stands``. The
-        first forty rows are drawn.
-    xlabel, title : str
-    plot_collection, **pc_kwargs
-        As in ``plot_methods``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists in ``viz``: ``zero``, and ``interval_0``, ``mean_0``, ... from the top down, each
-        with the variable ``difference``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> row = {"task": "law", "mean": 0.1, "lower": 0.02, "upper": 0.2, "stands": True}
-    >>> figure = plot_tasks(pd.DataFrame([row]), backend="none")
-    >>> figure.viz["mean_0"]["difference"].item()["x"].tolist()
-    [0.1]
-    """
-    rows = frame.head(_MOST).rename(columns={"stands": "marked"})
-    labels = [plain_text(task, _LONGEST) for task in rows["task"]]
-    where: Any = {"plot_collection": plot_collection, **pc_kwargs}
-    panel = _draw_forest("difference", rows.assign(label=labels), xlabel, line=[0.0], **where)
-    title_figure(panel.collection, title)
-    return panel.collection
 
 
 def plot_pairs(

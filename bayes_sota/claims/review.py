@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from bayes_sota.claims.accuracies import ReportedAccuracies
-from bayes_sota.claims.means import Coefficients, ReportedMeans
+from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.printed_accuracies import counts_printed_so
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
@@ -90,13 +90,13 @@ class ClaimRow:
         imputed = ", standard deviations imputed from the means" * self.needs_spread
         return f"correlation {'given' if known else 'averaged from 0 to 1'}{imputed}"
 
-    def p_false(self, sd_coefficients: Coefficients | None) -> list[float]:
+    def p_false(self) -> list[float]:
         """Probability that the claim is false: averaged, lowest and highest.
 
         It falls with the congruence and with the correlation. What is given has no range.
         Standard deviations that are not reported are imputed from the means (``imputed_sd``).
         """
-        of, claim = self.numbers, self._claim(sd_coefficients)
+        of, claim = self.numbers, self._claim()
         if of["sd_difference"] is not None:
             return [claim.p_false()] * 3
         ends: tuple[Any, ...] = (None, 1.0, 0.0)
@@ -107,7 +107,7 @@ class ClaimRow:
             return [claim.p_false(**{claim.unknown: known})] * 3
         return [claim.p_false(**{claim.unknown: end}) for end in ends]
 
-    def _claim(self, sd_coefficients: Coefficients | None) -> ReportedAccuracies | ReportedMeans:
+    def _claim(self) -> ReportedAccuracies | ReportedMeans:
         of = self.numbers
         if self.metric == "accuracy":
             return ReportedAccuracies(of["accuracy_a"], of["accuracy_b"], of["n_test"])
@@ -117,7 +117,6 @@ class ClaimRow:
             of["n_test"],
             sd_difference=of["sd_difference"],
             sd=None if self.needs_spread else (of["sd_a"], of["sd_b"]),
-            sd_coefficients=sd_coefficients if self.needs_spread else None,
             bounds=None if self.metric == "mean" else (0.0, 1.0),
         )
 

@@ -24,7 +24,7 @@ from bayes_sota.claims.summary_sizes import (
 )
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import ImpossibleAccuracyError
-from bayes_sota.core.tables import SOFTWARE, Report, Slider, Table
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, chance, counted, in_points
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _FINE, _COARSE = 201, 9  # points of the sensitivity in a figure and in a table
-_SET = {
-    "congruence": "congruence: the share of items that both got right",
-    "correlation": "correlation of both methods' cases",
-}
 LAWS = {
     "congruence": "Dirichlet posterior of the paired outcomes, flat prior",
     "correlation": "Student t of the paired means",
@@ -126,10 +122,7 @@ def _report(
         said, more = [*_about_accuracies(content)], [*_details_of_accuracies(content)]
         item = "item"
     asked = ["Please report how many items both got right, or the results per item."]
-    points = [(x, chance(p)) for x, p in content["sensitivity"]]
-    steps = tuple(f"With {x:.3f} the claim is false with probability {p}." for x, p in points)
-    cells = [[f"{x:.4f}", p] for x, p in points]
-    slider = Slider(f"If the {unknown} were known", _SET[unknown], steps, len(steps) // 2)
+    cells = [[f"{x:.4f}", chance(p)] for x, p in content["sensitivity"]]
     other = Table([unknown, "P(false)"], cells, f"What it would be at another {unknown}")
     told = as_sentences(content["notes"])
     return claim_report(
@@ -139,7 +132,6 @@ def _report(
         make_frame=about.curve_frame,
         tables=[other, _size_table(sizes, item)],
         paragraph=[*said, *asked * ("range" in content[unknown]), *told],
-        sliders=[slider] * (len(steps) > 2),
         about=about,
     )
 
@@ -247,7 +239,7 @@ def report_means(
         "correlation_range": [low, high],
         "sd_difference": claim.sd_difference,
         "sd": None if known else claim.spreads,
-        "sd_imputed": not known and (claim.sd is None or any(map(callable, claim.sd))),
+        "sd_imputed": claim.imputed,
         "sd_sensitivity": _other_spreads(claim),
         **_selection(claim, best_of),
     }

@@ -70,7 +70,6 @@ def report_pairs(
     pair: tuple[str, str] | None = None,
     draws: int = 10_000,
     ci_prob: float = 0.95,
-    rope: float | None = None,
     margin: float = 0.0,
     source: str = "",
     notes: Sequence[str] = (),
@@ -86,8 +85,6 @@ def report_pairs(
         Two methods that were named beforehand. Default: all pairs, adjusted for that.
     ci_prob : float
         Probability of the intervals, and of all decisions together.
-    rope : float, optional
-        Half-width of practical equivalence, in the unit of the scores.
     margin : float
         How much worse the first of a pair may be and count as not worse, in the unit of the scores.
     source, notes : str, sequence of str
@@ -97,7 +94,7 @@ def report_pairs(
     Raises
     ------
     InputError
-        Unknown methods, one method twice, more than 200 methods, a margin or a rope below 0 or, of
+        Unknown methods, one method twice, more than 200 methods, a margin below 0 or, of
         shares, of 1 and more.
 
     Examples
@@ -112,13 +109,12 @@ def report_pairs(
     if pair is not None:
         outcomes, methods = chosen_pair(outcomes, methods, pair)
     compared = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    for name, width in (("margin", margin), ("rope", rope or 0.0)):
-        checked_width(width, name, shares=compared.are_shares)
+    checked_width(margin, "margin", shares=compared.are_shares)
     places = _pairs(compared, pair)
     first, second = zip(*places, strict=True)
     differences = compared.sign * (compared.draws[:, first] - compared.draws[:, second])
     each = zip(places, differences.T, strict=True)
-    rows = [_row_of_pair(compared, *place, gap, ci_prob, rope) for place, gap in each]
+    rows = [_row_of_pair(compared, *place, gap, ci_prob, margin) for place, gap in each]
     remarks, items = [*notes, *compared.notes], counted(compared.n_items, outcomes.unit)
     verdict, apart = dict[str, Any](), None
     if pair is not None:
@@ -244,7 +240,7 @@ def _row_of_pair(
     b: int,
     difference: FloatArray,
     ci_prob: float,
-    rope: float | None,
+    margin: float,
 ) -> Row:
     """Numbers of one pair, given draws of the first minus the second."""
     scores, gain = compared.sign * compared.scores, compared.sign * difference
@@ -262,7 +258,7 @@ def _row_of_pair(
         "difference": observed | _moments(difference, ci_prob),
         "p_false": p_false,
         "p_false_mcse": mcse,
-        **({} if rope is None else {"rope": _regions(gain, rope)}),
+        **({"rope": _regions(gain, margin)} if margin else {}),
     }
 
 
@@ -337,8 +333,6 @@ def _cells_of_pair(row: Row, compared: MethodComparison, ci_prob: float) -> dict
         p = row["p_adjusted"]
         cells["adjusted"] = chance(p, share_mcse(p, len(compared.draws)))
         cells["told apart"] = "yes" * row["told_apart"]
-    if "rope" in row:
-        cells["P(equivalent)"] = chance(row["rope"]["equivalent"])
     return cells
 
 

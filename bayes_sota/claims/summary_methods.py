@@ -1,17 +1,16 @@
 """Reports of several methods on the same items: all that ``bayes-sota claim responses`` prints."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary import claim_report, measured_of
-from bayes_sota.core.arguments import DEFAULT_SEED, checked_width
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
@@ -37,7 +36,6 @@ def report_methods(
     *,
     draws: int = 10_000,
     ci_prob: float = 0.95,
-    rope: float | None = None,
     selection: bool = True,
     source: str = "",
     notes: Sequence[str] = (),
@@ -51,8 +49,6 @@ def report_methods(
         As in ``compare_methods``.
     ci_prob : float
         Probability of the intervals, and of the comparison with the winner.
-    rope : float, optional
-        Half-width of practical equivalence, in the unit of the scores.
     selection : bool
         Whether to correct for picking the winner: P(best) of the joint posterior of all skills,
         as ``board_table`` has it.
@@ -69,14 +65,12 @@ def report_methods(
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    if rope is not None:
-        checked_width(rope, "rope", shares=of.are_shares)
     joint, told = None, list[str]()
     if selection:
         joint, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
-    rows = _methods(of, joint, ci_prob, rope)
+    rows = _methods(of, joint, ci_prob)
     remarks = [*notes, *of.notes, *told]
-    alone, in_clusters = _reported_alone(of, outcomes), of.n_clusters != of.n_items
+    in_clusters = of.n_clusters != of.n_items
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
     content: dict[str, Any] = {
         **about_methods(of, rows),
@@ -87,20 +81,15 @@ def report_methods(
         "source": source,
         "notes": remarks,
         "seed": seed_number(seed),
-        **alone,
     }
     answer = _answer(of, content["selection"], content["tied_with_best"], size, outcomes.unit)
-    if rope is not None:
-        words, chances = ("a_better", "equivalent", "b_better"), of.rope(rope)
-        regions = dict(zip(words, chances[of.runner_up].tolist(), strict=True))
-        content["rope"] = {"half_width": rope, **regions}
     kind = f"{outcomes.unit}s as {'clusters' if in_clusters else 'independent'}"
     title = f"{source}: {size}, {len(rows)}"
     entries = None if joint is None else joint.entries
     tree = partial(comparison_tree, of, outcomes, joint=entries, seed=seed)
     return claim_report(
         content,
-        [*answer, *_without_items(of, alone)],
+        answer,
         f"Paired posterior, {kind}, {counted(len(of.draws), 'draw')}, seed {seed}",
         make_frame=partial(methods_frame, rows),
         tables=[Table.of([_cells(of, row, ci_prob) for row in rows], f"{title} methods")],
@@ -175,12 +164,10 @@ class MethodsClaim:
 
 
 def _methods(
-    of: MethodComparison, joint: "JointPosterior | None", ci_prob: float, rope: float | None
+    of: MethodComparison, joint: "JointPosterior | None", ci_prob: float
 ) -> list[dict[str, Any]]:
     """Numbers of every method, the best score first."""
     tied, intervals = of.tied_with_best(ci_prob), of.sign * of.interval(ci_prob)
-    regions = None if rope is None else of.rope(rope).tolist()
-    words = ("winner_better", "equivalent", "better")
     return [
         {
             "name": of.methods[j],
@@ -192,24 +179,9 @@ def _methods(
             "p_not_below_winner": float(of.p_not_below[j]),
             "tied_with_best": bool(tied[j]),
             "n_runs": of.n_runs[j],
-            **({} if regions is None else {"rope": dict(zip(words, regions[j], strict=True))}),
         }
         for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])
     ]
-
-
-def _reported_alone(of: MethodComparison, outcomes: Outcomes) -> dict[str, Any]:
-    """What a paper that reports the two best accuracies only would leave open."""
-    if not outcomes.is_plain or max(of.n_runs) > 1:
-        return {"congruence": None, "sensitivity": []}
-    pair = float(of.scores[of.winner]), float(of.scores[of.runner_up])
-    alone, kept = ReportedAccuracies(*pair, of.n_items), outcomes.complete().values
-    both = float((kept[:, of.winner] * kept[:, of.runner_up]).mean())
-    return {
-        "congruence": {"value": both, "assumption": "counted"},
-        "sensitivity": alone.curve(9).tolist(),
-        "p_false_without_items": alone.p_false(),
-    }
 
 
 def said_of_tied(others: Sequence[str], n_methods: int) -> str:
@@ -263,18 +235,6 @@ def _answer(
     return said
 
 
-def _without_items(of: MethodComparison, alone: dict[str, Any]) -> Iterator[str]:
-    """The claim from the accuracies of the first two alone."""
-    if "p_false_without_items" in alone and not _shares_best(of):
-        low, high = alone["sensitivity"][-1][1], alone["sensitivity"][0][1]
-        yield (
-            "From the accuracies of the first two alone, without the answers, the claim would be "
-            f"false with probability {chance(alone['p_false_without_items'])} ({chance(low)} to "
-            f"{chance(high)}, depending on how many items both got right: here "
-            f"{100 * alone['congruence']['value']:.1f} %)."
-        )
-
-
 def methods_frame(methods: list[dict[str, Any]]) -> "pd.DataFrame":
     """One row per method, the best score first."""
     import pandas as pd
@@ -301,8 +261,6 @@ def _cells(of: MethodComparison, method: dict[str, Any], ci_prob: float) -> dict
         "P(>= winner)": "" if own else chance(method["p_not_below_winner"]),
         "tied with best": "yes" * method["tied_with_best"],
     }
-    if "rope" in method:
-        cells["P(equivalent)"] = chance(method["rope"]["equivalent"])
     return cells
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayes_sota.claims.means import Coefficients
 from bayes_sota.claims.review import ClaimRow, check_columns, claim_rows, share_interval
 from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import LEVEL
@@ -106,7 +105,6 @@ def claims_table(
     claims: Any,
     *,
     level: float = 0.05,
-    sd_coefficients: Coefficients | None = None,
     check_counts: bool = True,
     skip_problems: bool = False,
 ) -> Report:
@@ -123,9 +121,6 @@ def claims_table(
         "title"). All other columns pass through. Text keeps the digits of accuracies.
     level : float
         Probability from which a claim counts as doubtful, in (0, 1/2).
-    sd_coefficients : (float, float, float), optional
-        Of the standard deviation of cases from their mean where none is given
-        (``false_claim_probability_of_means``).
     check_counts : bool
         Whether an accuracy that no whole number of items gives is a problem of its row.
     skip_problems : bool
@@ -170,7 +165,7 @@ def claims_table(
     check_columns(table)
     _check_free(table)
     rows = claim_rows(table, check_counts=check_counts)
-    results = [_result(number, row, level, sd_coefficients) for number, row in enumerate(rows, 1)]
+    results = [_result(number, row, level) for number, row in enumerate(rows, 1)]
     columns = {name: [one[name] for one in results] for name in RESULTS}
     frame = _as_pandas(claims, table).assign(**columns)
     reasons = [_unusable(frame["problem"])] if (frame["problem"] != "").any() else []
@@ -258,14 +253,12 @@ def _check_free(table: Table) -> None:
             raise InputError(f"{table.where}: {added}: rename or remove it")
 
 
-def _result(
-    number: int, row: ClaimRow | InputError, level: float, sd_coefficients: Any
-) -> dict[str, Any]:
+def _result(number: int, row: ClaimRow | InputError, level: float) -> dict[str, Any]:
     """What the result says of a row."""
     try:
         if isinstance(row, InputError):
             raise row
-        p, lowest, highest = row.p_false(sd_coefficients)
+        p, lowest, highest = row.p_false()
     except InputError as error:
         nothing = dict.fromkeys(PROBABILITIES, np.nan) | {"assumption": "", "verdict": ""}
         return nothing | {"problem": f"row {number}: {error}"}

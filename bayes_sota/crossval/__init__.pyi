@@ -11,7 +11,6 @@ from .fold_tests import difference_tests as difference_tests
 from .learners import named_learners as named_learners
 from .learners import read_task as read_task
 from .models import build_model as build_model
-from .plots import plot_comparison as plot_comparison
 from .plots import plot_critical_differences as plot_critical_differences
 from .plots import plot_reproducibility as plot_reproducibility
 from .plots import plot_running_means as plot_running_means

@@ -427,7 +427,6 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, AgainstTrut
 
 def rows_across_tasks(
     scores: FoldScores,
-    others: Sequence[FoldScores],
     truth: ArrayLike | None,
     level: float,
 ) -> dict[str, Any]:
@@ -449,14 +448,7 @@ def rows_across_tasks(
         both estimates, and ``against_truth``, the errors of both estimates.
     """
     names = scores.learners
-    rows: dict[str, Any] = dict.fromkeys(("verdicts", "fold_bias", "against_truth"))
-    if others:
-        runs = sorted([scores, *others], key=lambda one: one.folds)
-        rows["fold_bias"] = [
-            {"learner": learner, "estimate": kind, **rank_row(ranks, "folds")}
-            for learner, kinds in fold_bias(runs, level).items()
-            for kind, ranks in kinds.items()
-        ]
+    rows: dict[str, Any] = dict.fromkeys(("verdicts", "against_truth"))
     if truth is not None:
         rows["against_truth"] = {
             kind: {
@@ -475,8 +467,8 @@ def rows_across_tasks(
     return rows
 
 
-def rank_row(ranks: AverageRanks, what: str = "learners") -> dict[str, Any]:
+def rank_row(ranks: AverageRanks) -> dict[str, Any]:
     """Mean ranks with their tests and critical differences."""
     of_names = dict(zip(ranks.names, ranks.ranks.tolist(), strict=True))
     told = {k: v for k, v in vars(ranks).items() if k not in ("names", "ranks", "n_tasks")}
-    return {what: of_names, **told}
+    return {"learners": of_names, **told}

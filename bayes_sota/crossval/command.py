@@ -23,7 +23,6 @@ from bayes_sota.core.command import (
     seed_option,
     show_progress,
     top_option,
-    width_option,
     write_result,
 )
 from bayes_sota.core.errors import InputError
@@ -205,7 +204,6 @@ _JUDGE_OUTPUT = (
     metavar="FILE",
     help="Scores on true test sets (learner, data set, score): how far off cross-validation is.",
 )
-@width_option("--rope", help="Half-width of practical equivalence, in units of the score.")
 @interval_option
 @click.option(
     "--bayes",
@@ -227,17 +225,14 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
         raise InputError(
             f"--threshold of --rule fixed is a number of iterations, got {asked['threshold']:g}"
         )
-    judged, said = (
-        {name: asked.pop(name) for name in names} for names in (_JUDGED, ("rope", "ci_prob"))
-    )
+    judged, ci_prob = {name: asked.pop(name) for name in _JUDGED}, asked.pop("ci_prob")
     scores, probabilities = _read(file, asked)
     seed = chosen_seed(shown.seed)
     if bayes:
         progress = show_progress(shown.quiet, shown.as_json)
         tree = crossval.sample_comparison(scores, random_seed=seed, progressbar=progress)
         write_result(shown.output, lambda: tree)
-        compared = crossval.report_comparison(tree, **said)
-        return shown.deliver(compared, shown.top, partial(crossval.plot_comparison, compared))
+        return shown.deliver(crossval.report_comparison(tree, ci_prob=ci_prob), shown.top)
     rule, truth = judged["rule"], judged["truth"]
     if truth is not None:
         reading = {name: asked[name] for name in asked if name not in _OF_PARTITIONS}
@@ -248,8 +243,8 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
         rule=None if rule is None else named_rule(rule, judged["threshold"]),
         orderings=judged["orderings"],
         truth=truth,
+        ci_prob=ci_prob,
         random_seed=seed,
-        **said,
     )
     write_result(shown.output, report.about.to_datatree)
     return shown.deliver(report, shown.top, partial(_figure, report.about))

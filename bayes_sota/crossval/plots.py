@@ -25,12 +25,10 @@ from bayes_sota.core.plots import (
     spread_out,
     title_figure,
 )
-from bayes_sota.core.plots_matrix import draw_matrix
-from bayes_sota.core.tables import Report
-from bayes_sota.core.text import chance, shown_name
+from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.across_tasks import AverageRanks
-from bayes_sota.crossval.reproducibility import Pairing, expected_by_chance, judge_rules
+from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules
 from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.shape import running_means
 from bayes_sota.data.fold_scores import FoldScores
@@ -111,7 +109,6 @@ def plot_running_means(
 def plot_reproducibility(
     scores: FoldScores,
     *,
-    pairing: Pairing = "all",
     random_seed: Seed = DEFAULT_SEED,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
@@ -125,7 +122,6 @@ def plot_reproducibility(
     Parameters
     ----------
     scores : FoldScores
-    pairing : {"all", "paired"}
     random_seed : int, SeedSequence, Generator or None
     plot_collection, **pc_kwargs
         As in ``plot_running_means``.
@@ -153,9 +149,9 @@ def plot_reproducibility(
         raise InputError("reproducibility against iterations needs at least 4 iterations")
     numbers = np.unique(np.geomspace(1, half, 12).round().astype(int))
     judged = judge_rules([FixedNumber(int(n)) for n in numbers], scores, random_seed=random_seed)
-    shares = np.array([one.reproducibility(pairing) for one in judged]).mean(axis=1)
+    shares = np.array([one.reproducibility() for one in judged]).mean(axis=1)
     pairs = list(combinations(range(len(scores.learners)), 2))
-    chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
+    chance = [expected_by_chance(_ORDERINGS, n / (2 * half)) for n in numbers]
     panel = _panel("reproducibility", (8.4, 4.6), plot_collection, pc_kwargs)
     panel.line("chance", numbers, chance, COLORS["prior"])
     colors = [_PALETTE[k % _MOST] for k in range(len(pairs))]
@@ -175,61 +171,8 @@ def plot_reproducibility(
         ticks=(ticks, [f"{tick:.1f}" for tick in ticks]),
     )
     over = f", mean of {len(scores.tasks)} data sets" if len(scores.tasks) > 1 else ""
-    panel.set_titles([f"|2R - 1|, {pairing} pairs of {_ORDERINGS} orderings{over}"])
+    panel.set_titles([f"|2R - 1|, all pairs of {_ORDERINGS} orderings{over}"])
     title_figure(panel.collection, "How reproducible the order of two learners is")
-    return panel.collection
-
-
-def plot_comparison(
-    report: Report,
-    *,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw how probably each learner is better than each other, the best learner first.
-
-    Over all data sets where there are several.
-
-    Parameters
-    ----------
-    report : Report
-        Of ``report_comparison``.
-    plot_collection, **pc_kwargs
-        As in ``plot_running_means``.
-
-    Returns
-    -------
-    PlotCollection
-        As of ``plot_win_matrix``, of the variable ``p_better``.
-
-    Examples
-    --------
-    >>> figure = plot_comparison(report_comparison(tree))  # doctest: +SKIP
-    """
-    rows = sorted(report.content["learners"], key=lambda row: -row["effect"])
-    names = [row["learner"] for row in rows]
-    place = {name: number for number, name in enumerate(names)}
-    better = np.full((len(names), len(names)), 0.5)
-    pairs = report.content["pairs"]
-    for pair in (one for one in pairs if one["task"] == pairs[0]["task"]):
-        a, b = place[pair["a"]], place[pair["b"]]
-        better[a, b], better[b, a] = pair["p_better"], 1 - pair["p_better"]
-    panel = draw_matrix(
-        "p_better",
-        better,
-        [shown_name(name) for name in names],
-        names,
-        lambda row, column: chance(float(better[row, column])),
-        "probability that the row is better than the column",
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
-    best = max(rows, key=lambda row: row["p_best"])
-    title_figure(
-        panel.collection,
-        f"{shown_name(best['learner'])} is the best of {len(names)} learners with probability "
-        f"{chance(best['p_best'], best['p_best_mcse'])}",
-    )
     return panel.collection
 
 

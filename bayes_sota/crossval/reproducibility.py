@@ -252,14 +252,14 @@ def judged_beside(
     return judged
 
 
-def rule_row(judged: JudgedRule, pairing: Pairing) -> dict[str, Any]:
+def rule_row(judged: JudgedRule) -> dict[str, Any]:
     """What a rule costs and saves, and how often it keeps the order of pairs."""
-    shares = judged.win_share(pairing)
+    shares = judged.win_share()
     i, j = np.triu_indices(shares.shape[1], 1)
     kept = np.maximum(shares, 1 - shares)[:, i, j]
     used = ((1 - judged.saved)[:, i] + (1 - judged.saved)[:, j]) / 2
     parts, times = np.unique(used.round(3), return_counts=True)
-    chance = [expected_by_chance(len(judged.estimates), part, pairing) for part in parts]
+    chance = [expected_by_chance(len(judged.estimates), part) for part in parts]
     return {
         "rule": judged.rule.name,
         "least_iterations": judged.rule.least,

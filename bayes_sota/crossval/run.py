@@ -24,8 +24,6 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fits import Iteration, Message, Study, checked_study
 from bayes_sota.crossval.rules import FixedNumber, PosteriorRule, Rule, named_rule
 from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -101,81 +99,6 @@ class CrossValidation:
             grouped.setdefault((said.kind, said.learner), []).append(said)
         fits = self.n_iterations * self.fold_scores.folds
         return tuple(_note(messages, fits) for messages in grouped.values())
-
-    def responses(self, iteration: int = 0) -> Responses:
-        """Which learner classified which item right, in one iteration.
-
-        Each item is classified once, by a fit that did not see it, as ``predict`` of scikit-learn
-        does: where the probability is above 1/2, or the decision function above 0. Iterations are
-        never put together: each would count the same items again. So the answers are as independent
-        as the items; the fits of an iteration share training items, and their skills are those of
-        fits to k - 1 of k parts of the data. Other iterations say how much partitions matter.
-
-        Parameters
-        ----------
-        iteration : int
-            From 0; negative ones count from the end.
-
-        Raises
-        ------
-        InputError
-            An iteration that is not there, a learner without any prediction in it, one learner,
-            labels of more than two classes.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from bayes_sota.crossval.learners import named_learners
-        >>> runs = repeated_cross_validation(
-        ...     named_learners(["nb", "tree"]), *load_breast_cancer(return_X_y=True), iterations=1,
-        ...     folds=5, random_seed=0,
-        ... )
-        >>> runs.responses().scores.round(2).tolist()
-        [0.93, 0.92]
-        """
-        values = self._predictions(iteration)
-        decided = {m.learner for m in self.messages if m.kind == "decision function"}
-        limits = [0.0 if name in decided else 0.5 for name in self.learners]
-        right = (values > limits) == self.truth[:, None]
-        return Responses(
-            np.where(np.isnan(values), np.nan, right),
-            names=self.learners,
-            name=self.fold_scores.tasks[0],
-        )
-
-    def item_scores(self, iteration: int = 0) -> ItemScores:
-        """Predicted probabilities of the items in one iteration, whose AUROC is compared.
-
-        What ``responses`` says of iterations holds here as well. The AUROC is pooled: it compares
-        items that different fits have seen.
-
-        Parameters
-        ----------
-        iteration : int
-            From 0; negative ones count from the end.
-
-        Raises
-        ------
-        InputError
-            As for ``responses``; and an item without a prediction.
-        """
-        return ItemScores(
-            self._predictions(iteration),
-            labels=self.truth,
-            names=self.learners,
-            name=self.fold_scores.tasks[0],
-        )
-
-    def _predictions(self, iteration: int) -> FloatArray:
-        """Of all items in one iteration, (n_items, n_learners)."""
-        if self.n_classes > 2:
-            raise InputError(f"answers of items are of two classes, labels are of {self.n_classes}")
-        if not -self.n_iterations <= iteration < self.n_iterations:
-            raise InputError(
-                f"iteration is one of {counted(self.n_iterations, 'iteration')}, counted from 0, "
-                f"got {iteration}"
-            )
-        return self.probabilities[:, iteration].T
 
     def to_datatree(self) -> "xr.DataTree":
         """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""

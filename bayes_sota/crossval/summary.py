@@ -5,7 +5,7 @@ A pair of learners is named with the better one first, by the means of all itera
 ``test_judged_tree.py`` its draws with the correlated t.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
@@ -18,8 +18,6 @@ from bayes_sota.core.arguments import (
     DEFAULT_SEED,
     LEVEL,
     OPEN_SHARE,
-    check_choice,
-    checked_width,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed, seed_number
@@ -44,19 +42,15 @@ from bayes_sota.crossval.fold_tests import difference_tests
 from bayes_sota.crossval.reproducibility import (
     KEPT,
     JudgedRule,
-    Pairing,
     expected_by_chance,
     judged_beside,
     rule_row,
 )
 from bayes_sota.crossval.rules import (
-    NEWEST,
     KolmogorovSmirnovRule,
     Probabilities,
-    Progress,
     Rule,
     SpearmanRule,
-    progress_of,
     stopping_iterations,
 )
 from bayes_sota.crossval.sample import judged_tree
@@ -141,28 +135,21 @@ class JudgedRuns:
             name: (("task", "learner"), [[rows[t, j][key] or 0 for j in learners] for t in tasks])
             for name, key in _ESTIMATES.items()
         }
-        share = self.rules[0].win_share(content["pairing"])
+        share = self.rules[0].win_share()
         estimates["win_share"] = (("task", "learner", "learner_other"), share)
         reasons = [reason.replace("; ", ", ") for reason in content["diagnostics"]["reasons"]]
         about = {
             "diagnostics_reasons": "; ".join(reasons),
             "rule": content["rule"]["name"],
-            "pairing": content["pairing"],
         }
         seed = content["seed"] if random_seed is None else random_seed
         return judged_tree(self.scores, estimates, draws, seed, about)
 
 
-def _check_asked(
-    scores: FoldScores, pairing: Pairing, level: float, ci_prob: float, rope: float | None
-) -> None:
+def _check_asked(scores: FoldScores, level: float, ci_prob: float) -> None:
     """``InputError`` where what is asked of an experiment cannot be."""
-    check_choice("pairing", pairing, Pairing)
     LEVEL.check(level, "level")
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    if rope is not None:
-        low, high = np.nanmin(scores.scores), np.nanmax(scores.scores)
-        checked_width(rope, "rope", shares=bool(low >= 0 and high <= 1))
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
 
@@ -172,12 +159,9 @@ def judge_runs(
     probabilities: Probabilities = None,
     *,
     rule: Rule | None = None,
-    pairing: Pairing = "all",
     orderings: int = 50,
     level: float = 0.05,
     ci_prob: float = 0.95,
-    rope: float | None = None,
-    other_folds: Sequence[FoldScores] = (),
     truth: ArrayLike | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
@@ -191,19 +175,12 @@ def judge_runs(
     rule : Rule, optional
         Default: Spearman's at 1 - 1e-4, the source's recommendation, where there are
         probabilities, else Kolmogorov and Smirnov's at .2. Others are shown beside it.
-    pairing : {"all", "paired"}
-        As in ``win_share``.
     orderings : int
         Random orderings of the iterations.
     level : float
         Of the tests across data sets.
     ci_prob : float
         Probability of the intervals of true differences.
-    rope : float, optional
-        Half-width of practical equivalence, in units of the score.
-    other_folds : sequence of FoldScores
-        The same learners and data sets with other numbers of folds: which number is optimistic
-        (``fold_bias``).
     truth : array-like, shape (n_tasks, n_learners), optional
         Scores on true test sets of learners trained on all items (``against_truth``).
     random_seed : int, SeedSequence, Generator or None
@@ -235,33 +212,31 @@ def judge_runs(
     >>> print(report.sentences[0])
     With other partitions b comes before a in 100 of 100 comparisons of runs that fixed 10 stops.
     """
-    _check_asked(scores, pairing, level, ci_prob, rope)
-    across = rows_across_tasks(scores, other_folds, truth, level)
+    _check_asked(scores, level, ci_prob)
+    across = rows_across_tasks(scores, truth, level)
     rng, seed = resolve_seed(random_seed)
     chosen = rule or (KolmogorovSmirnovRule() if probabilities is None else SpearmanRule())
     state = steady_state(scores, rng)
     judged = judged_beside(chosen, scores, probabilities, orderings=orderings, random_seed=rng)
     stops = stopping_iterations(chosen, scores, probabilities)
     learners = list(learner_rows(scores, state, stops))
-    pairs = list(_pairs(scores, state, judged[0], pairing, ci_prob=ci_prob, rope=rope))
+    pairs = list(_pairs(scores, state, judged[0], ci_prob))
     ranks = verdicts = None
     if len(scores.tasks) > 1:
         ranks = average_ranks(state.mean, scores.learners, level)
         tests = signed_rank_tests(state.mean, scores.learners, level)
         verdicts = [asdict(one) for one in tests]
-    reasons = list(_unsteady(scores, probabilities, stops, chosen))
+    reasons = list(_unsteady(scores, stops, chosen))
     content = {
         "rule": {"name": chosen.name, "least_iterations": chosen.least, **asdict(chosen)},  # type: ignore[call-overload]
-        "pairing": pairing,
         "orderings": orderings,
         "prob": ci_prob,
-        "rope": rope,
         "scorer": scores.scorer,
         "folds": scores.folds,
         "n_iterations": scores.scores.shape[2],
         "learners": learners,
         "pairs": pairs,
-        "rules": [rule_row(one, pairing) for one in judged],
+        "rules": [rule_row(one) for one in judged],
         "ranks": ranks and rank_row(ranks),
         "steady_verdicts": verdicts,
         **across,
@@ -302,13 +277,10 @@ def _pairs(
     scores: FoldScores,
     state: SteadyState,
     judged: JudgedRule,
-    pairing: Pairing,
-    *,
     ci_prob: float,
-    rope: float | None,
 ) -> Iterator[dict[str, Any]]:
     """Every pair of learners on every data set, the better first."""
-    means, shares = scores.iteration_means(), judged.win_share(pairing)
+    means, shares = scores.iteration_means(), judged.win_share()
     used, canonical = 1 - judged.saved, canonical_iterations(scores.folds)
     for t, task in enumerate(scores.tasks):
         order = np.argsort(-state.mean[t], kind="stable")
@@ -318,10 +290,9 @@ def _pairs(
             n, together = both.size, sample_sd(both)
             gap = float(state.mean[t, a] - state.mean[t, b])
             apart = float(np.hypot(state.sd[t, a], state.sd[t, b]))
-            spread = together if pairing == "paired" else apart
             share = float(np.mean([used[t, a], used[t, b]]))
             # Without the noise of the data: new partitions need to keep the order, no more.
-            needed = spread if np.isnan(spread) else iterations_needed(gap, spread, 0.0, KEPT)
+            needed = apart if np.isnan(apart) else iterations_needed(gap, apart, 0.0, KEPT)
             first, second = scores.scores[t, a], scores.scores[t, b]
             tests = difference_tests(first, second, scores.folds) if first.shape[1] > 1 else []
             test = correlated_t(scores, a, b, task=t)
@@ -335,13 +306,12 @@ def _pairs(
                 "difference_se": together / max(n, 1) ** 0.5,
                 "order_kept": float(shares[t, a, b]),
                 "reproducibility": float(abs(2 * shares[t, a, b] - 1)),
-                "by_chance": expected_by_chance(len(judged.estimates), share, pairing),
+                "by_chance": expected_by_chance(len(judged.estimates), share),
                 "iterations_needed": float(np.inf if needed is None else needed),
                 "tests": [asdict(one) for one in tests],
                 "posterior": {
                     "p_better": p,
                     "interval": list(test.interval(ci_prob)),
-                    "rope": None if rope is None else test.rope(rope),
                     "correlation": test.correlation,
                     "p_other_seed": other_seed_probability(test.mean, together, n, canonical),
                     "partition_share": float(partition_share(together**2 / max(n, 1), data)),
@@ -351,31 +321,14 @@ def _pairs(
             }
 
 
-def _unsteady(
-    scores: FoldScores, probabilities: Probabilities, stops: IntArray, rule: Rule
-) -> Iterator[str]:
-    """Which learners have not reached their steady state, and how far they are."""
+def _unsteady(scores: FoldScores, stops: IntArray, rule: Rule) -> Iterator[str]:
+    """Which learners have not reached their steady state."""
     late = np.argwhere(stops == 0).tolist()
     if not late:
         return
     several = len(scores.tasks) > 1
     names = [scores.learners[j] + (f" on {scores.tasks[t]}" if several else "") for t, j in late]
-    rows = progress_of(scores, probabilities if rule.needs_probabilities else None)
-    progress = [rows[t][j] for t, j in late]
-    how = ""
-    if isinstance(rule, SpearmanRule):
-        needed = max(_iterations_of(rule, one) for one in progress)
-        how = f"; about {needed:,.0f} iterations are needed" if np.isfinite(needed) else ""
     yield (
         f"the rule {rule.name} has not stopped {listed(names)} after "
-        f"{counted(max(one.scores.size for one in progress), 'iteration')}: the steady "
-        f"state is not reached{how}"
+        f"{counted(scores.scores.shape[2], 'iteration')}: the steady state is not reached"
     )
-
-
-def _iterations_of(rule: SpearmanRule, progress: Progress) -> float:
-    """When Spearman's rule will stop a learner: 1 - r falls with the square of the number."""
-    missing, n = 1 - float(progress.correlations(NEWEST)[0]), progress.scores.size
-    if rule.threshold == 1 or np.isnan(missing):
-        return float("inf")
-    return float(np.ceil(n * np.sqrt(missing / (1 - rule.threshold))))

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import ASSURANCE, NOT_NEGATIVE, OPEN_SHARE
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import probability_best
 from bayes_sota.core.summary import diagnose, frame_of, how_drawn, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, counted, decimals_for, listed
 from bayes_sota.crossval.correlated_t import iterations_needed, partition_share
+from bayes_sota.crossval.reproducibility import KEPT
 from bayes_sota.crossval.summary_words import still_missing
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ def report_comparison(
     tree: "xr.DataTree",
     *,
     ci_prob: float = 0.95,
-    rope: float | None = None,
-    threshold: float = 0.95,
 ) -> Report:
     """Report of a comparison of learners (``sample_comparison``).
 
@@ -39,10 +38,6 @@ def report_comparison(
     tree : DataTree
     ci_prob : float
         Probability of the intervals.
-    rope : float, optional
-        Half-width of practical equivalence, in units of the score.
-    threshold : float
-        Probability of an ordering that counts as decided.
 
     Returns
     -------
@@ -56,16 +51,12 @@ def report_comparison(
         and data set, those over all data sets first and without a name.
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    ASSURANCE.check(threshold, "threshold")
-    if rope is not None:
-        NOT_NEGATIVE.check(rope, "rope")
     posterior = tree["posterior"].to_dataset()
     names = [str(name) for name in posterior["learner"].values]
     tasks = [str(name) for name in posterior["task"].values]
     places: list[int | None] = [None] * (len(tasks) > 1)
     rows = [
-        {"task": None if t is None else tasks[t], "a": a, "b": b}
-        | _compared(tree, t, k, ci_prob, rope, threshold)
+        {"task": None if t is None else tasks[t], "a": a, "b": b} | _compared(tree, t, k, ci_prob)
         for t in [*places, *range(len(tasks))]
         for k, (a, b) in enumerate(combinations(names, 2))
     ]
@@ -82,7 +73,6 @@ def report_comparison(
             "learners": learners,
             "pairs": rows,
             "scorer": str(tree.attrs["scorer"]),
-            "threshold": threshold,
             "correlation": correlation,
             "prob": ci_prob,
             "notes": notes,
@@ -90,12 +80,12 @@ def report_comparison(
         make_frame=partial(frame_of, [_plain(pair) for pair in rows]),
         tables=[Table.of([_cells(pair, ci_prob, likely) for pair in rows])],
         sentences=[
-            *_answer(learners, rows, tasks, threshold),
+            *_answer(learners, rows, tasks),
             *_about_partitions([pair for pair in rows if pair["task"] is not None], likely),
         ],
         legend=[
             "P(other seed): probability that one more canonical run orders the two otherwise. "
-            f"more: iterations that P(ordering) of {threshold:g} still takes, 'data' where no "
+            f"more: iterations that P(ordering) of {KEPT:g} still takes, 'data' where no "
             "number of them is enough."
         ],
         notes=notes,
@@ -114,9 +104,8 @@ def _likely(p: float, n_draws: int) -> str:
 def _plain(pair: dict[str, Any]) -> dict[str, Any]:
     """A row of the frame: numbers alone."""
     low, high = pair["interval"]
-    kept = {k: v for k, v in pair.items() if k not in ("interval", "rope")}
-    row = {"task": pair["task"] or "", "lower": low, "upper": high}
-    return kept | row | (pair["rope"] or {})
+    kept = {k: v for k, v in pair.items() if k != "interval"}
+    return kept | {"task": pair["task"] or "", "lower": low, "upper": high}
 
 
 def _cells(pair: dict[str, Any], ci_prob: float, likely: Callable[[float], str]) -> dict[str, str]:
@@ -135,7 +124,7 @@ def _cells(pair: dict[str, Any], ci_prob: float, likely: Callable[[float], str])
 
 
 def _answer(
-    learners: list[dict[str, Any]], pairs: list[dict[str, Any]], tasks: list[str], threshold: float
+    learners: list[dict[str, Any]], pairs: list[dict[str, Any]], tasks: list[str]
 ) -> Iterator[str]:
     """Who is the best, and how far the ordering is decided."""
     best = max(learners, key=lambda row: row["p_best"])
@@ -145,15 +134,15 @@ def _answer(
         f"{chance(best['p_best'], best['p_best_mcse'])}."
     )
     rows = [p for p in pairs if p["task"] is None] or pairs
-    open_ = [p for p in rows if max(p["p_better"], 1 - p["p_better"]) < threshold]
+    open_ = [p for p in rows if max(p["p_better"], 1 - p["p_better"]) < KEPT]
     if open_:
         names = listed([f"{p['a']} with {p['b']}" for p in open_], 4)
         yield (
             f"The order of {counted(len(open_), 'pair')} of {len(rows)} is open at "
-            f"{threshold:g}: {names}."
+            f"{KEPT:g}: {names}."
         )
     else:
-        yield f"The order of every pair is decided at {threshold:g}."
+        yield f"The order of every pair is decided at {KEPT:g}."
 
 
 def _about_partitions(rows: list[dict[str, Any]], likely: Callable[[float], str]) -> Iterator[str]:
@@ -199,8 +188,6 @@ def _compared(
     task: int | None,
     pair: int,
     ci_prob: float,
-    rope: float | None,
-    threshold: float,
 ) -> dict[str, Any]:
     """A pair on one data set, or over all."""
     place = {"pair": pair} | ({} if task is None else {"task": task})
@@ -221,13 +208,6 @@ def _compared(
         "sd": told["sd"],
         "interval": told["interval"],
         "p_better": p,
-        "rope": None
-        if rope is None
-        else {
-            "a_better": float(np.mean(difference > rope)),
-            "equivalent": float(np.mean(np.abs(difference) <= rope)),
-            "b_better": float(np.mean(difference < -rope)),
-        },
         "p_other_seed": float(np.mean(run * np.sign(at) < 0) + np.mean(run * at == 0) / 2),
     }
     if task is None:
@@ -244,6 +224,6 @@ def _compared(
         "observed_difference": at,
         "iterations": iterations,
         "partition_share": float(partition_share(partition / iterations, data)),
-        "decided": max(p, 1 - p) >= threshold,
-        "iterations_needed": iterations_needed(steady, partition**0.5, data**0.5, threshold),
+        "decided": max(p, 1 - p) >= KEPT,
+        "iterations_needed": iterations_needed(steady, partition**0.5, data**0.5, KEPT),
     }

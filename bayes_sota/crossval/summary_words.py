@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ def answer_of(content: dict[str, Any]) -> Iterator[str]:
     """Who is ahead, and how reproducible that is."""
     yield from (_of_one if content["ranks"] is None else _of_many)(content)
     yield from _of_all_pairs(content["pairs"])
-    yield from _of_folds(content)
     yield from _of_truth(content)
 
 
@@ -112,7 +110,6 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
         f"With other partitions {pair['first']} comes before {pair['second']} in {kept:.0f} of 100 "
         f"comparisons of runs that {rule} stops."
     )
-    posterior, region = pair["posterior"], content["rope"]
     p = {test["name"]: test["p_value"] for test in pair["tests"]}
     tests = ""
     if p and p["corrected"] is None:
@@ -125,13 +122,9 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
             f": the corrected test has {p_value(p['corrected'])} (the naive one, which takes "
             f"overlapping folds for independent, {p_value(p['naive'])})"
         )
-    equal = ""
-    if region is not None:
-        same = chance(posterior["rope"]["equivalent"])
-        equal = f", and the two differ by at most {region:g} with probability {same}"
     yield (
         f"With the noise of the data as well {pair['first']} is better with probability "
-        f"{chance(posterior['p_better'])}{equal}{tests}."
+        f"{chance(pair['posterior']['p_better'])}{tests}."
     )
 
 
@@ -179,20 +172,6 @@ def _of_all_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
 
 
-def _of_folds(content: dict[str, Any]) -> Iterator[str]:
-    """Which number of folds is optimistic."""
-    rows = [row for row in content["fold_bias"] or () if row["estimate"] == "steady"]
-    sure = [row for row in rows if not row["reason"] and row["p_value"] <= row["level"]]
-    tops = [min(row["folds"], key=row["folds"].__getitem__) for row in sure]
-    how = f" (highest estimates: {listed(sorted(set(tops)))})" if sure else ""
-    if rows:
-        yield (
-            f"The number of folds changes the estimates of {len(sure)} of "
-            f"{counted(len(rows), 'learner')} (Friedman's test of the means of all iterations, "
-            f"level {rows[0]['level']:g}){how}."
-        )
-
-
 def _of_truth(content: dict[str, Any]) -> Iterator[str]:
     """How far estimates are from true test sets."""
     if content["against_truth"] is not None:
@@ -213,7 +192,6 @@ def tables_of(content: dict[str, Any]) -> Iterator[tuple[Table, str]]:
         _posteriors: "pairs",
         _rules: "rules",
         _verdicts: "steady_verdicts",
-        _bias: "fold_bias",
         _truth: "against_truth",
     }
     yield from (table(content) for table, key in made.items() if content[key])
@@ -270,7 +248,7 @@ def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
 
     title = f"Pairs of learners, under the rule {content['rule']['name']}"
     return Table.of([*map(cells, content["pairs"])], title), (
-        f"Pairs: order kept: R, the share of comparisons ({content['pairing']} pairs of "
+        f"Pairs: order kept: R, the share of comparisons (all pairs of "
         "random orderings of the iterations) with the first above the second; |2R-1|: 1 where "
         "the order is always the same, 0 where each comes first as often; by chance: |2R-1| of "
         f"equal learners; iterations needed: for R = {KEPT:g} with new partitions; p naive: "
@@ -280,30 +258,27 @@ def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
 
 
 def _posteriors(content: dict[str, Any]) -> tuple[Table, str]:
-    region, n = content["rope"], content["n_iterations"]
+    n = content["n_iterations"]
 
     def cells(row: dict[str, Any]) -> dict[str, str]:
         posterior = row["posterior"]
         low, high = posterior["interval"]
         d = decimals_for((high - low) / 4)
-        rope = posterior["rope"]
         return _place(content, row) | {
             "first": row["first"],
             "second": row["second"],
             f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}",
             "P(first better)": chance(posterior["p_better"]),
-            **({} if rope is None else {"P(equivalent)": chance(rope["equivalent"])}),
             "P(other seed)": _number(posterior["p_other_seed"], ".2f"),
             "partitions": _number(posterior["partition_share"], ".0%"),
             "more": still_missing(posterior, n),
         }
 
     rho = content["pairs"][0]["posterior"]["correlation"]
-    within = "" if region is None else f" P(equivalent): they differ by at most {region:g}."
     title = "Posterior of the true differences (correlated t)"
     return Table.of([*map(cells, content["pairs"])], title), (
         "Posterior: of the difference on data sets of this size, given a correlation of fold "
-        f"scores of {rho:.3g}, which is assumed: no scores can tell it.{within} P(other seed): "
+        f"scores of {rho:.3g}, which is assumed: no scores can tell it. P(other seed): "
         "that a single run with other partitions of these items orders the two otherwise; "
         "partitions: their share of the variance, which repetition removes; more: iterations "
         f"until P(order) is {KEPT:g}, 'data' where no number of them is enough."
@@ -370,31 +345,6 @@ def _verdicts(content: dict[str, Any]) -> tuple[Table, str]:
         "Wilcoxon: A above B: data sets, by the means of all iterations; p: of the signed ranks of "
         f"these means, not corrected for the number of pairs{seeds if by_seed else ''}."
     )
-
-
-def _bias(content: dict[str, Any]) -> tuple[Table, str]:
-    """Ranks of the numbers of folds."""
-    bias = content["fold_bias"]
-    rows = [
-        {"learner": row["learner"], "estimate": row["estimate"]}
-        | {name: f"{rank:.2f}" for name, rank in row["folds"].items()}
-        | {"p": _p(row["p_value"]), "optimistic": _apart(row)}
-        for row in bias
-    ]
-    return Table.of(rows, "Numbers of folds, by mean ranks over data sets"), (
-        "Numbers of folds: rank 1 is the highest estimate; canonical: of single runs of about ten "
-        "fits, steady: of all iterations; p: Friedman's test; optimistic: numbers whose estimates "
-        f"are higher by more than the critical difference ({bias[0]['nemenyi']:.2f} by Nemenyi, "
-        f"of all pairs; {bias[0]['bonferroni_dunn']:.2f} by Bonferroni and Dunn against one)."
-    )
-
-
-def _apart(row: dict[str, Any]) -> str:
-    """Pairs of numbers of folds whose ranks differ by more than Nemenyi's difference."""
-    ranks = {name.split()[0]: rank for name, rank in row["folds"].items()}
-    pairs = permutations(ranks, 2)
-    apart = [f"{a} above {b}" for a, b in pairs if ranks[b] - ranks[a] > row["nemenyi"]]
-    return ", ".join(apart) or "none"
 
 
 def _truth(content: dict[str, Any]) -> tuple[Table, str]:

@@ -15,7 +15,6 @@ from bayes_sota.core.command import (
     OutputFile,
     Reported,
     choice_option,
-    chosen_figure,
     chosen_seed,
     command,
     interval_option,
@@ -31,7 +30,6 @@ from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 if TYPE_CHECKING:
     import xarray as xr
-    from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
     from bayes_sota.epp.reading import Tournament
@@ -57,12 +55,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         help="Rounds are splits of one data set that each test this share of it: they overlap.",
     ),
     number_option(
-        Range(0, 1_000_000, whole=True),
-        "--repetitions",
-        help="Simulated tournaments for the p-value of the deviance; 0 for none. Default: 999, "
-        "fewer for thousands of players.",
-    ),
-    number_option(
         Range(0, 100, open_low=True),
         "--plan",
         metavar="SE",
@@ -71,11 +63,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
-    number_option(
-        Range(100, 500_000, whole=True),
-        "--draws",
-        help="Draws of each chain (with --bayes); default those of the model, 1000.",
-    ),
     choice_option(
         "--format",
         choices=("auto", "wide", "long", "battles", "cv_results", "lm_eval"),
@@ -101,12 +88,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses."),
     interval_option,
     top_option(20, "Players shown."),
-    choice_option(
-        "--figure-kind",
-        choices=("forest", "matrix", "ranks", "reliability", "scores"),
-        help="What the figure shows: skills, who beats whom, ranks, or (without --bayes) predicted "
-        "beside observed wins, or mean scores against skills.",
-    ),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     seed_option,
     *reversed(ESTIMATE_OPTIONS),
@@ -126,8 +107,6 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model. Standard
     errors are clustered by round: matches of one round share its scores.
     """
-    kind = asked["figure_kind"]
-    chosen_figure(shown, None if kind == "forest" else kind, kind)
     if asked["bayes"]:
         _check_bayes(asked)
     tables, reading = _read(files, asked)
@@ -147,7 +126,7 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     else:
         report, result, tree = _fit(tables[0], asked, about)
     write_result(asked["output"], tree)
-    draw = partial(_figure, kind, result, asked["ci_prob"]) if drawn else None
+    draw = partial(room.plot_epp, result, ci_prob=asked["ci_prob"]) if drawn else None
     return shown.deliver(report, asked["top"], draw)
 
 
@@ -157,11 +136,9 @@ type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
 
 def _check_bayes(asked: Asked) -> None:
     """Refuse what asks for another answer than the Bayesian model gives."""
-    kind, matches = asked["figure_kind"], asked["matches"]
     for option, wrong in (
         ("--plan", asked["plan"] is not None),
-        ("--matches all-rounds", matches == "all-rounds"),
-        (f"--figure-kind {kind}", kind in ("reliability", "scores")),
+        ("--matches all-rounds", asked["matches"] == "all-rounds"),
     ):
         if wrong:
             raise InputError(f"{option} is for maximum likelihood: leave out --bayes")
@@ -171,10 +148,9 @@ def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
     """A note on options that change nothing here."""
     from bayes_sota.data.matches import Matches
 
-    unused = ["penalty", "repetitions"] if asked["bayes"] else ["model", "draws"]
+    unused = ["penalty"] if asked["bayes"] else ["model"]
     if not asked["bayes"] and (asked["plan"] is not None or len(tables) > 1):
-        unused += ["test", "repetitions", "seed"]
-    unused += ["seed"] * (asked["repetitions"] == 0)
+        unused += ["test", "seed"]
     unused += ["matches"] * isinstance(tables[0], Matches)
     given = [n for n in dict.fromkeys(unused) if asked[n] not in (None, (), 0, "same-round")]
     options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -195,8 +171,7 @@ def _fit(table: "Tournament", asked: Asked, about: Asked) -> _Found:
     if asked["plan"] is not None:
         report = room.report_plan(fit, asked["plan"], **about)
     else:
-        drawn = {"repetitions": asked["repetitions"], "random_seed": asked["seed"]}
-        report = room.report_fit(fit, pairs=asked["test"], **drawn, **about)
+        report = room.report_fit(fit, pairs=asked["test"], random_seed=asked["seed"], **about)
     return report, fit, fit.to_datatree
 
 
@@ -224,7 +199,6 @@ def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressb
     tree = room.sample_epp(
         model,
         specification=spec,
-        draws=asked["draws"],
         random_seed=chosen_seed(asked["seed"]),
         progressbar=progressbar,
     )
@@ -232,15 +206,3 @@ def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressb
         tree, tables, pairs=asked["test"], test_fraction=asked["test_fraction"], **about
     )
     return report, tree, lambda: tree
-
-
-def _figure(kind: str, result: Any, ci_prob: float) -> "PlotCollection":
-    """A figure of a fit or a posterior."""
-    figures: dict[str, Callable[[], PlotCollection]] = {
-        "forest": lambda: room.plot_epp(result, ci_prob=ci_prob),
-        "ranks": lambda: room.plot_rank_distribution(result, ci_prob=ci_prob),
-        "scores": lambda: room.plot_mean_scores(result, ci_prob=ci_prob),
-        "matrix": lambda: room.plot_win_matrix(result),
-        "reliability": lambda: room.plot_reliability(result),
-    }
-    return figures[kind]()

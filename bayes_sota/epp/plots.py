@@ -1,9 +1,7 @@
-"""Skills of players, ranks that they may have, the probability that each beats each other.
+"""Skills of players, and ranks that they may have.
 
 A fit or a posterior is drawn, the best first, and nothing computed but intervals and shares of
-draws. Each class of win probabilities is one area of steps: with players in the order of their
-skills those of a fit fall from the upper right to the lower left. ``tests/epp/test_plots.py`` reads
-the artists back and measures that texts do not collide.
+draws. ``tests/epp/test_plots.py`` reads the artists back and measures that texts do not collide.
 """
 
 from collections.abc import Iterator
@@ -14,7 +12,6 @@ import pandas as pd
 import xarray as xr
 from arviz_plots import PlotCollection
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE
 from bayes_sota.core.plots import (
@@ -25,7 +22,7 @@ from bayes_sota.core.plots import (
     make_ticks,
     title_figure,
 )
-from bayes_sota.core.plots_matrix import Axis, draw_area, draw_bars, draw_matrix, set_axes
+from bayes_sota.core.plots_matrix import Axis, draw_area, draw_bars, set_axes
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
@@ -188,107 +185,12 @@ def plot_rank_distribution(
     return finished(panel, x, y, _finding_of_ranks(board, shares, len(drawn)))
 
 
-def plot_win_matrix(
-    result: BradleyTerryFit | xr.DataTree,
-    *,
-    most: int = 40,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Draw how probably each row beats each column, players ordered by skill (Property 3.1).
-
-    Columns are in the order of the rows, with their names for up to 50 players. Up to 20 players
-    the cells hold the probabilities in percent; colours are of classes, with the key below.
-
-    Parameters
-    ----------
-    result : BradleyTerryFit or DataTree
-        A fit, or a result with ``epp`` in the group ``posterior``, whose win probabilities are
-        averaged over the draws.
-    most : int
-        Best players drawn; the title says if that leaves some out.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
-    **pc_kwargs
-        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists in ``viz``: areas ``class_0``, ``class_0_1``, ... to ``class_6`` and texts
-        ``cell_ROW_COLUMN`` of the variable ``win_probability``; the same classes of ``key``.
-
-    Raises
-    ------
-    InputError
-        A result without skills, or an impossible ``most``.
-
-    Examples
-    --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([1, 0, -1], 40, players=["a", "b", "c"], random_seed=0))
-    >>> figure = plot_win_matrix(fit, backend="none")
-    >>> figure.viz["cell_0_2"]["win_probability"].item()["string"]
-    '88'
-    """
-    COUNT.check(most, "most")
-    players, wins, total = _best_players(result, most)
-    panel = draw_matrix(
-        "win_probability",
-        wins,
-        [f"{rank}  {shown_name(name)}" for rank, name in enumerate(players, 1)],
-        players,
-        lambda row, column: _whole_percent(float(wins[row, column])),
-        "probability that the row beats the column",
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
-    title_figure(panel.collection, _finding_of_wins(players, wins, total))
-    return panel.collection
-
-
 def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float) -> pd.DataFrame:
     """What is drawn of the players, the best first."""
     if isinstance(result, BradleyTerryFit):
         return epp_table(result, ci_prob).frame.rename(columns={"tied_with_best": "tied"})
     frame = summarize_epp(result, ci_prob).reset_index().rename(columns={"mean": "epp"})
     return frame.assign(rank=1 + np.arange(len(frame)), tied=frame["p_best"] >= (1 - ci_prob) / 2)
-
-
-def _best_players(
-    result: BradleyTerryFit | xr.DataTree, most: int
-) -> tuple[list[str], FloatArray, int]:
-    """Names of the best players, their probabilities, and how many players there are."""
-    if isinstance(result, BradleyTerryFit):
-        names, epp, wins = list(result.players), result.epp, result.win_probabilities()
-    else:
-        names, draws = draws_of_players(result)
-        order = best_first(draws.mean(axis=0))[:most]
-        rows = [np.mean(expit(draws[:, [i]] - draws[:, order]), axis=0) for i in order]
-        return [names[i] for i in order], np.stack(rows), len(names)
-    order = best_first(epp)[:most]
-    return [names[i] for i in order], wins[np.ix_(order, order)], len(names)
-
-
-def _whole_percent(p: float) -> str:
-    if p < 0.005:
-        return "<1"
-    return ">99" if p > 0.995 else f"{100 * p:.0f}"
-
-
-def _finding_of_wins(players: list[str], wins: FloatArray, count: int) -> str:
-    names = [shown_name(name, 18) for name in players]
-    if len(names) == 1:
-        return f"{names[0]}, the best of {count:,}"
-    text = f"{names[0]} beats {names[1]} with probability {_share(wins[0, 1])}"
-    if len(names) > 2:
-        text += f",\n{names[-1]} with {_share(wins[0, -1])}"
-    return text if len(names) == count else f"{text} (the best {len(names)} of {count:,} are drawn)"
-
-
-def _share(p: float) -> str:
-    return _whole_percent(p).replace(">", "more than ").replace("<", "less than ") + "%"
 
 
 def _ranks_of_draws(tree: xr.DataTree, ci_prob: float) -> tuple[pd.DataFrame, FloatArray]:

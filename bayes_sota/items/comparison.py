@@ -338,20 +338,6 @@ class MethodComparison:
         """
         return self.p_not_below >= (1 - ci_prob) / 2
 
-    def rope(self, half_width: float) -> FloatArray:
-        """Winner better, equivalent, other better, for every method, shape (m, 3).
-
-        Parameters
-        ----------
-        half_width : float
-            Of the region of practical equivalence, in units of the scores.
-        """
-        if not half_width >= 0:
-            raise InputError(f"a region of equivalence has a width, got {half_width!r}")
-        gap = self.draws[:, [self.winner]] - self.draws
-        above, below = np.mean(gap > half_width, axis=0), np.mean(gap < -half_width, axis=0)
-        return np.column_stack([above, 1 - above - below, below])
-
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each mean, shape (m, 2)."""
         ends = np.quantile(self.draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T

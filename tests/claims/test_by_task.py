@@ -9,9 +9,7 @@ import pytest
 import xarray as xr
 from data.files import EXAM, run
 
-from bayes_sota.claims.plots import plot_tasks
 from bayes_sota.claims.summary_differences import report_tasks
-from bayes_sota.core.plots import COLORS
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.by_task import verdicts_that_stand
@@ -71,19 +69,6 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
         assert found["posterior"]["difference"].dims == ("chain", "draw", "task", "classifier")
     code, out, _ = run(capsys, *shown, "--pair", "forest", "linear", "--json")
     assert (code, json.loads(out)["n_tasks"]) == (0, 10)
-
-
-def test_the_figure_has_the_numbers_of_the_table() -> None:
-    frame = report_tasks(exam([0.3, 0.0, -0.3], 200), pair=("a", "b")).frame
-    drawn = plot_tasks(frame, title="said", backend="none").viz
-    for row, of in enumerate(frame.itertuples()):
-        mean, interval = (
-            drawn[f"{name}_{row}"]["difference"].item() for name in ("mean", "interval")
-        )
-        assert mean["x"].tolist() == [of.mean]
-        assert interval["color"] == COLORS["theta_sota" if of.stands else "prior"]
-        assert [float(x) for x in interval["x"]] == pytest.approx([of.lower, of.upper])
-    assert drawn["figure_title"].item()["string"] == "said"
 
 
 def test_differences_of_losses_are_as_given() -> None:

@@ -10,9 +10,8 @@ from scipy.optimize import brentq
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.means import ReportedMeans, false_claim_probability_of_means
-from bayes_sota.claims.planning import claim_test_size
 from bayes_sota.claims.plots import plot_claims, plot_methods, plot_pairs
-from bayes_sota.claims.plots_curves import plot_claim_sensitivity, plot_required_size
+from bayes_sota.claims.plots_curves import plot_claim_sensitivity
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary_differences import report_pairs
 from bayes_sota.core.errors import InputError
@@ -57,9 +56,9 @@ def overlaps(figure: Any, variable: str) -> list[tuple[str, str]]:
 # Sensitivity
 
 
-def test_the_curve_its_ends_and_lines_are_drawn_whatever_the_order() -> None:
+def test_the_curve_its_ends_and_lines_are_drawn() -> None:
     curve = curve_of(0.9, 0.88, 500)
-    frame = pd.DataFrame(curve, columns=["congruence", "p_false"]).sample(frac=1, random_state=0)
+    frame = pd.DataFrame(curve, columns=["congruence", "p_false"])
     figure = plot_claim_sensitivity(frame, p_false=0.093, backend="none")
     drawn = artist(figure, "curve", "p_false")
     np.testing.assert_array_equal(np.column_stack([drawn["x"], drawn["y"]]), curve)
@@ -128,39 +127,6 @@ def test_heights_are_spread_as_little_as_needed() -> None:
         assert moved.mean() == pytest.approx(heights.mean())
         if np.all(np.diff(heights) >= 0.1):
             np.testing.assert_allclose(moved, heights)
-
-
-# Size
-
-
-@pytest.fixture(scope="module")
-def sizes() -> pd.DataFrame:
-    gaps, names = np.geomspace(0.01, 0.06, 12), ("independent", "max")
-    rows = [(gap, name, claim_test_size(0.9, 0.9 - gap, name)) for name in names for gap in gaps]
-    return pd.DataFrame(rows, columns=["gap", "assumption", "n_needed"])
-
-
-def test_lines_of_sizes(sizes: pd.DataFrame) -> None:
-    figure = plot_required_size(sizes, n_needed=1330, gap=0.02, backend="none")
-    for index, (_, part) in enumerate(sizes.groupby("assumption", sort=False)):
-        line = artist(figure, f"line_{index}", "n_needed")
-        np.testing.assert_allclose(line["x"], part["gap"])
-        np.testing.assert_allclose(10 ** np.asarray(line["y"]), part["n_needed"])
-    assert "line_2" not in figure.viz
-    dot = artist(figure, "dot", "n_needed")
-    assert (dot["x"][0], 10 ** dot["y"]) == (0.02, pytest.approx(1330))
-    assert title_of(figure) == "A claim at 5% of a gap of 0.02 needs 1,330 items (the dot)"
-
-
-def test_the_title_names_the_sizes_of_a_gap(sizes: pd.DataFrame) -> None:
-    first, last = sorted(sizes.loc[sizes["gap"] == 0.01, "n_needed"])
-    needed = f"A claim at 5% of a gap of 0.01 needs {first:,} to {last:,} items"
-    assert title_of(plot_required_size(sizes, level=0.05, backend="none")) == needed
-
-
-def test_labels_of_sizes_do_not_overlap(sizes: pd.DataFrame) -> None:
-    figure = plot_required_size(sizes, backend="matplotlib")
-    assert overlaps(figure, "n_needed") == []
 
 
 # Forest
@@ -244,31 +210,20 @@ def test_labels_of_the_forest_do_not_overlap(size: int, groups: int, name: str) 
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_every_library(backend: str, sizes: pd.DataFrame) -> None:
+def test_every_library(backend: str) -> None:
     curve = plot_claim_sensitivity(curve_of(0.9, 0.88, 500), p_false=0.093, backend=backend)
     assert "curve" in curve.viz
-    assert "line_1" in plot_required_size(sizes, backend=backend).viz
     assert "range_depends" in plot_claims(forest(20, 2, "<b>{}</b>"), backend=backend).viz
 
 
 CURVE, EMPTY = [[0.8, 0.1], [0.9, 0.0]], pd.DataFrame({name: [np.nan] for name in COLUMNS})
-SIZES = pd.DataFrame({"gap": [0.01, 0.02], "assumption": ["a", "b"], "n_needed": [400, 100]})
-MANY = pd.DataFrame({"gap": 0.01, "assumption": list("abcdefg"), "n_needed": 400})
 
 
 @pytest.mark.parametrize(
     ("plot", "data", "options", "message"),
     [
-        (plot_claim_sensitivity, pd.DataFrame({"p_false": [0.1]}), {}, "lacks the column congru"),
-        (plot_claim_sensitivity, CURVE[:1], {}, "at least two rows"),
-        (plot_claim_sensitivity, [[0.8, 0.1], [0.9, 1.2]], {}, r"in \[0, 1\]"),
-        (plot_claim_sensitivity, CURVE, {"unknown": "luck"}, "or correlation, got 'luck'"),
         (plot_claim_sensitivity, CURVE, {"backend": "ggplot"}, "backend must be"),
-        (plot_required_size, SIZES.assign(gap=0.0), {}, "must be positive"),
-        (plot_required_size, SIZES.assign(n_needed=np.nan), {}, "no row with a number"),
-        (plot_required_size, MANY, {}, "at most 5 assumptions can be drawn, got 7"),
-        (plot_required_size, SIZES.drop(columns="n_needed"), {}, "lacks the column n_needed"),
-        (plot_pairs, SIZES, {}, "the table of pairs lacks the column a, b, score_a"),
+        (plot_pairs, EMPTY, {}, "the table of pairs lacks the column a, b, score_a"),
         (plot_claims, EMPTY, {}, "none has a probability"),
         (plot_claims, EMPTY.drop(columns=COLUMNS[2]), {}, "lacks the column p_false_highest"),
     ],

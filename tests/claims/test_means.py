@@ -48,11 +48,9 @@ def test_an_unknown_correlation_is_averaged() -> None:
 
 
 def test_standard_deviations_may_be_imputed() -> None:
-    np.testing.assert_allclose(imputed_sd([0.8, 0.9], (0.5, -0.5, 0.0)), [0.1, 0.05])
-    given = p_false(0.81, 0.8, 100, sd=(0.095, 0.1), correlation=0.5)
-    rules = {"sd_coefficients": (0.5, -0.5, 0.0)}, {"sd": (lambda m: 0.5 * (1 - m), 0.1)}
-    for rule in rules:
-        assert p_false(0.81, 0.8, 100, **rule, correlation=0.5) == pytest.approx(given, rel=1e-9)
+    np.testing.assert_allclose(imputed_sd([0.7, 0.9]), [0.14, 0.06])
+    given = p_false(0.9, 0.7, 100, sd=(0.06, 0.14), correlation=0.5)
+    assert p_false(0.9, 0.7, 100, correlation=0.5) == pytest.approx(given, rel=1e-9)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
@@ -70,9 +68,9 @@ def test_the_number_of_claims_does_not_change_what_their_spreads_are(size: int) 
 
 
 @pytest.mark.parametrize(
-    "known", [{"sd": 0.1}, {"sd": (0.1, 0.1, 0.1)}, {"sd": (0.1,)}, {"sd_coefficients": (0.1, 0.1)},
-              {"sd": (0.1, 0.1), "sd_coefficients": (0.1, 0.1, 0.0)}],
-)  # fmt: skip
+    "known",
+    [{"sd": 0.1}, {"sd": (0.1, 0.1, 0.1)}, {"sd": (0.1,)}],
+)
 def test_spreads_are_a_pair_and_coefficients_three(known: dict) -> None:
     with pytest.raises(InputError, match=r"sd is a pair|are three numbers|give sd, or the sd_co"):
         p_false([0.81, 0.9, 0.7], 0.6, 100, **known)

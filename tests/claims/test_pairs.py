@@ -55,10 +55,10 @@ def test_a_pair_named_the_other_way_round_is_its_mirror() -> None:
 @pytest.mark.slow
 def test_all_pairs_have_what_each_has_by_itself() -> None:
     data = answers(300, [0.9, 0.7, 0.65, 0.2])
-    found = report_pairs(data, draws=20_000, rope=0.02).content
+    found = report_pairs(data, draws=20_000, margin=0.02).content
     assert (found["n_pairs"], len(found["pairs"])) == (6, 6)
     for row in found["pairs"]:
-        alone = report_pairs(data, pair=(row["a"], row["b"]), draws=20_000, rope=0.02)
+        alone = report_pairs(data, pair=(row["a"], row["b"]), draws=20_000, margin=0.02)
         one = alone.content["pairs"][0]
         assert row["p_false"] == pytest.approx(one["p_false"], abs=0.012)
         for key in ("mean", "sd"):

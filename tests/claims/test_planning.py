@@ -12,7 +12,6 @@ from bayes_sota.claims.planning import (
     GapOfMeans,
     assured_size,
     claim_test_size,
-    claim_test_size_of_means,
     plan_claim,
     powered_size,
 )
@@ -77,7 +76,7 @@ def test_the_power_at_a_true_gap() -> None:
     size = powered_size(GapOfMeans(0.02, 0.0, (0.1, 0.12), 0.6))
     power = stats.nct(size - 1, size**0.5 * 0.02 / spread).sf(stats.t(size - 1).ppf(0.95))
     assert power == pytest.approx(0.8, abs=0.005)
-    size = claim_test_size_of_means(0.81, 0.80, (0.1, 0.12), correlation=0.6)
+    size = plan_claim(GapOfMeans(0.81, 0.80, (0.1, 0.12), 0.6)).n_needed
     p = [stats.t(n - 1).cdf(-(n**0.5) * 0.01 / spread) <= 0.05 for n in (size - 1, size)]
     assert p == [False, True]
     typical = GapOfAccuracies(0.90, 0.87, float(congruence_of_odds_ratio(0.90, 0.87, 60)))
@@ -89,16 +88,3 @@ def test_the_congruence_that_a_claim_needs() -> None:
     assert false_claim_probability(0.90, 0.88, 500, needed) == pytest.approx(0.05, abs=1e-6)
     assert ReportedAccuracies(0.90, 0.80, 500).needed(0.05) == pytest.approx(0.7)
     assert ReportedAccuracies(0.51, 0.50, 10).needed(0.05) is None
-
-
-def test_a_table_of_sizes_holds_every_gap_and_assumption() -> None:
-    plan = plan_claim(GapOfAccuracies(0.9, 0.88))
-    rows = plan.required()
-    gaps = np.geomspace(0.02 / 3, 0.06, 25)
-    assert [gap for gap, *_ in rows] == pytest.approx([*gaps] * 3)
-    assert list(dict.fromkeys(name for _, name, _ in rows)) == [
-        "least congruence", "independent", "odds ratio 60",
-    ]  # fmt: skip
-    assert rows[30][2] == claim_test_size(0.9, 0.9 - gaps[5], "independent")
-    shared = float(congruence_of_odds_ratio(0.9, 0.9 - gaps[5], 60))
-    assert rows[55][2] == claim_test_size(0.9, 0.9 - gaps[5], shared)

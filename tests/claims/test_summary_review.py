@@ -177,8 +177,8 @@ def test_metrics() -> None:
 def test_imputed_standard_deviations() -> None:
     frame = frame_of([(0.81, 0.80, "", 100), (0.81, 0.80, 0.5, 100)],
                      "mean_a mean_b pairwise_correlation n_test")  # fmt: skip
-    found = claims_table(frame, sd_coefficients=(0.5, 0.0, -0.5)).frame
-    spread = tuple(0.5 - 0.5 * mean**2 for mean in (0.81, 0.80))
+    found = claims_table(frame).frame
+    spread = tuple(2 / 3 * mean * (1 - mean) for mean in (0.81, 0.80))
     for row, r in enumerate((None, 0.5)):
         alone = false_claim_probability_of_means(0.81, 0.80, 100, sd=spread, correlation=r)
         assert found["p_false"][row] == pytest.approx(alone, rel=1e-12)

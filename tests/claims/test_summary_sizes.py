@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 
 from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.means import ReportedMeans
-from bayes_sota.claims.planning import claim_test_size, claim_test_size_of_means
+from bayes_sota.claims.planning import GapOfMeans, claim_test_size, plan_claim
 from bayes_sota.claims.summary import report_accuracies, report_means
 from bayes_sota.claims.summary_sizes import round_sizes, sizes_about, sizes_needed
 
@@ -24,9 +24,7 @@ def test_sizes_of_a_known_congruence_are_those_of_a_plan(congruence: Any) -> Non
 def test_sizes_of_means_are_those_of_a_plan_and_of_the_paired_t_test() -> None:
     claim = ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)
     for level, size in sizes_needed(claim, 0.05):
-        assert size == claim_test_size_of_means(
-            0.81, 0.80, (0.1, 0.1), correlation=0.7, level=level
-        )
+        assert size == plan_claim(GapOfMeans(0.81, 0.80, (0.1, 0.1), 0.7), level=level).n_needed
     known = ReportedMeans(0.81, 0.80, 100, sd_difference=0.1)
     for n in (7, 60):
         cases = np.random.default_rng(n).normal(size=n)

@@ -13,7 +13,6 @@ from bayes_sota.core.errors import InputError
 
 PAIR = ("responses", EXAM, "--pair", "tree", "forest")
 CLASSIFICATION = ("classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
-FOLDS = Path(EXAM).with_name("cross_validation.csv")
 PILOT = ("plan", "--pilot", EXAM)
 
 
@@ -21,20 +20,15 @@ PILOT = ("plan", "--pilot", EXAM)
     ("arguments", "option"),
     [
         ((*PAIR, "--require", "not-worse"), "--margin"),
-        (PAIR, "--rope"),
-        (("responses", EXAM, "--pairs"), "--rope"),
-        (("responses", EXAM), "--rope"),
         (CLASSIFICATION, "--rope"),
         (PILOT, "--gap"),
-        (("cv", "judge", FOLDS), "--rope"),
     ],
 )
 @pytest.mark.parametrize("value", ["1", "1.0", "2.5", "150pt"])
 def test_one_or_more_is_no_difference_of_shares(
     capsys: Any, arguments: tuple[str, ...], option: str, value: str
 ) -> None:
-    command = arguments if arguments[0] == "cv" else ("claim", *arguments)
-    code, out, error = run(capsys, *command, option, value)
+    code, out, error = run(capsys, "claim", *arguments, option, value)
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert f"{option} must be a difference of shares below 1" in error
     if value == "1":
@@ -43,7 +37,7 @@ def test_one_or_more_is_no_difference_of_shares(
 
 @pytest.mark.parametrize("value", ["1pt", "1%", "0.01", "1 pt", "1 point"])
 def test_a_point_may_be_written_in_three_ways(capsys: Any, value: str) -> None:
-    code, out, _ = run(capsys, "claim", *PAIR, "--margin", value, "--rope", value, "--json")
+    code, out, _ = run(capsys, "claim", *PAIR, "--margin", value, "--json")
     found = json.loads(out)
     assert (code, found["margin"]) == (0, 0.01)
     assert found["pairs"][0]["rope"]["half_width"] == 0.01
@@ -51,7 +45,7 @@ def test_a_point_may_be_written_in_three_ways(capsys: Any, value: str) -> None:
 
 def test_what_is_said_of_shares_is_in_points(capsys: Any) -> None:
     equal = bs.Responses(np.tile([[1, 1], [1, 1], [0, 0], [1, 0], [0, 1]], (80, 1)))
-    said = bs.claims.report_pairs(equal, pair=("1", "2"), margin=0.1, rope=0.1).sentences
+    said = bs.claims.report_pairs(equal, pair=("1", "2"), margin=0.1).sentences
     assert "1 is not worse than 2 by more than 10.0 points" in said[-1]
     assert "within 10.0 points" in said[1]
     _, out, _ = run(capsys, "claim", *CLASSIFICATION, "--rope", "1pt")
@@ -62,8 +56,6 @@ def test_what_is_said_of_shares_is_in_points(capsys: Any) -> None:
     "call",
     [
         lambda: bs.claims.report_pairs(answers(), pair=("1", "2"), margin=1.0),
-        lambda: bs.claims.report_pairs(answers(), pair=("1", "2"), rope=1),
-        lambda: bs.claims.report_methods(answers(), rope=1.0, selection=False),
         lambda: bs.claims.report_accuracies("0.90", "0.88", 500, rope=1.0),
         lambda: bs.claims.plan_from_pilot(answers(), 1.0),
     ],
@@ -88,10 +80,10 @@ def errors(tmp_path: Path) -> Path:
 
 def test_other_numbers_keep_their_unit(capsys: Any, errors: Path) -> None:
     pair = ("claim", "responses", errors, "--lower-is-better", "--pair", "new_rmse", "old_rmse")
-    code, out, _ = run(capsys, *pair, "--margin", "2", "--rope", "1")
+    code, out, _ = run(capsys, *pair, "--margin", "2")
     assert code == 0
     assert "is not worse than old_rmse by more than 2." in out
-    assert "within 1," in out
+    assert "within 2," in out
     assert "point" not in out
     code, out, error = run(capsys, *pair, "--margin", "1pt")
     assert (code, out) == (2, "")

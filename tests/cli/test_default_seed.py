@@ -19,7 +19,7 @@ DRAWN = (
     "board {answers.csv} --draws 50",
     "paired {public.csv} --private-file {private.csv}",
     "claim responses {answers.csv}",
-    "epp {rounds.csv} --repetitions 20",
+    "epp {rounds.csv}",
     "cv judge {repeats.csv}",
     "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2",
     "batch {board.csv} --n-test 500 --output-dir OUT",

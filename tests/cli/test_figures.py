@@ -18,7 +18,6 @@ from bayes_sota.data.examples import write_examples
 COMMANDS = (
     "claim classification --accuracy 0.90 0.88 --n-test 500",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
-    "claim plan --accuracy 0.90 0.88",
     "claim batch claims.csv",
     "claim responses answers.csv --seed 1",
     "epp rounds.csv --seed 1",

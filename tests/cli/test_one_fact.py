@@ -42,15 +42,15 @@ COMMANDS: dict[str, str] = {
     "claim plan": "claim plan --accuracy 0.90 0.88 --n-test 400",
     "claim plan of means":
         "claim plan --gap 0.02 --sd 0.1 0.12 --pairwise-correlation 0.7 --n-test 300",
-    "claim responses": "claim responses answers.csv --draws 400 --rope 0.01 --seed 3",
+    "claim responses": "claim responses answers.csv --draws 400 --seed 3",
     "claim batch": "claim batch review.csv",
     "board of item scores": "board auc.csv --format item-scores --item-metric auc --label-column "
     "label --draws 200 --seed 3",
     "claim responses of item scores": "claim responses dice.csv --draws 400 --seed 3",
-    "epp, bayesian": "epp rounds.csv --bayes --draws 200 --seed 3",
-    "epp": "epp rounds.csv --penalty 0.5 --repetitions 50 --seed 3",
-    "epp, all rounds": "epp rounds.csv --matches all-rounds --penalty 0.5 --repetitions 9 --seed 3",
-    "epp of battles": "epp battles.csv --test {first} {second} --penalty 0.5 --repetitions 0",
+    "epp, bayesian": "epp rounds.csv --bayes --seed 3",
+    "epp": "epp rounds.csv --penalty 0.5 --seed 3",
+    "epp, all rounds": "epp rounds.csv --matches all-rounds --penalty 0.5 --seed 3",
+    "epp of battles": "epp battles.csv --test {first} {second} --penalty 0.5",
 }  # fmt: skip
 # What is printed without being in the JSON, and why that is right.
 EXPLAINED = (

@@ -81,11 +81,11 @@ SLOW = (
     "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator "
     "@ --seed 1",
     "claim responses {items.csv} --item-metric mean --item-column case --seed 1",
-    "epp {rounds.csv} --repetitions 20 --seed 1",
-    "epp {battles.csv} --repetitions 0",
+    "epp {rounds.csv} --seed 1",
+    "epp {battles.csv}",
     "epp {rounds.csv} --plan 0.2",
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
-    "--group-column data --repetitions 0",
+    "--group-column data",
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
     "--tournament-column data --penalty 0.5",
     "batch {board.csv} --output-dir {batch} --n-test 500 --seed 1",
@@ -117,7 +117,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--pair": ("a b",),
     "--pairwise-correlation": ("0.3", "0.35"), "--penalty": ("0.7",), "--player-column": ("fold",),
     "--power": ("0.9",), "--private-column": ("private_2",), "--prob": ("0.5",),
-    "--public-column": ("public_2",), "--reference-skill": ("0.85",), "--repetitions": ("7",),
+    "--public-column": ("public_2",), "--reference-skill": ("0.85",),
     "--right": ("9",), "--rope": ("0.01",), "--round-column": ("data",), "--run-column": ("turn",),
     "--run-separator": ("@", "x"),
     "--score-column": ("other", "score2"), "--scorer": ("x",), "--sd": ("0.2 0.1",),
@@ -137,7 +137,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--threshold": ("0.7",),
 }  # fmt: skip
 OWN = {  # of one command
-    ("epp", "--draws"): ("100",),
     ("claim responses", "--metric"): ("x",), ("score", "--metric"): ("pass@2",),
     ("score", "--n-test"): ("60",),
     ("maximum", "--classifiers"): ("25",), ("maximum", "--n-test"): ("70", "400"),

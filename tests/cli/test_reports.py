@@ -105,8 +105,8 @@ SMALLEST = (
     "claim plan --accuracy 0.95 0.05 --n-test 20",
     "claim batch claims.csv",
     "claim batch review.csv --top 1",
-    "epp rounds.csv --repetitions 2 --seed 1",
-    "epp matches.csv --penalty 0.5 --repetitions 0",
+    "epp rounds.csv --seed 1",
+    "epp matches.csv --penalty 0.5",
 )
 VERBS = r"(?!(?:is|as|was|has|times|less|stands|leads|it)\b)"
 ONE_OF_MANY = re.compile(rf"(?<![\w.,:])1 (?:{VERBS}[a-z-]+ )?{VERBS}[a-z-]*[a-rt-z]s\b")

@@ -10,10 +10,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from bayes_sota.core import numerics as importance
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.epp import further_fits
 from bayes_sota.epp import solver as bradley_terry_solver
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.further_fits import bootstrap_epp
 from bayes_sota.epp.simulate import leaderboard_quality, simulate_tournament
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
@@ -35,10 +33,6 @@ def quality() -> object:
     return leaderboard_quality(fit_epp(TOURNAMENT), repetitions=3)
 
 
-def bootstrap() -> object:
-    return bootstrap_epp(fit_epp(TOURNAMENT), 3)
-
-
 def board() -> object:
     return leaderboard_posterior(Leaderboard(np.arange(300, 400, 5) / 500, n_test=500), draws=20)
 
@@ -50,7 +44,6 @@ TOURNAMENT = simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1)
     ("run", "module", "name"),
     [
         (quality, bradley_terry_solver, "log_likelihood"),
-        (bootstrap, further_fits, "_chosen"),
         (board, importance, "_local_fits"),
     ],
 )

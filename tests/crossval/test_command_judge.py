@@ -42,8 +42,8 @@ def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
     ("words", "settings"),
     [
         ("--rule ks --threshold 0.3", {"rule": KolmogorovSmirnovRule(0.3)}),
-        ("--rule posterior --threshold 0.8 --rope 0.01 --prob 0.8",
-         {"rule": PosteriorRule(0.8), "rope": 0.01, "ci_prob": 0.8}),
+        ("--rule posterior --threshold 0.8 --prob 0.8",
+         {"rule": PosteriorRule(0.8), "ci_prob": 0.8}),
     ],
 )  # fmt: skip
 def test_json_is_the_report_of_python(judge, file: Path, words: str, settings: dict) -> None:
@@ -119,12 +119,12 @@ def test_one_model_of_all_learners(
 ) -> None:
     few = partial(crossval.sample_comparison, draws=100, tune=100, chains=2)
     monkeypatch.setattr(crossval, "sample_comparison", few)
-    words = ("--rope", 0.01, "--prob", 0.8, "--seed", 1, "--json")
+    words = ("--prob", 0.8, "--seed", 1, "--json")
     code, out, _ = judge(file, "--bayes", *words, "--output", tmp_path / "model.nc")
     assert code in (0, 1)
     tree = read_result(tmp_path / "model.nc")
     assert tree["posterior"].sizes["draw"] == 100
-    expected = report_comparison(tree, ci_prob=0.8, rope=0.01)
+    expected = report_comparison(tree, ci_prob=0.8)
     assert json.loads(out)["pairs"] == json.loads(expected.to_json())["pairs"]
 
 

@@ -41,7 +41,7 @@ def one() -> Report:
 
 @pytest.fixture(scope="module")
 def many() -> Report:
-    return judge_runs(*simulated(tasks=6), random_seed=1, pairing="paired", orderings=12)
+    return judge_runs(*simulated(tasks=6), random_seed=1, orderings=12)
 
 
 def test_learners_have_their_estimates_and_stopping_iterations(one: Report) -> None:
@@ -61,9 +61,8 @@ def test_learners_have_their_estimates_and_stopping_iterations(one: Report) -> N
 @pytest.mark.slow
 def test_pairs_have_their_reproducibility_and_tests(one: Report, many: Report) -> None:
     for report, (scores, _) in ((one, simulated()), (many, simulated(tasks=6))):
-        pairing = report.content["pairing"]
         judged = report.about.rules[0]
-        shares = judged.win_share(pairing)
+        shares = judged.win_share()
         for row in report.content["pairs"][::2]:
             t = scores.tasks.index(row["task"])
             a, b = (NAMES.index(row[name]) for name in ("first", "second"))
@@ -75,21 +74,19 @@ def test_pairs_have_their_reproducibility_and_tests(one: Report, many: Report) -
             assert row["tests"][1]["p_value"] > naive
             used = judged.iterations[:, t, [a, b]].mean() / 30
             assert row["by_chance"] == pytest.approx(
-                expected_by_chance(report.content["orderings"], used, pairing)
+                expected_by_chance(report.content["orderings"], used)
             )
 
 
 def test_pairs_have_their_posterior(one: Report) -> None:
     scores, _ = simulated()
-    report = judge_runs(scores, ci_prob=0.8, rope=0.01, orderings=5, random_seed=1)
+    report = judge_runs(scores, ci_prob=0.8, orderings=5, random_seed=1)
     means = scores.iteration_means()[0]
-    for row, plain in zip(report.content["pairs"], one.content["pairs"], strict=True):
+    for row in report.content["pairs"]:
         a, b = (NAMES.index(row[name]) for name in ("first", "second"))
         expected, found = correlated_t(scores, a, b), row["posterior"]
         assert found["p_better"] == expected.p_better() >= 0.5
         assert found["interval"] == list(expected.interval(0.8))
-        assert found["rope"] == expected.rope(0.01)
-        assert plain["posterior"]["rope"] is None
         gaps = means[a] - means[b]
         partition, data = gaps.var(ddof=1) / gaps.size, expected.data_variance
         assert found["partition_share"] == pytest.approx(partition / (partition + data))
@@ -188,7 +185,6 @@ def test_skewed_scores_ask_for_medians() -> None:
         ({"rule": KolmogorovSmirnovRule(0.05)}, "at least 41 iterations, and there are 30"),
         ({"rule": SpearmanRule()}, "needs the predicted probability"),
         ({"orderings": 1}, "orderings must be"),
-        ({"rope": -1.0}, "rope must be"),
         ({"scores": FoldScores(np.ones((1, 3, 5)))}, "an order needs at least 2 learners"),
     ],
 )

@@ -43,7 +43,7 @@ def long_file(folder: Path, tournaments: int) -> Path:
 
 
 def test_the_result_is_written(capsys, scores: Path, tmp_path: Path) -> None:
-    asked = ("--repetitions", "0", "--output", tmp_path / "r.nc")
+    asked = ("--output", tmp_path / "r.nc")
     code, _, error = run(capsys, scores, *asked)
     assert (code, error) == (0, "")
     tree = bs.read_result(tmp_path / "r.nc")
@@ -54,10 +54,8 @@ def test_the_result_is_written(capsys, scores: Path, tmp_path: Path) -> None:
 
 def test_python_says_the_same(capsys, scores: Path) -> None:
     (table,), notes = bs.epp.read_tournaments(scores)
-    report = bs.epp.report_fit(
-        bs.fit_epp(table), pairs=[("a", "e")], repetitions=19, reading=notes, random_seed=7
-    )
-    arguments = (scores, "--test", "a", "e", "--repetitions", "19", "--seed", "7")
+    report = bs.epp.report_fit(bs.fit_epp(table), pairs=[("a", "e")], reading=notes, random_seed=7)
+    arguments = (scores, "--test", "a", "e", "--seed", "7")
     found, content = json.loads(run(capsys, *arguments, "--json")[1]), report.to_dict()
     assert found.keys() - {"schema_version"} == content.keys()
     for name in ("title", "deviance_p_value", "notes", "seed"):
@@ -108,9 +106,7 @@ def test_battles_in_clusters(capsys, tmp_path: Path) -> None:
         + "".join(f"x,y,model_a,{k}\ny,z,tie,{k}\nz,x,model_b,{k}\ny,x,model_a,{k}\n"
                   for k in range(6))
     )  # fmt: skip
-    code, out, _ = run(
-        capsys, battles, "--cluster-column", "prompt", "--json", "--repetitions", "0"
-    )
+    code, out, _ = run(capsys, battles, "--cluster-column", "prompt", "--json")
     assert code == 0
     assert json.loads(out)["matches"] == "listed"
 
@@ -132,8 +128,6 @@ WRONG = [
     (SCORES, ("--plan", "0.2", "--figure", "f.png"), "there is no figure of a plan"),
     ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), "did you mean 'vit'?"),
     (SCORES, ("--bayes", "--model", "items"), "models for skill over rounds: epp"),
-    (SCORES, ("--figure-kind", "matrix"), "--figure-kind needs --figure"),
-    (SCORES, ("--bayes", "--draws", "10"), "--draws must be a whole number from 100"),
     (SCORES, ("--bayes", "--test", "a", "f"), "no player 'f'"),
     (SCORES, ("--bayes", "--plan", "0.2"), "--plan is for maximum likelihood: leave out --bayes"),
     (SCORES, ("--bayes", "--matches", "all-rounds"), "--matches all-rounds is for maximum likel"),
@@ -154,7 +148,7 @@ def test_wrong_input_is_one_line(capsys, tmp_path: Path, text, options, message)
 def test_infinite_estimates_have_a_way_out(capsys, tmp_path: Path) -> None:
     path = tmp_path / "apart.csv"
     path.write_text(NEVER_LOST)
-    code, out, _ = run(capsys, path, "--penalty", "0.5", "--repetitions", "19", "--json")
+    code, out, _ = run(capsys, path, "--penalty", "0.5", "--json")
     found = json.loads(out)
     assert (code, found["connected"]) == (0, False)
     assert abs(found["players"][0]["epp"]) < 10
@@ -164,7 +158,7 @@ def test_infinite_estimates_have_a_way_out(capsys, tmp_path: Path) -> None:
 def test_maximum_likelihood_never_imports_pymc(scores: Path) -> None:
     script = (
         "import sys; from bayes_sota.cli.commands import cli; "
-        f"asked = ['epp', {str(scores)!r}, '--json', '--repetitions', '9']; "
+        f"asked = ['epp', {str(scores)!r}, '--json']; "
         "cli.main(asked, standalone_mode=False); "
         "print([m for m in ('pymc', 'pytensor', 'arviz', 'matplotlib') if m in sys.modules])"
     )
@@ -176,8 +170,7 @@ def test_maximum_likelihood_never_imports_pymc(scores: Path) -> None:
 def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
     code, out, error = run(
         capsys, scores, "--bayes", "--penalty", "0.5", "--test", "a", "e",
-        "--draws", "400", "--seed", "1", "--json", "--output", tmp_path / "r.nc",
-        "--figure", tmp_path / "f.png", "--figure-kind", "ranks",
+        "--seed", "1", "--json", "--output", tmp_path / "r.nc", "--figure", tmp_path / "f.png",
     )  # fmt: skip
     found = json.loads(out)
     assert code == (0 if found["diagnostics"]["ok"] else 1), error
@@ -196,7 +189,7 @@ def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path) -> None:
     path = long_file(tmp_path, 3)
     code, out, _ = run(
         capsys, path, "--tournament-column", "data", "--round-column", "split", "--bayes",
-        "--test", "m_0", "m_1", "--draws", "400", "--seed", "1", "--json",
+        "--test", "m_0", "m_1", "--seed", "1", "--json",
     )  # fmt: skip
     found = json.loads(out)
     assert code == (0 if found["diagnostics"]["ok"] else 1)
@@ -218,13 +211,13 @@ BATTLES = "winner,loser\nx,y\ny,x\nx,y\n"
         (RMSE, ("--lower-is-better",), ""),
         (ANSWERS, (), "bayes-sota board reads answers"),
         (BATTLES, (), "matches are taken as independent of each other"),
-        (TWICE, (*SEVERAL, "--test", "a", "bb", "--draws", "200"), "here: --draws, --test"),
+        (TWICE, (*SEVERAL, "--test", "a", "bb"), "here: --test"),
     ],
 )
 def test_what_to_know_about_the_data_is_noted(capsys, tmp_path, text, options, note) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(text)
-    notes = json.loads(run(capsys, path, "--repetitions", "0", "--json", *options)[1])
+    notes = json.loads(run(capsys, path, "--json", *options)[1])
     found = " ".join([*notes.get("reading", ()), *notes["notes"]])
     assert note in found if note else "looks like an error" not in found
 
@@ -246,7 +239,7 @@ def test_the_answer_says_whether_one_player_is_the_best(
 def test_missing_scores_are_counted_and_what_they_mean_is_said(capsys, tmp_path, matches) -> None:
     path, page = tmp_path / "gaps.csv", tmp_path / "page.html"
     path.write_text("task,a,b,c\nt,.9,.8,\nu,.7,,.8\nv,.9,.8,\nw,.5,.6,.7\nx,.6,.9,.4\n")
-    asked = (path, "--repetitions", "19", "--seed", "1", "--matches", matches)
+    asked = (path, "--seed", "1", "--matches", matches)
     note = "3 of 15 scores are missing, up to 2 of one player (c): players are compared by "
     found = json.loads(run(capsys, *asked, "--report", page, "--json")[1])
     assert next(line for line in found["notes"] if "missing" in line).startswith(note)

@@ -13,7 +13,6 @@ from bayes_sota.epp.plots import (
     odds_axis,
     plot_epp,
     plot_rank_distribution,
-    plot_win_matrix,
 )
 from bayes_sota.epp.simulate import simulate_tournament
 
@@ -141,50 +140,6 @@ def test_the_forest_of_a_posterior(fit: BradleyTerryFit) -> None:
 EDGES = np.array([0.05, 0.25, 0.45, 0.55, 0.75, 0.95])
 
 
-def classes_drawn(figure: Any, count: int) -> np.ndarray:
-    """Class of every cell from the areas, -1 where none or several cover it."""
-    found, rows = np.full((count, count), -1), np.arange(count)
-    for label in figure.viz.children:
-        if label.startswith("class_") and "win_probability" in figure.viz[label]:
-            area = artist(figure, label, "win_probability")
-            low, high = (np.asarray(area[end])[::2] for end in ("y_bottom", "y_top"))
-            here = (low < -rows[:, None]) & (-rows[:, None] < high)
-            assert (found[here] == -1).all()
-            found[here] = int(label.split("_")[1])
-    return found
-
-
-def test_every_cell_has_the_class_of_its_probability(fit: BradleyTerryFit) -> None:
-    figure = plot_win_matrix(fit, backend="none")
-    order = np.argsort(-fit.epp)
-    wins = 1 / (1 + np.exp(fit.epp[order] - fit.epp[order][:, None]))
-    np.testing.assert_array_equal(classes_drawn(figure, 6), np.searchsorted(EDGES, wins, "right"))
-    cell = artist(figure, "cell_1_4", "win_probability")
-    assert (cell["x"], cell["y"]) == (4, -1)
-    assert cell["string"] == f"{100 * wins[1, 4]:.0f}"
-    assert "cell_2_2" not in figure.viz
-    best, second, last = (fit.players[order[i]] for i in (0, 1, -1))
-    first, far = (f"{100 * wins[0, i]:.0f}%" for i in (1, -1))
-    assert title_of(figure) == f"{best} beats {second} with probability {first},\n{last} with {far}"
-
-
-def test_the_matrix_of_a_posterior_is_the_mean_over_its_draws(fit: BradleyTerryFit) -> None:
-    tree = tree_of(fit, sd=1.5)
-    epp = tree["posterior"]["epp"].values.reshape(-1, 6)
-    wins = np.mean(1 / (1 + np.exp(epp[:, None, :] - epp[:, :, None])), axis=0)
-    order = np.argsort(-epp.mean(axis=0))
-    figure = plot_win_matrix(tree, backend="none")
-    found = np.searchsorted(EDGES, wins[np.ix_(order, order)], "right")
-    np.testing.assert_array_equal(classes_drawn(figure, 6), found)
-
-
-def test_the_matrix_of_many_shows_the_best() -> None:
-    figure = plot_win_matrix(fit_of(50), backend="none")
-    assert title_of(figure).endswith("(the best 40 of 50 are drawn)")
-    assert (classes_drawn(figure, 40) >= 0).all()
-    assert "cell_0_1" not in figure.viz
-
-
 # Ranks
 
 
@@ -243,7 +198,7 @@ def test_texts_do_not_collide(count: int, name: str) -> None:
     fit = fit_of(count, name)
     backend = {"backend": "matplotlib"}
     figures = [
-        plot_epp(fit, **backend), plot_win_matrix(fit, **backend),
+        plot_epp(fit, **backend),
         plot_rank_distribution(fit, **backend),
     ]  # fmt: skip
     assert [texts_that_collide(figure) for figure in figures] == [[]] * len(figures)

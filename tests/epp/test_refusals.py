@@ -87,7 +87,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("below 1", lambda: bs.epp_table(fit(), 2.0)),
     ("most must be a whole number", lambda: bs.plot_epp(fit(), most=0, backend="none")),
     ("no epp in the group posterior", lambda: bs.plot_epp(fit().to_datatree(), backend="none")),
-    ("no epp in the group posterior", lambda: bs.epp.plot_win_matrix(xr.DataTree())),
+    ("no epp in the group posterior", lambda: bs.epp.plot_epp(xr.DataTree())),
 ]  # fmt: skip
 
 

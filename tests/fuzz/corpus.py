@@ -162,7 +162,7 @@ def _rounds(rng: np.random.Generator) -> Iterator[Case]:
     folds = {f"split{i}_test_score": row.tolist() for i, row in enumerate(scores)}
     cv = {"params": [{"depth": depth} for depth in range(4)], **folds,
           "mean_test_score": scores.mean(axis=0).tolist()}  # fmt: skip
-    read = ("epp", "{file}", "--repetitions", "19", "--penalty", "0.5", *_EXACT)
+    read = ("epp", "{file}", "--penalty", "0.5", *_EXACT)
     yield Case("rounds", "wide.csv", table_text(wide), read, score_columns=(1, 2, 3, 4))
     yield Case("rounds", "long.csv", table_text(long), read, score_columns=(2,))
     yield Case("battles", "battles.csv", table_text(battles), read, score_columns=(2,))

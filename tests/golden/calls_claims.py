@@ -10,7 +10,7 @@ from golden.results import Numbers, each, flat, interval_numbers, pick
 
 import bayes_sota as bs
 from bayes_sota import claims
-from bayes_sota.claims import GapOfAccuracies, GapOfMeans, OddsRatioCongruence, ReportedMeans
+from bayes_sota.claims import GapOfAccuracies, GapOfMeans, ReportedMeans
 
 KNOWN: dict[str, Any] = {
     "unknown": None,
@@ -18,14 +18,15 @@ KNOWN: dict[str, Any] = {
     "max": "max",
     "independent": "independent",
     "congruence-0.85": 0.85,
-    "odds-ratio-60": OddsRatioCongruence(60, 0.0),
-    "odds-ratio-prior": OddsRatioCongruence(20, 1.0),
+    "odds-ratio-60": "odds ratio 60",
 }
 PRINTED = {"0.90-0.88-500": (0.9, 0.88, 500), "0.88-0.87-200": (0.88, 0.87, 200),
            "0.9116-0.9094-11072": (0.9116, 0.9094, 11072)}  # fmt: skip
 
 
 def accuracies(a: float, b: float, n: int, known: Any) -> Numbers:
+    if known == "odds ratio 60":
+        known = float(claims.congruence_of_odds_ratio(a, b, 60))
     return flat({
         "p_false": claims.false_claim_probability(a, b, n, known),
         "rope": claims.false_claim_rope(a, b, n, 0.01, known),
@@ -101,7 +102,7 @@ def plan(gap: Any, **options: Any) -> Numbers:
     return pick(found, "n_needed", "n_for_power", "n_assured", "highest_assurance")
 
 
-RATIO = GapOfAccuracies(0.9, 0.88, OddsRatioCongruence(60, 0.0))
+RATIO = GapOfAccuracies(0.9, 0.88, float(claims.congruence_of_odds_ratio(0.9, 0.88, 60)))
 add_all("claims/plan", plan, {
     "accuracies": {"gap": GapOfAccuracies(0.9, 0.88)},
     "accuracies-odds-ratio": {"gap": RATIO},
@@ -148,7 +149,7 @@ def pairs(data: Any, seed: int) -> Numbers:
 
 def pair(data: Any, seed: int) -> Numbers:
     two = data.names[0], data.names[2]
-    found = claims.report_pairs(data, pair=two, rope=0.02, random_seed=seed).to_dict()
+    found = claims.report_pairs(data, pair=two, margin=0.02, random_seed=seed).to_dict()
     return pick(found["pairs"][0], *PAIR, "rope")
 
 

@@ -212,13 +212,9 @@ def test_auc_and_errors_are_compared_on_their_scale() -> None:
     assert errors.scores[0] < 0
 
 
-def test_equivalence_adds_up() -> None:
+def test_intervals_hold_the_scores() -> None:
     rng = np.random.default_rng(9)
     found = compare_methods(Responses(rng.random((400, 3)) < [0.9, 0.89, 0.7]), random_seed=0)
-    rope = found.rope(0.02)
-    assert rope.sum(axis=1) == pytest.approx([1, 1, 1])
-    assert rope[found.winner].tolist() == [0, 1, 0]
-    assert rope[2, 0] > 0.99
     low, high = found.interval().T
     assert np.all((low < found.scores) & (found.scores < high))
     few = Responses([[1, 1], [1, 0], [0, 1], [1, 0]], clusters=["p", "p", "q", "q"])
