@@ -1,5 +1,6 @@
 from .fit import BradleyTerryFit as BradleyTerryFit
 from .fit import fit_epp as fit_epp
+from .further_fits import bootstrap_epp as bootstrap_epp
 from .further_fits import fit_tournaments as fit_tournaments
 from .likelihoods import log_outcomes as log_outcomes
 from .likelihoods import order_rounds as order_rounds

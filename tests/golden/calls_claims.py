@@ -72,7 +72,6 @@ add("claims/accuracies/draws", drawn)
 add_all("claims/printed", printed, {
     "0.91-0.90-5000": {"a": "0.91", "b": "0.90", "n": 5000},
     "0.913-0.901-333": {"a": "0.913", "b": "0.901", "n": 333},
-    "0.88-0.85-uncertain-n": {"a": "0.88", "b": "0.85", "n": (300, 310)},
 })  # fmt: skip
 
 
@@ -129,7 +128,6 @@ def means_as_printed() -> pd.DataFrame:
 add_all("claims/review", review, {
     "example": lambda: example("claims.csv"),
     "level": {"data": lambda: example("claims.csv"), "level": 0.2},
-    "groups": {"data": lambda: example("claims.csv"), "group_by": "group"},
     "means": means_as_printed,
 })  # fmt: skip
 

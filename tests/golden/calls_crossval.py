@@ -60,10 +60,8 @@ RULES = {
 
 
 def stop(rule: Any) -> Numbers:
-    """Iterations at which a rule stops, learners each by itself and together."""
-    each_alone = cv.stopping_iterations(rule, runs(), probabilities())
-    together = cv.stopping_iterations(rule, runs(), probabilities(), together=True)
-    return flat({"alone": each_alone, "together": together})
+    """Iterations at which a rule stops, learners each by itself."""
+    return flat({"alone": cv.stopping_iterations(rule, runs(), probabilities())})
 
 
 def orderings(rule: Any, seed: int) -> Numbers:

@@ -59,7 +59,6 @@ DATA = {
     "battles-example": read("battles.csv"),
     "data-sets-as-players": read("datasets.csv", players="columns"),
     "simulated": table,
-    "overlap": lambda: table(overlap=0.5),
     "missing": lambda: table(missing=0.2),
     "step": lambda: table(step=0.5),
     "many-rounds": lambda: table(rounds=400),
@@ -121,11 +120,6 @@ def plan(data: Any) -> Numbers:
     return pick(found, "expected", "for_error", "for_neighbours", "for_best", "rounds")
 
 
-def learning_curve(data: Any, seed: int) -> Numbers:
-    points = epp.learning_curve(bs.fit_epp(data), 8, random_seed=seed)
-    return each(points, "rounds", "se", "predicted_se", "distance")
-
-
 SOME = ("rounds-example", "simulated", "vtab", "step", "battles")
 for _run, _names in {
     quality: SOME[:4],
@@ -133,7 +127,6 @@ for _run, _names in {
     bootstrap: ("rounds-example", "simulated", "battles"),
     multiscale: SOME[:2],
     plan: SOME[:3],
-    learning_curve: SOME[:3],
 }.items():
     _kind = _run.__name__.replace("_", "-")
     add_all(f"epp/{_kind}", _run, {name: DATA[name] for name in _names})
@@ -177,7 +170,7 @@ def openml() -> Numbers:
     """The published skills of one data set."""
     rows = pd.read_csv(real("openml_epp/epp_34_datasets.csv.gz"))
     rows = rows[(rows["dataset"] == 1043) & np.isfinite(rows["epp"])]
-    return promise(rows["epp"].to_numpy(), epp.families_of([*rows["model"]], "_"))
+    return promise(rows["epp"].to_numpy(), [name.partition("_")[0] for name in rows["model"]])
 
 
 add("epp/tuning/simulated", lambda: promise(np.linspace(-1, 1, 24) ** 3, list("abb") * 8))

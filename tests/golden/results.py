@@ -83,15 +83,23 @@ def law(found: Any, *scores: float) -> Numbers:
     """Moments, quantiles and tails of the law of a maximum."""
     numbers = pick(found, "mean", "std", "interval", "theta_sota", "bias")
     quantiles = {f"quantile/{q}": found.quantile(q) for q in (0.01, 0.5, 0.99)}
-    tails = {f"at_least/{score}": found.at_least(score) for score in scores}
+    tail = getattr(found, "at_least", lambda score: 1 - found.cdf(score))
+    tails = {f"at_least/{score}": tail(score) for score in scores}
     return numbers | flat({k: float(v) for k, v in (quantiles | tails).items()})
 
 
 def field_estimate(found: Any) -> Numbers:
     """What shrinking or cropping finds."""
-    paths = ("theta_sota/estimate", "weight", "threshold", "expected_maximum", "interval", "bias")
-    counts = ("n_above_sota", "single_interval", "n_above_single_interval", "excess")
-    return pick(found.to_dict(), *paths, *counts)
+    named = {
+        "theta_sota/estimate": found.estimate,
+        "bias": found.observed_maximum - found.estimate,
+        "n_above_sota": found.n_above(),
+        "single_interval": found.single,
+        "n_above_single_interval": found.n_above_single,
+    }
+    return flat(named) | pick(
+        found, "weight", "threshold", "expected_maximum", "interval", "excess"
+    )
 
 
 def skills(found: Iterable[Any]) -> Numbers:
