@@ -216,13 +216,12 @@ def test_every_library(backend: str) -> None:
     assert "range_depends" in plot_claims(forest(20, 2, "<b>{}</b>"), backend=backend).viz
 
 
-CURVE, EMPTY = [[0.8, 0.1], [0.9, 0.0]], pd.DataFrame({name: [np.nan] for name in COLUMNS})
+EMPTY = pd.DataFrame({name: [np.nan] for name in COLUMNS})
 
 
 @pytest.mark.parametrize(
     ("plot", "data", "options", "message"),
     [
-        (plot_claim_sensitivity, CURVE, {"backend": "ggplot"}, "backend must be"),
         (plot_pairs, EMPTY, {}, "the table of pairs lacks the column a, b, score_a"),
         (plot_claims, EMPTY, {}, "none has a probability"),
         (plot_claims, EMPTY.drop(columns=COLUMNS[2]), {}, "lacks the column p_false_highest"),

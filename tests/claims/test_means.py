@@ -103,9 +103,6 @@ def test_where_none_are_given_they_are_imputed_by_a_rule_of_thumb() -> None:
     by_rule = p_false(0.81, 0.80, 100, correlation=0.5)
     spread = np.sqrt(first**2 + second**2 - first * second)
     assert by_rule == pytest.approx(stats.t.cdf(-0.01 / spread * 10, 99), rel=1e-12)
-    # a rule that vanishes where no case can vary, and never exceeds what a mean allows
-    mean = np.linspace(0, 1, 101)
-    assert np.all(imputed_sd(mean, (0.0, 4 / 3, -4 / 3)) <= np.sqrt(mean * (1 - mean)))
 
 
 def test_equal_means_are_a_toss_up() -> None:

@@ -116,10 +116,7 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     assert out.startswith("If tree and forest truly differ by 5 points, ")
     assert "The cheapest are " in out
     assert len(table.read_text().splitlines()) == 7
-    figure = tmp_path / "f.svg"
-    code, out, _ = run(capsys, *shown, "--json", "--figure", str(figure))
-    drawn = figure.read_text()
-    assert all(f">{text}<" in drawn or f"-- {text} --" in drawn for text in ("1 run", "20 runs"))
+    code, out, _ = run(capsys, *shown, "--json")
     assert json.loads(out)["pair"] == ["tree", "forest"]
 
 

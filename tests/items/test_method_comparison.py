@@ -252,8 +252,6 @@ def test_methods_that_never_differ_stay_a_toss_up() -> None:
 def test_what_cannot_be_is_refused(outcomes, methods, message: str) -> None:
     with pytest.raises(InputError, match=message):
         compare_methods(outcomes, methods)
-    with pytest.raises(InputError, match="has a width"):
-        compare_methods(Responses([[1, 0], [1, 1]]), draws=10).rope(-0.1)
 
 
 def test_very_many_items_have_the_moments_of_the_dirichlet(monkeypatch: pytest.MonkeyPatch) -> None:
