@@ -179,10 +179,6 @@ def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
         mcse = group.get(f"{name}_mcse", errors.get(name, p * np.nan))
         for (label, value), (_, error) in zip(_places(p), _places(mcse), strict=True):
             yield _labelled(name, label), float(value), float(error)
-    if "p_all_better" in group:
-        better = dataset_of(tree, "posterior")["difference"] > 0
-        yield from _shares(tree, "p_all_better", better.all("metric"))
-        yield from _shares(tree, "p_any_better", better.any("metric"))
 
 
 def best_players(tree: "xr.DataTree") -> Iterator[tuple[str, float, float]]:

@@ -17,7 +17,6 @@ from bayes_sota.core.command import (
     domain_option,
     estimate_options,
     field_option,
-    figure_option,
     interval_option,
     model_option,
     number_option,
@@ -66,10 +65,11 @@ if TYPE_CHECKING:
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
-@figure_option(
-    ("skill", "boards"),
-    "skill: of the best team. boards: public against private scores, with what skills and luck let "
-    "expect, and how far the order was shaken up. Default: skill.",
+@click.option(
+    "--figure-kind",
+    type=click.Choice(["skill", "boards"]),
+    help="skill: of the best team. boards: public against private scores, with what skills and "
+    "luck let expect, and how far the order was shaken up. Default: skill.",
 )
 @estimate_options
 def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **options: Any) -> int:

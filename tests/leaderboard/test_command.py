@@ -12,7 +12,7 @@ from data.files import run, run_json
 
 import bayes_sota as bs
 from bayes_sota.core.sample import read_result
-from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
+from bayes_sota.maximum.shrinkage import crop_scores, shrink_scores
 
 FEW = ("--draws", "100", "--seed", "1", "--no-sensitivity")
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
@@ -72,17 +72,6 @@ def test_sota_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> Non
     assert {key: report.to_dict()[key] for key in same} == {key: result[key] for key in same}
     assert report.to_csv().startswith("quantity,mean,median,sd,lower,upper,mcse\ntheta_sota,")
     assert "| theta\\_sota | 0." in report.to_markdown()
-
-
-def test_people_read_a_table_and_a_file_is_written(
-    capsys: Capture, files: Path, tmp_path: Path
-) -> None:
-    options = ("--n-test", "infer", *FEW, "--output", tmp_path / "x.nc")
-    code, out, _ = run(capsys, "sota", files / "floored.csv", *options)
-    assert code == 0
-    assert read_result(tmp_path / "x.nc").attrs["random_seed"] == "1"
-    for words in ("inferred from the scores", "theta_sota", "not learnt"):
-        assert words in out
 
 
 @pytest.mark.slow
@@ -215,15 +204,6 @@ def test_point_estimates_are_those_of_the_function(
     assert "posterior" not in tree.children
 
 
-def test_point_estimates_for_people(capsys: Capture, files: Path) -> None:
-    base = ("--method", "shrink", "--n-classes", 4)
-    out = run(capsys, "sota", files / "skewed.csv", "--n-test", 490, *base)[1]
-    assert "w of Eq. 9" in out
-    assert "scores are taken as they are" in out  # 490 does not fit the digits
-    out = run(capsys, "sota", files / "lone.csv", "--n-test", 1000, *base)[1]
-    assert "No multiplicity to correct" in out
-
-
 @pytest.mark.slow
 def test_similarity_stands_for_the_correlation(capsys: Capture, files: Path) -> None:
     """By its formula at the best score: 0.9 for a maximum, the highest of a FILE, or theta0."""
@@ -244,23 +224,6 @@ def test_similarity_stands_for_the_correlation(capsys: Capture, files: Path) -> 
         for name in {"mean", "estimate", "interval"} & found["theta_sota"].keys():
             value = found["theta_sota"][name]
             assert value == pytest.approx(direct["theta_sota"][name], rel=1e-9)
-
-
-def test_shrunk_aucs(capsys: Capture, files: Path) -> None:
-    base = ("sota", files / "aucs.csv", "--metric", "auc", "--n-test", 400, "--n-positive", 60)
-    result = run_json(capsys, *base, "--method", "shrink")
-    found = shrink_aucs(scores_of(files / "aucs.csv"), n_positive=60, n_negative=340)
-    assert result["theta_sota"]["estimate"] == pytest.approx(found.estimate, abs=1e-9)
-    assert result["chance"] == 0.5
-    assert result["notes"][0].startswith("binormal")
-
-
-@pytest.mark.slow
-def test_a_board_of_aucs(capsys: Capture, files: Path) -> None:
-    sizes = ("--metric", "auc", "--n-test", "900", "--n-positive", "90")
-    result = run_json(capsys, "sota", files / "aucs.csv", *sizes, *FEW)
-    assert result["theta_sota"]["mean"] < result["observed_maximum"]
-    assert len(run_json(capsys, "board", files / "aucs.csv", *sizes, *FEW[:4])["entries"]) == 40
 
 
 BEST_AUC = "--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifiers 50 --draws 300"
@@ -284,25 +247,6 @@ def test_what_is_said_of_a_best_score(capsys: Capture, typed: str, words: list[s
     code, out, error = run(capsys, "sota", *typed.split(), "--seed", 1, "--no-sensitivity")
     assert (code, error) == (0, "")
     assert all(word in out for word in words)
-
-
-@pytest.mark.slow
-def test_numbers_for_every_item(capsys: Capture, files: Path) -> None:
-    result = run_json(capsys, "sota", files / "outputs.csv", *FEW[:4])
-    assert result["rho"]["learnt"] is True
-    assert (result["n_test"], result["n_test_source"]) == (300, "rows of the matrix")
-    assert "learnt from the items" in run(capsys, "board", files / "outputs.csv", *FEW[:4])[1]
-
-
-def test_errors_where_lower_is_better(capsys: Capture, files: Path) -> None:
-    options = ("--metric", "score", "--standard-error", "0.05", "--lower-is-better")
-    result = run_json(capsys, "sota", files / "errors.csv", *options, *FEW)
-    best = scores_of(files / "errors.csv").min()
-    assert result["observed_maximum"] == pytest.approx(best, abs=1e-4)
-    assert result["theta_sota"]["mean"] > result["observed_maximum"]
-    assert result["bias"] < 0
-    entries = run_json(capsys, "board", files / "errors.csv", *options, *FEW[:4])["entries"]
-    assert [e["score"] for e in entries] == sorted(e["score"] for e in entries)
 
 
 def test_board_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> None:
@@ -337,20 +281,6 @@ def test_board_prints_a_short_table_and_writes_all_entries(
     content = target.read_text()
     assert all(f"team {k}" in content for k in range(400, 460, 3))
     assert "1,'=1+1[red],0.922," in content
-
-
-def test_a_response_matrix_is_recognised(capsys: Capture, files: Path) -> None:
-    base = ("board", files / "answers.csv", "--seed", 1)
-    result = run_json(capsys, *base)
-    assert [entry["name"] for entry in result["entries"]] == ["tree", "forest", "stump"]
-    assert (result["n_test"], result["n_test_source"]) == (90, "rows of the matrix")
-    assert run_json(capsys, *base, "--format", "responses") == result
-
-
-def test_a_field_that_is_larger_than_the_list_is_noted(capsys: Capture, files: Path) -> None:
-    options = ("--n-test", 500, "--draws", 200, "--classifiers", "100:400")
-    notes = run_json(capsys, "board", files / "teams.csv", *options)["notes"]
-    assert any("21 are listed" in note for note in notes)
 
 
 def test_board_never_loads_pymc(files: Path) -> None:

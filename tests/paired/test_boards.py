@@ -1,11 +1,9 @@
 """Private scores and places to expect, against closed forms, and their figure."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.paired.plots import plot_boards
 from bayes_sota.paired.summary import regression_table, shake_up_table
 
@@ -115,19 +113,3 @@ def test_failed_scores_are_left_out_and_counted(tree: xr.DataTree) -> None:
     assert axes[0].get_ylim()[0] > 0.5
     shown = plot_boards(failed, gained=["t7"], backend="none")
     assert "orange" not in shown.viz["figure_title"].item()["string"]
-
-
-@pytest.mark.parametrize("table", [regression_table, shake_up_table])
-def test_what_cannot_be_said_is_refused(tree: xr.DataTree, table) -> None:
-    with pytest.raises(InputError, match='estimate it with groups="all"'):
-        table(tree.filter(lambda node: node.name != "posterior_predictive"))
-    with pytest.raises(InputError, match="ci_prob"):
-        table(tree, ci_prob=95)
-
-
-@pytest.mark.slow
-def test_tables_are_frames_with_a_row_each(tree: xr.DataTree) -> None:
-    for table in (regression_table(tree), shake_up_table(tree)):
-        assert isinstance(table, pd.DataFrame)
-        assert (table["lower"] <= table["expected"]).all()
-        assert (table["expected"] <= table["upper"]).all()
