@@ -6,11 +6,11 @@
 import numpy as np
 import pymc as pm
 import pytest
-from bayes_sota.leaderboard.sample_nuts import sample_evaluations
 from scipy import special, stats
 
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.models import build_model
+from bayes_sota.items.sample import sample_evaluations
 
 SETS = 6
 GROUPS = {

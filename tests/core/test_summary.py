@@ -166,21 +166,6 @@ def test_a_table_for_papers_rounds_and_its_csv_does_not(tree) -> None:
     assert f"theta_sota is {mean} (95% interval {interval})." in table.text
 
 
-def test_equivalence_is_asked_of_differences_only(tree) -> None:
-    with pytest.raises(InputError, match="about a difference"):
-        bs.summarize(tree, rope=0.01)
-    claim = bs.claims.claim_tree(0.9, 0.88, 500, draws=100, random_seed=0)
-    table, gap = bs.summarize(claim, rope=0.01), claim["posterior"]["difference"].values
-    assert table.loc["p_false", "mean"] == bs.false_claim_probability(0.9, 0.88, n_test=500)
-    assert table.loc["p_false", "mcse"] == 0
-    expected = [np.mean(gap > 0.01), np.mean(abs(gap) <= 0.01), np.mean(gap < -0.01)]
-    shares = table.loc[["p_a_better", "p_equivalent", "p_b_better"]]
-    assert shares["mean"].tolist() == pytest.approx(expected)
-    assert shares["mcse"].tolist() == pytest.approx(
-        [np.sqrt(p * (1 - p) / (gap.size - 1)) for p in expected]
-    )
-
-
 def test_chances_that_agree_have_the_error_of_a_share() -> None:
     points = (np.repeat(np.arange(100), 4), np.zeros(400))
     for p in (0.3, 0.1 + 0.2, 1 / 3):
