@@ -364,14 +364,14 @@ BUILDERS = {
     ),
     "items": Builder(
         "items",
-        "answers to items, with bs.leaderboard.sample_evaluations",
+        "answers to items, with bs.items.build_model",
         item_priors,
         SamplerSettings("nuts", target_accept=0.95),
         ("nuts",),
     ),
     "evaluations": Builder(
         "evaluations",
-        "answers with tasks, clusters or runs, with bs.leaderboard.sample_evaluations",
+        "answers with tasks, clusters or runs, with bs.items.build_model",
         evaluation_priors,
         SamplerSettings("nuts", target_accept=0.99),
         ("nuts",),
