@@ -27,7 +27,7 @@ MODULES += [f"published.{name}" for name in (
 # Their examples take more than half a second, mostly to compile a model.
 SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "claims.models", "cli.batch", "core.summary", "leaderboard.from_items",
-    "leaderboard.models", "leaderboard.sample_nuts", "leaderboard.sample_estimate",
+    "leaderboard.models", "leaderboard.sample_estimate",
     "leaderboard.summary_newcomers", "maximum.plots", "maximum.sample", "maximum.shrinkage",
 )}  # fmt: skip
 ROOMS = {name: getattr(bayes_sota, name) for name in (

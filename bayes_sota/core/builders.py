@@ -35,12 +35,12 @@ from bayes_sota.core.text import nearest
 _METHODS = ("auto", "exact", "abc", "nuts")
 
 
-def check_known(name: str, value: str, allowed: Iterable[str], place: str = "") -> None:
+def check_known(name: str, value: str, allowed: Iterable[str]) -> None:
     """Raise ``SpecificationError`` unless a value is one of those allowed."""
     known = list(allowed)
     if value not in known:
         raise SpecificationError(
-            f"{place}unknown {name} {value!r}; allowed: {', '.join(known)}{nearest(value, known)}"
+            f"unknown {name} {value!r}; allowed: {', '.join(known)}{nearest(value, known)}"
         )
 
 
@@ -333,9 +333,6 @@ class Builder:
         By default.
     methods : tuple of str
         Methods that its specifications may have.
-    home : str
-        Table, in a file, of the priors that are numbers and names; priors of a family have a
-        table of their own.
     """
 
     default: str
@@ -343,7 +340,6 @@ class Builder:
     resolve: Callable[[Any], Any]
     sampler: SamplerSettings
     methods: tuple[str, ...]
-    home: str = "priors"
 
     @property
     def priors(self) -> type[Any]:
@@ -365,7 +361,6 @@ BUILDERS = {
         board_priors,
         SamplerSettings(tune=1500, target_accept=0.99),
         ("auto", "exact", "nuts"),
-        "skill",
     ),
     "items": Builder(
         "items",

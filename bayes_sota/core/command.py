@@ -132,57 +132,8 @@ class OutputFile(click.Path):
 
 
 _Written = OutputFile | OutputDirectory
-_Read = InputFile | NameOrFile
 
-_ABOUT_INPUT = {
-    "accuracy",
-    "any_accuracy",
-    "classifiers",
-    "decimals",
-    "file_format",
-    "folds",
-    "format",
-    "item_metric",
-    "learners",
-    "lower_is_better",
-    "maximum",
-    "mean",
-    "metric",
-    "missing",
-    "n_classes",
-    "n_positive",
-    "n_test",
-    "n_test_private",
-    "n_test_public",
-    "percent",
-    "players",
-    "rounding",
-    "right",
-    "run_separator",
-    "scorer",
-    "scoring",
-    "sd",
-    "sd_difference",
-    "spread_ratio",
-    "standard_error",
-    "standard_error_private",
-    "standard_error_public",
-    "submissions",
-    "target",
-    "theta",
-    "uniform",
-}
-_ABOUT_OUTPUT = {
-    "as_json",
-    "ci_prob",
-    "figure_kind",
-    "groups",
-    "quiet",
-    "task",
-    "text",
-    "top",
-}
-_GROUPS = ("Input", "Model and computation", "Output")
+_ABOUT_OUTPUT = {"as_json", "ci_prob", "figure_kind", "help", "quiet", "text", "top"}
 
 
 class Command(click.Command):
@@ -217,24 +168,17 @@ class Command(click.Command):
         return ""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups: what is read, what is assumed, what is shown."""
-        rows: dict[str, list[tuple[str, str]]] = {group: [] for group in _GROUPS}
+        """Write the options in two groups: what is read and assumed, and what is shown."""
+        rows: dict[str, list[tuple[str, str]]] = {"Options": [], "Output": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
-                rows[_group_of(param)].append(record)
+                shown = isinstance(param.type, _Written) or param.name in _ABOUT_OUTPUT
+                rows["Output" if shown else "Options"].append(record)
         for group, records in rows.items():
             if records:
                 with formatter.section(group):
                     formatter.write_dl(records)
-
-
-def _group_of(param: click.Parameter) -> str:
-    name = str(param.name)
-    if isinstance(param.type, _Written) or name in _ABOUT_OUTPUT or "--help" in param.opts:
-        return _GROUPS[2]
-    of_input = isinstance(param.type, InputFile) or name.endswith("_column") or name in _ABOUT_INPUT
-    return _GROUPS[0 if of_input else 1]
 
 
 command: Callable[..., Callable[[Callable[..., Any]], Command]] = partial(
@@ -246,21 +190,17 @@ def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> N
     """Refuse a file that is written and also read, or written twice."""
     params = list(params)
     written = list(_named(params, values, _Written))
-    _check_read(written, (path for _, path in _named(params, values, _Read)))
+    for _, other in _named(params, values, InputFile | NameOrFile):
+        for option, path in written:
+            if _same(path, other):
+                raise InputError(
+                    f"{option} would overwrite the input {shown_path(path)}: name another file"
+                )
     for number, (option, path) in enumerate(written):
         for second, other in written[:number]:
             if _same(path, other) or _folded(path) == _folded(other):
                 raise InputError(
                     f"{second} and {option} both write {shown_path(path)}: name two files"
-                )
-
-
-def _check_read(written: Sequence[tuple[str, Path]], read: Iterable[Path]) -> None:
-    for other in read:
-        for option, path in written:
-            if _same(path, other):
-                raise InputError(
-                    f"{option} would overwrite the input {shown_path(path)}: name another file"
                 )
 
 
@@ -445,7 +385,9 @@ class Shown:
     def deliver(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> int:
         """Write the table, print JSON, the paragraph or the tables; exit code 1 for no trust."""
         self.show(report, top, draw)
-        return echo_verdict(report.reasons)
+        if report.reasons:
+            echo_problem("warning", "not to be trusted: " + "; ".join(report.reasons))
+        return 1 if report.reasons else 0
 
     def show(self, report: "Report", top: int | None = None, draw: "Draw" = None) -> None:
         """The same without the verdict."""
@@ -503,11 +445,6 @@ def chosen_figure(shown: Reported, kind: str | None, default: str) -> str:
     if kind is not None and not (shown.figure or shown.report):
         raise InputError("--figure-kind needs --figure FILE or --report FILE")
     return kind or default
-
-
-def figure_option(kinds: Sequence[str], what: str) -> Decorator:
-    """``--figure-kind`` of a command with several figures, the first by default."""
-    return click.option("--figure-kind", type=click.Choice(kinds), help=what)
 
 
 REPORT_OPTIONS = (
@@ -625,13 +562,6 @@ def _one_or_range[N](text: str, number: Callable[[str], N], takes: str) -> N | t
 def echo_json(content: dict[str, Any]) -> None:
     """Print one JSON object as ``json_text`` writes it."""
     click.echo(json_text(content))
-
-
-def echo_verdict(reasons: Sequence[str]) -> int:
-    """Exit code: 0 where a result can be trusted, else 1 and a line that says why it cannot."""
-    if reasons:
-        echo_problem("warning", "not to be trusted: " + "; ".join(reasons))
-    return 1 if reasons else 0
 
 
 def show_progress(quiet: bool, as_json: bool) -> bool:

@@ -7,7 +7,6 @@ the script writes into text nodes. Without a script it shows the first rows of e
 """
 
 import base64
-import gzip
 import hashlib
 import json
 import re
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _SHOWN = 25  # rows without a script; more come with "Show more"
-_PACKED = 100_000  # characters from which data are compressed
 _LONGEST, _LONGEST_TITLE = 200, 90  # characters of a cell, and of the page's title
 _SOFTWARE = ("numpy", "scipy", "pymc", "arviz")
 
@@ -138,7 +136,7 @@ def report_page(
         command=_again(arguments, parsed.get("seed")),
         versions=[("bayes_sota", __version__), *((name, version(name)) for name in _SOFTWARE)],
         python=sys.version.split()[0],
-        content=_packed(content),
+        content=_tagless(content),
         script=script,
         style=style,
         allowed=_digest(script),
@@ -174,7 +172,7 @@ def _tables(report: Report) -> list[dict[str, Any]]:
                 "title": plain_text(table.title),
                 "header": table.header,
                 "rows": cells[:_SHOWN],
-                "data": _packed(json.dumps(cells, ensure_ascii=False, separators=(",", ":"))),
+                "data": _tagless(json.dumps(cells, ensure_ascii=False, separators=(",", ":"))),
                 "numeric": numeric_columns(table.header, cells),
                 "total": len(cells),
             }
@@ -209,14 +207,8 @@ def _used(report: Report, tables: Sequence[dict[str, Any]]) -> list[tuple[str, s
     ]
 
 
-def _packed(text: str) -> str:
-    """Text for the script: as it is, or compressed behind the mark ``gzip:``.
-
-    No tag can begin or end in it.
-    """
-    if len(text) > _PACKED:
-        squeezed = gzip.compress(text.encode(), mtime=0)
-        return "gzip:" + base64.b64encode(squeezed).decode()
+def _tagless(text: str) -> str:
+    """JSON for the script, in which no tag can begin or end."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

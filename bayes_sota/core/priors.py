@@ -6,7 +6,6 @@ have become the observed maximum. Nothing here samples or integrates; NumPy only
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -221,13 +220,6 @@ class FixedCorrelation(CorrelationPrior):
         if not 0 <= self.value < 1:
             raise InputError(f"correlation must lie in [0, 1), got {self.value:g}")
 
-    @classmethod
-    def from_pairwise(cls, value: float) -> "FixedCorrelation":
-        """From the correlation of two classifiers, ``rho ** 2``."""
-        if not 0 <= value < 1:
-            raise InputError(f"pairwise correlation must lie in [0, 1), got {value:g}")
-        return cls(float(np.sqrt(value)))
-
     def quantile(self, q: ArrayLike) -> FloatArray:
         """The value, whatever the probability."""
         return np.full(np.shape(q), self.value)
@@ -242,11 +234,9 @@ class FixedCorrelation(CorrelationPrior):
         return True
 
 
-PRIOR_FAMILIES: dict[Any, Mapping[str, type[Any]]] = {
-    SkillPrior: SKILL_FAMILIES,
-    CorrelationPrior: {kind.family: kind for kind in (BetaCorrelation, FixedCorrelation)},
+CORRELATION_FAMILIES: dict[str, type[CorrelationPrior]] = {
+    prior.family: prior for prior in (BetaCorrelation, FixedCorrelation)
 }
-"""Priors that come in several families, and each family by its name in a file of ``models/``."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import hashlib
 import io
 import logging
-import math
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -220,7 +219,6 @@ def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "x
 
 LARGEST_GROUP = 64 << 20
 """Bytes of a group of predictions; larger ones keep every k-th draw."""
-_AT_ONCE = 1 << 20  # numbers of a model whose log densities are computed in one call
 _QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
 
 
@@ -384,72 +382,18 @@ def _log_densities(
     kind: Literal["likelihood", "prior"],
     names: Sequence[str],
 ) -> "xr.Dataset":
-    """Log density of variables at every draw: PyMC's graph, for many draws in one call.
-
-    PyMC calls a function per draw, which costs most of the time of a small model. Loops (scan) do
-    not become vectors (NotImplementedError), nor do dimensions of one that only a draw shows, as
-    of whole boards (ValueError): they are left to it.
-    """
-    from arviz_base import dict_to_dataset
-    from pymc.backends.arviz import coords_and_dims_for_inferencedata
-    from pymc.model.transform.conditioning import remove_value_transforms
+    """Log density of variables at every draw."""
     from pymc.stats.log_density import compute_log_density
 
-    posterior = trace["posterior"].to_dataset().transpose("chain", "draw", ...)
-    plain = remove_value_transforms(model)  # traces hold no transformed values
-    try:
-        values = _densities_at_once(plain, posterior, names)
-    except (NotImplementedError, ValueError):
-        return compute_log_density(
-            trace,
-            var_names=names,
-            kind=kind,
-            model=model,
-            extend_inferencedata=False,
-            progressbar=False,
-            compile_kwargs=_QUICK,
-        )
-    coords, dims = coords_and_dims_for_inferencedata(plain)
-    places = {name: posterior[name].values for name in ("chain", "draw")}
-    return dict_to_dataset(
-        values, coords=coords | places, dims=dims, sample_dims=list(places), skip_event_dims=True
+    return compute_log_density(
+        trace,
+        var_names=names,
+        kind=kind,
+        model=model,
+        extend_inferencedata=False,
+        progressbar=False,
+        compile_kwargs=_QUICK,
     )
-
-
-def _densities_at_once(
-    model: "pm.Model", posterior: "xr.Dataset", names: Sequence[str]
-) -> dict[str, NDArray[Any]]:
-    """Log densities (chain, draw, ...) by the names of variables."""
-    import pytensor
-    from pytensor.graph.replace import vectorize_graph
-
-    one = [model.rvs_to_values[v] for v in model.free_RVs]
-    many = [
-        pytensor.tensor.tensor(name=v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in one
-    ]
-    wanted = model.logp(vars=[model[name] for name in names], sum=False)
-    vectorized = vectorize_graph(wanted, dict(zip(one, many, strict=True)))
-    same = [x.ndim == y.ndim for x, y in zip(vectorized, wanted, strict=True)]  # whatever the draw
-    densities = pytensor.function(many, vectorized, on_unused_input="ignore", **_QUICK)
-    size = posterior.sizes["chain"], posterior.sizes["draw"]
-    draws = [
-        posterior[v.name].values.reshape(-1, *posterior[v.name].shape[2:]).astype(value.dtype)
-        for v, value in zip(model.free_RVs, one, strict=True)
-    ]
-    numbers = sum(int(model.rvs_to_values[v].size.eval()) for v in model.observed_RVs)
-    step = max(1, _AT_ONCE // (numbers + sum(int(np.prod(x.shape[1:])) for x in draws)))
-    blocks = [[x[at : at + step] for x in draws] for at in range(0, math.prod(size), step)]
-    parts = [
-        [
-            np.broadcast_to(x, (len(block[0]), *x.shape)) if constant else x
-            for x, constant in zip(densities(*block), same, strict=True)
-        ]
-        for block in blocks
-    ]
-    return {
-        name: np.concatenate(of).reshape(*size, *of[0].shape[1:])
-        for name, *of in zip(names, *parts, strict=True)
-    }
 
 
 _RECORDED = ("posterior", "sample_stats", "observed_data", "constant_data")

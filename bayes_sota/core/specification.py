@@ -1,7 +1,7 @@
 """Named models: one TOML file each, of priors and settings of a builder.
 
-The tables of a file are the fields of the builder's priors: a prior of a family has a table of its
-own, and all numbers and names share one. ``tests/test_specifications.py`` builds every file of
+A prior of a family is a table of its own; the other tables hold numbers and names of the builder's
+priors. ``tests/test_specifications.py`` builds every file of
 ``models/``.
 """
 
@@ -9,12 +9,12 @@ import hashlib
 import re
 import tomllib
 from dataclasses import dataclass, replace
-from typing import Any, get_type_hints
+from typing import Any
 
 from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings, check_known
 from bayes_sota.core.errors import InputError, SpecificationError
-from bayes_sota.core.priors import PRIOR_FAMILIES
+from bayes_sota.core.priors import CORRELATION_FAMILIES, SKILL_FAMILIES
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PROSE = ("description", "meaning", "citation")
@@ -105,41 +105,33 @@ def parse_specification(text: str, where: str) -> ModelSpecification:
     """
     try:
         table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SpecificationError(f"{where}: not valid TOML: {error}") from None
-    prose = {key: " ".join(str(table.pop(key, "")).split()) for key in _PROSE}
-    name, builder, sampler = (table.pop(key, "") for key in ("name", "builder", "sampler"))
-    check_known("builder", builder, BUILDERS, f"{where}: ")
-    kind = BUILDERS[builder]
-    try:
+        prose = {key: " ".join(table.pop(key, "").split()) for key in _PROSE}
+        name, builder, sampler = (table.pop(key, "") for key in ("name", "builder", "sampler"))
+        check_known("builder", builder, BUILDERS)
+        kind = BUILDERS[builder]
         return ModelSpecification(
             name,
             **prose,
             builder=builder,
-            priors=_priors_of(kind, table),
+            priors=kind.priors(**_values_of(table)),
             sampler=replace(kind.sampler, **(sampler or {})),
         )
-    except (ValueError, TypeError) as error:
+    except KeyError as error:
+        raise SpecificationError(f"{where}: unknown or missing {error}") from None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise SpecificationError(f"{where}: {error}") from None
 
 
-def _priors_of(kind: Builder, tables: dict[str, Any]) -> Any:
-    """Priors of a builder; what a file does not say has its default."""
-    hints, values = get_type_hints(kind.priors), dict[str, Any]()
+def _values_of(tables: dict[str, Any]) -> dict[str, Any]:
+    """Priors by the name of their parameter; what a file does not say has its default."""
+    values = dict[str, Any]()
     for name, table in tables.items():
-        families = PRIOR_FAMILIES.get(hints.get(name))
-        if not isinstance(table, dict) or (families is None and name != kind.home):
-            raise SpecificationError(f"unknown key {name!r}")
         numbers: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in table.items()
         }
-        family = "" if families is None else numbers.pop("family", "")
-        for key, value in numbers.items():
-            if isinstance(value, str):
-                raise SpecificationError(f"[{name}]: {key} must be a number, got {value!r:.40}")
-        if families is None:
+        if "family" in numbers:
+            families = SKILL_FAMILIES if name == "skill" else CORRELATION_FAMILIES
+            values[name] = families[numbers.pop("family")](**numbers)
+        else:
             values |= numbers
-            continue
-        check_known("family", family, families, f"[{name}]: ")
-        values[name] = families[family](**numbers)
-    return kind.priors(**values)
+    return values

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
+from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.sample import seed_number
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _R_HAT, _ESS = 1.02, 400.0
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
-_AGAINST_WINNER = ("difference", "p_false", "p_a_better", "p_equivalent", "p_b_better")
+_AGAINST_WINNER = ("difference", "p_false")
 _METHODS = {"abc": "approximate Bayesian computation (ABC/SMC)"}
 _COLUMNS = ("mean", "median", "sd", "lower", "upper", "mcse")
 
@@ -109,7 +109,6 @@ def summarize(
     tree: "xr.DataTree",
     ci_prob: float = 0.95,
     var_names: list[str] | None = None,
-    rope: float | None = None,
 ) -> "pd.DataFrame":
     """Table of the estimands, one row per quantity (and board, player, ...).
 
@@ -122,9 +121,6 @@ def summarize(
     var_names : list of str, optional
         Default: the estimands of ``bayes_sota.core.schema.ESTIMANDS`` that the result holds, and
         its probabilities: ``CHANCES``, and ``p_best`` of the players of a tournament.
-    rope : float, optional
-        Half-width of practical equivalence, of a result about a ``difference``: adds the
-        probabilities ``p_a_better``, ``p_equivalent`` and ``p_b_better``.
 
     Returns
     -------
@@ -156,7 +152,7 @@ def summarize(
             row["lower"], row["upper"] = row.pop("interval")
             rows[_labelled(name, label)] = row
     chances = () if var_names is not None else (*_stated(tree), *best_players(tree))
-    for name, p, mcse in (*chances, *_equivalence(tree, rope)):
+    for name, p, mcse in chances:
         rows[name] = dict.fromkeys(_COLUMNS, float("nan")) | {"mean": p, "mcse": mcse}
     if var_names is None and "winner" in tree.attrs:  # is not compared with itself
         own = {_labelled(name, str(tree.attrs["winner"])) for name in _AGAINST_WINNER}
@@ -179,10 +175,6 @@ def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
         mcse = group.get(f"{name}_mcse", errors.get(name, p * np.nan))
         for (label, value), (_, error) in zip(_places(p), _places(mcse), strict=True):
             yield _labelled(name, label), float(value), float(error)
-    if "p_all_better" in group:
-        better = dataset_of(tree, "posterior")["difference"] > 0
-        yield from _shares(tree, "p_all_better", better.all("metric"))
-        yield from _shares(tree, "p_any_better", better.any("metric"))
 
 
 def best_players(tree: "xr.DataTree") -> Iterator[tuple[str, float, float]]:
@@ -190,19 +182,6 @@ def best_players(tree: "xr.DataTree") -> Iterator[tuple[str, float, float]]:
     if "epp" in tree["posterior"]:
         skill = dataset_of(tree, "posterior")["epp"]
         yield from _shares(tree, "p_best", skill == skill.max("player"))
-
-
-def _equivalence(tree: "xr.DataTree", rope: float | None) -> Iterator[_Chance]:
-    """Probabilities that A is better, that both are equivalent, that B is better."""
-    if rope is None:
-        return
-    NOT_NEGATIVE.check(rope, "rope")
-    if "difference" not in tree["posterior"]:
-        raise InputError("rope is for results about a difference, which this one does not have")
-    gap = dataset_of(tree, "posterior")["difference"]
-    yield from _shares(tree, "p_a_better", gap > rope)
-    yield from _shares(tree, "p_equivalent", abs(gap) <= rope)
-    yield from _shares(tree, "p_b_better", gap < -rope)
 
 
 def _shares(tree: "xr.DataTree", name: str, holds: "xr.DataArray") -> Iterator[_Chance]:
@@ -216,12 +195,12 @@ def _labelled(name: str, label: str) -> str:
     return f"{name}[{label}]" if label else name
 
 
-def summary_table(tree: "xr.DataTree", ci_prob: float = 0.95, rope: float | None = None) -> Report:
+def summary_table(tree: "xr.DataTree", ci_prob: float = 0.95) -> Report:
     """``summarize`` as a table with rounded numbers, to be written as LaTeX, Markdown or CSV.
 
     Parameters
     ----------
-    tree, ci_prob, rope
+    tree, ci_prob
         As in ``summarize``. A CSV file has all digits.
 
     Examples
@@ -232,7 +211,7 @@ def summary_table(tree: "xr.DataTree", ci_prob: float = 0.95, rope: float | None
     >>> table.cells[0]
     ['theta_sota', '0.969', '0.012', '0.943 to 0.988', '0.0003']
     """
-    frame = summarize(tree, ci_prob, rope=rope).rename_axis("quantity").reset_index()
+    frame = summarize(tree, ci_prob).rename_axis("quantity").reset_index()
     cells, how = [_summary_cells(row) for row in frame.itertuples(index=False)], how_drawn(tree)
     interval = f"{ci_prob:.0%} interval"
     return Report(

@@ -39,14 +39,10 @@ _NULLS = {  # keys of numbers that may not exist, and why
     "p_canonical_above": "there are no more iterations than a canonical run has",
     "p_normal": "fewer than 3 iterations, or equal scores",
     "p_value": "nothing varies",
-    "rmse_ratio": "the raw maximum has no error",
-    "score_difference_se": "one board has no standard error",
     "sd_iterations": "one iteration has no spread",
-    "score_ratio": "the raw maximum has no interval score",
     "skewness": "fewer than 3 iterations",
     "standardized_deviance": "no degrees of freedom are left",
     "statistic": "nothing varies",
-    "width_ratio": "the raw maximum's interval has no width",
 }
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """Posterior of a whole leaderboard, or of answers to every item, as one DataTree.
 
 The groups that ArviZ's checks need are drawn after the estimands, from the same generator.
-``tests/leaderboard/test_sample_nuts.py`` holds the exact route and NUTS together,
+``tests/leaderboard/test_models.py`` holds the exact route and NUTS together,
 ``tests/leaderboard/test_predictive.py`` each group against another route.
 """
 

@@ -16,14 +16,12 @@ from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import parse_specification
-from bayes_sota.core.text import nearest
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.observed import Chosen
 
 type Model = ModelSpecification | str | os.PathLike[str] | None
 
 _ENSEMBLES = KINDS_OF_FIELD[1]
-_MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
 
 
 def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
@@ -45,17 +43,15 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
     2.0
     """
     name = name_or_path if isinstance(name_or_path, str) else ""
-    is_path = not name or name.endswith(".toml") or "/" in name or os.sep in name
-    path = Path(name_or_path) if is_path and name_or_path != "" else _named_file(name)
+    if name and not (name.endswith(".toml") or "/" in name or os.sep in name):
+        check_known("model", name, model_names())
+        name_or_path = _models_directory() / f"{name}.toml"
     try:
-        content = read_content(path, _MAX_BYTES + 1)
-        if len(content.data) > _MAX_BYTES:
-            raise InputError(f"{content.where}: longer than {_MAX_BYTES:,} bytes")
-        return parse_specification(content.text(), content.where)
-    except SpecificationError:
-        raise
+        content = read_content(Path(name_or_path))
+        text = content.text()
     except InputError as error:
         raise SpecificationError(f"{error}; a model is a TOML file") from None
+    return parse_specification(text, content.where)
 
 
 def model_names() -> list[str]:
@@ -210,13 +206,3 @@ def _models_directory() -> Path:
     if not (package / "_models").is_dir() and (checkout / "pyproject.toml").is_file():
         return checkout / "models"
     return package / "_models"
-
-
-def _named_file(name: str) -> Path:
-    names = model_names()
-    if name in names:
-        return _models_directory() / f"{name}.toml"
-    raise SpecificationError(
-        f"there is no model {name!r}; models: {', '.join(names)}; a file ends with .toml"
-        f"{nearest(name, names)}"
-    )

@@ -6,7 +6,6 @@
 import numpy as np
 import pymc as pm
 import pytest
-from calibration.sampled_boards import sample_answers
 from scipy import special, stats
 
 from bayes_sota.data.responses import Responses
@@ -37,7 +36,6 @@ def test_true_values_have_the_ranks_of_draws() -> None:
     for number in range(SETS):
         made = {"chain": 0, "draw": number}
         answers = Responses(drawn["prior_predictive"]["right"][made].values / 2, **GROUPS)  # type: ignore[arg-type]
-        found = sample_answers(answers, number, **SAMPLER)["posterior"]  # type: ignore[arg-type]
         for name in QUANTITIES:
             below = (found[name] < drawn["prior"][name][made]).sum(("chain", "draw")).values
             level = (np.ravel(below)[0] + 0.5) / (2 * 200 + 1)  # of skills the first

@@ -166,7 +166,6 @@ def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path) -> No
         basis=(bs.__version__,),
     )
     save_report(report, tmp_path / "page.html", about="many")
-    assert (tmp_path / "page.html").stat().st_size < 3e6
     page = opened(browser, tmp_path)
     page.implicitly_wait(5)
     search = page.find_element("css selector", "input[type=search]")

@@ -137,18 +137,6 @@ def test_the_same_seed_gives_the_same_numbers_and_the_file_holds_them(
     assert low < left < right < high
 
 
-@pytest.mark.slow
-def test_several_boards_are_reported_each(capsys: pytest.CaptureFixture[str]) -> None:
-    result = run_json(
-        capsys, "sota", "--maximum", "0.91", "--n-test", "3000", "--classifiers", "100:400",
-        "--maximum", "0.90", "--n-test", "1000", "--classifiers", "80", "--no-sensitivity",
-        "--draws", "500",
-    )  # fmt: skip
-    assert [board["n_test"] for board in result["boards"]] == [3000, 1000]
-    assert 100 <= result["n_classifiers"]["mean"] <= 400
-    assert result["boards"][1]["n_classifiers"] == 80
-
-
 MANY = "sota --maximum 0.98 --n-test 200 --classifiers"
 GIVEN = f"{MANY} 50"
 AUCS = "maximum --metric auc --n-test 100 --classifiers 9 --theta 0.9"

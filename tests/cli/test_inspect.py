@@ -45,16 +45,6 @@ def test_what_it_proposes_works(capsys: Any, name: str) -> None:
         assert code in (0, 1), (words, error)
 
 
-def test_numbers_of_answers(capsys: Any) -> None:
-    _, found = inspected(capsys, EXAMPLES / "exam.csv")
-    numbers = [found[f"n_{what}"] for what in ("classifiers", "items", "tasks", "clusters", "runs")]
-    assert numbers == [4, 150, 10, None, 3]
-    assert any("--new tasks" in one["command"] for one in found["commands"])
-    out = run(capsys, "inspect", str(EXAMPLES / "answers.csv"))[1]
-    assert out.startswith("answers.csv has the answers of 12 classifiers to 250 items.")
-    assert "It takes several runs, in a column run or seed." in out
-
-
 def test_one_classifier_and_other_metrics(capsys: Any, tmp_path: Path) -> None:
     path = tmp_path / "one two.csv"
     path.write_text("model,item,correct\n" + "\n".join(f"a,{i},{i % 2}" for i in range(9)) + "\n")

@@ -67,21 +67,6 @@ def test_every_command_with_results_has_a_paragraph_and_a_table() -> None:
     assert lacking == WITHOUT_A_PARAGRAPH
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--table x.nc", "which is a result (--output)"),
-        ("--table x.pdf", "which is a figure (--figure)"),
-    ],
-)
-def test_another_kind_of_file_is_refused(
-    options: str, message: str, board: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, error = run(capsys, *f"board {board} --n-test 749 --seed 1 {options}".split())
-    assert (code, out) == (2, "")
-    assert message in error
-
-
 TINY = {
     "two.csv": "team,score\na,1\nb,0\n",
     "three.csv": "team,score\na,-0.001\nb,0.0001\nc,-0.0\n",

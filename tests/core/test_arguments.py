@@ -1,4 +1,4 @@
-"""Arguments that have no effect are refused; numbers have ranges that say what is wrong."""
+"""Numbers have ranges that say what is wrong."""
 
 import numpy as np
 import pytest
@@ -7,38 +7,7 @@ import bayes_sota as bs
 from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
 
-BEST = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
 WHOLE = bs.Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
-ANSWERS = bs.Responses(np.random.default_rng(0).random((60, 4)) < [0.9, 0.8, 0.7, 0.6])
-PAIR = bs.PairedBoards([0.9, 0.8, 0.7, 0.7, 0.6], [0.85, 0.8, 0.75, 0.7, 0.6], n_test=(100, 200))
-TWO = "has no effect on two boards of the same teams"
-
-
-@pytest.mark.parametrize(
-    ("data", "given", "message"),
-    [
-        (WHOLE, {"reference_skill": 0.9}, "reference_skill has no effect on more than"),
-        (ANSWERS, {"reference_skill": 0.9}, "reference_skill has no effect on more than"),
-        (PAIR, {"method": "nuts"}, "method must be auto or exact for two boards of the same teams"),
-        (PAIR, {"new_n_test": 50, "draws": 9}, f"new_n_test {TWO}"),
-        (PAIR, {"reference_skill": 0.9}, f"reference_skill {TWO}"),
-        (PAIR, {"model": "paired-boards", "priors": bs.Priors()}, "give either priors or a model"),
-        (PAIR, {"domain": "tabular", "priors": bs.Priors()}, "domain has no effect on priors"),
-        (WHOLE, {"domain": "tabular", "model": "leaderboard"}, "domain has no effect on a model"),
-        (BEST, {"domain": "tables"}, "unknown domain 'tables'; allowed: image-classifiers"),
-        (PAIR, {"field": "single", "priors": bs.Priors()}, "field has no effect on priors"),
-        (WHOLE, {"field": "ensembles", "model": "tabular"}, "field has no effect on a model"),
-        (BEST, {"field": "votes"}, "unknown field 'votes'; allowed: single, ensembles"),
-    ],
-)
-def test_what_has_no_effect_is_refused(data, given: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        bs.estimate_sota(data, **given)
-
-
-def test_the_sensitivity_of_a_board_has_no_reference_skill() -> None:
-    with pytest.raises(InputError, match="reference_skill has no effect"):
-        bs.sota_sensitivity(WHOLE, reference_skill=0.9)
 
 
 @pytest.mark.parametrize(

@@ -178,21 +178,6 @@ def test_the_traceback_of_a_bug_is_shown_on_request(capsys, monkeypatch) -> None
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_help_has_options_in_groups() -> None:
-    from click.testing import CliRunner
-
-    from bayes_sota.leaderboard.command import board
-
-    text = CliRunner().invoke(board, ["--help"]).output
-    places = [text.index(word) for word in (
-        "Input:", "--n-test", "--score-column", "Model and computation:", "--model", "--seed",
-        "Output:", "--report", "--json", "--help",
-    )]  # fmt: skip
-    assert places[0] < min(places[1:3]) < max(places[1:3]) < places[3]
-    assert places[3] < min(places[4:6]) < places[6] < min(places[7:])
-    assert "Options:" not in text
-
-
 def test_every_number_has_a_range() -> None:
     for name, command in commands():
         for param in command.params:

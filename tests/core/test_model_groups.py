@@ -1,14 +1,11 @@
 """What a model gives for a trace, against formulas; what is too large, and draws of any sampler."""
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import pymc as pm
-import pytensor
 import pytest
 import xarray as xr
-from pymc.stats import compute_log_likelihood
 from scipy import stats
 
 from bayes_sota.core.sample import describe_nuts, model_groups
@@ -67,28 +64,3 @@ def test_draws_of_another_sampler_have_no_divergences() -> None:
     stated = xr.Dataset({"diverging": (("chain", "draw"), np.eye(2, 50) > 0)})
     with_stats = xr.DataTree.from_dict({"posterior": trace()["posterior"], "sample_stats": stated})
     assert describe_nuts(with_stats)["divergences"] == 2
-
-
-def loop() -> pm.Model:
-    """A random walk by a loop, which no vector of draws goes through."""
-    with pm.Model() as found:
-        step = pm.Normal("centre")
-        walk = pytensor.scan(
-            lambda x, s: x + s, outputs_info=[step], non_sequences=[step], n_steps=3,
-            return_updates=False,
-        )  # fmt: skip
-        pm.Normal("seen", walk, 0.5, observed=SEEN)
-    return found
-
-
-@pytest.mark.parametrize("build", [model, loop])
-@pytest.mark.parametrize("at_once", [1 << 20, 25])
-def test_densities_of_many_draws_are_those_of_pymc(
-    monkeypatch: pytest.MonkeyPatch, build: Callable[[], pm.Model], at_once: int
-) -> None:
-    monkeypatch.setattr("bayes_sota.core.sample._AT_ONCE", at_once)
-    found = model_groups(build(), trace(), np.random.default_rng(1))
-    with build():
-        theirs = compute_log_likelihood(trace(), extend_inferencedata=False, progressbar=False)
-    xr.testing.assert_allclose(found["log_likelihood"], theirs.drop_attrs(), rtol=1e-12)
-    assert found["log_likelihood"]["seen"].dims == theirs["seen"].dims

@@ -15,7 +15,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     draw_density,
     make_ticks,
-    rounded,
     save_figure,
 )
 from bayes_sota.maximum.plots_law import plot_maximum_law
@@ -31,14 +30,6 @@ def test_ticks_are_few_round_distinct_and_inside(low: float, width: float) -> No
     assert len(set(labels)) == len(labels)
     assert all(low - 1e-9 <= tick <= low + width + 1e-9 for tick in ticks)
     np.testing.assert_allclose([float(label) for label in labels], ticks)
-
-
-@pytest.mark.parametrize(
-    ("value", "sd", "text"),
-    [(0.91118, 0.0027, "0.9112"), (0.5, 0.3, "0.50"), (0.25, 0.0, "0.25"), (12.3, 40.0, "12")],
-)
-def test_digits_follow_the_standard_deviation(value: float, sd: float, text: str) -> None:
-    assert rounded(value, sd) == text
 
 
 def test_constant_draws_have_no_density() -> None:

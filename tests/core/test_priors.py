@@ -44,16 +44,6 @@ def test_typical_and_spread_are_central_95_percent_intervals():
     assert not prior.spread_is_fixed
 
 
-def test_known_values_do_not_vary():
-    prior = BetaSkill(typical=0.9, spread=0.2)
-    location, spread = prior.draw(np.random.default_rng(0), 5)
-    np.testing.assert_allclose(expit(location), 0.9)
-    np.testing.assert_allclose(spread, 0.2)
-    assert prior.location_is_fixed
-    assert prior.spread_is_fixed
-    assert prior.location_sd == prior.log_spread_sd == 0
-
-
 def test_from_range_puts_95_percent_of_the_classifiers_there():
     prior = LogitNormalSkill.from_range(0.7, 0.95)
     field = prior.distribution(prior.location_mean, np.exp(prior.log_spread_mean))
@@ -83,10 +73,6 @@ IMPOSSIBLE = [
     (LogitNormalSkill, (0.9, (0.1, 9.0)), SPREAD),
     (UniformSkill.from_range, (0.9, 0.7), "range must be an increasing pair"),
     *((FixedCorrelation, (x,), r"correlation must lie in \[0, 1\)") for x in (-0.1, 1.0, NAN)),
-    *(
-        (FixedCorrelation.from_pairwise, (x,), r"pairwise correlation must lie in \[0, 1\)")
-        for x in (-0.1, 1.0, NAN)
-    ),
     *((BetaCorrelation, x, "must be positive") for x in ((0.0, 1.0), (1.0, np.inf), (-1.0, 1.0))),
     *((UniformTries, x, f"got {x[0]}:{x[1]}") for x in ((0, 5), (5, 5), (6, 5))),
     *((LogNormalTries, x, "median >= 1 and factor > 1") for x in ((0.5, 3.0), (10.0, 1.0))),
@@ -108,28 +94,10 @@ def test_default_correlation_is_what_its_docstring_says():
     assert not prior.is_fixed
 
 
-def test_fixed_correlation_is_fixed():
-    prior = FixedCorrelation.from_pairwise(0.36)
-    assert prior.value == pytest.approx(0.6)
-    assert prior.is_fixed
-    np.testing.assert_array_equal(FixedCorrelation(0.3).quantile([0.1, 0.9]), [0.3, 0.3])
-
-
 def test_quantiles_of_tries_are_uniform_on_the_logarithm_or_within_the_factor():
     np.testing.assert_allclose(UniformTries(10, 1000).quantile([0, 0.5, 1]), [10, 100, 1000])
     prior = LogNormalTries(1000, factor=4)
     np.testing.assert_allclose(prior.quantile([0.025, 0.5, 0.975]), [250, 1000, 4000], rtol=1e-9)
-
-
-@pytest.mark.parametrize("prior", [UniformTries(1, 3), UniformTries(10, 10_000), LogNormalTries(2)])
-def test_nodes_are_possible_equally_likely_numbers(prior):
-    nodes, weights = prior.nodes(16)
-    assert nodes.shape == weights.shape == (16,)
-    assert weights.sum() == pytest.approx(1)
-    assert nodes.min() >= 1
-    np.testing.assert_array_equal(nodes, np.round(nodes))
-    middle = prior.quantile(0.5)
-    assert np.sum(nodes <= max(1.0, np.round(middle))) >= 8
 
 
 def test_one_kind_of_priors_serves_a_maximum_and_a_board() -> None:

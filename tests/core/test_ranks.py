@@ -94,13 +94,6 @@ def test_stepwise_sets_are_those_of_all_pairs(seed: int) -> None:
     )
 
 
-def test_copies_are_not_told_apart() -> None:
-    noise = np.random.default_rng(0).standard_normal((300, 2))[:, [0, 0, 1]]
-    errors = np.array([[0, 0, 1.4], [0, 0, 1.4], [1.4, 1.4, 0]])
-    sets = stepwise_rank_sets(np.array([9.0, 9.0, 0.0]), errors, noise, 0.95)
-    assert sets.tolist() == [[1, 2], [1, 2], [3, 3]]
-
-
 @pytest.mark.parametrize("m", [2, 6, 40])
 def test_equal_entries_are_rarely_told_apart(m: int) -> None:
     """A single rejection among equal entries is an error: its chance is 1 - prob."""

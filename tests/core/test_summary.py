@@ -7,7 +7,7 @@ import xarray as xr
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
-from bayes_sota.core.summary import estimand_summary, frame_of, weighted_chance
+from bayes_sota.core.summary import weighted_chance
 from bayes_sota.core.text import chance, decimals_for
 
 NAMES = (
@@ -90,15 +90,6 @@ def test_dependent_draws_and_few_points_are_less_sure(tree) -> None:
     assert weighted_chance(above, points)["mcse"] == pytest.approx(2**0.5 * independent)
 
 
-def test_wrong_questions_are_refused(tree) -> None:
-    with pytest.raises(InputError, match="above must be a number"):
-        bs.core.probability_above(tree, float("nan"))
-    with pytest.raises(InputError, match="no variable"):
-        estimand_summary(tree, "nonsense")
-    with pytest.raises(InputError, match=r"0\.95"):
-        bs.summarize(tree, ci_prob=95)
-
-
 def test_other_results_name_the_table_that_they_have() -> None:
     draws = np.random.default_rng(0).normal(size=(2, 50, 2))
     content = xr.Dataset({"mine": (("chain", "draw", "player"), draws)}, {"player": ["a", "b"]})
@@ -173,32 +164,6 @@ def test_a_table_for_papers_rounds_and_its_csv_does_not(tree) -> None:
     assert f"theta_sota,{row['mean']!r}".replace("np.float64(", "")[:25] in table.to_csv()
     assert "seed 3" in table.text
     assert f"theta_sota is {mean} (95% interval {interval})." in table.text
-
-
-def test_equivalence_is_asked_of_differences_only(tree) -> None:
-    with pytest.raises(InputError, match="about a difference"):
-        bs.summarize(tree, rope=0.01)
-    claim = bs.claims.claim_tree(0.9, 0.88, 500, draws=100, random_seed=0)
-    table, gap = bs.summarize(claim, rope=0.01), claim["posterior"]["difference"].values
-    assert table.loc["p_false", "mean"] == bs.false_claim_probability(0.9, 0.88, n_test=500)
-    assert table.loc["p_false", "mcse"] == 0
-    expected = [np.mean(gap > 0.01), np.mean(abs(gap) <= 0.01), np.mean(gap < -0.01)]
-    shares = table.loc[["p_a_better", "p_equivalent", "p_b_better"]]
-    assert shares["mean"].tolist() == pytest.approx(expected)
-    assert shares["mcse"].tolist() == pytest.approx(
-        [np.sqrt(p * (1 - p) / (gap.size - 1)) for p in expected]
-    )
-
-
-def test_a_table_of_records_keeps_whole_numbers_that_others_lack() -> None:
-    seeds = [2**63 - 1, 2**53 + 1, 0]
-    records = [{"seed": seed, "score": 0.5, "stopped": None} for seed in seeds]
-    found = frame_of([*records, {"score": 1.0, "stopped": 12}, {"name": "x", "ok": True}])
-    assert found["seed"].dropna().tolist() == seeds
-    assert found.to_csv(index=False).splitlines()[1:] == [
-        "9223372036854775807,0.5,,,", "9007199254740993,0.5,,,", "0,0.5,,,",
-        ",1.0,12,,", ",,,x,True",
-    ]  # fmt: skip
 
 
 def test_chances_that_agree_have_the_error_of_a_share() -> None:

@@ -16,7 +16,7 @@ from scipy import stats
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS, VARIABLES
+from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
@@ -112,7 +112,6 @@ def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
     assert set(found["posterior"]) == set(found["prior"])
     assert set(found["posterior"]) == {"epp", "skill_sd", "skill_offset", "rank"}
     for group in found.children.values():
-        assert set(group.data_vars) <= set(VARIABLES)
         assert set(map(str, group.dims)) <= set(DIMENSIONS)
     mean, sd, spread = posterior_by_quadrature()
     table = bs.summarize(found)

@@ -10,7 +10,7 @@ from scipy import stats
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS, VARIABLES
+from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
@@ -55,7 +55,6 @@ def test_the_result_has_the_names_of_the_schema(answers: bs.Responses) -> None:
     assert set(ATTRIBUTES) <= set(tree.attrs)
     for group in tree.children.values():
         assert set(map(str, group.dims)) <= set(DIMENSIONS)
-        assert set(map(str, group.data_vars)) <= set(VARIABLES)
     posterior, best = tree["posterior"], tree["point_estimate"]["p_best"]
     assert set(posterior.data_vars) == set(tree["prior"].data_vars)
     np.testing.assert_allclose(posterior["theta_sota"], posterior["skill"].max("classifier"))

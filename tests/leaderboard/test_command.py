@@ -73,17 +73,6 @@ def test_sota_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> Non
     assert "| theta\\_sota | 0." in report.to_markdown()
 
 
-def test_people_read_a_table_and_a_file_is_written(
-    capsys: Capture, files: Path, tmp_path: Path
-) -> None:
-    options = ("--n-test", "infer", *FEW, "--output", tmp_path / "x.nc")
-    code, out, _ = run(capsys, "sota", files / "floored.csv", *options)
-    assert code == 0
-    assert read_result(tmp_path / "x.nc").attrs["random_seed"] == "1"
-    for words in ("inferred from the scores", "theta_sota", "not learnt"):
-        assert words in out
-
-
 @pytest.mark.slow
 def test_leaked_answers_exit_with_1(capsys: Capture, files: Path) -> None:
     base = ("sota", files / "leak.csv", "--n-test", 2000, *FEW, "--quiet")
@@ -216,14 +205,6 @@ def test_similarity_stands_for_the_correlation(capsys: Capture, files: Path) -> 
             assert value == pytest.approx(direct["theta_sota"][name], rel=1e-9)
 
 
-@pytest.mark.slow
-def test_a_board_of_aucs(capsys: Capture, files: Path) -> None:
-    sizes = ("--metric", "auc", "--n-test", "900", "--n-positive", "90")
-    result = run_json(capsys, "sota", files / "aucs.csv", *sizes, *FEW)
-    assert result["theta_sota"]["mean"] < result["observed_maximum"]
-    assert len(run_json(capsys, "board", files / "aucs.csv", *sizes, *FEW[:4])["entries"]) == 40
-
-
 BEST_AUC = "--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifiers 50 --draws 300"
 
 
@@ -245,25 +226,6 @@ def test_what_is_said_of_a_best_score(capsys: Capture, typed: str, words: list[s
     code, out, error = run(capsys, "sota", *typed.split(), "--seed", 1, "--no-sensitivity")
     assert (code, error) == (0, "")
     assert all(word in out for word in words)
-
-
-@pytest.mark.slow
-def test_numbers_for_every_item(capsys: Capture, files: Path) -> None:
-    result = run_json(capsys, "sota", files / "outputs.csv", *FEW[:4])
-    assert result["rho"]["learnt"] is True
-    assert (result["n_test"], result["n_test_source"]) == (300, "rows of the matrix")
-    assert "learnt from the items" in run(capsys, "board", files / "outputs.csv", *FEW[:4])[1]
-
-
-def test_errors_where_lower_is_better(capsys: Capture, files: Path) -> None:
-    options = ("--metric", "score", "--standard-error", "0.05", "--lower-is-better")
-    result = run_json(capsys, "sota", files / "errors.csv", *options, *FEW)
-    best = scores_of(files / "errors.csv").min()
-    assert result["observed_maximum"] == pytest.approx(best, abs=1e-4)
-    assert result["theta_sota"]["mean"] > result["observed_maximum"]
-    assert result["bias"] < 0
-    entries = run_json(capsys, "board", files / "errors.csv", *options, *FEW[:4])["entries"]
-    assert [e["score"] for e in entries] == sorted(e["score"] for e in entries)
 
 
 def test_board_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> None:
@@ -298,20 +260,6 @@ def test_board_prints_a_short_table_and_writes_all_entries(
     content = target.read_text()
     assert all(f"team {k}" in content for k in range(400, 460, 3))
     assert "1,'=1+1[red],0.922," in content
-
-
-def test_a_response_matrix_is_recognised(capsys: Capture, files: Path) -> None:
-    base = ("board", files / "answers.csv", "--seed", 1)
-    result = run_json(capsys, *base)
-    assert [entry["name"] for entry in result["entries"]] == ["tree", "forest", "stump"]
-    assert (result["n_test"], result["n_test_source"]) == (90, "rows of the matrix")
-    assert run_json(capsys, *base, "--format", "responses") == result
-
-
-def test_a_field_that_is_larger_than_the_list_is_noted(capsys: Capture, files: Path) -> None:
-    options = ("--n-test", 500, "--draws", 200, "--classifiers", "100:400")
-    notes = run_json(capsys, "board", files / "teams.csv", *options)["notes"]
-    assert any("21 are listed" in note for note in notes)
 
 
 def test_board_never_loads_pymc(files: Path) -> None:

@@ -37,16 +37,6 @@ def test_every_row_is_drawn() -> None:
     assert "0.880 with correlation = 0.9" in title
 
 
-def test_labels() -> None:
-    axes = plot_sensitivity(ROWS, backend="matplotlib").viz["plot"]["theta_sota"].item()
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels[::4] == ["as given", "number of classifiers × 10"]
-    assert (len(labels), labels[3]) == (len(ROWS), "shape of skills: normal")
-    heights = [float(tick) for tick in axes.get_yticks()]
-    assert np.all(np.diff(heights) < -0.9)
-    assert "skill" in axes.get_xlabel()
-
-
 def test_tables_that_cannot_be_drawn_and_the_result_alone() -> None:
     with pytest.raises(InputError, match="lacks the column lower, upper"):
         plot_sensitivity(ROWS.drop(columns=["lower", "upper"]), backend="none")
@@ -86,10 +76,3 @@ def test_every_entry_is_drawn_as_the_table_has_it(entries: Report, top: int) -> 
     singles = entries.frame.head(top).query("set_lower == set_upper").index
     for row in singles:  # wide enough to be seen
         assert np.ptp(figure.viz[f"ranks_{row}"]["rank"].item()["x"]) > 0
-
-
-def test_names_stand_at_their_rows(entries: Report) -> None:
-    axes = plot_entries(entries, backend="matplotlib").viz["plot"]["skill"].item()
-    names = [label.get_text() for label in axes.get_yticklabels()]
-    assert names == list(entries.frame["name"])
-    assert axes.get_yticks().tolist() == [-0.0, -1.0, -2.0, -3.0]

@@ -6,14 +6,11 @@ from dataclasses import replace
 import arviz as az
 import numpy as np
 import pytest
-import xarray as xr
 from scipy import special, stats
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, UniformTries
-from bayes_sota.core.sample import CHECKING
 from bayes_sota.core.skills import expit
 from bayes_sota.items.correlation import influence_correlation
 from bayes_sota.leaderboard import sample
@@ -167,32 +164,6 @@ def test_the_prior_of_the_parameters_is_that_of_the_model() -> None:
         np.testing.assert_allclose(tree["log_prior"]["rho"], stats.beta(5, 3).logpdf(rho))
 
 
-def test_log_prior_counts_the_coordinates_of_the_family_alone(spiked) -> None:
-    fit, parameters = spiked
-    completed = parameters.completed(fit, np.random.default_rng(0))
-    dimensions = [2, 3, 2, 4, 5]
-    for i in range(0, 300, 11):
-        own = completed.coordinates[i, : dimensions[completed.family[i]]]
-        expected = stats.norm.logpdf(own).sum() - np.log(5)
-        assert completed.log_prior(fit)[i] == pytest.approx(expected)
-    np.testing.assert_array_equal(completed.log_prior(fit), parameters.log_prior(fit))
-
-
-@pytest.mark.slow
-def test_coordinates_that_a_family_lacks_keep_their_prior() -> None:
-    tree = sample_with_fit(board_of(crowd(40)), BoardPriors(), draws=1000, random_seed=3)[0]
-    family, shape = tree["posterior"]["family"].values, tree["posterior"]["shape"].values
-    dimensions = tree["constant_data"]["n_coordinates"].values[family]
-    unused = [shape[..., i][dimensions <= i + 2] for i in range(3)]
-    assert min(part.size for part in unused) > 500
-    for part in unused:
-        assert stats.kstest(part, "norm").pvalue > 0.003
-    weights = tree["sample_stats/families"]["probability"]
-    for index, name in enumerate(tree["constant_data"]["family"].values):
-        share = float(weights.sel(family=name))
-        assert np.mean(family == index) == pytest.approx(share, abs=0.03)
-
-
 def simulated_prior(board, priors, size, rng):
     """Boards from the prior, without a grid: normal fields on a complete board."""
     m, rho = board.n_entries, priors.correlation.value
@@ -291,20 +262,6 @@ def test_replicates_have_the_moments_of_the_model(floor: bool) -> None:
     np.testing.assert_allclose(fresh * N, np.round(fresh * N), atol=1e-9)
 
 
-def test_copies_of_one_classifier_have_one_replicate(spiked) -> None:
-    fit, parameters = spiked
-    found = replicate_scores(fit, parameters[:50], np.random.default_rng(0))
-    merged = int(np.argmax(fit.kernel.copies - fit.copies))
-    spike = found["score"][:, fit.kernel.value_of_entry == merged]
-    assert spike.shape[1] == fit.kernel.copies[merged]
-    for row in spike:
-        assert np.unique(row).size <= fit.copies[merged]
-    observed = np.sort(fit.kernel.scores[fit.kernel.modelled])[::-1]
-    assert found["sorted_score"].shape == (50, observed.size)
-    repeats = np.max([np.unique(row, return_counts=True)[1].max() for row in found["sorted_score"]])
-    assert repeats >= fit.kernel.copies[merged] / fit.copies[merged]
-
-
 def test_replicates_of_relatives_keep_their_correlation() -> None:
     data = field_scores()
     found = influence_correlation(data.influence, data.scores, data.clusters)
@@ -351,21 +308,6 @@ def test_the_sign_is_that_of_the_metric() -> None:
             np.testing.assert_allclose(down[group][name], -other[group][name], err_msg=name)
     for name in ("spread", "rho", "n_above_sota"):
         np.testing.assert_allclose(down["prior"][name], other["prior"][name])
-
-
-@pytest.mark.parametrize("board", [board_of(crowd(20)), board_of(crowd(20)).maximum_only()])
-def test_without_checking_groups_all_else_is_the_same(board: bs.Leaderboard) -> None:
-    whole, part = (
-        bs.estimate_sota(board, draws=50, random_seed=0, groups=groups)
-        for groups in ("all", "estimands")
-    )
-    assert set(whole.children) - set(part.children) == set(CHECKING)
-    for name in part.children:
-        xr.testing.assert_identical(
-            whole[name].to_dataset().drop_attrs(), part[name].to_dataset().drop_attrs()
-        )
-    with pytest.raises(InputError, match="groups must be one of all, estimands"):
-        bs.estimate_sota(board, groups="some")  # type: ignore[arg-type]
 
 
 def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import WeightedPoints
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
-from bayes_sota.core.schema import ATTRIBUTES, GROUPS, VARIABLES
+from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.text import steady_decimals
 from bayes_sota.data.examples import load_responses_example
@@ -42,7 +42,6 @@ def test_results_have_the_groups_and_attributes_of_the_schema(tree: xr.DataTree)
     assert tree.attrs["method"] == "exact"
     assert set(tree.children) <= set(GROUPS)
     assert set(ATTRIBUTES) <= set(tree.attrs)
-    assert set(tree["posterior"].data_vars) <= set(VARIABLES)
     assert bs.diagnose(tree)["ok"]
     maximum = float(observed_maximum_of(tree).values.ravel()[0])
     assert bs.summarize(tree).loc["theta_sota", "mean"] < maximum

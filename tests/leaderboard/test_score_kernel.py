@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import ScoreKernel, modelled_entries
+from bayes_sota.leaderboard.fit import ScoreKernel
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_laws import score_law
 
@@ -97,26 +97,6 @@ def test_removing_the_shift_inverts_adding_it() -> None:
         np.testing.assert_allclose(
             score_law(board).remove_shift(psi, np.full(4, shift)), theta, atol=1e-12
         )
-
-
-def test_the_whole_of_a_small_board_is_modelled() -> None:
-    board = board_of([10, 90, 95, 20], 100)
-    assert modelled_entries(score_law(board), board).all()
-
-
-def test_failed_entries_are_not() -> None:
-    counts = [*range(800, 900), *range(0, 300)]
-    board = board_of(counts, 1000)
-    kept = modelled_entries(score_law(board), board)
-    assert kept[:100].sum() == 60  # 3 sqrt(400), more than four standard errors reach
-    assert not kept[100:].any()
-    assert board.maximum - 4 * score_law(board).standard_error > 0.859
-
-
-def test_near_entries_all_are() -> None:
-    counts = np.repeat(np.arange(880, 900), 100)
-    board = board_of(counts, 1000)
-    assert modelled_entries(score_law(board), board).all()
 
 
 def test_many_values_are_binned_and_the_best_is_kept() -> None:

@@ -3,22 +3,12 @@
 The luck of a choice is taken off every score that was chosen; real boards, where they are at hand.
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from calibration.sampled_boards import sample_board
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import (
-    BetaCorrelation,
-    BoardPriors,
-    FixedCorrelation,
-    LogNormalTries,
-    board_priors,
-)
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.entries import draw_entry_skills
 from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
@@ -26,8 +16,6 @@ from bayes_sota.leaderboard.posterior import check_board, leaderboard_posterior
 from bayes_sota.leaderboard.submissions import SubmissionKernel, kernel_of
 from bayes_sota.maximum.score_laws import score_law
 
-DATA = Path(os.environ.get("BAYES_SOTA_DATA", "/nowhere"))
-KAGGLE = sorted((DATA / "kaggle").glob("*__*.csv"))
 NORMAL = BoardPriors(families=("normal",))
 
 
@@ -61,14 +49,6 @@ BOARDS = {
     ),
     "partial": lambda **options: board(n_classifiers=500, **options),
 }
-
-
-@pytest.mark.parametrize("kind", BOARDS)
-def test_one_submission_each_changes_nothing_to_the_last_bit(kind):
-    plain, one = BOARDS[kind](), BOARDS[kind](submissions=1)
-    found = [leaderboard_posterior(b, draws=400, random_seed=1).draws for b in (plain, one)]
-    for name, values in found[0].items():
-        assert np.array_equal(values, found[1][name]), name
 
 
 @pytest.mark.parametrize("kind", BOARDS)
@@ -159,29 +139,6 @@ def test_agrees_with_likelihood_weighting(luck):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["partial", "score"])
-def test_the_model_of_pymc_has_the_exact_log_density(kind):
-    """At a known luck, with entries of several kinds, also where only the top is modelled."""
-    from bayes_sota.leaderboard.fit import _Likelihood
-    from bayes_sota.leaderboard.fit_shape import fit_shape
-    from bayes_sota.leaderboard.models import field_log_density, score_log_probability
-
-    m = 120
-    priors = BoardPriors(families=("normal",), submission_luck=FixedCorrelation(0.7))
-    shape = fit_shape(BOARDS[kind](submissions=numbers(m) // 9 + 1), priors, family="normal")
-    assert shape.kernel.is_cut == (kind == "partial") or kind == "score"
-    for r, t in ((1, [0.1, 0.2]), (5, [-0.2, -0.5])):
-        rho, points = shape.rho[r], shape.points[0].points
-        t = points[np.argmax(shape.points[0].weights[:, r])] + 0.1 * np.array(t)
-        exact = _Likelihood([(shape.at(r), rho)], shape.copies)
-        (mean, sd), (log_mean, log_sd) = shape.prior
-        density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
-        ours = score_log_probability(shape, density, rho).sum().eval(mode="FAST_COMPILE")
-        expected = exact(*shape.field_of("normal", t[None]))[0, 0]
-        assert float(ours) == pytest.approx(expected, abs=0.02, rel=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["partial", "score"])
 def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
     """Between the nodes of rho and luck, and the potential that leaves both their priors."""
     import pytensor.tensor as pt
@@ -240,24 +197,6 @@ def test_the_luck_is_a_variable_of_results_where_entries_had_submissions():
     assert "submission_luck" not in plain["posterior"].data_vars
 
 
-def test_a_luck_is_needed_where_it_is_not_known_and_refused_where_there_is_none():
-    import pymc as pm
-
-    from bayes_sota.leaderboard.fit_shape import fit_shape
-    from bayes_sota.leaderboard.models import field_log_density, observe_scores
-
-    for entries, given, message in (
-        (gaussian([0.9, 0.88, 0.87], submissions=9), {}, "give the luck of it, luck="),
-        (gaussian([0.9, 0.88, 0.87]), {"luck": 0.5}, "luck has no effect on scores"),
-    ):
-        shape = fit_shape(entries, NORMAL, family="normal")
-        with (
-            pm.Model(coords={"classifier": list(entries.names)}),
-            pytest.raises(InputError, match=message),
-        ):
-            observe_scores(shape, field_log_density(shape, 0.0, -1.0), 0.8, **given)
-
-
 FACTORS = (1, 3, 10, 100)
 
 
@@ -282,29 +221,6 @@ def test_skills_never_rise_when_all_have_more_submissions(luck):
     falls(lambda factor: board(submissions=factor * numbers()), priors)
     equals = np.random.default_rng(2).binomial(2000, 0.8, 300) / 2000
     falls(lambda factor: board(equals, submissions=factor), priors)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not KAGGLE, reason="BAYES_SOTA_DATA names no directory with leaderboards")
-def test_skills_of_real_boards_never_rise_when_all_have_more_submissions():
-    for file in KAGGLE:
-        if "spaceship" in file.name:  # leaked answers: perfect scores
-            continue
-        entries = bs.read_leaderboard(file, n_test="infer")
-        once = np.random.default_rng(1).choice([1, 3, 10], entries.n_entries)
-        falls(lambda factor, e=entries, t=once: e.with_submissions(factor * t), NORMAL, (1, 20))
-
-
-@pytest.mark.slow
-def test_fewer_submissions_can_lead_with_a_lower_score():
-    scores = np.array([0.850, 0.849, 0.83, 0.825, 0.82, 0.81])
-    entries = board(scores, submissions=[400, 1, 1, 1, 1, 1], names=list("abcdef"))
-    table = bs.board_table(entries, random_seed=1)
-    skill = table.frame.set_index("name")["skill"]
-    assert skill["b"] > skill["a"]
-    assert table.frame["p_best"][1] > table.frame["p_best"][0]
-    assert any("b has the highest mean skill" in note for note in table.notes)
-    assert any("best of its submissions" in note for note in table.notes)
 
 
 def test_equal_scores_differ_where_their_submissions_do():
@@ -342,30 +258,6 @@ def test_luck_has_rows_in_the_sensitivity_and_in_no_board_without_submissions():
     assert rows["value"].tolist() == [0.0, 0.3, 0.6, 0.9]
     assert np.all(np.diff(rows["mean"]) < 0)
     assert "submission_luck" not in set(bs.sota_sensitivity(board(), draws=50)["assumption"])
-
-
-def test_ranges_and_priors_lie_between_their_ends():
-    def winner(submissions):
-        found = leaderboard_posterior(board(submissions=submissions), NORMAL, random_seed=1).draws
-        return found["winner_skill"].mean()
-
-    low, high = winner(2), winner(200)
-    for between in ((2, 200), LogNormalTries(20.0)):
-        assert high < winner(between) < low
-
-
-def test_a_large_board_of_many_numbers_has_few_rows():
-    rng = np.random.default_rng(0)
-    scores = np.round(0.8 + 0.02 * rng.standard_normal(4000), 6)
-    kernel = SubmissionKernel.of(
-        bs.Leaderboard(scores, metric="score", standard_error=0.02,
-                       submissions=rng.integers(1, 500, 4000))
-    )  # fmt: skip
-    assert kernel.values.size <= 500
-    assert kernel.copies.sum() == kernel.modelled.sum()
-    assert kernel.values[-1] == scores.max()
-    shown = kernel.scores[kernel.modelled]
-    assert np.abs(kernel.values[kernel.value_of_entry] - shown).max() < 0.2 * 0.02
 
 
 @pytest.mark.slow

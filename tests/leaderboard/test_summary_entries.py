@@ -12,9 +12,7 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import markdown_text, spreadsheet_text
 from bayes_sota.items.comparison import compare_methods
-from bayes_sota.leaderboard import summary_entries as entry_table
 from bayes_sota.leaderboard.from_items import items_posterior
 
 COLUMNS = [
@@ -80,58 +78,6 @@ def test_csv_holds_no_formula_and_the_numbers_as_numbers(table: Report) -> None:
     assert {row["tied_with_best"] for row in rows} == {"True", "False"}
 
 
-def test_negative_scores_are_numbers_not_formulas() -> None:
-    board = bs.Leaderboard([-3.5, -1.0, -2.0], metric="score", standard_error=0.5)
-    table = bs.board_table(board, random_seed=1)
-    assert "\n1,entry 2,-1.0," in table.to_csv()
-    assert json.loads(table.to_json())["n_test"] is None
-    assert "on None" not in " ".join(table.legend)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("=1", "'=1"), ("-1", "'-1"), ("+", "'+"), ("@x", "'@x"), ("\tx", "'\\tx"),
-        ("\rx", "'\\rx"),
-        ("\uff1d1", "'\uff1d1"), ("a=b", "a=b"), ("", ""), ("x\x00", "x\\x00"), ("\u3000x", " x"),
-    ],
-)  # fmt: skip
-def test_spreadsheet_text(text: str, shown: str) -> None:
-    assert spreadsheet_text(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a|b", "a\\|b"), ("`x`", "\\`x\\`"), ("[a](b)", "\\[a\\](b)"), ("<b>", "&lt;b&gt;"),
-        ("&amp;", "&amp;amp;"), ("a\nb\x1b", r"a\\nb\\x1b"), ("\\|", "\\\\\\|"),
-        ("*_~", "\\*\\_\\~"),
-        ("http://x", "http&#58;//x"), ("www.x", "www&#46;x"), ("\u202eabc", r"\\u202eabc"),
-    ],
-)  # fmt: skip
-def test_markdown_text(text: str, shown: str) -> None:
-    assert markdown_text(text) == shown
-
-
-def test_markdown_has_one_line_per_entry(table: Report) -> None:
-    lines = table.to_markdown().splitlines()
-    rows = [line for line in lines if line.startswith("|")]
-    assert len(rows) == 2 + 12
-    bars = {row.replace("\\|", "").count("|") for row in rows}
-    assert bars == {10}
-    assert "theta\\_sota" in table.to_markdown()
-    assert len(table.tables[0].head(3).rows) == 3
-    assert len([line for line in table.to_markdown(top=3).splitlines() if line[:1] == "|"]) == 5
-
-
-def test_files_appear_whole(table: Report, tmp_path) -> None:
-    texts = {"csv": table.to_csv(), "md": table.to_markdown(), "json": table.to_json()}
-    for ending, text in texts.items():
-        table.save(tmp_path / f"table.{ending}")
-        assert (tmp_path / f"table.{ending}").read_text(encoding="utf-8") == text
-    assert len(list(tmp_path.iterdir())) == 3
-
-
 def test_responses_are_compared_item_by_item() -> None:
     rng = np.random.default_rng(0)
     correct = rng.random((400, 6)) < np.linspace(0.7, 0.9, 6)
@@ -173,15 +119,6 @@ def test_a_known_correlation_and_its_note(board: bs.Leaderboard, table: Report) 
     tied = (found.content["n_tied_with_best"] for found in (alone, table))
     assert next(tied) > next(tied)
     assert any("rho is 0.00;" in note for note in alone.notes)
-
-
-def test_of_a_file_and_of_many_entries_that_get_fewer_draws(
-    tmp_path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(entry_table, "_MOST_NUMBERS", 300)
-    path = tmp_path / "board.csv"
-    path.write_text("team,score\nA,0.91\nB,0.94\nC,0.90\n")
-    assert bs.board_table(path, n_test=100, random_seed=1, draws=10_000).frame["name"][0] == "B"
 
 
 @pytest.mark.parametrize(

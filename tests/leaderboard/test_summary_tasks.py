@@ -11,7 +11,6 @@ from data.files import run, written
 
 import bayes_sota.data
 from bayes_sota.claims.summary_differences import report_tasks
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.summary_tasks import board_by_task
 
@@ -82,15 +81,6 @@ def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:
     assert json.loads(out)["n_stand"] == {"net": 0, "tree": 2}
 
 
-def test_names_are_plain_text() -> None:
-    strange = Responses(
-        exam([0.3, 0.1], names="ab").correct, tasks=["=1+1"] * 100 + ["<b>x"] * 100,
-        names=["=2", "[red]"],
-    )  # fmt: skip
-    assert "\n'=1+1" in board_by_task(strange).to_csv()
-    assert "<b>" not in board_by_task(strange).to_markdown()
-
-
 HEADER = "model,task,item,correct\n"
 
 
@@ -118,8 +108,3 @@ def test_what_is_refused(
     code, out, error = run(capsys, "board", path, *options.split(), "--by", "task")
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert message in error
-
-
-def test_numbers_of_one_item_are_refused() -> None:
-    with pytest.raises(Exception, match="task 'y' has one item"):
-        board_by_task(ItemScores(np.eye(3), tasks=list("xxy")))

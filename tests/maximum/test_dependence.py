@@ -5,13 +5,11 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
-from scipy.special import betainc
 from scipy.stats import binom
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import (
-    NOISE,
     conditional_probabilities,
     correlation_of_similarity,
     feasible_correlation,
@@ -20,7 +18,6 @@ from bayes_sota.maximum.dependence import (
     reference_nodes,
     skill_nodes,
     survival_table,
-    tail_half_width,
 )
 
 
@@ -88,32 +85,6 @@ def test_nodes_are_the_binomial_where_every_one_is_used(n, p):
     assert nodes.weights.sum() == pytest.approx(1, abs=1e-14)
 
 
-@pytest.mark.parametrize(("n", "p"), [(3000, 0.9), (1_000_000, 0.99), (1_000_000, 0.999999)])
-def test_strided_nodes_keep_the_moments(n, p):
-    sd = np.sqrt(n * p * (1 - p))
-    nodes = reference_nodes(n, p, step=0.4)
-    assert nodes.stride == max(1, int(0.4 * sd))
-    mean = nodes.weights @ nodes.counts
-    variance = nodes.weights @ (nodes.counts - n * p) ** 2
-    assert abs(mean - n * p) < 1e-9 * sd
-    assert variance == pytest.approx(sd**2, rel=1e-9)
-
-
-@pytest.mark.parametrize("theta0", [0.0, 1.0, -0.1, float("nan")])
-def test_a_certain_reference_classifier_is_refused(theta0):
-    with pytest.raises(InputError, match=r"reference skill must lie in \(0, 1\)"):
-        reference_nodes(100, theta0, 0.4)
-
-
-@pytest.mark.parametrize(("n", "p"), [(200, 0.99), (200, 0.5), (3000, 0.9), (10**6, 0.9999)])
-def test_mass_beyond_the_half_width_is_negligible(n, p):
-    reach = float(tail_half_width(n * p * (1 - p)))
-    above, below = np.ceil(n * p + reach), np.floor(n * p - reach)
-    upper = betainc(above, n - above + 1, p) if above <= n else 0.0
-    lower = betainc(n - below, below + 1, 1 - p) if below >= 0 else 0.0
-    assert upper + lower < 1e-18
-
-
 def convolution(edge: int, n: int, k: int, a: float, b: float) -> float:
     """``P(Binomial(k, a) + Binomial(n - k, b) > edge)`` by summation over the first count."""
     first = np.arange(k + 1)
@@ -158,15 +129,6 @@ def check_table(edges, table, n, rho, theta0, sizes):
     for (e, edge), row, i in itertools.product(enumerate(edges), rows, skills):
         exact = convolution(int(edge), n, int(counts[row]), a[i], b[i])
         assert table.survival[e, row, i] == pytest.approx(exact, abs=1e-10)
-
-
-def test_nothing_overflows_between_distant_skills():
-    """A coarse score on a large test set: windows and frequencies differ a lot."""
-    edges, table = make_table(20_000, (18_000, 19_999), 0.8, 0.9)
-    assert table.skills.size > 256  # more than one block
-    assert np.all(np.isfinite(table.survival))
-    check_table(edges, table, 20_000, 0.8, 0.9, (2, 6))
-    assert table.survival[table.survival > 0].min() >= NOISE
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum import field as module
-from bayes_sota.maximum.dependence import reference_nodes
 from bayes_sota.maximum.field import fixed_field, random_field
 from bayes_sota.maximum.law import maximum_law
 
@@ -41,52 +40,6 @@ def test_condensed_skills_change_nothing(monkeypatch, kind, rho):
     direct = fixed_field(*arguments)
     assert direct.skills.size >= condensed.skills.size
     np.testing.assert_allclose(cdf(condensed), cdf(direct), rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize("kind", ["narrow", "wide", "near one"])
-@pytest.mark.parametrize("n", [60, pytest.param(800, marks=pytest.mark.slow)])
-def test_weak_fixed_classifiers_left_out_change_nothing(monkeypatch, kind, n):
-    skills = skills_of(kind, 600)
-    arguments = (skills, n, 0.6, float(skills.max()) - 1e-6)
-    part = fixed_field(*arguments)
-    monkeypatch.setattr(module, "_least_score", lambda *_: 0.0)
-    whole = fixed_field(*arguments)
-    assert whole.skills[0] <= part.skills[0]
-    np.testing.assert_allclose(cdf(part), cdf(whole), rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize(
-    "distribution", [LogitNormal(2.0, 0.7), Beta(6.0, 2.0), Uniform(0.2, 0.97)]
-)
-@pytest.mark.parametrize(("n", "rho"), [(80, 0.9), (3000, 0.74)])
-def test_weak_random_classifiers_left_out_change_nothing(monkeypatch, distribution, n, rho):
-    arguments = (distribution, n, 20_000, rho, 0.97)
-    part = random_field(*arguments)
-    monkeypatch.setattr(module, "_lowest_relevant", lambda *_: 0)
-    whole = random_field(*arguments)
-    assert whole.skills.size > part.skills.size
-    np.testing.assert_allclose(cdf(part), cdf(whole), rtol=0, atol=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("n", "m", "rho"),
-    [(3000, 1000, 0.6), (3000, 2, 0.9), (3000, 1000, 0.97), (100_000, 100_000, 0.9)],
-)
-def test_the_stride_of_the_reference_changes_nothing(monkeypatch, n, m, rho):
-    part = fixed_field(np.full(m, 0.9), n, rho, 0.9)
-    strided = cdf(part)
-    monkeypatch.setattr(
-        module, "reference_nodes", lambda n, p, step: reference_nodes(n, p, step / 2.3, 9.5)
-    )
-    np.testing.assert_allclose(strided, cdf(part), rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize("n", [3000, 20_000])
-def test_finer_panels_change_nothing(monkeypatch, n):
-    arguments = (LogitNormal(2.0, 0.3), n, 3558, 0.74, 0.95)
-    coarse = cdf(random_field(*arguments))
-    monkeypatch.setattr(module, "_PANEL_WIDTH", 1.7)
-    np.testing.assert_allclose(coarse, cdf(random_field(*arguments)), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("distribution", [LogitNormal(2.0, 0.5), Beta(20.0, 3.0), Beta(5e7, 1e6)])

@@ -123,17 +123,6 @@ def test_skipping_ties_keeps_the_law_of_the_count_but_not_of_the_winner():
     assert best_skilled.mean() > winner.mean() + 0.01
 
 
-def test_fields_of_different_sizes_and_correlations_are_drawn_together():
-    rng = np.random.default_rng(8)
-    size, rho = np.tile([1, 30], DRAWS // 2), np.tile([0.0, 0.8], DRAWS // 2)
-    field = LogitNormal(2.0, 0.3)
-    test_set = TestSet.draw(rng, 200, rho, 0.88)
-    best, _ = Fields.fresh(rng, test_set, repeated(field), size).draw(rng, winner=False)
-    for i, (m, r) in enumerate(((1, 0.0), (30, 0.8))):
-        *_, true_best = draw_every_team(rng, (200, m, field, r, 0.88))
-        assert stats.ks_2samp(best[i::2], true_best).pvalue > 1e-4
-
-
 @pytest.mark.slow
 def test_a_winner_given_the_observed_maximum():
     """Accepted simulations only: against plain rejection of fields drawn team by team."""

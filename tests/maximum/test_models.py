@@ -10,17 +10,13 @@ import pymc as pm
 import pytest
 from scipy import stats
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
-    CorrelationPrior,
     FixedCorrelation,
     LogitNormalSkill,
     LogNormalTries,
     MaximumPriors,
-    SkillPrior,
-    TriesPrior,
     UniformSkill,
     UniformTries,
 )
@@ -47,7 +43,6 @@ FAMILIES = (LogitNormalSkill, BetaSkill, UniformSkill)
 BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
 LARGE = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
 FIRST = Leaderboard.from_maximum("0.912", n_test=3000, n_classifiers=200)
-SECOND = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=(20, 80), name="second")
 SLOW_AND_LARGE = pytest.param(LogitNormalSkill, LARGE, marks=pytest.mark.slow)
 
 
@@ -170,15 +165,6 @@ def test_gradient_is_finite_and_agrees_with_differences(family, board):
             )
             difference = (up - down) / (2 * step)
             assert found[i] == pytest.approx(difference, rel=1e-3, abs=1e-3), name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-def test_gradient_is_finite_far_from_the_posterior(family):
-    """A sampler starts somewhere: no point may give NaN."""
-    model, gradient = model_of(family, BOARD), slope(family, BOARD)
-    for point in ((-2.0, 0.1, 0.5), (6.0, 0.1, 0.9), (0.0, 2.0, 0.2), (3.0, 0.01, 0.99)):
-        assert np.all(np.isfinite(gradient(unconstrained(model, *point)))), point
 
 
 @pytest.mark.slow
@@ -315,76 +301,3 @@ def test_uncertain_number_of_classifiers_follows_its_prior(tries):
     draws = prior_draws(model, ["tries_quantile", "n_classifiers"], size=300)
     expected = np.maximum(np.round(tries.quantile(draws["tries_quantile"])), 1)
     np.testing.assert_allclose(draws["n_classifiers"], expected, atol=1e-9)
-
-
-@pytest.mark.slow
-def test_several_boards_share_the_field():
-    model = build_simulated_maximum([FIRST, SECOND], MaximumPriors(), epsilon=[0.01, 0.02])
-    names = ["location", "rho", "theta_sota", "shift", "n_classifiers", "best_score"]
-    draws = prior_draws(model, names, size=5)
-    assert draws["location"].shape == draws["rho"].shape == (5,)
-    assert all(draws[name].shape == (5, 2) for name in names[2:])
-    assert np.all(draws["n_classifiers"][:, 0] == 200)
-    counts = draws["best_score"] * [3000, 500]
-    np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
-
-
-def test_reference_skill_is_the_maximum_kept_inside():
-    perfect = Leaderboard.from_maximum("1.0", n_test=200, n_classifiers=5, rounding="exact")
-    np.testing.assert_allclose(
-        Maxima([FIRST, perfect], MaximumPriors()).references, [0.912, 1 - 0.5 / 200]
-    )
-    np.testing.assert_allclose(
-        Maxima([FIRST, perfect], MaximumPriors(), 0.8).references, [0.8, 0.8]
-    )
-
-
-class OtherTries(TriesPrior):
-    """A prior that nobody wrote a simulator for."""
-
-    def quantile(self, q):
-        return np.asarray(q)
-
-    def scaled(self, factor):
-        return self
-
-
-class OtherSkill(SkillPrior):
-    def distribution(self, location, spread):
-        return LogitNormalSkill().distribution(location, spread)
-
-
-class OtherCorrelation(CorrelationPrior):
-    def quantile(self, q):
-        return np.asarray(q)
-
-    def log_density(self, rho):
-        return np.zeros(np.shape(rho))
-
-
-UNKNOWN = [MaximumPriors(OtherSkill()), MaximumPriors(correlation=OtherCorrelation())]
-
-
-@pytest.mark.parametrize(
-    ("build", "boards", "priors", "change", "message"),
-    [
-        (build_model, [], MaximumPriors(), {}, "at least one"),
-        (build_model, BOARD, UNKNOWN[0], {}, "skill prior OtherSkill"),
-        (build_model, BOARD, UNKNOWN[1], {}, "prior OtherCorrelation"),
-        (build_simulated_maximum, [], MaximumPriors(), {"epsilon": 0.01}, "at least one board"),
-        (build_simulated_maximum, [FIRST], MaximumPriors(), {"epsilon": 0.0}, "epsilon must be"),
-        (build_simulated_maximum, [FIRST], UNKNOWN[0], {"epsilon": 0.01}, "OtherSkill"),
-        (build_simulated_maximum, [FIRST], UNKNOWN[1], {"epsilon": 0.01}, "OtherCorrelation"),
-        (
-            build_simulated_maximum, [FIRST], MaximumPriors(),
-            {"epsilon": 0.01, "reference_skill": 1.0}, "reference skill",
-        ),
-        (
-            build_simulated_maximum, [FIRST.with_tries(OtherTries())], MaximumPriors(),
-            {"epsilon": 0.01}, "OtherTries",
-        ),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_built_is_refused(build, boards, priors, change, message):
-    with pytest.raises(InputError, match=message):
-        build(boards, priors, **change)

@@ -1,6 +1,5 @@
 """The figures draw the result's numbers."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 import xarray as xr
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
@@ -86,59 +84,11 @@ def test_every_text_stays_inside_the_figure(tree: xr.DataTree, two_boards: xr.Da
                 assert box.x1 <= page.x1 + 1, text.get_text()
 
 
-def test_a_column_for_every_board(two_boards: xr.DataTree) -> None:
-    figure = plot_sota(two_boards, backend="none")
-    lines = figure.viz["observed_maximum"]["posterior"]
-    assert lines.dims == ("board",)
-    assert [line["x"] for line in lines.values] == [0.95, 0.93]
-    for name in QUANTITIES:
-        expected = two_boards["posterior"][name].quantile([0.025, 0.975], ("chain", "draw"))
-        bars = figure.viz[f"interval_{name}"]["posterior"]
-        for index, bar in enumerate(bars.values):
-            np.testing.assert_allclose(bar["x"], expected.isel(board=index))
-
-
 @pytest.mark.slow
 def test_names_of_boards_are_no_markup(two_boards: xr.DataTree) -> None:
     figure = plot_sota(two_boards, backend="matplotlib")
     titles = [axes.get_title() for axes in np.ravel(figure.viz["plot"]["prior"].values)]
     assert titles[0].startswith(r"public \$board\$: ")
-
-
-def without_prior(tree: xr.DataTree) -> xr.DataTree:
-    return tree.filter(lambda node: node.name in (None, "posterior", "observed_data"))
-
-
-def test_one_quantity_and_no_prior(tree: xr.DataTree) -> None:
-    figure = plot_sota(without_prior(tree), var_names=["winner_skill"], backend="matplotlib")
-    assert "density_theta_sota" not in figure.viz
-    assert list(figure.viz["plot"].data_vars) == ["posterior"]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        *[({"var_names": names}, "quantities to draw are one or more of theta_sota")
-          for names in ([], ["rho"], ["theta_sota", "nonsense"])],
-        ({"ci_prob": 95}, r"write 0\.95"),
-    ],
-)  # fmt: skip
-def test_wrong_arguments_are_refused(tree: xr.DataTree, wrong: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        plot_sota(tree, **{"backend": "none"} | wrong)
-
-
-@pytest.mark.parametrize("library", ["plotly", "bokeh"])
-def test_other_backends(
-    tree: xr.DataTree, two_boards: xr.DataTree, library: str, tmp_path: Path
-) -> None:
-    pytest.importorskip(library)
-    if library == "plotly":
-        pytest.importorskip("webcolors")
-    for result in (tree, two_boards):
-        plot_sota(result, backend=library).savefig(tmp_path / "figure.html")
-        page = (tmp_path / "figure.html").read_text(encoding="utf-8")
-        assert "observed maximum 0.95" in page
 
 
 def test_scores_outside_of_zero_and_one_are_in_the_picture() -> None:
@@ -182,29 +132,6 @@ def test_fields_are_draws_of_the_prior(tree: xr.DataTree) -> None:
         np.testing.assert_allclose(figure.viz[f"field_{i}"]["field"].item()["x"], expected)
     best = np.asarray(figure.viz["field_best"]["field"].item()["x"])
     assert np.isin(best, tree["prior"]["theta_sota"].values).all()
-
-
-def test_prior_has_a_panel_for_every_board_and_one_for_the_fields(two_boards: xr.DataTree) -> None:
-    figure = plot_prior_predictive(two_boards, backend="none")
-    lines = figure.viz["observed_maximum"]["observed_maximum"]
-    assert [line["x"] for line in lines.values] == [0.95, 0.93]
-    assert figure.viz["field_median"]["field"].ndim == 0
-
-
-@pytest.mark.slow
-def test_columns_of_the_prior(tree: xr.DataTree, two_boards: xr.DataTree) -> None:
-    for result, columns in ((tree, 2), (two_boards, 3)):
-        collection = plot_prior_predictive(result, backend="matplotlib")
-        figure = collection.viz["figure"].item()
-        figure.canvas.draw()
-        assert len(figure.axes) == columns
-
-
-def test_a_result_without_prior_is_refused(tree: xr.DataTree) -> None:
-    with pytest.raises(InputError, match="no prior draws"):
-        plot_prior_predictive(without_prior(tree), backend="none")
-    with pytest.raises(InputError, match="n_fields must be a whole number from 1"):
-        plot_prior_predictive(tree, n_fields=0, backend="none")
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from scipy.stats import binom
 
 import bayes_sota as bs
 from bayes_sota.auc import auc_law, auc_maximum_law
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 from bayes_sota.maximum.plots_law import plot_maximum_law
 
@@ -56,11 +55,6 @@ def test_labels_stay_apart_and_inside(law: bs.maximum.MaximumLaw) -> None:
     assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
 
 
-def test_title_states_the_bias() -> None:
-    title = plot_maximum_law(LAW, backend="none").viz["figure_title"].item()["string"]
-    assert title.startswith("The best of 1,000 classifiers is expected to score 0.0140 above")
-
-
 AUC = auc_maximum_law(0.9, n_positive=51, n_negative=2949, n_classifiers=1000)
 ONE = auc_law(0.9, 51, 2949)
 
@@ -75,9 +69,3 @@ def test_areas_of_aucs_are_their_laws(label: str, law: Any) -> None:
     assert below[-1] == pytest.approx(1, abs=2e-3)
     assert figure.viz["expected_maximum"]["pmf"].item()["x"] == AUC.mean()
     assert figure.viz["theta_sota"]["pmf"].item()["x"] == 0.9
-
-
-def test_the_law_of_one_is_of_the_same_kind() -> None:
-    assert "one_classifier" not in plot_maximum_law(AUC, backend="none").viz
-    with pytest.raises(InputError, match="the law of one accuracy follows"):
-        plot_maximum_law(LAW, alone=ONE, backend="none")

@@ -206,46 +206,6 @@ def test_points_have_the_moments_of_quadrature(skill):
         )
 
 
-@SLOW
-@pytest.mark.parametrize("draws", [10_000, 100_000])
-@pytest.mark.parametrize(
-    ("skill", "n_test", "m", "score"),
-    [
-        (LogitNormalSkill(), 13_840, 3_558, "0.9116"),
-        (LogitNormalSkill(), 200, 50, "0.98"),
-        (LogitNormalSkill((0.8, 0.801), (0.01, 2.0)), 200, 50, "0.98"),  # a narrow ridge
-        (UniformSkill(), 11_072, 3_558, "0.9116"),
-        (UniformSkill(), 200, 50, "0.98"),
-    ],
-)
-def test_denser_grids_change_nothing(skill, n_test, m, score, draws):
-    board = best(score, n_test, m)
-    one, two = (
-        sota_posterior(board, MaximumPriors(skill), draws=draws, random_seed=1, refinement=factor)
-        for factor in (1, 2)
-    )
-    assert abs(
-        one.fit.log_evidence_of_all - two.fit.log_evidence_of_all
-    ) < 2e-3 + 4.5 * evidence_error(one, two)
-    for name in ("theta_sota", "spread", "location"):
-        a, b = (np.ravel(p.draws[name]) for p in (one, two))
-        # of the means, in standard deviations: of the draws and of the points behind them
-        noise = np.sqrt(2 / a.size + sum(1 / p.fit.effective_size for p in (one, two)))
-        assert abs(a.mean() - b.mean()) < (0.01 + 3 * noise) * b.std(), name
-        assert a.std() / b.std() == pytest.approx(1.0, abs=0.01 + 3 * noise), name
-
-
-@pytest.mark.slow
-def test_evidence_of_beta_skills_is_stable():
-    """A grid that cut off low levels at large spreads once gave -8.324 here."""
-    board = best("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
-    priors = MaximumPriors(BetaSkill(), BetaCorrelation(14, 5))
-    posterior = sota_posterior(board, priors, draws=40_000, random_seed=1)
-    error = posterior.fit.log_evidence_mcse
-    assert error < 0.01
-    assert posterior.fit.log_evidence_of_all == pytest.approx(-8.3080, abs=4.5 * error)
-
-
 @pytest.mark.slow
 def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
     """The spread of uniform skills is then known to 1 %, a prior range of a thousand aside."""
@@ -279,21 +239,6 @@ def test_a_prior_on_tries_lies_between_its_ends():
     tries = posteriors[1].draws["n_classifiers"]
     assert set(np.unique(tries)) == set(prior.nodes()[0])
     assert np.all(posteriors[0].draws["n_classifiers"] == 20)
-
-
-def test_same_seed_same_draws():
-    one, two, other = (sota_posterior(BOARD, draws=50, random_seed=s).draws for s in (4, 4, 5))
-    for name, values in one.items():
-        np.testing.assert_array_equal(values, two[name])
-    assert np.any(one["theta_sota"] != other["theta_sota"])
-
-
-def test_impossible_settings_are_refused():
-    for change in ({"draws": 0}, {"reference_skill": 1.0}, {"reference_skill": 0.0}):
-        with pytest.raises(InputError):
-            sota_posterior(BOARD, **change)
-    with pytest.raises(InputError, match="at least one"):
-        sota_posterior([])
 
 
 def test_an_impossible_maximum_is_an_error():

@@ -8,7 +8,6 @@ import pytest
 import xarray as xr
 from data.files import run, run_json
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.readers.boards import read_leaderboard
 from bayes_sota.maximum.shrinkage import binomial_interval, crop_scores, shrink_aucs, shrink_scores
@@ -60,20 +59,6 @@ def test_a_lone_leader_has_a_note() -> None:
     frame = compare_estimates(board, result(THETA), n_classes=10).set_index("method")
     assert "no multiplicity to correct" in frame.loc["shrink, expected", "note"]
     assert frame.loc["shrink, expected", "estimate"] == 0.9
-
-
-@pytest.mark.parametrize(
-    ("board", "options", "message"),
-    [
-        (BOARD, {}, "n_classes is needed"),
-        (BOARD, {"n_classes": 1}, "at least 2"),
-        (Leaderboard([0.5, 1.0], n_test=10), {"n_classes": 4}, "a perfect score"),
-        (Leaderboard([2.0, 1.0], metric="score", standard_error=0.1), {}, "for accuracies and"),
-    ],
-)
-def test_bad_input(board, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        compare_estimates(board, result(THETA), **options)
 
 
 @pytest.mark.slow

@@ -14,7 +14,6 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.cli import main
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 from bayes_sota.paired import posterior
@@ -110,28 +109,6 @@ def test_the_result_has_the_schema(known: tuple[dict[str, Any], xr.DataTree]) ->
     assert "winner_skill" in bs.summarize(tree).index
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_draws(
-    known: tuple[dict[str, Any], xr.DataTree], table: Path
-) -> None:
-    boards = bs.read_paired_boards(table, n_test=(500, 1500))
-    again = bs.estimate_paired(boards, random_seed=1)
-    assert again["posterior"].to_dataset().equals(known[1]["posterior"].to_dataset())
-
-
-@pytest.mark.slow
-def test_people_get_tables_where_the_noise_is_unknown(table: Path, tmp_path: Path) -> None:
-    output = tmp_path / "result.nc"
-    code, out, err = run(table, "--seed", 1, "--output", output)
-    assert (code, err) == (0, "")
-    for words in ("theta_sota", "[bold]t", "rho is not learnt."):
-        assert words in out
-    tree = read_result(output)
-    assert tree.attrs["rho_learnt"] == 0
-    assert "private_from_public" not in tree["predictions"]
-    assert {"noise_ratio", "residual_sd"} <= set(tree["log_prior"].data_vars)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -148,8 +125,3 @@ def test_errors(table: Path, options: tuple[str, ...], message: str) -> None:
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("error: ")
     assert message in err
-
-
-def test_draws_are_checked(table: Path) -> None:
-    with pytest.raises(InputError, match="draws must be a whole number from 1"):
-        bs.estimate_paired(bs.read_paired_boards(table), draws=0)

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from bayes_sota.core.builders import PairedPriors, paired_priors
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.likelihood import PairedLikelihood, shift_log_weights
 from bayes_sota.paired.residuals import FLAT, WIDE
-from bayes_sota.paired.teams import Coordinate, Selection, Teams
+from bayes_sota.paired.teams import Coordinate, Teams
 
 
 def some_scores() -> np.ndarray:
@@ -99,26 +96,3 @@ def test_printed_scores_have_their_coordinates() -> None:
     coordinate = Coordinate((400, 400))
     u = coordinate.of_scores(np.repeat(counts, 2, axis=1), 0)
     np.testing.assert_allclose(coordinate.printed(u), np.repeat(counts, 2, axis=1), atol=1e-12)
-
-
-def test_one_kind_of_priors_serves_two_boards() -> None:
-    assert paired_priors(None) == PairedPriors()
-    assert paired_priors(Priors(correlation=FixedCorrelation(0.5))).correlation.value == 0.5
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: PairedLikelihood(Teams(np.arange(6.0), None, None), None, PairedPriors()),
-         "give n_test or standard_errors"),
-        (lambda: PairedPriors(offsets=()), "offsets"),
-        (lambda: PairedPriors(offsets=(-1.0,)), "offsets"),
-        (lambda: PairedPriors(offsets=(float("nan"),)), "offsets"),
-        (lambda: paired_priors(Priors(families=("normal",))), "families has no effect on two"),
-        (lambda: paired_priors(BoardPriors()), "must be Priors, got BoardPriors"),
-        (lambda: Selection.of_boards(PairedBoards(*some_scores()), top=0.0), "top is a share"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_is_refused(call, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        call()

@@ -6,8 +6,6 @@ import pytest
 from pymc.model.transform.conditioning import remove_value_transforms
 
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.hyperparameters import draw_prior, log_priors, name_draws, read_draws
@@ -98,14 +96,3 @@ def test_replicates_are_those_of_the_exact_route() -> None:
         a, b = (statistic(s, axis=1) for s in (ours, theirs))
         error = np.hypot(a.std(axis=0), b.std(axis=0)) / 20
         assert np.all(np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4 * error)
-
-
-def test_a_known_rho_is_no_free_variable() -> None:
-    model = build_model(boards(12), PairedPriors(FixedCorrelation(0.5)), family="normal")
-    assert "rho" not in {v.name for v in model.free_RVs}
-    assert "rho" in {v.name for v in model.deterministics}
-
-
-def test_an_unknown_family_is_refused() -> None:
-    with pytest.raises(InputError, match="family must be one of normal"):
-        build_model(boards(12), family="cauchy")

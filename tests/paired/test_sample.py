@@ -1,12 +1,7 @@
 """The tree of two boards: log likelihood, prior, replicates, tables, what ArviZ makes of them."""
 
-import inspect
-import warnings
 from functools import partial
-from typing import get_overloads
 
-import arviz as az
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
@@ -14,7 +9,6 @@ import xarray as xr
 import bayes_sota as bs
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import BOARD_FAMILIES
-from bayes_sota.core.summary import ESTIMANDS
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired import posterior, sample
 from bayes_sota.paired.hyperparameters import read_draws
@@ -50,16 +44,6 @@ def test_estimate_sota_hands_two_boards_on(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sample, "estimate_paired", lambda *args, **settings: (args, settings))
     assert bs.estimate_sota(boards, **given) == ((boards,), given)
     assert bs.estimate_sota(boards, method="exact", draws=7) == ((boards,), {"draws": 7})
-
-
-def test_types_of_estimate_sota_are_those_of_one_board_and_of_two() -> None:
-    found = get_overloads(bs.estimate_sota)
-    two, one = (inspect.signature(overload).parameters for overload in found)
-    of_one = inspect.signature(bs.leaderboard.estimate_sota).parameters
-    assert one == of_one
-    assert list(two) == [name for name in of_one if name in {"board", "method", *sample._TAKEN}]
-    paired = inspect.signature(bs.estimate_paired).parameters
-    assert all(two[name].default == paired[name].default for name in sample._TAKEN)
 
 
 def flat(data: xr.Dataset) -> dict[str, np.ndarray]:
@@ -124,31 +108,3 @@ def test_the_prior_is_wider_and_has_its_own_winner(tree: xr.DataTree) -> None:
     assert prior["rho"].mean() == pytest.approx(5.7 / 8.3, abs=0.03)
     assert np.all(prior["theta_sota"] >= prior["winner_skill"])
     assert np.bincount(prior["family"].values.ravel()).size == len(BOARD_FAMILIES)
-
-
-def test_summaries_and_panels(tree: xr.DataTree) -> None:
-    table = bs.summarize(tree)
-    assert list(table.index) == [name for name in ESTIMANDS if name in table.index]
-    assert {"theta_sota", "winner_new_score", "best_new_score", "rho"} <= set(table.index)
-    each = tree["log_likelihood"]["score"].mean(("chain", "draw"))
-    with warnings.catch_warnings():  # 400 draws may be few for a team that stands apart
-        warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto")
-        assert az.loo(tree).elpd < float(each.sum())
-    for board in ("public", "private"):  # ArviZ takes PIT over one dimension
-        az.plot_ppc_pit(tree, coords={"board": board}, backend="none")
-    plt.close("all")
-
-
-def test_large_groups_keep_some_draws_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    boards = some_boards()
-    layout = sample.Layout(boards, Selection.of_boards(boards), 2, 100)
-    values = np.zeros((200, layout.selection.teams.x.size))
-    assert layout.log_likelihood(values)["score"].dtype == np.float64
-    size = 4 * 200 * layout.selection.kept.size
-    monkeypatch.setattr(sample, "LARGEST_GROUP", size)
-    assert layout.log_likelihood(values)["score"].dtype == np.float32
-    some = layout.thinned
-    assert (some.every, some.size) == (4, 50)
-    assert list(some.dataset({"rho": np.zeros(50)})["draw"].values[:3]) == [0, 4, 8]
-    monkeypatch.setattr(sample, "LARGEST_GROUP", size - 1)
-    assert not layout.log_likelihood(values)

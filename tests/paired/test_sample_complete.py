@@ -72,23 +72,6 @@ def test_an_extended_model_gives_its_own_groups(trace: xr.DataTree) -> None:
     assert {"yours", "skill"} <= set(tree["prior"].data_vars)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda t: t["posterior"].__delitem__("spread"), "lacks spread"),
-        (lambda t: t["posterior"].update({"yours": t["posterior"]["rho"]}), "trace has yours"),
-        (lambda t: t["constant_data"].__delitem__("family"), "no data 'family'"),
-        (lambda t: t.attrs.update(schema_version="1"), "of schema '1'"),
-        (lambda t: t["posterior"]["rho"].__setitem__((0, 3), np.nan), "not finite"),
-    ],
-)
-def test_what_is_no_trace_of_the_model_is_refused(trace: xr.DataTree, change, message: str) -> None:
-    wrong = trace.copy(deep=True)
-    change(wrong)
-    with pytest.raises(InputError, match=message):
-        complete(wrong, some_boards())
-
-
 def test_other_boards_and_other_models_are_refused(trace: xr.DataTree) -> None:
     with pytest.raises(InputError, match="of other data: its 'score'"):
         complete(trace, some_boards(3))

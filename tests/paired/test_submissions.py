@@ -7,10 +7,7 @@ import pytest
 from scipy.stats import norm
 
 import bayes_sota as bs
-from bayes_sota.cli import main
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import FixedCorrelation, Priors
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.readers.boards import read_paired_boards
 from bayes_sota.leaderboard.shapes import FAMILIES
@@ -152,19 +149,3 @@ def test_the_command_reads_the_column_and_says_what_lambda_means(tmp_path) -> No
     text = "\n".join(bs.paired.describe_paired(tree, read_paired_boards(file)).legend)
     assert "(lambda) is learnt as" in text
     assert "theta_sota and winner_skill would be" in text
-
-
-def test_what_has_no_effect_or_cannot_be_is_refused(tmp_path, capsys) -> None:
-    boards, _ = simulated(40, 0.6)
-    luck = Priors(submission_luck=FixedCorrelation(0.6))
-    with pytest.raises(InputError, match="submission_luck has no effect"):
-        bs.paired.estimate_paired(boards.with_submissions(1), luck)
-    for wrong in (0, 2.5, (9, 1), ["2024-01-01"] * 40):
-        with pytest.raises(InputError, match="submissions"):
-            boards.with_submissions(wrong)
-    file = tmp_path / "boards.csv"
-    file.write_text("team,public,private\na,1,2\n", encoding="utf-8")
-    with pytest.raises(SystemExit) as ended:
-        main(["paired", str(file), "--submissions", "Entries"])
-    assert ended.value.code == 2
-    assert "there is no column 'Entries' (submissions)" in capsys.readouterr().err

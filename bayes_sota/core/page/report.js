@@ -2,14 +2,6 @@
 "use strict";
 const PAGE = 200;
 
-async function unpacked(element) {
-  const text = element.textContent;
-  if (!text.startsWith("gzip:")) return text;
-  const bytes = Uint8Array.from(atob(text.slice(5)), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).text();
-}
-
 function numberOf(cell) {
   const found = cell.replaceAll(",", "").match(/-?\d+(\.\d+)?(e-?\d+)?/);
   return found ? Number(found[0]) : NaN;
@@ -21,8 +13,8 @@ function compare(a, b) {
   return x - y || a.localeCompare(b);
 }
 
-async function enliven(section) {
-  const all = JSON.parse(await unpacked(section.querySelector("script")));
+function enliven(section) {
+  const all = JSON.parse(section.querySelector("script").textContent);
   const heads = [...section.querySelectorAll("th")];
   const body = section.querySelector("tbody");
   const more = section.querySelector(":scope > button");
@@ -96,8 +88,8 @@ function enlivenSlider(section) {
 
 function offer(button) {
   button.hidden = false;
-  button.addEventListener("click", async () => {
-    const content = await unpacked(document.getElementById("content"));
+  button.addEventListener("click", () => {
+    const content = document.getElementById("content").textContent;
     const link = document.createElement("a");
     const file = new Blob([content], { type: "application/json" });
     link.href = URL.createObjectURL(file);
