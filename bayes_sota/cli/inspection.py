@@ -211,8 +211,7 @@ def _answers(file: Path) -> Finding:
     data = evaluations.outcomes
     if not isinstance(data, Responses):
         return _of_numbers(data, list(evaluations.notes))
-    methods = list(dict.fromkeys(evaluations.methods))
-    runs, tasks = data.n_runs * len(data.names) // len(methods), len(data.task_weights)
+    methods, runs, tasks = data.names, data.n_runs, len(data.task_weights)
     facts = {
         "n_classifiers": len(methods),
         "n_items": data.n_items,
@@ -223,7 +222,7 @@ def _answers(file: Path) -> Finding:
     }
     several = len(methods) > 1
     known = file.is_dir() or looks_like_responses(file)  # of which sota and board know what it is
-    table = several and len(methods) == len(data.names) and known
+    table = several and known
     asked = [
         ("How good is each classifier by itself?", "score {}", True),
         ("... on new runs of these very items?", "score {} --new runs", runs > 1),

@@ -158,8 +158,6 @@ _ABOUT_INPUT = {
     "players",
     "rounding",
     "right",
-    "run_separator",
-    "scorer",
     "scoring",
     "sd",
     "sd_difference",

@@ -54,10 +54,9 @@ from bayes_sota.data.readers.long_answers import (
 )
 from bayes_sota.data.readers.metric_names import is_loss
 from bayes_sota.data.readers.outcome_tables import (
-    check_group_columns,
     check_orientation,
     find_roles,
-    join_tables,
+    outcomes_of_table,
 )
 from bayes_sota.data.readers.parts import (
     Choices,
@@ -143,7 +142,6 @@ def read_responses(
         )
     opened = open_table(path, format)
     choices = Choices(item_column=item_column, **asked)
-    check_group_columns([opened], choices)
     roles = find_roles(opened, answer_of, _NO_ANSWER, choices, truth=(), only_answers=True)
     check_orientation(roles)
     of = answer_of if roles.n_runs is None else outcome_of
@@ -301,7 +299,6 @@ def read_item_scores(
     choices = Choices(
         task_column=task_column, cluster_column=cluster_column, item_column=item_column
     )
-    check_group_columns([opened], choices)
     is_auc = metric in (None, "auc") or label_column is not None
     words = WORDS["labels"] if is_auc else ()
     roles = find_roles(
@@ -367,10 +364,7 @@ class Evaluations:
     ----------
     outcomes : Responses or ItemScores
         ``Responses`` where every outcome is right or wrong, else ``ItemScores`` of their mean. Runs
-        of logs and of long tables are shares of right answers, whose ``n_runs`` are known; runs in
-        columns of their own (``run_separator``) are named "method@run".
-    methods : tuple of str
-        Method of each column.
+        of logs and of long tables are shares of right answers, whose ``n_runs`` are known.
     source : str
         What was recognised.
     notes : tuple of str
@@ -378,18 +372,16 @@ class Evaluations:
     """
 
     outcomes: Outcomes
-    methods: tuple[str, ...]
     source: str
     notes: tuple[str, ...]
 
     def about(self, new: New, passes: tuple[int, bool] | None = None) -> "Evaluations":
-        """The same with one column per method, whose skills are about something else.
+        """The same, whose skills are about something else.
 
         Parameters are those of ``Responses.about``; numbers know new tasks only.
         """
         if isinstance(self.outcomes, Responses):
-            outcomes = self.outcomes.about(new, self.methods, passes)
-            return replace(self, outcomes=outcomes, methods=outcomes.names)
+            return replace(self, outcomes=self.outcomes.about(new, passes=passes))
         if passes is not None:
             raise InputError("pass@K is for right and wrong answers; these are numbers")
         assert isinstance(self.outcomes, ItemScores)
@@ -403,8 +395,6 @@ def read_evaluations(
     cluster_column: str | None = None,
     run_column: str | None = None,
     item_column: str | None = None,
-    run_separator: str | None = None,
-    scorer: str | None = None,
     average: Averaging | None = None,
     leave_out: Sequence[str] = (),
     lower_is_better: bool | None = None,
@@ -414,11 +404,11 @@ def read_evaluations(
     Parameters
     ----------
     *paths : paths or data frames
-        Of one format, recognised by the content: tables (CSV, TSV, Excel, Parquet) with a column
-        per method of 0 and 1, of numbers, or of predicted classes beside one called ground_truth;
-        samples of Every Eval Ever and of lm-evaluation-harness; logs of inspect_ai. Text may be
-        gzipped or zipped. Several files are joined on the item; a
-        folder is all logs in it.
+        A table (CSV, TSV, Excel, Parquet) with a column per method of 0 and 1, of numbers, or of
+        predicted classes beside one called ground_truth; or logs of one format, which are joined on
+        the item: samples of Every Eval Ever and of lm-evaluation-harness, logs of inspect_ai. The
+        format is recognised by the content; text may be gzipped or zipped; a folder is all logs in
+        it.
     metric : str, optional
         Which of several metrics is the outcome: of lm-evaluation-harness (also "metric,filter"), of
         Every Eval Ever (an ``evaluation_result_id``, "score" or "is_correct"), of
@@ -430,11 +420,6 @@ def read_evaluations(
         inspect_ai and Every Eval Ever, ``doc`` of lm-evaluation-harness).
     run_column, item_column : str, optional
         Columns of a table with the run of each row, and with the name of the item.
-    run_separator : str, optional
-        What stands between method and run in the names of columns: with "@", "resnet@1" and
-        "resnet@2" are two runs of resnet.
-    scorer : str, optional
-        Which of several scorers of inspect_ai.
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score over several tasks. Default: every task.
     leave_out : sequence of str
@@ -461,7 +446,7 @@ def read_evaluations(
     ...     of_file = read_evaluations(path)
     >>> of_file.outcomes
     <Responses 'two': 2 items x 2 classifiers>
-    >>> of_file.methods, of_file.outcomes.correct.tolist()
+    >>> of_file.outcomes.names, of_file.outcomes.correct.tolist()
     (('tree', 'forest'), [[1, 0], [0, 1]])
     """
     choices = Choices(
@@ -470,8 +455,6 @@ def read_evaluations(
         cluster_column,
         run_column,
         item_column,
-        run_separator,
-        scorer,
         _names_to_leave_out(leave_out),
     )
     sources = _sources(paths)
@@ -479,6 +462,8 @@ def read_evaluations(
     names = file_names(files)
     opened = [open_outcomes(sources[path], path, names[path], choices) for path in files]
     kind = only_kind([of_file for of_file, _ in opened], files)
+    if kind == TABLE and len(files) > 1:
+        raise InputError(f"give one table, got {len(files)}; logs are joined on their items")
     if kind == TABLE and metric is not None:
         raise InputError(f"metric is not for this format ({kind}): its columns are the methods")
     source = counted(len(files), kind)
@@ -486,8 +471,7 @@ def read_evaluations(
     where = shown_path(files[0]) if len(files) == 1 else source
     losses: list[str] = []
     if kind == TABLE:
-        tables = dict(zip(files, (cast(Table, content) for _, content in opened), strict=True))
-        joined, truth = join_tables(tables, choices)
+        joined, truth = outcomes_of_table(cast(Table, opened[0][1]), choices)
         notes = list(joined.notes)
         source += f", truth in column {shown(truth)}" if truth else ""
     else:
@@ -505,7 +489,7 @@ def read_evaluations(
     joined = replace(joined, notes=tuple(notes))
     with located(where):
         outcomes = _outcomes(joined, name, lower, average)
-    return Evaluations(outcomes, joined.methods, source, joined.notes)
+    return Evaluations(outcomes, source, joined.notes)
 
 
 def _names_to_leave_out(names: Sequence[str]) -> tuple[str, ...]:
