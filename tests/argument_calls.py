@@ -412,7 +412,7 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "infer_n_test": Call(
             {"scores": ["0.9116", "0.9094", "0.8807", "0.7521"]},
-            {"scores": ["0.91", "0.9"], "rounding": "floor", "decimals": 5, "max_n": 900,
+            {"scores": ["0.91", "0.9"], "rounding": "floor", "max_n": 900,
              "percent": True},
         ),
         "leaderboard_quality": Call(

@@ -276,7 +276,7 @@ def _of_numbers(data: Any, notes: list[str]) -> Finding:
     auc = data.metric == "auc"
     compared = "claim responses {}" + " --item-metric auc" * auc
     commands = [
-        *_of_board(" --format item-scores"),
+        *_of_board(f" --item-metric {data.metric}"),
         ("Which methods cannot be told apart?", compared),
         *[("How good is each by itself?", "score {}")] * (not auc),
     ]
@@ -293,10 +293,10 @@ def _leaderboard(file: Path) -> Finding:
         entries, drop = read_entries(file, missing="drop"), " --missing drop"
     facts: dict[str, Any] = {"n_classifiers": len(entries.scores)}
     said = f"{file.name} is a leaderboard of {counted(len(entries.scores), 'entry', 'entries')}"
-    entries.check(decimals=None, percent=None, bounded=False)  # what is no number is an error
+    entries.check(percent=None, bounded=False)  # what is no number is an error
     try:
         entries.refuse_other_metric()
-        entries.check(decimals=None, percent=None)
+        entries.check(percent=None)
     except InputError as error:
         commands = _of_board(f" --metric score --standard-error S{drop}")
         missing = [("the error of a score", "S, the standard error of one score, or answers")]

@@ -10,6 +10,8 @@ REMOVED = {
     "batch --groups": "every result has all groups",
     "batch --resume": "type the command again: it leaves results alone that are there",
     "doctor": "bayes-sota --version prints the versions that a report of a bug needs",
+    "--decimals": "scores count with the digits that they are written with",
+    "--format": "what FILE holds is told by its content and its columns",
     "--run-separator": "a column of runs: a row for each model, item and run (--run-column)",
     "--scorer": "--metric NAME",
     "infer-n": "--n-test infer, in Python bs.infer_n_test(scores)",

@@ -77,11 +77,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         help="Draws of each chain (with --bayes); default those of the model, 1000.",
     ),
     choice_option(
-        "--format",
-        choices=("auto", "wide", "long", "battles", "cv_results", "lm_eval"),
-        help="Format of FILES.",
-    ),
-    choice_option(
         "--players",
         choices=("auto", "rows", "columns"),
         help="Where the players of a wide table are.",
@@ -182,7 +177,7 @@ def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
 
 
 def _read(files: Sequence[Path], asked: Asked) -> "tuple[list[Tournament], list[str]]":
-    names = ("format", "players", "lower_is_better")
+    names = ("players", "lower_is_better")
     options = {name: asked[name] for name in asked if name in names or name.endswith("_column")}
     return room.read_tournaments(files[0] if len(files) == 1 else list(files), **options)
 

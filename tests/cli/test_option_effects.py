@@ -103,7 +103,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--boards": ("2",), "--chains": ("3",), "--classifiers": ("25", "20:300"),
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--cost-per-item": ("3",), "--cost-per-run": ("2",),
-    "--correlation": ("0.4", "0.45"), "--decimals": ("5", "3"),
+    "--correlation": ("0.4", "0.45"),
     "--domain": ("tabular",), "--epsilon": ("0.01",),
     "--draws": ("6000", "70"), "--drop-above": ("0.89",), "--gap": ("0.03",),
     "--group-column": ("data",), "--item-column": ("item", "a"),

@@ -27,7 +27,7 @@ def test_trailing_zeros_are_digits():
     assert board("0.9110", 13_840).counts == (12608, 12608)
     low, high = board("0.911", 13_840).counts
     assert low < 12608 < high
-    assert board(0.911, 13_840, decimals=4).counts == (12608, 12608)
+    assert board("0.9110", 13_840).counts == (12608, 12608)
     assert board(12616 / 13_840, 13_840).counts == (12616, 12616)
     assert board("0.5", 100, rounding="exact").counts == (50, 50)
 
@@ -38,7 +38,6 @@ def test_trailing_zeros_are_digits():
         (191.16, {}, r"in \[0, 1\], got 191\.16; scores that are not accuracies need"),
         ("191.16%", {}, r"in \[0, 1\], got 191\.16"),
         ("0.915", {"n_test": 100}, "nearest attainable scores are 0.91 and 0.92"),
-        ("0.91", {"decimals": 0}, "decimals must lie between 1 and 17, got 0"),
         ("0.91", {"n_test": None}, "whole number of at least 1, got None"),
         ("0.91", {"n_classifiers": (5, 2)}, "1 <= low < high, got 5:2"),
     ],
@@ -161,7 +160,6 @@ def test_decimals_of_a_board_are_the_most_that_any_score_has():
     assert full([0.91, 0.92], 13_840).count_bounds[0, 0] < 12594
     exact = full([1 / 3, 0.5], 6)
     assert exact.count_bounds.tolist() == [[2, 2], [3, 3]]
-    assert full([1 / 3, 0.5], 6, decimals=4).decimals == 4
 
 
 def test_percent_is_recognised_and_noted():

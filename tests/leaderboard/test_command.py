@@ -163,7 +163,6 @@ REFUSED = {
         ("--n-test 500 --table no/table.csv", "does not exist"),
         ("--n-test 500 --correlation 0.5 --pairwise-correlation 0.2", "either"),
         ("--n-test 500 --classifiers 5", "classifiers"),
-        ("--n-test 500 --format responses", "--n-test is for leaderboards"),
         ("--n-test 7", "no number of right answers"),
         ("--n-test 500 --metric score", "need --standard-error"),
         ("--n-test 500 --model epp", "for whole boards, all scores or answers: ensembles, image-"),
@@ -344,7 +343,6 @@ def test_a_response_matrix_is_recognised(capsys: Capture, files: Path) -> None:
     result = run_json(capsys, *base)
     assert [entry["name"] for entry in result["entries"]] == ["tree", "forest", "stump"]
     assert (result["n_test"], result["n_test_source"]) == (90, "rows of the matrix")
-    assert run_json(capsys, *base, "--format", "responses") == result
 
 
 def test_a_field_that_is_larger_than_the_list_is_noted(capsys: Capture, files: Path) -> None:
@@ -387,9 +385,9 @@ def test_a_contaminated_real_board_exits_with_1(capsys: Capture, data_directory:
 
 @pytest.mark.slow
 def test_the_sentence_counts_entries_and_those_that_share_the_best_score() -> None:
-    scores = [0.9, 0.9, 0.9, 0.888, 0.88, 0.86, 0.85]
-    tied = bs.Leaderboard(scores, n_test=500, decimals=3)
-    alone = bs.Leaderboard([0.902, *scores[1:]], n_test=500, n_classifiers=20)
+    scores = ["0.900", "0.900", "0.900", "0.888", "0.880", "0.860", "0.850"]
+    tied = bs.Leaderboard(scores, n_test=500)
+    alone = bs.Leaderboard(["0.902", *scores[1:]], n_test=500, n_classifiers=20)
     answers = np.random.default_rng(0).random((300, 4)) < 0.8
     responses = bs.Responses(answers)
     said = [

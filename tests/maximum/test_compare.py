@@ -83,7 +83,7 @@ def test_tables_2_and_4_of_the_paper() -> None:
     file = Path(str(DATA)) / "kaggle" / "playground-series-s4e2__private.csv"
     scores = read_leaderboard(file, metric="score", standard_error=0.01).scores
     assert scores is not None
-    board = Leaderboard(scores, n_test=13_840, rounding="exact", decimals=None)
+    board = Leaderboard(scores, n_test=13_840, rounding="exact")
     rows = compare_estimates(board, result(THETA), n_classes=7).set_index("method")
     assert np.round(rows.loc["best score alone", ["lower", "upper"]].tolist(), 4).tolist() == [
         0.9067, 0.9162,

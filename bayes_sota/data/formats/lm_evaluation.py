@@ -247,7 +247,7 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
             scheme=options.scheme or "model/task",
             tournament="lm-evaluation-harness",
         )
-    return NotedScores(scored, "lm_eval", (_note_on_scores(models, metrics, options.score_column),))
+    return NotedScores(scored, (_note_on_scores(models, metrics, options.score_column),))
 
 
 def _models(paths: Sequence[Path]) -> list[_Model]:

@@ -36,7 +36,6 @@ from bayes_sota.data.readers.columns import (
 from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_loss, refuse_metrics
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
-ScoreFormat = Literal["auto", "wide", "long", "battles", "cv_results", "lm_eval"]
 Orientation = Literal["auto", "rows", "columns"]
 
 _ROUNDS = {**WORDS["folds"], **WORDS["rounds"]}
@@ -51,7 +50,6 @@ _RUNS = {**WORDS["iterations"], **WORDS["folds"]}
 class ScoreOptions:
     """What the user chose; None where nothing was said. The fields are those of ``read_scores``."""
 
-    format: ScoreFormat = "auto"
     player_column: str | None = None
     round_column: str | None = None
     score_column: str | None = None
@@ -64,7 +62,6 @@ class ScoreOptions:
 
     def __post_init__(self) -> None:
         """Refuse what is not among the choices."""
-        check_choice("format", self.format, ScoreFormat)
         check_choice("players", self.players, Orientation)
 
     def column(self, table: Table, what: str) -> int | None:
@@ -85,14 +82,11 @@ class NotedScores:
     Attributes
     ----------
     scores : ScoreTable, Matches or dict of ScoreTable
-    format : str
-        What was recognised.
     notes : tuple of str
         What was left out or chosen, for people.
     """
 
     scores: ScoreTable | Matches | dict[str, ScoreTable]
-    format: ScoreFormat
     notes: tuple[str, ...] = ()
 
 
@@ -209,14 +203,14 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
     tournaments = axes.pop("tournament", None)
     if tournaments is None:
         rows = np.arange(values.size)
-        return NotedScores(_score_table(table, axes, values, rows, options), "long", notes)
+        return NotedScores(_score_table(table, axes, values, rows, options), notes)
     order = np.argsort(tournaments.codes, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(tournaments.codes))[:-1])
     scored = {
         name: _score_table(table, axes, values, rows, options, name)
         for name, rows in zip(tournaments.names, parts, strict=True)
     }
-    return NotedScores(scored, "long", notes)
+    return NotedScores(scored, notes)
 
 
 def _columns(table: Table, options: ScoreOptions) -> dict[str, int]:
@@ -357,7 +351,7 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
             scheme=options.scheme_of(table, label),
             tournament=tournament_name(table),
         )
-    return NotedScores(scores, "wide", tuple(notes))
+    return NotedScores(scores, tuple(notes))
 
 
 def _layout(
@@ -408,7 +402,7 @@ def _asked_for(table: Table, options: ScoreOptions) -> tuple[int | None, int | N
     if players is not None and rounds is not None:
         raise InputError(
             f"{table.where}: the rows of a wide table are players (player_column) or rounds "
-            "(round_column), not both; a long table has format='long'"
+            "(round_column), not both"
         )
     for column, option, other in (
         (players, "player_column", "columns"),
@@ -471,7 +465,7 @@ def _row_names(
     hint = (
         "if its rows are its folds, name this column as group_column"
         if what == "round"
-        else 'a table with one row per player and round has format="long"'
+        else "a table with one row per player and round needs a column of rounds (round_column)"
     )
     refuse_repeats(table, label, names, what, hint)
     return names, groups

@@ -17,7 +17,7 @@ from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import counted, several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import TEST_ITEMS, Metric, SpreadRatio, check_metric, whole_number
-from bayes_sota.data.files.opening import FileFormat, open_table
+from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Nested, Table, normalize_name
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
 from bayes_sota.data.leaderboard import Leaderboard
@@ -171,10 +171,8 @@ def read_leaderboard(
     name_column: str | None = None,
     stderr_column: str | None = None,
     n_test_column: str | None = None,
-    format: FileFormat = "auto",
     lower_is_better: bool = False,
     rounding: RoundingChoice = "auto",
-    decimals: int | None = None,
     percent: bool | None = None,
     n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
     metric: Metric | None = None,
@@ -202,9 +200,6 @@ def read_leaderboard(
         number of items is given; ``notes`` say so. Accuracies with an error of 0 need ``n_test``.
     n_test_column : str, optional
         Column of the number of items behind each accuracy.
-    format : {"auto", "csv", "tsv", "json", "parquet", "kaggle"}
-        "auto" goes by the content; "kaggle" treats a table as a Kaggle download even where its
-        header is another.
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
     rounding : {"auto", "nearest", "floor", "exact"}
@@ -213,7 +208,7 @@ def read_leaderboard(
     metric : {"accuracy", "auc", "score"}, optional
         As in ``Leaderboard``. Default: "accuracy", and a column that holds something else, by its
         name (F1, BLEU, AUC, an average) or because it is the average of others, is refused.
-    decimals, percent, n_classifiers, standard_error, n_positive, spread_ratio
+    percent, n_classifiers, standard_error, n_positive, spread_ratio
         As in ``Leaderboard``.
     submissions : str, int, (int, int) or TriesPrior, optional
         Column with the submissions behind each entry, or their number or range for all. Default:
@@ -258,7 +253,6 @@ def read_leaderboard(
         path_or_frame,
         score_column=score_column,
         name_column=name_column,
-        format=format,
         lower_is_better=lower_is_better,
         missing=missing,
         submissions=column,
@@ -272,7 +266,7 @@ def read_leaderboard(
         refuse_loss(entries.table.where, entries.title, _DIRECTION)
     if metric is None:
         entries.refuse_other_metric()
-    entries.check(decimals=decimals, percent=percent, bounded=measured != "score")
+    entries.check(percent=percent, bounded=measured != "score")
     with located(entries.table.where):
         board = Leaderboard(
             entries.scores,
@@ -286,7 +280,6 @@ def read_leaderboard(
             standard_error=error,
             lower_is_better=lower_is_better,
             rounding=entries.rounding_order(rounding),
-            decimals=decimals,
             percent=percent,
             name=entries.table.stem if name is None else name,
             notes=(*entries.notes, *told),
@@ -299,7 +292,6 @@ def read_entries(
     *,
     score_column: str | None = None,
     name_column: str | None = None,
-    format: FileFormat = "auto",
     lower_is_better: bool = False,
     submissions: str | None = None,
     missing: Missing = "refuse",
@@ -310,8 +302,8 @@ def read_entries(
 
     Parameters are those of ``read_leaderboard``.
     """
-    table = open_table(path_or_frame, format)
-    kaggle = format == "kaggle" or is_kaggle(table)
+    table = open_table(path_or_frame)
+    kaggle = is_kaggle(table)
     if name_column is None and not kaggle:
         _refuse_rows_of_tasks(table)
     scores = _only_accuracy(table) if score_column is None else None
@@ -519,7 +511,6 @@ def read_paired_boards(
     public_column: str | None = None,
     private_column: str | None = None,
     name_column: str | None = None,
-    format: FileFormat = "auto",
     n_test: tuple[int, int] | None = None,
     standard_errors: tuple[float, float] | None = None,
     lower_is_better: bool = False,
@@ -540,8 +531,6 @@ def read_paired_boards(
     public_column, private_column, name_column : str, optional
         Columns of the scores and names. Default: recognised by their names, such as
         ``score_public`` or ``Public Score``.
-    format : str
-        As in ``read_leaderboard``.
     n_test, standard_errors, lower_is_better
         As in ``PairedBoards``.
     submissions : str, int, (int, int) or TriesPrior, optional
@@ -579,9 +568,9 @@ def read_paired_boards(
     wanted = dict(zip(BOARDS, (public_column, private_column), strict=True))
     column = submissions if isinstance(submissions, str) else None
     if private_path is None:
-        both = _from_one(open_table(path, format), wanted, name_column, column, missing)
+        both = _from_one(open_table(path), wanted, name_column, column, missing)
     else:
-        options: Any = {"name_column": name_column, "format": format, "missing": missing}
+        options: Any = {"name_column": name_column, "missing": missing}
         options["lower_is_better"] = lower_is_better
         both = [
             read_entries(path, score_column=public_column, submissions=column, **options),

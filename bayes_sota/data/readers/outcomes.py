@@ -12,17 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
-from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import counted, shown, shown_path
 from bayes_sota.data.averages import Averaging
 from bayes_sota.data.files.content import check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
-from bayes_sota.data.files.opening import FileFormat, open_table
+from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats.lm_evaluation import notes_on_metrics
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
@@ -68,7 +67,6 @@ from bayes_sota.data.readers.parts import (
 )
 from bayes_sota.data.responses import Responses
 
-ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
 _POSITIVE = {"1": 1.0, "1.0": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "false": 0.0}
 _NO_ANSWER = "{} is no answer; write 1 (right), 0 (wrong) or nothing (missing)"
@@ -78,7 +76,6 @@ _NO_NUMBER = "a number is needed, got {}"
 def read_responses(
     path: str | os.PathLike[str] | Any,
     *,
-    format: ResponseFormat = "auto",
     item_column: str | None = None,
     task_column: str | None = None,
     cluster_column: str | None = None,
@@ -96,8 +93,6 @@ def read_responses(
         seed), as CSV, TSV, Excel, Parquet or JSON records. Text may be gzipped, or the only file in
         a zip archive. Logs of evaluation tools, and folders of them, are read as
         ``read_evaluations`` reads them.
-    format : {"auto", "csv", "tsv", "json", "parquet"}
-        Default: recognised by the content.
     item_column : str, optional
         Column with the names of the items. Default: the first one if it is named like one
         ("item", "id", "doc_id", ...) or holds other things than answers.
@@ -130,17 +125,16 @@ def read_responses(
     ...     read_responses(path)
     <Responses 'two': 3 items x 2 classifiers, 1 answer missing>
     """
-    check_choice("format", format, ResponseFormat)
     asked: dict[str, Any] = {
         "task_column": task_column,
         "cluster_column": cluster_column,
         "run_column": run_column,
     }
-    if format == "auto" and isinstance(path, str | os.PathLike) and looks_like_logs(Path(path)):
+    if isinstance(path, str | os.PathLike) and looks_like_logs(Path(path)):
         return _responses_of_logs(
             path, item_column=item_column, average=average, leave_out=leave_out, **asked
         )
-    opened = open_table(path, format)
+    opened = open_table(path)
     choices = Choices(item_column=item_column, **asked)
     roles = find_roles(opened, answer_of, _NO_ANSWER, choices, truth=(), only_answers=True)
     check_orientation(roles)
@@ -252,7 +246,6 @@ def read_item_scores(
     cluster_column: str | None = None,
     average: Averaging | None = None,
     lower_is_better: bool | None = None,
-    format: FileFormat = "auto",
     name: str | None = None,
 ) -> ItemScores:
     """Item scores of a file or a data frame.
@@ -271,7 +264,6 @@ def read_item_scores(
     average : {"items", "tasks"} or mapping of str to float, optional
         As in ``ItemScores``.
     lower_is_better : bool, optional
-    format : {"auto", "csv", "tsv", "json", "parquet"}
     name : str, optional
         Default: the name of the file.
 
@@ -295,7 +287,7 @@ def read_item_scores(
     >>> scores, scores.scores.tolist()
     (<ItemScores 'two': 4 items x 2 classifiers, metric auc>, [0.75, 0.5])
     """
-    opened = open_table(path_or_frame, format)
+    opened = open_table(path_or_frame)
     choices = Choices(
         task_column=task_column, cluster_column=cluster_column, item_column=item_column
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown, shown_path
+from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.content import Content
 from bayes_sota.data.files.json import parse_json
@@ -32,7 +32,6 @@ from bayes_sota.data.formats.lm_evaluation import is_lm_eval, read_lm_eval
 from bayes_sota.data.formats.score_tables import (
     NotedScores,
     Orientation,
-    ScoreFormat,
     ScoreOptions,
     is_long,
     read_long,
@@ -43,18 +42,11 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
 _TEST = "iteration of the test set"  # which has one
-_READERS = {
-    "wide": read_wide,
-    "long": read_long,
-    "battles": read_battles,
-    "cv_results": read_cv_results,
-}
 
 
 def read_scores(
     source: Any,
     *,
-    format: ScoreFormat = "auto",
     player_column: str | None = None,
     round_column: str | None = None,
     score_column: str | None = None,
@@ -72,12 +64,10 @@ def read_scores(
     source : path, list of paths, data frame, or mapping
         A table (CSV, TSV, Excel, Parquet, JSON records; zipped), ``cv_results_`` of a scikit-learn
         search as it is or saved, or a list of results of lm-evaluation-harness, one JSON file per
-        model. An empty cell, NaN, NA and "-" are a missing score.
-    format : {"auto", "wide", "long", "battles", "cv_results", "lm_eval"}
-        "auto" goes by the names of the columns, in this order: ``split0_test_...`` is
-        ``cv_results_``; winner and loser (and tie), or model_a, model_b and winner (model_a,
-        model_b, tie, tie (bothbad), or a name) are battles; a column of players and one of rounds
-        make a table long; every other table is wide.
+        model. An empty cell, NaN, NA and "-" are a missing score. What a table is goes by the names
+        of its columns, in this order: ``split0_test_...`` is ``cv_results_``; winner and loser (and
+        tie), or model_a, model_b and winner (model_a, model_b, tie, tie (bothbad), or a name) are
+        battles; a column of players and one of rounds make a table long; every other table is wide.
     player_column, round_column, score_column : str, optional
         Columns of a long table. Default: recognised by their names (model, classifier, ...; split,
         fold, task, dataset, ...; auc, accuracy, ...). Of a wide table, ``player_column`` or
@@ -130,7 +120,6 @@ def read_scores(
     """
     noted = read_noted_scores(
         source,
-        format=format,
         player_column=player_column,
         round_column=round_column,
         score_column=score_column,
@@ -162,15 +151,12 @@ def read_noted_scores(
     chosen = ScoreOptions(lower_is_better=lower, **options)
     opened = _opened(source)
     if isinstance(opened, list):
-        kind, where = "lm_eval", shown_path(opened[0])
-    else:
-        kind, where = _format_of(opened, chosen), opened.where
-    if chosen.format != "auto" and (kind == "lm_eval") != (chosen.format == "lm_eval"):
-        is_what = "results of lm-evaluation-harness" if kind == "lm_eval" else "a table"
-        raise InputError(f"{where}: is {is_what}, which format={chosen.format!r} does not read")
-    return (
-        read_lm_eval(opened, chosen) if isinstance(opened, list) else _READERS[kind](opened, chosen)
-    )
+        return read_lm_eval(opened, chosen)
+    if is_cv_results(opened.header):
+        return read_cv_results(opened, chosen)
+    if find_battles(opened) is not None:
+        return read_battles(opened, chosen)
+    return read_long(opened, chosen) if is_long(opened, chosen) else read_wide(opened, chosen)
 
 
 def read_test_scores(
@@ -358,13 +344,3 @@ def _opened_file(path: Path) -> Table | list[Path]:
         if is_lm_eval(value):
             return [path]
     return json_table(opened)
-
-
-def _format_of(table: Table, options: ScoreOptions) -> str:
-    if options.format not in ("auto", "lm_eval"):
-        return options.format
-    if is_cv_results(table.header):
-        return "cv_results"
-    if find_battles(table) is not None:
-        return "battles"
-    return "long" if is_long(table, options) else "wide"
