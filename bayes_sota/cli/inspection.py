@@ -37,6 +37,7 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.outcomes import FEWEST_TASKS
 from bayes_sota.data.readers.boards import read_entries, read_paired_boards
 from bayes_sota.data.readers.columns import WORDS, named_in
+from bayes_sota.data.readers.metric_names import refuse_other_metric
 from bayes_sota.data.readers.outcomes import (
     looks_like_item_scores,
     looks_like_responses,
@@ -295,7 +296,7 @@ def _leaderboard(file: Path) -> Finding:
     said = f"{file.name} is a leaderboard of {counted(len(entries.scores), 'entry', 'entries')}"
     entries.check(percent=None, bounded=False)  # what is no number is an error
     try:
-        entries.refuse_other_metric()
+        refuse_other_metric(entries.table.where, entries.title)
         entries.check(percent=None)
     except InputError as error:
         commands = _of_board(f" --metric score --standard-error S{drop}")

@@ -272,14 +272,6 @@ def test_a_board_says_how_its_scores_were_cut(rounding, chosen, notes):
     assert (either.rounding, either.notes) == ("nearest" if rounding == "auto" else "floor", ())
 
 
-def test_unattainable_scores_suggest_the_size_that_fits():
-    scores = [f"{k / 271:.4f}" for k in range(200, 240)]
-    assert full(scores, "infer").n_test == 271
-    assert full(scores, "infer").n_test_source == "inferred from the scores"
-    with pytest.raises(InputError, match=r'with n_test=271 and rounding "nearest" all are'):
-        full(scores, 270)
-
-
 def test_hash_of_a_full_board_depends_on_everything_observed():
     boards = [
         full(), full(names=NAMES), full(submissions=[1, 1, 1, 2]), full(n_classifiers=9),

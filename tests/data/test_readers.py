@@ -60,10 +60,6 @@ def refused(source, message, **options):
         ('[{"name": "A", "acc": 0.91}, {"name": "B", "acc": "0.94"}, '
          '{"name": "C", "acc": 0.90}]', "board.json"),
         ('{"A": 0.91, "B": 0.94, "C": 0.90}', "board.json"),
-        ('{"version": 2, "entries": [{"team": "A", "score": 0.91}, '
-         '{"team": "B", "score": 0.94}, {"team": "C", "score": 0.90}]}', "board.txt"),
-        ('{"results": [{"model": "A", "score": 0.91}, {"model": "B", "score": 0.94}, '
-         '{"model": "C", "score": 0.90}]}', "board.json"),
     ],
 )  # fmt: skip
 def test_formats_agree(tmp_path, content, name):
@@ -194,7 +190,6 @@ def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
         ("[0.9, 0.8]", "record 1 is not an object: 0.9"),
         ('[{"name": "A", "score": 0.9}, {"score": 0.8}]', "record 2, column 'name': the name is"),
         ('{"A": NaN}', "NaN is not a JSON number"),
-        ('{"entries": [], "results": []}', "lists in 'entries' and 'results': keep only one"),
     ],
 )
 def test_bad_json_is_told_what_is_wrong(tmp_path, content, message):

@@ -235,9 +235,7 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
         [model.tasks.get(task, {}).get(metric, np.nan) for model in models]
         for task, metric in metrics.items()
     ]
-    lower = options.lower_is_better
-    if lower is not True:
-        lower = tuple(sorted({*(lower or ()), *_lower_tasks(models, metrics)}))
+    lower = options.lower_is_better or sorted(_lower_tasks(models, metrics))
     with located(f"{len(paths)} files"):
         scored = ScoreTable(
             scores,

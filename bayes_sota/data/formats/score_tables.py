@@ -39,10 +39,6 @@ from bayes_sota.data.score_table import Scheme, ScoreTable
 Orientation = Literal["auto", "rows", "columns"]
 
 _ROUNDS = {**WORDS["folds"], **WORDS["rounds"]}
-_OTHER_COLUMNS = (
-    "; if another column numbers runs or folds, that is the round_column, and what is taken for "
-    "the round now is the group_column; if it names data sets, it is the tournament_column"
-)
 _RUNS = {**WORDS["iterations"], **WORDS["folds"]}
 
 
@@ -57,7 +53,7 @@ class ScoreOptions:
     group_column: str | None = None
     cluster_column: str | None = None
     players: Orientation = "auto"
-    lower_is_better: bool | tuple[str, ...] = False
+    lower_is_better: bool = False
     scheme: Scheme | None = None
 
     def __post_init__(self) -> None:
@@ -184,18 +180,12 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
         raise InputError(
             f"{table.where}: one column cannot be two of player, round, tournament and group"
         )
-    scores = _score_position(table, used, options)
+    scores = find_score_column_beside(table, used, options.score_column)
     for what in ("player", "round"):
         _refuse_summaries(table, columns[what])
-    lower = options.lower_is_better
-    if lower is False:
+    if not options.lower_is_better:
         refuse_loss(table.where, table.header[scores])
     axes = {what: Axis.of_column(table, column, what) for what, column in columns.items()}
-    unknown = [] if isinstance(lower, bool) else [n for n in lower if n not in axes["round"].names]
-    if unknown:
-        raise InputError(
-            f"{table.where}: lower_is_better names a round {shown(unknown[0])} that is not there"
-        )
     values = read_numbers(table, scores)
     options = replace(options, scheme=options.scheme_of(table, columns["round"]))
     unused = [name for j, name in enumerate(table.header) if j not in (*used, scores)]
@@ -244,19 +234,6 @@ def _refuse_summaries(table: Table, column: int) -> None:
             )
 
 
-def _score_position(table: Table, used: list[int], options: ScoreOptions) -> int:
-    wanted = options.score_column
-    try:
-        return find_score_column_beside(table, used, wanted)
-    except InputError as error:
-        if wanted is not None:
-            raise
-        names = several(table.header[j] for j in used)
-        raise InputError(
-            f'{error}, or players="rows" or "columns" if the table is wide in spite of {names}'
-        ) from None
-
-
 def _score_table(
     table: Table,
     axes: Mapping[str, Axis],
@@ -270,21 +247,14 @@ def _score_table(
     rounds, groups = (
         _grouped(axes["group"].among(rows), plain) if "group" in axes else (plain, None)
     )
-    alone = groups is None and tournament is None
-    hint = _OTHER_COLUMNS if alone else ""
-    grid = place_rows(table, (rounds, players), rows, hint=hint)
-    lower = options.lower_is_better
-    if not isinstance(lower, bool):
-        flags = np.zeros(len(rounds.names), bool)
-        flags[rounds.codes] = np.isin(plain.names, lower)[plain.codes]
-        lower = flags.tolist()  # type: ignore[assignment]
+    grid = place_rows(table, (rounds, players), rows)
     where = table.where + ("" if tournament is None else f": tournament {shown(tournament)}")
     with located(where):
         return ScoreTable(
             np.append(values[rows], np.nan)[grid],
             players=players.names,
             rounds=rounds.names,
-            lower_is_better=lower,
+            lower_is_better=options.lower_is_better,
             groups=groups,
             scheme=options.scheme or "model/task",
             tournament=tournament or tournament_name(table),
@@ -404,15 +374,6 @@ def _asked_for(table: Table, options: ScoreOptions) -> tuple[int | None, int | N
             f"{table.where}: the rows of a wide table are players (player_column) or rounds "
             "(round_column), not both"
         )
-    for column, option, other in (
-        (players, "player_column", "columns"),
-        (rounds, "round_column", "rows"),
-    ):
-        if column is not None and options.players == other:
-            raise InputError(
-                f"{table.where}: {option} names the rows, but players={other!r} says that they "
-                "are something else"
-            )
     return players, rounds
 
 

@@ -9,13 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.text import counted, several, shown
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.text import counted, shown
 from bayes_sota.data.checks import TEST_ITEMS, Metric, SpreadRatio, check_metric, whole_number
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Nested, Table, normalize_name
@@ -33,7 +30,6 @@ from bayes_sota.data.printed_scores import (
 from bayes_sota.data.readers.columns import (
     ACCURACIES,
     WORDS,
-    as_numbers,
     find_column,
     find_name_column,
     find_score_column,
@@ -45,10 +41,8 @@ from bayes_sota.data.readers.columns import (
     refuse_repeats,
 )
 from bayes_sota.data.readers.metric_names import (
-    is_end,
     is_error_of,
     is_other_metric,
-    is_summary,
     refuse_loss,
     refuse_other_metric,
 )
@@ -112,27 +106,10 @@ class Entries:
         """Name of the column of scores."""
         return self.table.header[self.column]
 
-    @property
-    def beside(self) -> dict[str, FloatArray]:
-        """Columns of numbers from 0 to 100 beside the scores, which may be the averages of them."""
-        counting = {**WORDS["counters"], **WORDS["no_rounds"], **WORDS["submissions"]}
-        numbers = {
-            name: as_numbers(self.table.columns[j])
-            for j, name in enumerate(self.table.header)
-            if j not in (self.column, self.name_column)
-            and not (is_summary(name) or is_end(name) or normalize_name(name) in counting)
-        }
-        inside = {name: np.all((values >= 0) & (values <= 100)) for name, values in numbers.items()}
-        return {name: values for name, values in numbers.items() if inside[name]}
-
     def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
         """Roundings to try, the preferred one first: Kaggle floors scores."""
         order = rounding_order(rounding)
         return order[::-1] if rounding == "auto" and self.is_kaggle else order
-
-    def refuse_other_metric(self) -> None:
-        """Raise ``InputError`` where the scores are no accuracies, by their name."""
-        refuse_other_metric(self.table.where, self.title, list(self.beside))
 
     def chosen_errors(
         self, standard_error: float | None, metric: Metric, n_test: object, *, chosen: bool
@@ -265,7 +242,7 @@ def read_leaderboard(
     if not lower_is_better:
         refuse_loss(entries.table.where, entries.title, _DIRECTION)
     if metric is None:
-        entries.refuse_other_metric()
+        refuse_other_metric(entries.table.where, entries.title)
     entries.check(percent=percent, bounded=measured != "score")
     with located(entries.table.where):
         board = Leaderboard(
@@ -314,7 +291,6 @@ def read_entries(
     elif scores is None:
         scores = find_score_column(table, score_column)
     names = find_name_column(table, name_column, scores, may_repeat=kaggle)
-    told = [] if kaggle or name_column is not None else _named_by(table, names, scores)
     if kaggle:
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
@@ -325,24 +301,18 @@ def read_entries(
     table, dropped = with_scores(table, (scores,), names, missing)
     counts, useless = _submissions(table, scores, submissions)
     at = error_column(table, scores, stderr_column)
-    entries = Entries(
+    return Entries(
         table,
         scores,
         names,
         names=entry_names(table, names, kaggle),
         submissions=counts,
         is_kaggle=kaggle,
-        notes=(*notes, *dropped, *useless, *told),
+        notes=(*notes, *dropped, *useless),
         errors=None if at is None else error_cells(table, at, scores),
         sizes=None if n_test_column is None else size_cells(table, n_test_column),
         error_column=at,
     )
-    errors = None if at is None else table.header[at]
-    unused = [j for j, x in entries.beside.items() if np.any(x % 1) and j != errors]
-    if score_column is None and unused:
-        note = f"columns that are not used: {several(unused)}"
-        return replace(entries, notes=(*entries.notes, note))
-    return entries
 
 
 def _refuse_rows_of_tasks(table: Table) -> None:
@@ -455,17 +425,6 @@ def _listed_rows(table: Table, names: int | None, rows: Sequence[int]) -> str:
         places = [f"{label} ({place})" for label, place in zip(labels, places, strict=False)]
     rest = f" and {len(rows) - len(places):,} more" if len(rows) > len(places) else ""
     return ", ".join(places) + rest
-
-
-def _named_by(table: Table, names: int | None, scores: int) -> list[str]:
-    """A note where the usual column of names is not taken, because its names repeat."""
-    usual = find_name_column(table, None, scores, may_repeat=True)
-    if names is None or names == usual or usual is None:
-        return []
-    return [
-        f"entries are named by column {shown(table.header[names])}: names in "
-        f"{shown(table.header[usual])} repeat"
-    ]
 
 
 def _submissions(
@@ -581,7 +540,7 @@ def read_paired_boards(
         if not lower_is_better:
             refuse_loss(entries.table.where, entries.title)
         if bounded:
-            entries.refuse_other_metric()
+            refuse_other_metric(entries.table.where, entries.title)
         entries.check(rounding="exact", percent=False if bounded else None, bounded=bounded)
     public, private = both if private_path is None else _joined(*both)
     with located(public.table.where):

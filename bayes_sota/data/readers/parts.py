@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import codes_of, nearest, several, shown
+from bayes_sota.core.text import nearest, several, shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.outcomes import Runs, runs_at, runs_behind
@@ -295,25 +295,14 @@ class Joined:
         Raises
         ------
         InputError
-            A name that is unknown; a method without any answer to a task that is left.
+            A name that is unknown.
         """
         check_left_out(leave_out, self.names, self.tasks or ())
-        kept = self
-        if leave_out:
-            columns = [j for j, name in enumerate(self.names) if name not in leave_out]
-            of_rows = self.tasks or ("",) * len(self.items)
-            kept = self._only([i for i, of in enumerate(of_rows) if of not in leave_out], columns)
-        there = kept.values >= 0
-        if kept.tasks is not None and not there.all():
-            every, of_row = codes_of(kept.tasks)
-            answered = [there[of_row == code].any(axis=0) for code in range(len(every))]
-            refuse_lacking(
-                {
-                    name: [task for task, has in zip(every, answered, strict=True) if has[j]]
-                    for j, name in enumerate(kept.names)
-                }
-            )
-        return kept
+        if not leave_out:
+            return self
+        columns = [j for j, name in enumerate(self.names) if name not in leave_out]
+        of_rows = self.tasks or ("",) * len(self.items)
+        return self._only([i for i, of in enumerate(of_rows) if of not in leave_out], columns)
 
     def _only(self, rows: list[int], columns: list[int]) -> "Joined":
         def of(labels: tuple[str, ...] | None) -> Any:
@@ -358,10 +347,7 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     _check_given_once(parts)
     several_tasks = len({part.task for part in parts}) > 1
     if several_tasks:
-        of_method: dict[str, list[str]] = {}
-        for part in parts:
-            of_method.setdefault(part.method, []).append(part.task)
-        refuse_lacking(of_method)
+        _refuse_lacking(parts)
     columns: dict[str, list[Part]] = {}
     for part in parts:
         columns.setdefault(part.method, []).append(part)
@@ -389,29 +375,16 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     )
 
 
-def refuse_lacking(tasks: Mapping[str, Sequence[str]]) -> None:
-    """Raise ``InputError`` where a method lacks a task that another has.
-
-    Parameters
-    ----------
-    tasks : dict
-        Tasks of each method.
-
-    Examples
-    --------
-    >>> refuse_lacking({"a": ["law", "art"], "b": ["art", "law"]})
-    """
-    every = dict.fromkeys(task for own in tasks.values() for task in own)
-    lacking = {m: [task for task in every if task not in set(own)] for m, own in tasks.items()}
-    lacking = {method: lacked for method, lacked in lacking.items() if lacked}
-    if not lacking:
-        return
-    method, lacked = next(iter(lacking.items()))
-    more = f"; so do {several(list(lacking)[1:])} some" if len(lacking) > 1 else ""
-    raise InputError(
-        f"{shown(method)} has no answers to {len(lacked)} of {len(every)} tasks ({several(lacked)})"
-        f"{more}; add them, or leave such classifiers or tasks out by their names (leave_out)"
-    )
+def _refuse_lacking(parts: Sequence[Part]) -> None:
+    """Raise ``InputError`` where a method lacks a task that another has."""
+    has = {(part.method, part.task) for part in parts}
+    for method in dict.fromkeys(part.method for part in parts):
+        lacked = [t for t in dict.fromkeys(p.task for p in parts) if (method, t) not in has]
+        if lacked:
+            raise InputError(
+                f"{shown(method)} has no answers to {several(lacked)}; add them, or leave such "
+                "classifiers or tasks out by their names (leave_out)"
+            )
 
 
 def check_left_out(names: Collection[str], methods: Iterable[str], tasks: Iterable[str]) -> None:

@@ -5,14 +5,13 @@ are bounded, and what is no score is an error with its place (``tests/data/test_
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
@@ -54,7 +53,7 @@ def read_scores(
     group_column: str | None = None,
     cluster_column: str | None = None,
     players: Orientation = "auto",
-    lower_is_better: bool | str | Iterable[str] = False,
+    lower_is_better: bool = False,
     scheme: Scheme | None = None,
 ) -> ScoreTable | Matches | dict[str, ScoreTable]:
     r"""Scores of players in the rounds of a tournament, or battles between players.
@@ -86,7 +85,7 @@ def read_scores(
         name, classifier, algorithm, method, system, ... names them (the first column, or one of
         words); in the columns if one called round, fold, split, task, dataset, ... names the rows;
         in the columns, too, where nothing says it (rounds x players).
-    lower_is_better : bool, or names of rounds
+    lower_is_better : bool
         Whether scores are errors or losses, which is not guessed from their names; only results of
         lm-evaluation-harness say it themselves.
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
@@ -133,9 +132,7 @@ def read_scores(
     return noted.scores
 
 
-def read_noted_scores(
-    source: Any, *, lower_is_better: bool | str | Iterable[str] = False, **options: Any
-) -> NotedScores:
+def read_noted_scores(source: Any, **options: Any) -> NotedScores:
     """As ``read_scores``, with what was recognised and what was left out.
 
     Examples
@@ -145,10 +142,7 @@ def read_noted_scores(
     >>> read_noted_scores(board).notes
     ("the data frame: left out 'Average'",)
     """
-    if isinstance(lower_is_better, str):
-        lower_is_better = (lower_is_better,)
-    lower = lower_is_better if isinstance(lower_is_better, bool) else tuple(lower_is_better)
-    chosen = ScoreOptions(lower_is_better=lower, **options)
+    chosen = ScoreOptions(**options)
     opened = _opened(source)
     if isinstance(opened, list):
         return read_lm_eval(opened, chosen)
@@ -242,11 +236,10 @@ def read_fold_scores(
 
     Parameters
     ----------
-    source : path, data frame, mapping or ScoreTable
+    source : path, data frame or mapping
         A long table (learner, task, iteration, fold, score: one row per fit), a wide one (the
         learners in its columns, one row per fold or iteration), ``cv_results_`` of a scikit-learn
-        search as it is or saved, or a score table whose groups are the iterations. A score is
-        empty where a fit failed.
+        search as it is or saved. A score is empty where a fit failed.
     learner_column, task_column, iteration_column, fold_column, score_column : str, optional
         Default: recognised by their names (learner, model, ...; task, dataset, ...; iteration,
         repeat, run, seed, ...; fold, split, ...). Without a column of tasks there is one data set.
@@ -284,15 +277,10 @@ def read_fold_scores(
         folds,
         lower_is_better,
     )
-    unused = {name: value for name, value in vars(options).items() if name != "folds"}
-    if isinstance(source, ScoreTable):
-        refuse_unused("a score table, which says it itself", unused)
-        return fold_scores_of_rounds(source, folds, "score")
     table = _opened(source)
     if isinstance(table, list):
         raise InputError("results of lm-evaluation-harness are no cross-validation")
     if is_cv_results(table.header):
-        refuse_unused("cv_results_, which says it itself", unused | {"score_column": None})
         scores = read_cv_results(table, ScoreOptions(score_column=score_column)).scores
         assert isinstance(scores, ScoreTable)
         return fold_scores_of_rounds(scores, folds, score_column or "score")
