@@ -317,9 +317,8 @@ def test_lm_eval_results(tmp_path):
     np.testing.assert_array_equal(found.scores.scores, [[0.6, 0.6], [0.4, np.nan], [10, 9]])
     assert found.scores.lower_is_better.tolist() == [False, False, True]
     assert "acc,none" in found.notes[0]
-    normed = read_scores(paths, score_column="acc_norm", lower_is_better=["law"])
+    normed = read_scores(paths, score_column="acc_norm")
     assert normed.scores[0].tolist() == [0.7, 0.7]
-    assert normed.lower_is_better.tolist() == [True, False, True]
     flexible = read_scores(paths, score_column="exact_match,flexible-extract")
     assert flexible.scores[1, 0] == 0.45
     several = "acc,none,exact_match,flexible-extract"
@@ -373,16 +372,12 @@ def test_lm_eval_results_of_the_wild(data_directory, tmp_path):
          {"player_column": "modle"}),
         (LONG, "'fold' cannot be the scores", {"score_column": "fold"}),
         (LONG.replace("auc", "auc,acc").replace("\n", ",1\n").replace("acc,1", "acc"),
-         '2 columns look like scores .* players="rows" or "columns" if the table is wide', {}),
+         "2 columns look like scores", {}),
         (WIDE.replace("0.8", "x"), "line 2, column 'b': a score is a finite number", {}),
         (TURNED.replace("c,", "b,"),
          'line 4, column \'model\': player \'b\' is already on line 3; a table with one row', {}),
         (WIDE.replace("b,c", "b,"), "column 4 has no name, and is no player", {}),
-        ("model,task,a,b\np,x,1,2\nq,y,2,1\n",
-         "'model' could name the rows, or 'task': say what they are", {"format": "wide"}),
-        (WIDE, "are players .player_column. or rounds",
-         {"format": "wide", "round_column": "fold", "player_column": "a"}),
-        (WIDE, "player 'b' has no score at all", {"format": "wide"}),
+        (WIDE, "player 'b' has no score at all", {}),
         ('[{"model": [1], "fold": 1, "auc": 1}, {"model": "b", "fold": 1, "auc": 1}]',
          r"record 1, column 'model': a player is a name, got \[1\]", {}),
     ],
