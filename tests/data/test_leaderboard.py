@@ -47,13 +47,6 @@ def test_bad_input_is_named(maximum, options, message):
         board(maximum, **options)
 
 
-def test_the_other_rounding_is_suggested():
-    with pytest.raises(InputError, match=r'with rounding "nearest" it is 2 right answers'):
-        board("0.67", 3, rounding="floor")
-    with pytest.raises(InputError, match=r'with rounding "floor" it is 2 right answers'):
-        board("0.66", 3)
-
-
 def test_number_of_classifiers_may_be_known_a_range_or_a_prior():
     assert board(n_classifiers=10).n_classifiers == 10
     assert board(n_classifiers=10).typical_tries == 10
