@@ -177,13 +177,8 @@ def segmentation(
 @click.option("--item-column", help="Column of the items' names.")
 @group_options
 @click.option(
-    "--run-separator",
-    help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
-)
-@click.option(
     "--metric", help="pass@K or pass^K of several runs; or which metric or scorer of a log."
 )
-@click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @click.option(
     "--item-metric",
     type=click.Choice(["auc", "mean", "rmse"]),
@@ -233,7 +228,7 @@ def responses(
 
     FILES are a table with a row per item and a column per method (right and wrong, numbers such as
     Dice, or predicted classes beside a column ground_truth), or evaluation logs and folders of
-    logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. They are joined
+    logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. Logs are joined
     on the item.
     """
     if pairs and (pair or by):
@@ -298,19 +293,16 @@ def _read_outcomes(
         source = "1 table of data sets"
         return {"outcomes": sets.new_tasks(), "source": source, "notes": sets.notes}
     if item_metric is None:
-        from bayes_sota.claims.summary_methods import runs_hint
-
         answers = read_answers(*files, lower_is_better=lower_is_better, **reading)
         return {
             "outcomes": answers.outcomes,
-            "methods": answers.methods,
             "source": answers.source,
-            "notes": [*answers.notes, *runs_hint(answers.methods)],
+            "notes": answers.notes,
         }
     from bayes_sota.data.readers.outcomes import read_item_scores
 
     new, average = reading.pop("new"), parse_average(reading.pop("average"))
-    others = ("metric", "scorer", "run_separator", "run_column", "leave_out")
+    others = ("metric", "run_column", "leave_out")
     if len(files) > 1 or any(reading.pop(k) for k in others):
         raise InputError(
             "--item-metric and --label-column are for one table of numbers, without runs"

@@ -1,6 +1,5 @@
 """Reports of several methods on the same items: all that ``bayes-sota claim responses`` prints."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -262,23 +261,3 @@ def _cells(of: MethodComparison, method: dict[str, Any], ci_prob: float) -> dict
         "tied with best": "yes" * method["tied_with_best"],
     }
     return cells
-
-
-def runs_hint(methods: Sequence[str] | None) -> list[str]:
-    """Note on names that look like runs of one method, taken as methods of their own.
-
-    Examples
-    --------
-    >>> runs_hint(["net@1", "net@2", "tree"])[0][:50]
-    'net@1, net@2 are taken as methods of their own; if'
-    """
-    names = list(methods or ())
-    stems = [re.sub(r"[-_@#. ]?(run|seed|rep|fold)?[-_]?\d+$", "", name) for name in names]
-    for stem in dict.fromkeys(stems):
-        alike = [name for name, own in zip(names, stems, strict=True) if own == stem]
-        if stem and len(alike) > 1 and len(set(alike)) == len(alike):
-            return [
-                f"{', '.join(alike[:3])} are taken as methods of their own; if they are runs of "
-                "one, give --run-separator"
-            ]
-    return []

@@ -37,6 +37,7 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.outcomes import FEWEST_TASKS
 from bayes_sota.data.readers.boards import read_entries, read_paired_boards
 from bayes_sota.data.readers.columns import WORDS, named_in
+from bayes_sota.data.readers.metric_names import refuse_other_metric
 from bayes_sota.data.readers.outcomes import (
     looks_like_item_scores,
     looks_like_responses,
@@ -211,8 +212,7 @@ def _answers(file: Path) -> Finding:
     data = evaluations.outcomes
     if not isinstance(data, Responses):
         return _of_numbers(data, list(evaluations.notes))
-    methods = list(dict.fromkeys(evaluations.methods))
-    runs, tasks = data.n_runs * len(data.names) // len(methods), len(data.task_weights)
+    methods, runs, tasks = data.names, data.n_runs, len(data.task_weights)
     facts = {
         "n_classifiers": len(methods),
         "n_items": data.n_items,
@@ -223,7 +223,7 @@ def _answers(file: Path) -> Finding:
     }
     several = len(methods) > 1
     known = file.is_dir() or looks_like_responses(file)  # of which sota and board know what it is
-    table = several and len(methods) == len(data.names) and known
+    table = several and known
     asked = [
         ("How good is each classifier by itself?", "score {}", True),
         ("... on new runs of these very items?", "score {} --new runs", runs > 1),
@@ -277,7 +277,7 @@ def _of_numbers(data: Any, notes: list[str]) -> Finding:
     auc = data.metric == "auc"
     compared = "claim responses {}" + " --item-metric auc" * auc
     commands = [
-        *_of_board(" --format item-scores"),
+        *_of_board(f" --item-metric {data.metric}"),
         ("Which methods cannot be told apart?", compared),
         *[("How good is each by itself?", "score {}")] * (not auc),
     ]
@@ -294,10 +294,10 @@ def _leaderboard(file: Path) -> Finding:
         entries, drop = read_entries(file, missing="drop"), " --missing drop"
     facts: dict[str, Any] = {"n_classifiers": len(entries.scores)}
     said = f"{file.name} is a leaderboard of {counted(len(entries.scores), 'entry', 'entries')}"
-    entries.check(decimals=None, percent=None, bounded=False)  # what is no number is an error
+    entries.check(percent=None, bounded=False)  # what is no number is an error
     try:
-        entries.refuse_other_metric()
-        entries.check(decimals=None, percent=None)
+        refuse_other_metric(entries.table.where, entries.title)
+        entries.check(percent=None)
     except InputError as error:
         commands = _of_board(f" --metric score --standard-error S{drop}")
         missing = [("the error of a score", "S, the standard error of one score, or answers")]

@@ -64,7 +64,6 @@ CLASSES = Range(2, 10**9, whole=True)
 CORRELATION = Range(0, 1, open_high=True)  # rho
 COUNT = Range(1, 10**9, whole=True)  # items, classifiers
 COUNT_OR_NONE = Range(0, 10**9, whole=True)  # right answers
-DECIMALS = Range(0, 15, whole=True)
 DRAWS = Range(1, 2_000_000, whole=True)
 LEVEL = Range(1e-9, 0.5, open_high=True)
 NOT_NEGATIVE = Range(0, 1e100)

@@ -13,7 +13,6 @@ from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
-    count_bounds,
     is_blank,
     parse_number,
     plain_list,
@@ -305,33 +304,11 @@ def unattainable(
     score = float(printed.values[first])
     full = rounding == "exact" or printed.scaled is None
     how = "exactly" if full else f"{rounding} to {printed.decimals} decimals"
-    below, above = np.floor(score * n_test), np.ceil(score * n_test)
     what = f"the score {score:g} ({how})"
     if m > 1:
         what = f"{int(missed.sum()):,} of {m:,} scores ({how}); {subject(first)} is {score:g}"
+    below, above = np.floor(score * n_test), np.ceil(score * n_test)
     return ImpossibleAccuracyError(
         f"no number of right answers out of {n_test} gives {what}: the nearest attainable scores "
         f"are {below / n_test:.8g} and {above / n_test:.8g}"
-        f"{_other_reading(printed, n_test, rounding)}"
-        + ('; metric="score" where they are no accuracies' if m > 1 else "")
     )
-
-
-def _other_reading(printed: PrintedScores, n_test: int, rounding: Rounding) -> str:
-    """What would make all scores attainable, as the end of a message."""
-    if printed.scaled is None:
-        return ""
-    other: Rounding = "floor" if rounding == "nearest" else "nearest"
-    bounds = count_bounds(printed, n_test, other)
-    if np.all(bounds[:, 0] <= bounds[:, 1]):
-        one = printed.values.size == 1
-        return f'; with rounding "{other}" ' + (
-            f"it is {bounds[0, 0]} right answers" if one else "all are attainable"
-        )
-    try:
-        fit = fit_lattice({how: printed for how in (rounding, other)})
-    except InputError:
-        return ""
-    if not fit.is_identified:
-        return ""
-    return f'; with n_test={fit.n_test} and rounding "{fit.rounding}" all are attainable'

@@ -94,7 +94,6 @@ class LatticeFit:
 def infer_n_test(
     scores: Any,
     rounding: RoundingChoice = "auto",
-    decimals: int | None = None,
     max_n: int = LARGEST_SIZE,
     *,
     percent: bool | None = None,
@@ -120,8 +119,6 @@ def infer_n_test(
         Printed accuracies; strings keep their digits.
     rounding : {"auto", "nearest", "floor", "exact"}
         How they were cut; "auto" tries nearest and floor.
-    decimals : int, optional
-        Digits printed. Default: the most that any score has.
     max_n : int
         Largest size tried.
     percent : bool, optional
@@ -142,7 +139,7 @@ def infer_n_test(
     """
     if isinstance(max_n, bool) or not isinstance(max_n, int) or not 1 <= max_n <= 10**7:
         raise InputError(f"max_n is the largest size tried, from 1 to 10,000,000, got {max_n!r}")
-    return fit_lattice(parse_each(scores, rounding, decimals, percent=percent), max_n)
+    return fit_lattice(parse_each(scores, rounding, percent=percent), max_n)
 
 
 def fit_lattice(parsed: Mapping[Rounding, PrintedScores], max_n: int = LARGEST_SIZE) -> LatticeFit:

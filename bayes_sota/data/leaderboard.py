@@ -60,8 +60,6 @@ class BestScore(Chosen):
     rounding : {"auto", "nearest", "floor", "exact"}
         How the score was cut to ``decimals``: rounded, floored (as Kaggle does), or not at
         all. "auto" is nearest: one score does not tell.
-    decimals : int, optional
-        Number of decimals printed. Default: the digits of ``maximum`` as typed.
     name : str
         Label of the board.
 
@@ -114,7 +112,6 @@ class BestScore(Chosen):
         spread_ratio: checks.SpreadRatio | None = None,
         standard_error: float | None = None,
         rounding: RoundingChoice = "auto",
-        decimals: int | None = None,
         name: str = "board",
     ) -> None:
         """Check everything and find the counts behind the score."""
@@ -126,7 +123,6 @@ class BestScore(Chosen):
         printed = parse_scores(
             [maximum],
             rounding=how,
-            decimals=decimals,
             percent=percent,
             bounded=metric != "score",
             subject=_the_maximum,
@@ -295,11 +291,9 @@ class Leaderboard(BestScore):
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
     rounding : {"auto", "nearest", "floor", "exact"}
-        How scores were cut to ``decimals``: rounded, floored (as Kaggle does), or not at all.
+        How scores were cut: rounded, floored (as Kaggle does), or not at all.
         "auto" takes nearest, and floor where only so all scores are possible; a tuple is tried in
         its order.
-    decimals : int, optional
-        Digits printed. Default: the most that any score has; 12 or more is full precision.
     percent : bool, optional
         Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
     name : str
@@ -384,7 +378,6 @@ class Leaderboard(BestScore):
         standard_error: float | Sequence[float] | None = None,
         lower_is_better: bool = False,
         rounding: RoundingChoice = "auto",
-        decimals: int | None = None,
         percent: bool | None = None,
         name: str = "board",
         notes: Sequence[str] = (),
@@ -395,7 +388,7 @@ class Leaderboard(BestScore):
         subject = partial(score_of_entry, names=labels)
         is_score = metric == "score"
         parsed = parse_each(
-            scores, rounding, decimals, percent=percent, bounded=not is_score, subject=subject
+            scores, rounding, percent=percent, bounded=not is_score, subject=subject
         )
         asked = (n_test, standard_error, metric, lower_is_better)
         chosen, bounds, remarks, errors = find_errors(parsed, *asked, subject)

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
@@ -145,7 +145,6 @@ def parse_scores(
     scores: Any,
     *,
     rounding: Rounding = "nearest",
-    decimals: int | None = None,
     percent: bool | None = None,
     bounded: bool = True,
     subject: Callable[[int], str] | None = None,
@@ -157,9 +156,7 @@ def parse_scores(
     scores : sequence of float, str or Decimal, (m,)
         Strings keep their digits.
     rounding : {"nearest", "floor", "exact"}
-        How they were cut; matters here only where ``decimals`` shortens full-precision scores.
-    decimals : int, optional
-        Digits printed. Default: the most that any score has.
+        How they were cut.
     percent : bool, optional
         Whether scores are in percent. Default: if they have percent signs, or if most exceed 1 and
         none exceeds 100.
@@ -194,7 +191,7 @@ def parse_scores(
     if bounded:
         _check_range(unique, where, subject, in_percent)
     # Without a single digit after the point, 0 and 1 are exact.
-    digits = _checked_decimals(decimals, digits or EXACT_DECIMALS)
+    digits = digits or EXACT_DECIMALS
     values = np.array([float(number) for number in unique])[where]
     too_large = ~(np.abs(values) <= LARGEST_NUMBER)
     if too_large.any():
@@ -204,20 +201,16 @@ def parse_scores(
         )
     if rounding == "exact" or digits >= EXACT_DECIMALS or not bounded:
         return PrintedScores(values, None, digits, in_percent)
-    scaled = np.array([_scaled(number, digits, rounding) for number in unique], np.int64)
+    scaled = np.array([int(number.scaleb(digits)) for number in unique], np.int64)
     return PrintedScores(values, scaled[where], digits, in_percent)
 
 
 def parse_each(
-    scores: Any, rounding: RoundingChoice, decimals: int | None, **options: Any
+    scores: Any, rounding: RoundingChoice, **options: Any
 ) -> dict[Rounding, PrintedScores]:
     """Scores as each rounding to try reads them; ``options`` are those of ``parse_scores``."""
     order = rounding_order(rounding)
-    parsed = parse_scores(scores, rounding=order[0], decimals=decimals, **options)
-    if decimals is None:  # nothing is shortened
-        return dict.fromkeys(order, parsed)
-    others = (parse_scores(scores, rounding=how, decimals=decimals, **options) for how in order[1:])
-    return dict(zip(order, (parsed, *others), strict=True))
+    return dict.fromkeys(order, parse_scores(scores, rounding=order[0], **options))
 
 
 def score_of_entry(index: int, names: Sequence[str] | None = None, which: str = "score") -> str:
@@ -367,25 +360,3 @@ def _check_range(
     if not in_percent and score > 1:
         hint = f"; in percent? then write {score / 100}" if score <= 100 else _NOT_ACCURACIES
     raise InputError(f"{subject(index)} is an accuracy in [0, 1], got {typed}{hint}")
-
-
-def _checked_decimals(decimals: int | None, typed: int) -> int:
-    if decimals is None:
-        return typed
-    if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer):
-        raise InputError(f"decimals must be a whole number, got {decimals!r}")
-    if not 1 <= decimals <= 17:
-        raise InputError(f"decimals must lie between 1 and 17, got {decimals}")
-    if decimals < typed < EXACT_DECIMALS:
-        raise InputError(f"a score has {typed} decimals, but decimals is {decimals}")
-    return int(decimals)
-
-
-def _scaled(number: Decimal, digits: int, rounding: Rounding) -> int:
-    """Whole multiple of 10^-digits; a full-precision score is cut as the printer would."""
-    exact = number.scaleb(digits)
-    near = exact.to_integral_value(ROUND_HALF_EVEN)
-    # 0.1 * 3 has noise in its last digits, which a floor would turn into a whole unit.
-    if rounding == "floor" and abs(exact - near) > Decimal("1e-4"):
-        return int(exact.to_integral_value(ROUND_FLOOR))
-    return int(near)

@@ -64,11 +64,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
     choice_option(
-        "--format",
-        choices=("auto", "wide", "long", "battles", "cv_results", "lm_eval"),
-        help="Format of FILES.",
-    ),
-    choice_option(
         "--players",
         choices=("auto", "rows", "columns"),
         help="Where the players of a wide table are.",
@@ -158,7 +153,7 @@ def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
 
 
 def _read(files: Sequence[Path], asked: Asked) -> "tuple[list[Tournament], list[str]]":
-    names = ("format", "players", "lower_is_better")
+    names = ("players", "lower_is_better")
     options = {name: asked[name] for name in asked if name in names or name.endswith("_column")}
     return room.read_tournaments(files[0] if len(files) == 1 else list(files), **options)
 

@@ -356,8 +356,7 @@ def compare_methods(
     Parameters
     ----------
     outcomes : Responses, ItemScores or Evaluations
-        One column per method, or per run of a method; numbers of any metric. ``Evaluations`` (of
-        ``read_evaluations``) bring the method of each column. Their
+        One column per method, or per run of a method; numbers of any metric. Their
         ``clusters`` are taken as wholes.
     methods : sequence of str, optional
         Method of each column, where several columns are runs of one. Default: every column is a
@@ -386,7 +385,6 @@ def compare_methods(
     """
     rng = generator_of(random_seed)
     if isinstance(outcomes, Evaluations):
-        methods = outcomes.methods if methods is None else methods
         outcomes = outcomes.outcomes
     names, columns = columns_of_methods(outcomes.names, methods)
     data, notes = item_data(outcomes)

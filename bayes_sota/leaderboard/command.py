@@ -73,7 +73,7 @@ _COLUMNS = (
     *OWN_SIZES,
     "task_columns",
 )
-_OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive", "spread_ratio")
+_OF_BOARDS = ("rounding", "metric", "standard_error", "n_positive", "spread_ratio")
 _RHO = ("correlation", "pairwise_correlation")
 _QUESTIONS = ("above", "new_score")
 
@@ -260,7 +260,7 @@ def _correlation_of(options: dict[str, Any], rho: float | None, best: float | No
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    names = ("file_format", "missing", "submissions", *_OF_BOARDS, *_COLUMNS)
+    names = ("missing", "submissions", *_OF_BOARDS, *_COLUMNS)
     return {name: options[name] for name in names}
 
 
@@ -292,8 +292,6 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
     maxima, sizes, tries = (options[name] for name in ("maximum", "n_test", "classifiers"))
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
-    refuse("--maximum", options, ("lower_is_better",))
-    note_unused("--maximum", options, (*_COLUMNS, "file_format", "missing"))
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)

@@ -9,7 +9,6 @@ import click
 from bayes_sota.core.arguments import (
     CORRELATION,
     COUNT,
-    DECIMALS,
     POSITIVE,
     refuse_unused,
 )
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from bayes_sota.data.readers.outcomes import Evaluations
 
 _METRICS = ["accuracy", "auc", "score"]
-_FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
 GROUPS = ("task_column", "cluster_column", "run_column", "average", "leave_out", "new")
 """Options of items in groups."""
 _OF_ITEMS = ("task_column", "cluster_column", "run_column", "leave_out")
@@ -54,7 +52,6 @@ _DEFAULTS = {
     "rounding": "auto",
     "lower_is_better": False,
     "missing": "refuse",
-    "file_format": "auto",
 }
 
 
@@ -94,13 +91,6 @@ reading_options = together(
     missing_option,
     click.option("--name-column", help="Column of the names."),
     click.option("--score-column", help="Column of the scores."),
-    choice_option(
-        "--format",
-        "file_format",
-        choices=_FORMATS,
-        help="Format of a leaderboard; responses is a matrix of right and wrong answers, "
-        "item-scores one of numbers, with a label column for AUC.",
-    ),
     click.option(
         "--item-metric",
         type=click.Choice(["auc", "mean", "rmse"]),
@@ -112,7 +102,6 @@ reading_options = together(
 """Options of a file: its format, columns, metric."""
 
 rounding_options = together(
-    number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
     choice_option(
         "--rounding",
         choices=["auto", "nearest", "floor", "exact"],
@@ -145,7 +134,6 @@ field_options = together(
 
 def read_file(
     file: Path,
-    file_format: str,
     *,
     item_metric: Any = None,
     label_column: str | None = None,
@@ -161,15 +149,15 @@ def read_file(
 
     groups = {name: options.pop(name, None) for name in GROUPS}
     groups["leave_out"] = groups["leave_out"] or ()
-    task_columns, auto = split_names(options.pop("task_columns")), file_format == "auto"
+    task_columns = split_names(options.pop("task_columns"))
     of_items = {"item_metric": item_metric, "label_column": label_column}
-    results = result_files(file) if auto else None
+    results = result_files(file)
     if results or task_columns:
         note_unused("averages over tasks", of_items | groups, (*of_items, *_OF_ITEMS))
         if results:
             return _read_results(results, task_columns, groups, **options)
-        return _read_tasks(file, file_format, task_columns or [], groups, **options)
-    if auto and looks_like_logs(file):
+        return _read_tasks(file, task_columns or [], groups, **options)
+    if looks_like_logs(file):
         note_unused("an evaluation log", of_items, tuple(of_items))
         return _read_logs(file, options, groups)
     passes = parse_passes(options["metric"])
@@ -178,11 +166,10 @@ def read_file(
             f"--metric is {', '.join(_METRICS)}, pass@K or pass^K, or a metric of an evaluation "
             f"log; {shown_path(file)} is none, got {options['metric']!r}"
         )
-    numbers = any(of_items.values()) or file_format == "item-scores"
-    if numbers or (auto and outcomes.looks_like_item_scores(file)):
+    if any(of_items.values()) or outcomes.looks_like_item_scores(file):
         return _read_numbers(file, of_items, options, groups)
     named = any(groups[name] for name in GROUPS[:3])
-    if file_format == "responses" or (auto and (named or outcomes.looks_like_responses(file))):
+    if named or outcomes.looks_like_responses(file):
         options["metric"] = None if passes else options["metric"]
         _refuse_for_matrix(options, "a response matrix")
         new, average = groups.pop("new"), parse_average(groups["average"])
@@ -191,12 +178,11 @@ def read_file(
     note_unused("a leaderboard", groups, GROUPS)
     if passes is not None:
         raise InputError(f"--metric {options['metric']} is for answers in several runs")
-    return _read_entries(file, file_format, **options)
+    return _read_entries(file, **options)
 
 
 def _read_entries(
     file: Path,
-    file_format: Any,
     *,
     n_test: str | None,
     classifiers: str | None = None,
@@ -210,12 +196,11 @@ def _read_entries(
     metric, own = options["metric"], False
     if n_test is None and metric != "score":  # without scores, that is what is wrong
         of = {name: options[name] for name in ("score_column", *OWN_SIZES)}
-        entries = read_entries(file, format=file_format, **of)
+        entries = read_entries(file, **of)
         own = metric != "auc" and (entries.errors or entries.sizes) is not None
     size = None if own else size_of_board(n_test, metric, options["n_positive"])
     return read_leaderboard(
         file,
-        format=file_format,
         n_test=size,
         submissions=parse_submissions(submissions),
         n_classifiers=None if classifiers is None else parse_tries(classifiers),
@@ -266,7 +251,6 @@ def read_answers(
 
 def _read_tasks(
     file: Path,
-    file_format: Any,
     task_columns: list[str],
     groups: dict[str, Any],
     *,
@@ -287,7 +271,6 @@ def _read_tasks(
         n_test_columns=split_names(n_test_column),
         stderr_columns=split_names(stderr_column),
         average=parse_average(groups["average"]),
-        format=file_format,
         **{name: options[name] for name in used},
     )
     return board.leaderboard(groups["new"] or "items")
@@ -376,7 +359,7 @@ def note_unused(what: str, options: dict[str, Any], names: Iterable[str]) -> Non
 
 
 def _option(name: str) -> str:
-    return "--" + name.removeprefix("file_").replace("_", "-")
+    return "--" + name.replace("_", "-")
 
 
 def refuse(what: str, options: dict[str, Any], names: Iterable[str]) -> None:

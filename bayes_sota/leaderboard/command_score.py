@@ -32,11 +32,8 @@ if TYPE_CHECKING:
 @group_options
 @click.option("--item-column", help="Column of the items' names.")
 @click.option(
-    "--run-separator",
-    help='What stands between classifier and run in a column\'s name, such as "@" in resnet@1.',
+    "--metric", help="pass@K or pass^K of several runs; or which metric or scorer of a log."
 )
-@click.option("--metric", help="pass@K or pass^K of several runs; or which metric of a log.")
-@click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @top_option(15, "Classifiers shown.")
 @interval_option
 @estimate_options
@@ -78,7 +75,7 @@ def score(
         *files, metric=None if passes else metric, average=parse_average(average), **reading
     )
     outcomes = evaluations.outcomes
-    skills = skills_alone(outcomes, evaluations.methods, new=chosen, passes=passes)
+    skills = skills_alone(outcomes, new=chosen, passes=passes)
     report = describe_skills(
         skills,
         new=chosen if outcomes.is_answers or new else outcomes.new,

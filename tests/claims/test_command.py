@@ -118,14 +118,6 @@ def test_answers_of_three_methods(capsys, folder: Path) -> None:
     assert "2 more with --top" in out
 
 
-def test_runs_of_one_method_are_asked_about(capsys) -> None:
-    code, out, _ = run(capsys, "responses", "runs.csv")
-    assert (code, "net@1, net@2 are taken as methods of their own" in out) == (0, True)
-    found = result(capsys, "responses", "runs.csv", "--run-separator", "@")
-    assert {m["name"]: m["n_runs"] for m in found["methods"]} == {"net": 2, "tree": 1}
-    assert "not corrected for where methods have several runs" in found["notes"][-1]
-
-
 def test_a_review_for_people_and_in_files(capsys, folder: Path) -> None:
     code, out, error = run(capsys, "batch", "review.csv", "--table", "out.csv", "--figure", "f.png")
     assert (code, error) == (0, "")  # and nothing is hidden because a file was written
@@ -174,7 +166,6 @@ def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> N
         (("plan", "--gap", "0.1", "--accuracy", ".9", ".8"), "give --accuracy A B"),
         (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--n-test", "9"), "need --pairwise-corr"),
         (("responses", "items.csv", "--label-column", "gold"), "for numbers with --item-metric"),
-        (("responses", "runs.csv", "--run-separator", "#"), "no column has '#'"),
         (("responses", "items.csv", "--by", "task"), "--by task needs answers with tasks"),
         ((*BY_TASK, "--pairs"), "leave out --pair and --by"),
         ((*BY_TASK, "--pair", "tree", "tre"), "there is no method 'tre'"),

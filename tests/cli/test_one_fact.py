@@ -44,7 +44,7 @@ COMMANDS: dict[str, str] = {
         "claim plan --gap 0.02 --sd 0.1 0.12 --pairwise-correlation 0.7 --n-test 300",
     "claim responses": "claim responses answers.csv --draws 400 --seed 3",
     "claim batch": "claim batch review.csv",
-    "board of item scores": "board auc.csv --format item-scores --item-metric auc --label-column "
+    "board of item scores": "board auc.csv --item-metric auc --label-column "
     "label --draws 200 --seed 3",
     "claim responses of item scores": "claim responses dice.csv --draws 400 --seed 3",
     "epp, bayesian": "epp rounds.csv --bayes --seed 3",

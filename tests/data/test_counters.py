@@ -45,7 +45,7 @@ def test_whole_scores_and_answers_are_no_counters(tmp_path: Path) -> None:
     assert read_scores(written(tmp_path, text)).players == ("a", "b", "c")
     assert read_scores(written(tmp_path, table("match", goals))).players == ("a", "b", "c")
     path = written(tmp_path, "item,k,n\nx,1,0\ny,0,1\n")
-    assert read_evaluations(path).methods == ("k", "n")
+    assert read_evaluations(path).outcomes.names == ("k", "n")
 
 
 def test_what_is_said_about_scores_does_not_compete(tmp_path: Path) -> None:

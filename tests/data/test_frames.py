@@ -128,15 +128,6 @@ def test_a_frame_that_is_wrong_is_refused_with_its_place(reader: str) -> None:
     assert "row" in str(caught.value)
 
 
-def test_several_frames_are_joined_on_their_items() -> None:
-    frames = [pd.DataFrame(_ANSWERS)[["item", name]] for name in ("x", "y")]
-    found = read_evaluations(*frames)
-    assert found.methods == ("x", "y")
-    assert found.outcomes.correct.tolist() == [[1, 0], [0, 0], [1, 1]]
-    with pytest.raises(InputError, match=r"data frame 2: row 2, column 'y'"):
-        read_evaluations(frames[0], frames[1].assign(y=[1, "right?", 0]))
-
-
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_numbers_of_a_frame_stay_what_they_are(kind: Any) -> None:
     days = [datetime(2026, 1, day) for day in (1, 2, 3)]

@@ -27,7 +27,7 @@ def test_trailing_zeros_are_digits():
     assert board("0.9110", 13_840).counts == (12608, 12608)
     low, high = board("0.911", 13_840).counts
     assert low < 12608 < high
-    assert board(0.911, 13_840, decimals=4).counts == (12608, 12608)
+    assert board("0.9110", 13_840).counts == (12608, 12608)
     assert board(12616 / 13_840, 13_840).counts == (12616, 12616)
     assert board("0.5", 100, rounding="exact").counts == (50, 50)
 
@@ -38,7 +38,6 @@ def test_trailing_zeros_are_digits():
         (191.16, {}, r"in \[0, 1\], got 191\.16; scores that are not accuracies need"),
         ("191.16%", {}, r"in \[0, 1\], got 191\.16"),
         ("0.915", {"n_test": 100}, "nearest attainable scores are 0.91 and 0.92"),
-        ("0.91", {"decimals": 0}, "decimals must lie between 1 and 17, got 0"),
         ("0.91", {"n_test": None}, "whole number of at least 1, got None"),
         ("0.91", {"n_classifiers": (5, 2)}, "1 <= low < high, got 5:2"),
     ],
@@ -46,13 +45,6 @@ def test_trailing_zeros_are_digits():
 def test_bad_input_is_named(maximum, options, message):
     with pytest.raises(InputError, match=message):
         board(maximum, **options)
-
-
-def test_the_other_rounding_is_suggested():
-    with pytest.raises(InputError, match=r'with rounding "nearest" it is 2 right answers'):
-        board("0.67", 3, rounding="floor")
-    with pytest.raises(InputError, match=r'with rounding "floor" it is 2 right answers'):
-        board("0.66", 3)
 
 
 def test_number_of_classifiers_may_be_known_a_range_or_a_prior():
@@ -161,7 +153,6 @@ def test_decimals_of_a_board_are_the_most_that_any_score_has():
     assert full([0.91, 0.92], 13_840).count_bounds[0, 0] < 12594
     exact = full([1 / 3, 0.5], 6)
     assert exact.count_bounds.tolist() == [[2, 2], [3, 3]]
-    assert full([1 / 3, 0.5], 6, decimals=4).decimals == 4
 
 
 def test_percent_is_recognised_and_noted():
@@ -272,14 +263,6 @@ def test_a_board_says_how_its_scores_were_cut(rounding, chosen, notes):
     assert board.notes == tuple(f"scores are {note}" for note in notes)
     either = full(["0.25", "0.50"], 4, rounding=rounding)
     assert (either.rounding, either.notes) == ("nearest" if rounding == "auto" else "floor", ())
-
-
-def test_unattainable_scores_suggest_the_size_that_fits():
-    scores = [f"{k / 271:.4f}" for k in range(200, 240)]
-    assert full(scores, "infer").n_test == 271
-    assert full(scores, "infer").n_test_source == "inferred from the scores"
-    with pytest.raises(InputError, match=r'with n_test=271 and rounding "nearest" all are'):
-        full(scores, 270)
 
 
 def test_hash_of_a_full_board_depends_on_everything_observed():

@@ -102,7 +102,7 @@ def test_shares_of_an_item_stay_between_0_and_1(tmp_path: Path) -> None:
 
 def test_percent_of_all_is_taken_at_its_word() -> None:
     scores = [90.1, 91.2, 0.985]
-    board = Leaderboard(scores, n_test=100_000, percent=True, rounding="exact", decimals=12)
+    board = Leaderboard(scores, n_test=100_000, percent=True, rounding="exact")
     assert board.scores is not None
     assert board.scores.tolist() == pytest.approx([0.901, 0.912, 0.00985])
     assert Leaderboard([90.0, 91.0, 0.0], n_test=100).scores is not None  # nothing right at all

@@ -16,7 +16,6 @@ NAMED = "'B' (line 3), 'D' (line 6)"
 COMMANDS = (
     "board {file} --n-test 1000 --draws 100",
     "sota {file} --n-test 1000 --draws 100 --no-sensitivity",
-    "sota {file} --n-test 1000 --method shrink --n-classes 2",
 )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def test_a_matrix_is_what_read_responses_reads(tmp_path: Path, name: str, conten
     found = read_evaluations(path)
     assert found.outcomes == read_responses(path)
     assert found.outcomes.name == "f"
-    assert (found.methods, found.source, found.notes) == (("tree", "forest"), "1 table", ())
+    assert (found.outcomes.names, found.source, found.notes) == (("tree", "forest"), "1 table", ())
     assert table_of(found)["tree"] == {"x": 1, "y": 0, "z": -1}
 
 
@@ -72,7 +72,7 @@ def test_numbers_are_what_read_item_scores_reads(tmp_path: Path) -> None:
     assert found.metric == "mean"
     # without a column of items, no method may become their names
     bare = read_evaluations(written(tmp_path, "unet,vnet\n.91,.5\n.7,1\n.1,0\n", "bare.csv"))
-    assert bare.methods == ("unet", "vnet")
+    assert bare.outcomes.names == ("unet", "vnet")
     assert bare.outcomes.items == ("1", "2", "3")
     lost = written(tmp_path, text.replace("0.91", ""), "lost.csv")
     assert "'unet' has no number for item 'a'" in refused(lost)
@@ -85,31 +85,17 @@ def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     parquet.write_table(arrow.table(columns), path)
     assert read_evaluations(path).outcomes.correct.tolist() == [[1, 0], [0, 1], [-1, 1]]
-    text = written(tmp_path, "case_id,pine\n3,0\n1,1\n2,1\n", "g.csv")
-    assert table_of(read_evaluations(path, text))["pine"] == {"1": 1, "2": 1, "3": 0}
 
 
-def test_clusters_and_runs(tmp_path: Path) -> None:
+def test_clusters(tmp_path: Path) -> None:
     text = "case_id,patient,resnet@1,vit,resnet@2\na,p,1,0,1\nb,p,0,0,1\nc,q,1,1,0\n"
     path = written(tmp_path, text, "runs.csv")
-    found = read_evaluations(path, cluster_column="patient", run_separator="@")
-    assert found.outcomes.names == ("resnet@1", "resnet@2", "vit")
-    assert found.methods == ("resnet", "resnet", "vit")
+    found = read_evaluations(path, cluster_column="patient")
+    assert found.outcomes.names == ("resnet@1", "vit", "resnet@2")
     assert found.outcomes.clusters == ("p", "p", "q")
-    assert found.outcomes.correct.T.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1]]
+    assert found.outcomes.correct.T.tolist() == [[1, 0, 1], [0, 0, 1], [1, 1, 0]]
     assert "column 'patient' is no method" in refused(path)
     assert "no column 'ward' (cluster_column)" in refused(path, cluster_column="ward")
-    assert "'vit' is not a method and a run with 'v' between" in refused(
-        path, cluster_column="patient", run_separator="v"
-    )
-    assert read_evaluations(path, item_column="case_id", cluster_column="patient").methods == (
-        "resnet@1", "vit", "resnet@2",
-    )  # fmt: skip
-    other = written(tmp_path, "case_id;tree_1;tree_2;oak_1\na;.1;.2;.3\nb;.4;.5;.6\n", "other.csv")
-    found = read_evaluations(other, run_separator="_")
-    assert (found.outcomes.names, found.methods) == (
-        ("tree@1", "tree@2", "oak"), ("tree", "tree", "oak"),
-    )  # fmt: skip
     named = read_evaluations(written(tmp_path, text.replace("patient", "Group"), "c.csv"))
     assert named.outcomes.clusters == ("p", "p", "q")
     assert named.notes[0].endswith("clusters are taken from column 'Group'")
@@ -137,58 +123,9 @@ def test_clusters_and_runs(tmp_path: Path) -> None:
 def test_label_files(tmp_path: Path, text: str, expected: list[list[int]]) -> None:
     found = read_evaluations(written(tmp_path, text, "labels.csv"))
     assert found.outcomes.correct.tolist() == expected
-    assert found.methods == ("a", "b")
+    assert found.outcomes.names == ("a", "b")
     assert found.source.startswith("1 table, truth in column")
     assert ["is taken as the truth" in note for note in found.notes] == [True] * ("id," in text[:3])
-
-
-def test_clusters_of_joined_tables(tmp_path: Path) -> None:
-    one = written(tmp_path, "id,patient,tree\na,p,1\nb,p,0\nc,q,1\n", "one.csv")
-    two = written(tmp_path, "id,oak\nc,0\nb,1\na,1\n", "two.csv")
-    found = read_evaluations(two, one, cluster_column="patient").outcomes
-    assert (found.items, found.clusters) == (("c", "b", "a"), ("q", "p", "p"))
-    other = written(tmp_path, "id,patient,oak\na,q,1\nb,p,0\nc,q,1\n", "other.csv")
-    truth = written(tmp_path, "id,label\na,1\nb,1\nc,0\n", "truth.csv")
-    wards = written(tmp_path, "id,ward,label\nc,p,0\n", "wards.csv")
-    pine = written(tmp_path, "id,pine\na,1\nb,1\nc,0\n", "pine.csv")
-    message = refused(two, pine, truth, wards, cluster_column="ward")
-    assert message == "no cluster (cluster_column) for 2 items, the first is 'b'"
-    message = refused(one, other, cluster_column="patient")
-    assert "other.csv: line 2, column 'patient': item 'a' is in cluster 'p' elsewhere" in message
-
-
-def test_predictions_and_truth_in_several_files(tmp_path: Path) -> None:
-    truth = written(tmp_path, "case_id,ground_truth\n1,cat\n2,dog\n3,cat\n4,dog\n", "truth.csv")
-    tree = written(tmp_path, "case_id,prediction\n3,cat\n1,dog\n2,dog\n", "tree.csv")
-    forest = written(tmp_path, "case_id,prediction\n2,cat\n1,cat\n3,cat\n9,cat\n", "forest.csv")
-    found = read_evaluations(truth, tree, forest)
-    assert table_of(found) == {"tree": {"3": 1, "1": 0, "2": 1}, "forest": {"3": 1, "1": 1, "2": 0}}
-    assert found.source == "3 tables, truth in column 'ground_truth'"
-    assert len(found.notes) == 2
-    assert "no prediction for 1 of 4 items, the first is '4'" in found.notes[0]
-    assert "forest.csv: 1 of 4 items left out (without a truth), the first is '9'" in found.notes[1]
-    again = written(tmp_path, "case_id,target,oak\n1,dog,dog\n2,dog,cat\n", "again.csv")
-    assert "not what another file says of item '1': 'cat'" in refused(truth, tree, again)
-
-
-def test_single_columns_joined(tmp_path: Path) -> None:
-    one = written(tmp_path, "id,correct\n1,1\n2,0\n3,1\n", "tree/out.csv")
-    two = written(tmp_path, "id,correct\n3,0\n2,1\n4,1\n", "oak/out.csv")
-    found = read_evaluations(one, two)
-    assert table_of(found) == {"tree": {"2": 0, "3": 1}, "oak": {"2": 1, "3": 0}}
-    assert [note.partition(": ")[2] for note in found.notes] == [
-        "1 of 3 items left out (not in every file), the first is '1'",
-        "1 of 3 items left out (not in every file), the first is '4'",
-    ]
-    named = written(tmp_path, "id,pine\n1,1\n2,0\n3,1\n", "pine.csv")
-    assert read_evaluations(one, named).methods == ("out", "pine")
-    assert "no column of this one names them" in refused(
-        one, written(tmp_path, "a,b\n1,0\n1,1\n", "n.csv")
-    )
-    assert "of 'pine' are given twice" in refused(
-        written(tmp_path, "id,pine,elm\n1,1,1\n2,1,1\n", "c/two.csv"),
-        written(tmp_path, "id,pine,ash\n1,1,1\n2,1,1\n", "d/two.csv"),
-    )
 
 
 @pytest.mark.parametrize(
@@ -196,7 +133,6 @@ def test_single_columns_joined(tmp_path: Path) -> None:
     [
         ("hello\nworld\n", "none of the formats that are read: a CSV, TSV, Excel or Parquet table"),
         ("id,a,b\nx,1,0\ny,1,1e999\n", "line 3, column 'b': '1e999' is no outcome"),
-        ("id,a,b\nx,1,0\n", "the items do not match"),
         ("id,label,target,a,b\nx,1,1,0,1\ny,1,1,0,1\n", "several columns could be the truth"),
         ("id,label,a,b\nx,cat,1,0\ny,dog,0,1\n", "column 'a' never names a class of 'label'"),
         ("id,a\x1b[31m,b\nx,1,0\ny,1,oops\n", "'oops' is no outcome"),
@@ -243,7 +179,7 @@ def test_samples_of_two_models(tmp_path: Path) -> None:
     older = written(tmp_path, [sample(ids[i], i > 1) for i in range(4)], "gemma.json")
     packed = written(tmp_path, gzip.compress(one.read_bytes()), "phi.jsonl.gz")
     found = read_evaluations(one, older, packed)
-    assert found.methods == ("llama", "gemma", "phi")
+    assert found.outcomes.names == ("llama", "gemma", "phi")
     assert found.outcomes.correct.T.tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 0, 1]]
 
 
@@ -256,7 +192,7 @@ def test_tasks_and_repeated_runs(tmp_path: Path) -> None:
         for hour in (2, 1)
     ]
     found = read_evaluations(*paths)
-    assert found.methods == found.outcomes.names == ("llama", "mistral")
+    assert found.outcomes.names == ("llama", "mistral")
     assert (found.outcomes.n_runs, found.outcomes.task_weights) == (2, {"arc": 0.5, "wino": 0.5})
     assert sorted(found.outcomes.items) == sorted(
         f"{t}/{i}" for t in ("arc", "wino") for i in "012"
@@ -386,7 +322,7 @@ def test_real_samples(tmp_path: Path, data_directory: Path) -> None:
     turned = [row | {"acc": 1 - row["acc"]} for row in reversed(rows)]
     two = samples(tmp_path, "two", "winogrande", 5, *turned)
     found = read_evaluations(one, two)
-    assert found.methods == ("one", "two")
+    assert found.outcomes.names == ("one", "two")
     assert found.outcomes.n_items == 106
     assert found.outcomes.counts.tolist() == [55, 51]
     assert (found.outcomes.correct.sum(axis=1) == 1).all()
@@ -424,7 +360,7 @@ def test_logs(tmp_path: Path) -> None:
     two = archive_of(tmp_path / "two.eval", log_of("openai/b", "I", "C", "C", False, "1", "no"))
     found = read_evaluations(one, two)
     assert isinstance(found.outcomes, Responses)
-    assert found.methods == ("openai/a", "openai/b")
+    assert found.outcomes.names == ("openai/a", "openai/b")
     assert found.outcomes.correct.T.tolist() == [[1, 0, 0, 1, 0, 1], [0, 1, 1, 0, 1, 0]]
     assert found.outcomes.items == ("1", "2", "3", "4", "5", "6")
     assert found.source == "2 inspect_ai logs"
@@ -468,12 +404,9 @@ def test_scorers_and_values_of_several_numbers(tmp_path: Path) -> None:
         row["scores"]["judge"] = {"value": "C"}
     both = [written(tmp_path, log | {"eval": log["eval"] | {"model": k}}, f"both{k}.json")
             for k in "cd"]  # fmt: skip
-    assert "choose one scorer of 'judge', 'match': scorer=" in refused(*both)
-    assert table_of(read_evaluations(*both, scorer="judge"))["c"] == {"1": 1, "2": 1}
-    assert "there is no scorer 'x'; it holds 'judge', 'match'" in refused(*both, scorer="x")
-    assert "gives one number, there is no metric 'f1'" in refused(
-        *both, scorer="match", metric="f1"
-    )
+    assert "choose one metric of 'judge', 'match': metric=" in refused(*both)
+    assert table_of(read_evaluations(*both, metric="judge"))["c"] == {"1": 1, "2": 1}
+    assert "gives one number, there is no metric 'f1'" in refused(*both, metric="match.f1")
 
 
 def test_samples_without_a_score(tmp_path: Path) -> None:
@@ -548,7 +481,7 @@ def test_real_log(tmp_path: Path, data_directory: Path) -> None:
     one = written(tmp_path, json.dumps(log, indent=2), "one.json")
     two = written(tmp_path, log | {"eval": log["eval"] | {"model": "openai/other"}}, "two.json")
     found = read_evaluations(one, two)
-    assert found.methods == ("ollama/llama3.1", "openai/other")
+    assert found.outcomes.names == ("ollama/llama3.1", "openai/other")
     assert found.outcomes.correct.tolist() == [[0, 0], [1, 1]]
 
 
@@ -563,6 +496,7 @@ def test_paths_and_options(tmp_path: Path) -> None:
     assert "f.csv (table) and " in message
     assert "f.json (inspect_ai log)" in message
     assert "metric is not for this format (table)" in refused(table, metric="acc")
+    assert "give one table, got 2" in refused(table, written(tmp_path, MATRIX, "g.csv"))
     assert "no column 'x' (item_column)" in refused(table, item_column="x")
 
 

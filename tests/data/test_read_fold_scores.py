@@ -123,22 +123,6 @@ def test_a_search_of_scikit_learn_is_read() -> None:
     assert bs.read_fold_scores(found).scores.shape == (1, 2, 1, 12)
     with pytest.raises(InputError, match="12 folds are no whole number of iterations of folds=5"):
         bs.read_fold_scores(found, folds=5)
-    with pytest.raises(InputError, match="has no effect on cv_results_"):
-        bs.read_fold_scores(found, lower_is_better=True)
-
-
-def test_groups_of_a_score_table_are_iterations() -> None:
-    rounds = SCORES[0].transpose(1, 2, 0).reshape(-1, 3)
-    groups = np.repeat(list("bacdefghijkl"), 2)
-    table = bs.ScoreTable(rounds, groups=groups, scheme="model/cv")
-    assert np.array_equal(bs.read_fold_scores(table).scores[0], SCORES[0])
-    mixed = np.argsort(np.tile([0, 1], 12), kind="stable")
-    shuffled = bs.ScoreTable(rounds[mixed], groups=groups[mixed], scheme="model/cv")
-    assert np.array_equal(bs.read_fold_scores(shuffled).scores[0], SCORES[0])
-    flat = bs.ScoreTable(-rounds, lower_is_better=True)
-    assert np.array_equal(bs.read_fold_scores(flat, folds=2).scores[0], SCORES[0])
-    with pytest.raises(InputError, match="got groups of 2 rounds, not folds=3"):
-        bs.read_fold_scores(table, folds=3)
 
 
 def test_losses_are_negated_where_it_is_said() -> None:

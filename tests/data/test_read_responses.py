@@ -93,13 +93,6 @@ def test_what_is_refused(tmp_path: Path, content: str | bytes, message: str) -> 
     assert "\n" not in str(caught.value)
 
 
-def test_format_overrides_recognition(tmp_path: Path) -> None:
-    path = written(tmp_path, 'item\t"a,b,c,d"\t"e,f,g,h"\nx\t1\t0\ny\t1\t1\n', "f.txt")
-    assert read_responses(path, format="tsv").names == ("a,b,c,d", "e,f,g,h")
-    with pytest.raises(InputError, match="is not JSON"):
-        read_responses(path, format="json")
-
-
 @pytest.mark.parametrize(
     "content",
     [

@@ -60,10 +60,6 @@ def refused(source, message, **options):
         ('[{"name": "A", "acc": 0.91}, {"name": "B", "acc": "0.94"}, '
          '{"name": "C", "acc": 0.90}]', "board.json"),
         ('{"A": 0.91, "B": 0.94, "C": 0.90}', "board.json"),
-        ('{"version": 2, "entries": [{"team": "A", "score": 0.91}, '
-         '{"team": "B", "score": 0.94}, {"team": "C", "score": 0.90}]}', "board.txt"),
-        ('{"results": [{"model": "A", "score": 0.91}, {"model": "B", "score": 0.94}, '
-         '{"model": "C", "score": 0.90}]}', "board.json"),
     ],
 )  # fmt: skip
 def test_formats_agree(tmp_path, content, name):
@@ -157,16 +153,6 @@ def test_a_score_of_zero_is_one_where_others_are_negative(tmp_path):
     assert (board.names, board.maximum) == (("A", "B", "C"), 0)
 
 
-def test_a_plain_table_can_be_read_as_a_kaggle_download(tmp_path):
-    path = written(tmp_path, "rank,score\n1,0.9\n2,0.8\n3,0.0\n")
-    board = read_leaderboard(path, n_test=100, format="kaggle")
-    assert (board.n_entries, board.rounding) == (2, "floor")
-    plain = read_leaderboard(path, n_test=100)
-    assert (plain.n_entries, plain.rounding, plain.notes) == (3, "nearest", ())
-    assert (board.is_competition, plain.is_competition) == (True, False)
-    assert read_leaderboard(path, n_test=100, rounding="floor").rounding == "floor"
-
-
 def test_options_reach_the_board(tmp_path):
     path = written(tmp_path, "who,public_score,private score\nA,91.5,1\nB,90.25,2\n")
     board = read_leaderboard(
@@ -204,7 +190,6 @@ def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
         ("[0.9, 0.8]", "record 1 is not an object: 0.9"),
         ('[{"name": "A", "score": 0.9}, {"score": 0.8}]', "record 2, column 'name': the name is"),
         ('{"A": NaN}', "NaN is not a JSON number"),
-        ('{"entries": [], "results": []}', "lists in 'entries' and 'results': keep only one"),
     ],
 )
 def test_bad_json_is_told_what_is_wrong(tmp_path, content, message):
@@ -237,18 +222,15 @@ def test_paths_that_are_no_files(tmp_path):
 def test_options_that_cannot_be(tmp_path):
     path = written(tmp_path, PLAIN)
     refused(path, "lower_is_better is for metric.* 1 - e", lower_is_better=True)
-    refused(path, "format must be one of auto, csv", format="xml")
     refused(path, "no column 'points' .score_column.; there are .* 'team', 'score'",
             score_column="points")  # fmt: skip
     refused(path, 'board.csv: n_test is the number of test items .or "infer".', n_test=None)
-    refused(path, "is not JSON", format="json")
 
 
 def test_bad_parquet_and_frames(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     refused(written(tmp_path, b"PAR1 and nothing", "x.parquet"), "not a readable Parquet file")
-    refused(written(tmp_path, PLAIN), "not a readable Parquet file", format="parquet")
     missing = pl.DataFrame({"team": ["A", "B"], "score": [0.9, None]})
     refused(missing, "the data frame: row 2, column 'score': 1 entry has no score, 'B'")
     refused(pd.DataFrame({"team": ["A", None], "score": [0.9, 0.8]}), "row 2, column 'team': the")

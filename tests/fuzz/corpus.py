@@ -122,7 +122,7 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
         [f"i{i}", str(y), f"{rng.normal(y):.3f}", f"{rng.normal(y):.3f}"]
         for i, y in enumerate(label)
     ]
-    how = ("--format", "item-scores", "--item-metric", "auc", "--label-column", "label")
+    how = ("--item-metric", "auc", "--label-column", "label")
     command = ("board", "{file}", *how, "--draws", "100", *_EXACT)
     yield Case("item-scores", "auc.csv", table_text(auc), command, score_columns=(2, 3))
 
@@ -167,7 +167,7 @@ def _rounds(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("rounds", "long.csv", table_text(long), read, score_columns=(2,))
     yield Case("battles", "battles.csv", table_text(battles), read, score_columns=(2,))
     yield Case("battles", "outcomes.csv", table_text(outcomes), read, score_columns=(2,))
-    yield Case("rounds", "cv.json", json.dumps(cv).encode(), (*read, "--format", "cv_results"))
+    yield Case("rounds", "cv.json", json.dumps(cv).encode(), read)
     frame = {"task": [row[0] for row in wide[1:]],
              **{p: scores[:, j].tolist() for j, p in enumerate(players)}}  # fmt: skip
     yield Case("rounds", "wide.parquet", _parquet(frame), read)

@@ -296,9 +296,9 @@ def test_a_contaminated_real_board_exits_with_1(capsys: Capture, data_directory:
 
 @pytest.mark.slow
 def test_the_sentence_counts_entries_and_those_that_share_the_best_score() -> None:
-    scores = [0.9, 0.9, 0.9, 0.888, 0.88, 0.86, 0.85]
-    tied = bs.Leaderboard(scores, n_test=500, decimals=3)
-    alone = bs.Leaderboard([0.902, *scores[1:]], n_test=500, n_classifiers=20)
+    scores = ["0.900", "0.900", "0.900", "0.888", "0.880", "0.860", "0.850"]
+    tied = bs.Leaderboard(scores, n_test=500)
+    alone = bs.Leaderboard(["0.902", *scores[1:]], n_test=500, n_classifiers=20)
     answers = np.random.default_rng(0).random((300, 4)) < 0.8
     responses = bs.Responses(answers)
     said = [

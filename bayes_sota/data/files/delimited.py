@@ -13,7 +13,7 @@ _DELIMITERS = ",;\t"
 _HEAD = 1_000_000  # bytes that decide about the delimiter
 
 
-def parse_delimited(data: bytes, where: str, delimiter: str | None = None, stem: str = "") -> Table:
+def parse_delimited(data: bytes, where: str, stem: str = "") -> Table:
     """Table of a delimited text; the delimiter is the one that its header line has most of.
 
     Examples
@@ -22,7 +22,7 @@ def parse_delimited(data: bytes, where: str, delimiter: str | None = None, stem:
     ('team', 'score')
     """
     check_text(data, where)
-    rows = delimited_rows(data, where, delimiter)
+    rows = delimited_rows(data, where)
     _, first = next(rows, (0, []))
     if not first:
         raise InputError(f"{where}: the file is empty")
@@ -31,7 +31,7 @@ def parse_delimited(data: bytes, where: str, delimiter: str | None = None, stem:
     places = []
     for line, row in rows:
         if len(row) != len(header):
-            cells = shown((delimiter or ",").join(row[:20]))
+            cells = shown(",".join(row[:20]))
             raise InputError(
                 f"{where}: line {line} has {len(row)} cells, the header has {len(header)}: {cells}"
             )
@@ -41,14 +41,12 @@ def parse_delimited(data: bytes, where: str, delimiter: str | None = None, stem:
     return Table(header, columns, places, where, stem)
 
 
-def delimited_rows(
-    data: bytes, where: str, delimiter: str | None = None
-) -> Iterator[tuple[int, list[str]]]:
+def delimited_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     """Number of the first line and cells of each row that is not blank."""
     text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="")
-    sign, has_marks = delimiter or _sniffed(data), b"'" in data
+    has_marks = b"'" in data
     before = 0  # last line of the row before
-    reader = csv.reader(text, delimiter=sign, strict=True)
+    reader = csv.reader(text, delimiter=_sniffed(data), strict=True)
     try:
         for row in reader:
             line, before = before + 1, reader.line_num

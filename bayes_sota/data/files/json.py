@@ -99,13 +99,7 @@ def _refused(constant: str) -> Any:
     raise InputError(f"{constant} is not a JSON number")
 
 
-_LISTS = ("entries", "results", "leaderboard", "submissions", "data")
-
-_SHAPES = (
-    'a list of records, an object of names and scores, or an object with a list of records in "'
-    + '", "'.join(_LISTS)
-    + '"'
-)
+_SHAPE = "JSON of a table is a list of records, or an object of names and scores"
 
 
 def parse_json_table(text: str, where: str, stem: str = "") -> Table:
@@ -120,21 +114,13 @@ def parse_json_table(text: str, where: str, stem: str = "") -> Table:
     if not text.strip():
         raise InputError(f"{where}: the file is empty")
     content = parse_json(text, where, exact=True)
-    if isinstance(content, dict):
-        lists = [key for key in _LISTS if isinstance(content.get(key), list)]
-        if len(lists) > 1:
-            raise InputError(f"{where}: lists in {' and '.join(map(shown, lists))}: keep only one")
-        content = content[lists[0]] if lists else content
     if isinstance(content, list):
         return _of_records(content, where, stem)
     if not isinstance(content, dict):
-        raise InputError(f"{where}: JSON of a leaderboard is {_SHAPES}, got {shown(content)}")
+        raise InputError(f"{where}: {_SHAPE}, got {shown(content)}")
     for name, value in content.items():
         if isinstance(value, dict | list):
-            kind = "an object" if isinstance(value, dict) else "a list"
-            raise InputError(
-                f"{where}: JSON of a leaderboard is {_SHAPES}; here {shown(name)} is {kind}"
-            )
+            raise InputError(f"{where}: {_SHAPE}; here {shown(name)} is neither")
     places = [f"name {shown(name)}" for name in content]
     return Table(("name", "score"), (tuple(content), tuple(content.values())), places, where, stem)
 

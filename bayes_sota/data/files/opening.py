@@ -9,9 +9,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, UnreadableFileError
 from bayes_sota.data.files.content import Content, read_content, readable
 from bayes_sota.data.files.delimited import parse_delimited
@@ -59,10 +58,7 @@ def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
         return replace(table_of_frame(frame), where=where, stem=stem)
 
 
-FileFormat = Literal["auto", "csv", "tsv", "json", "parquet", "kaggle"]
-
-
-def open_table(source: Any, file_format: str = "auto") -> Table:
+def open_table(source: Any) -> Table:
     """Table of a file or a frame.
 
     Raises
@@ -70,11 +66,11 @@ def open_table(source: Any, file_format: str = "auto") -> Table:
     InputError
         A file that cannot be read as what it seems to be; the message names it and says why.
     """
-    opened = open_source(source, file_format)
+    opened = open_source(source)
     return opened if isinstance(opened, Table) else json_table(opened)
 
 
-def open_source(source: Any, file_format: str = "auto") -> Table | Content:
+def open_source(source: Any) -> Table | Content:
     """Table of a file or a frame, but the content of JSON, which may be no table.
 
     Raises
@@ -88,8 +84,6 @@ def open_source(source: Any, file_format: str = "auto") -> Table | Content:
     >>> open_source(pd.DataFrame({"team": ["A"], "score": [0.9]})).header
     ('team', 'score')
     """
-    check_choice("format", file_format, FileFormat)
-    is_chosen = file_format not in ("auto", "kaggle")
     if is_frame(source):
         return table_of_frame(source)
     if not isinstance(source, str | os.PathLike):
@@ -103,13 +97,11 @@ def open_source(source: Any, file_format: str = "auto") -> Table | Content:
         raise UnreadableFileError(f"{content.where}: the file is empty")
     if content.kind == "workbook":
         return parse_workbook(content.data, content.where, content.stem)
-    kind = file_format if is_chosen else content.kind
-    if kind == "json":
+    if content.kind == "json":
         return content
-    if kind == "parquet":
+    if content.kind == "parquet":
         return parse_parquet(content.data, content.where, content.stem)
-    delimiter = "\t" if kind == "tsv" else None
-    return parse_delimited(content.data, content.where, delimiter, content.stem)
+    return parse_delimited(content.data, content.where, content.stem)
 
 
 def json_table(content: Content) -> Table:

@@ -68,11 +68,7 @@ def read_battles(table: Table, options: ScoreOptions) -> NotedScores:
         A verdict that is none, a player against itself, a player or cluster without a name.
     """
     columns = find_battles(table)
-    if columns is None:
-        raise InputError(
-            f"{table.where}: battles have the columns winner and loser (and tie), or model_a, "
-            f"model_b and winner; there are {table.listed_columns()}"
-        )
+    assert columns is not None
     cluster = options.column(table, "cluster")
     first, second = (names_in(table, j, "player") for j in (columns.first, columns.second))
     for row, (one, other) in enumerate(zip(first, second, strict=True)):
@@ -86,7 +82,7 @@ def read_battles(table: Table, options: ScoreOptions) -> NotedScores:
         matches = Matches.from_names(
             first, second, outcomes, clusters=clusters, tournament=tournament_name(table)
         )
-    return NotedScores(matches, "battles")
+    return NotedScores(matches)
 
 
 def _outcomes(

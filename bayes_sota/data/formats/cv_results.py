@@ -78,7 +78,7 @@ def read_cv_results(table: Table, options: ScoreOptions) -> NotedScores:
             scheme=options.scheme or "model/cv",
             tournament=tournament_name(table),
         )
-    return NotedScores(scores, "cv_results", notes)
+    return NotedScores(scores, notes)
 
 
 def _candidates(table: Table) -> list[str]:

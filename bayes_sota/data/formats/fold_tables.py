@@ -180,27 +180,10 @@ def _refuse_gaps(where: str, there: Any, axes: Sequence[Axis]) -> None:
 
 
 def fold_scores_of_rounds(table: ScoreTable, folds: int | None, scorer: str) -> FoldScores:
-    """Rounds of a score table as folds: those of a group are of one iteration.
-
-    Raises
-    ------
-    InputError
-        Groups of different size, a number of rounds that is no multiple of ``folds``.
-    """
-    rounds = np.arange(table.n_rounds)
-    if table.groups is not None:
-        sizes = {table.groups.count(group) for group in table.groups}
-        if len(sizes) > 1 or folds not in (None, *sizes):
-            raise InputError(
-                "groups of rounds are read as iterations, all of which have the same number of "
-                f"folds; got groups of {', '.join(map(str, sorted(sizes)))} rounds"
-                + (f", not folds={folds}" if len(sizes) == 1 else "")
-            )
-        folds = sizes.pop()
-        rounds = np.argsort([table.groups.index(group) for group in table.groups], kind="stable")
+    """Rounds of a score table as folds, of which ``folds`` after each other are an iteration."""
     parts = Axis("fold", list(table.rounds), np.arange(table.n_rounds))
     k = len(split_parts(parts, folds, f"score table {shown(table.tournament)}")[1].names)
-    scores = table.oriented[rounds].T.reshape(table.n_players, -1, k)
+    scores = table.oriented.T.reshape(table.n_players, -1, k)
     lower = "-" if table.lower_is_better.any() else ""
     return FoldScores(
         scores, learners=table.players, tasks=[table.tournament], scorer=f"{lower}{scorer}"

@@ -158,13 +158,13 @@ def _parts(
 
 def _scorer(scorers: set[str], where: str, choices: Choices) -> tuple[str, str | None]:
     """Scorer whose outcomes count, and which of its numbers; a metric may name the scorer."""
-    scorer, metric = choices.scorer, choices.metric
+    metric, scorer = choices.metric, None
     first, _, rest = (metric or "").partition(".")
-    if scorer is None and metric in scorers:
+    if metric in scorers:
         scorer, metric = metric, None
-    elif scorer is None and first in scorers:
+    elif first in scorers:
         scorer, metric = first, rest
-    return choose(sorted(scorers), scorer, (), where, "scorer"), metric
+    return choose(sorted(scorers), scorer, (), where, "metric"), metric
 
 
 def _metric(values: Iterable[object], where: str, wanted: str | None) -> str:

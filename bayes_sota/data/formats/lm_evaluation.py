@@ -235,9 +235,7 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
         [model.tasks.get(task, {}).get(metric, np.nan) for model in models]
         for task, metric in metrics.items()
     ]
-    lower = options.lower_is_better
-    if lower is not True:
-        lower = tuple(sorted({*(lower or ()), *_lower_tasks(models, metrics)}))
+    lower = options.lower_is_better or sorted(_lower_tasks(models, metrics))
     with located(f"{len(paths)} files"):
         scored = ScoreTable(
             scores,
@@ -247,7 +245,7 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
             scheme=options.scheme or "model/task",
             tournament="lm-evaluation-harness",
         )
-    return NotedScores(scored, "lm_eval", (_note_on_scores(models, metrics, options.score_column),))
+    return NotedScores(scored, (_note_on_scores(models, metrics, options.score_column),))
 
 
 def _models(paths: Sequence[Path]) -> list[_Model]:

@@ -36,14 +36,9 @@ from bayes_sota.data.readers.columns import (
 from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_loss, refuse_metrics
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
-ScoreFormat = Literal["auto", "wide", "long", "battles", "cv_results", "lm_eval"]
 Orientation = Literal["auto", "rows", "columns"]
 
 _ROUNDS = {**WORDS["folds"], **WORDS["rounds"]}
-_OTHER_COLUMNS = (
-    "; if another column numbers runs or folds, that is the round_column, and what is taken for "
-    "the round now is the group_column; if it names data sets, it is the tournament_column"
-)
 _RUNS = {**WORDS["iterations"], **WORDS["folds"]}
 
 
@@ -51,7 +46,6 @@ _RUNS = {**WORDS["iterations"], **WORDS["folds"]}
 class ScoreOptions:
     """What the user chose; None where nothing was said. The fields are those of ``read_scores``."""
 
-    format: ScoreFormat = "auto"
     player_column: str | None = None
     round_column: str | None = None
     score_column: str | None = None
@@ -59,12 +53,11 @@ class ScoreOptions:
     group_column: str | None = None
     cluster_column: str | None = None
     players: Orientation = "auto"
-    lower_is_better: bool | tuple[str, ...] = False
+    lower_is_better: bool = False
     scheme: Scheme | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is not among the choices."""
-        check_choice("format", self.format, ScoreFormat)
         check_choice("players", self.players, Orientation)
 
     def column(self, table: Table, what: str) -> int | None:
@@ -85,14 +78,11 @@ class NotedScores:
     Attributes
     ----------
     scores : ScoreTable, Matches or dict of ScoreTable
-    format : str
-        What was recognised.
     notes : tuple of str
         What was left out or chosen, for people.
     """
 
     scores: ScoreTable | Matches | dict[str, ScoreTable]
-    format: ScoreFormat
     notes: tuple[str, ...] = ()
 
 
@@ -190,18 +180,12 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
         raise InputError(
             f"{table.where}: one column cannot be two of player, round, tournament and group"
         )
-    scores = _score_position(table, used, options)
+    scores = find_score_column_beside(table, used, options.score_column)
     for what in ("player", "round"):
         _refuse_summaries(table, columns[what])
-    lower = options.lower_is_better
-    if lower is False:
+    if not options.lower_is_better:
         refuse_loss(table.where, table.header[scores])
     axes = {what: Axis.of_column(table, column, what) for what, column in columns.items()}
-    unknown = [] if isinstance(lower, bool) else [n for n in lower if n not in axes["round"].names]
-    if unknown:
-        raise InputError(
-            f"{table.where}: lower_is_better names a round {shown(unknown[0])} that is not there"
-        )
     values = read_numbers(table, scores)
     options = replace(options, scheme=options.scheme_of(table, columns["round"]))
     unused = [name for j, name in enumerate(table.header) if j not in (*used, scores)]
@@ -209,14 +193,14 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
     tournaments = axes.pop("tournament", None)
     if tournaments is None:
         rows = np.arange(values.size)
-        return NotedScores(_score_table(table, axes, values, rows, options), "long", notes)
+        return NotedScores(_score_table(table, axes, values, rows, options), notes)
     order = np.argsort(tournaments.codes, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(tournaments.codes))[:-1])
     scored = {
         name: _score_table(table, axes, values, rows, options, name)
         for name, rows in zip(tournaments.names, parts, strict=True)
     }
-    return NotedScores(scored, "long", notes)
+    return NotedScores(scored, notes)
 
 
 def _columns(table: Table, options: ScoreOptions) -> dict[str, int]:
@@ -250,19 +234,6 @@ def _refuse_summaries(table: Table, column: int) -> None:
             )
 
 
-def _score_position(table: Table, used: list[int], options: ScoreOptions) -> int:
-    wanted = options.score_column
-    try:
-        return find_score_column_beside(table, used, wanted)
-    except InputError as error:
-        if wanted is not None:
-            raise
-        names = several(table.header[j] for j in used)
-        raise InputError(
-            f'{error}, or players="rows" or "columns" if the table is wide in spite of {names}'
-        ) from None
-
-
 def _score_table(
     table: Table,
     axes: Mapping[str, Axis],
@@ -276,21 +247,14 @@ def _score_table(
     rounds, groups = (
         _grouped(axes["group"].among(rows), plain) if "group" in axes else (plain, None)
     )
-    alone = groups is None and tournament is None
-    hint = _OTHER_COLUMNS if alone else ""
-    grid = place_rows(table, (rounds, players), rows, hint=hint)
-    lower = options.lower_is_better
-    if not isinstance(lower, bool):
-        flags = np.zeros(len(rounds.names), bool)
-        flags[rounds.codes] = np.isin(plain.names, lower)[plain.codes]
-        lower = flags.tolist()  # type: ignore[assignment]
+    grid = place_rows(table, (rounds, players), rows)
     where = table.where + ("" if tournament is None else f": tournament {shown(tournament)}")
     with located(where):
         return ScoreTable(
             np.append(values[rows], np.nan)[grid],
             players=players.names,
             rounds=rounds.names,
-            lower_is_better=lower,
+            lower_is_better=options.lower_is_better,
             groups=groups,
             scheme=options.scheme or "model/task",
             tournament=tournament or tournament_name(table),
@@ -357,7 +321,7 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
             scheme=options.scheme_of(table, label),
             tournament=tournament_name(table),
         )
-    return NotedScores(scores, "wide", tuple(notes))
+    return NotedScores(scores, tuple(notes))
 
 
 def _layout(
@@ -408,17 +372,8 @@ def _asked_for(table: Table, options: ScoreOptions) -> tuple[int | None, int | N
     if players is not None and rounds is not None:
         raise InputError(
             f"{table.where}: the rows of a wide table are players (player_column) or rounds "
-            "(round_column), not both; a long table has format='long'"
+            "(round_column), not both"
         )
-    for column, option, other in (
-        (players, "player_column", "columns"),
-        (rounds, "round_column", "rows"),
-    ):
-        if column is not None and options.players == other:
-            raise InputError(
-                f"{table.where}: {option} names the rows, but players={other!r} says that they "
-                "are something else"
-            )
     return players, rounds
 
 
@@ -471,7 +426,7 @@ def _row_names(
     hint = (
         "if its rows are its folds, name this column as group_column"
         if what == "round"
-        else 'a table with one row per player and round has format="long"'
+        else "a table with one row per player and round needs a column of rounds (round_column)"
     )
     refuse_repeats(table, label, names, what, hint)
     return names, groups

@@ -9,15 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.text import counted, several, shown
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.text import counted, shown
 from bayes_sota.data.checks import TEST_ITEMS, Metric, SpreadRatio, check_metric, whole_number
-from bayes_sota.data.files.opening import FileFormat, open_table
+from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Nested, Table, normalize_name
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
 from bayes_sota.data.leaderboard import Leaderboard
@@ -33,7 +30,6 @@ from bayes_sota.data.printed_scores import (
 from bayes_sota.data.readers.columns import (
     ACCURACIES,
     WORDS,
-    as_numbers,
     find_column,
     find_name_column,
     find_score_column,
@@ -45,10 +41,8 @@ from bayes_sota.data.readers.columns import (
     refuse_repeats,
 )
 from bayes_sota.data.readers.metric_names import (
-    is_end,
     is_error_of,
     is_other_metric,
-    is_summary,
     refuse_loss,
     refuse_other_metric,
 )
@@ -112,27 +106,10 @@ class Entries:
         """Name of the column of scores."""
         return self.table.header[self.column]
 
-    @property
-    def beside(self) -> dict[str, FloatArray]:
-        """Columns of numbers from 0 to 100 beside the scores, which may be the averages of them."""
-        counting = {**WORDS["counters"], **WORDS["no_rounds"], **WORDS["submissions"]}
-        numbers = {
-            name: as_numbers(self.table.columns[j])
-            for j, name in enumerate(self.table.header)
-            if j not in (self.column, self.name_column)
-            and not (is_summary(name) or is_end(name) or normalize_name(name) in counting)
-        }
-        inside = {name: np.all((values >= 0) & (values <= 100)) for name, values in numbers.items()}
-        return {name: values for name, values in numbers.items() if inside[name]}
-
     def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
         """Roundings to try, the preferred one first: Kaggle floors scores."""
         order = rounding_order(rounding)
         return order[::-1] if rounding == "auto" and self.is_kaggle else order
-
-    def refuse_other_metric(self) -> None:
-        """Raise ``InputError`` where the scores are no accuracies, by their name."""
-        refuse_other_metric(self.table.where, self.title, list(self.beside))
 
     def chosen_errors(
         self, standard_error: float | None, metric: Metric, n_test: object, *, chosen: bool
@@ -171,10 +148,8 @@ def read_leaderboard(
     name_column: str | None = None,
     stderr_column: str | None = None,
     n_test_column: str | None = None,
-    format: FileFormat = "auto",
     lower_is_better: bool = False,
     rounding: RoundingChoice = "auto",
-    decimals: int | None = None,
     percent: bool | None = None,
     n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
     metric: Metric | None = None,
@@ -202,9 +177,6 @@ def read_leaderboard(
         number of items is given; ``notes`` say so. Accuracies with an error of 0 need ``n_test``.
     n_test_column : str, optional
         Column of the number of items behind each accuracy.
-    format : {"auto", "csv", "tsv", "json", "parquet", "kaggle"}
-        "auto" goes by the content; "kaggle" treats a table as a Kaggle download even where its
-        header is another.
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
     rounding : {"auto", "nearest", "floor", "exact"}
@@ -213,7 +185,7 @@ def read_leaderboard(
     metric : {"accuracy", "auc", "score"}, optional
         As in ``Leaderboard``. Default: "accuracy", and a column that holds something else, by its
         name (F1, BLEU, AUC, an average) or because it is the average of others, is refused.
-    decimals, percent, n_classifiers, standard_error, n_positive, spread_ratio
+    percent, n_classifiers, standard_error, n_positive, spread_ratio
         As in ``Leaderboard``.
     submissions : str, int, (int, int) or TriesPrior, optional
         Column with the submissions behind each entry, or their number or range for all. Default:
@@ -258,7 +230,6 @@ def read_leaderboard(
         path_or_frame,
         score_column=score_column,
         name_column=name_column,
-        format=format,
         lower_is_better=lower_is_better,
         missing=missing,
         submissions=column,
@@ -271,8 +242,8 @@ def read_leaderboard(
     if not lower_is_better:
         refuse_loss(entries.table.where, entries.title, _DIRECTION)
     if metric is None:
-        entries.refuse_other_metric()
-    entries.check(decimals=decimals, percent=percent, bounded=measured != "score")
+        refuse_other_metric(entries.table.where, entries.title)
+    entries.check(percent=percent, bounded=measured != "score")
     with located(entries.table.where):
         board = Leaderboard(
             entries.scores,
@@ -286,7 +257,6 @@ def read_leaderboard(
             standard_error=error,
             lower_is_better=lower_is_better,
             rounding=entries.rounding_order(rounding),
-            decimals=decimals,
             percent=percent,
             name=entries.table.stem if name is None else name,
             notes=(*entries.notes, *told),
@@ -299,7 +269,6 @@ def read_entries(
     *,
     score_column: str | None = None,
     name_column: str | None = None,
-    format: FileFormat = "auto",
     lower_is_better: bool = False,
     submissions: str | None = None,
     missing: Missing = "refuse",
@@ -310,8 +279,8 @@ def read_entries(
 
     Parameters are those of ``read_leaderboard``.
     """
-    table = open_table(path_or_frame, format)
-    kaggle = format == "kaggle" or is_kaggle(table)
+    table = open_table(path_or_frame)
+    kaggle = is_kaggle(table)
     if name_column is None and not kaggle:
         _refuse_rows_of_tasks(table)
     scores = _only_accuracy(table) if score_column is None else None
@@ -322,7 +291,6 @@ def read_entries(
     elif scores is None:
         scores = find_score_column(table, score_column)
     names = find_name_column(table, name_column, scores, may_repeat=kaggle)
-    told = [] if kaggle or name_column is not None else _named_by(table, names, scores)
     if kaggle:
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
@@ -333,24 +301,18 @@ def read_entries(
     table, dropped = with_scores(table, (scores,), names, missing)
     counts, useless = _submissions(table, scores, submissions)
     at = error_column(table, scores, stderr_column)
-    entries = Entries(
+    return Entries(
         table,
         scores,
         names,
         names=entry_names(table, names, kaggle),
         submissions=counts,
         is_kaggle=kaggle,
-        notes=(*notes, *dropped, *useless, *told),
+        notes=(*notes, *dropped, *useless),
         errors=None if at is None else error_cells(table, at, scores),
         sizes=None if n_test_column is None else size_cells(table, n_test_column),
         error_column=at,
     )
-    errors = None if at is None else table.header[at]
-    unused = [j for j, x in entries.beside.items() if np.any(x % 1) and j != errors]
-    if score_column is None and unused:
-        note = f"columns that are not used: {several(unused)}"
-        return replace(entries, notes=(*entries.notes, note))
-    return entries
 
 
 def _refuse_rows_of_tasks(table: Table) -> None:
@@ -465,17 +427,6 @@ def _listed_rows(table: Table, names: int | None, rows: Sequence[int]) -> str:
     return ", ".join(places) + rest
 
 
-def _named_by(table: Table, names: int | None, scores: int) -> list[str]:
-    """A note where the usual column of names is not taken, because its names repeat."""
-    usual = find_name_column(table, None, scores, may_repeat=True)
-    if names is None or names == usual or usual is None:
-        return []
-    return [
-        f"entries are named by column {shown(table.header[names])}: names in "
-        f"{shown(table.header[usual])} repeat"
-    ]
-
-
 def _submissions(
     table: Table, scores: int, wanted: str | None
 ) -> tuple[list[Any] | None, list[str]]:
@@ -519,7 +470,6 @@ def read_paired_boards(
     public_column: str | None = None,
     private_column: str | None = None,
     name_column: str | None = None,
-    format: FileFormat = "auto",
     n_test: tuple[int, int] | None = None,
     standard_errors: tuple[float, float] | None = None,
     lower_is_better: bool = False,
@@ -540,8 +490,6 @@ def read_paired_boards(
     public_column, private_column, name_column : str, optional
         Columns of the scores and names. Default: recognised by their names, such as
         ``score_public`` or ``Public Score``.
-    format : str
-        As in ``read_leaderboard``.
     n_test, standard_errors, lower_is_better
         As in ``PairedBoards``.
     submissions : str, int, (int, int) or TriesPrior, optional
@@ -579,9 +527,9 @@ def read_paired_boards(
     wanted = dict(zip(BOARDS, (public_column, private_column), strict=True))
     column = submissions if isinstance(submissions, str) else None
     if private_path is None:
-        both = _from_one(open_table(path, format), wanted, name_column, column, missing)
+        both = _from_one(open_table(path), wanted, name_column, column, missing)
     else:
-        options: Any = {"name_column": name_column, "format": format, "missing": missing}
+        options: Any = {"name_column": name_column, "missing": missing}
         options["lower_is_better"] = lower_is_better
         both = [
             read_entries(path, score_column=public_column, submissions=column, **options),
@@ -592,7 +540,7 @@ def read_paired_boards(
         if not lower_is_better:
             refuse_loss(entries.table.where, entries.title)
         if bounded:
-            entries.refuse_other_metric()
+            refuse_other_metric(entries.table.where, entries.title)
         entries.check(rounding="exact", percent=False if bounded else None, bounded=bounded)
     public, private = both if private_path is None else _joined(*both)
     with located(public.table.where):

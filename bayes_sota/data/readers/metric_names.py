@@ -107,17 +107,6 @@ def asides(header: Sequence[str]) -> list[int]:
     ]
 
 
-def is_end(name: str) -> bool:
-    """Whether a name is that of the end of an interval.
-
-    Examples
-    --------
-    >>> is_end("ci_low"), is_end("Upper"), is_end("lowlight")
-    (True, True, False)
-    """
-    return not name_words(name).isdisjoint(("ci", "low", "high", "lower", "upper", "min", "max"))
-
-
 def is_error_of(name: str, column: str) -> bool:
     """Whether a name is that of the standard errors of the scores in a column.
 
@@ -165,15 +154,13 @@ not players: keep one of them, beside a column that names the players
         )
 
 
-def refuse_other_metric(where: str, column: str, others: Sequence[str] = ()) -> None:
+def refuse_other_metric(where: str, column: str) -> None:
     """Raise ``InputError`` where a column of scores holds something else than accuracies.
 
     Parameters
     ----------
     where, column : str
         What is being read, and the name of the column.
-    others : sequence of str
-        Columns beside it that could be scores of the same entries.
 
     Raises
     ------
@@ -189,18 +176,10 @@ def refuse_other_metric(where: str, column: str, others: Sequence[str] = ()) -> 
     named = f"{where}: column {shown(column)}"
     words = _metric_words(column)
     if words & _MEANS or normalize_name(column) in WORDS["averages"]:
-        of, one = f" of {several(others)}" if others else "", ""
-        if others:
-            listed = "A,B,..." if any("," in part for part in others) else ",".join(others[:8])
-            more = ",..." if len(others) > 8 and listed != "A,B,..." else ""
-            one = (
-                f"; task_columns={shown(listed + more)} reads them as tasks, with n_test, the "
-                f"number of items of each; score_column={shown(others[0])} takes one, with its "
-                "n_test"
-            )
         raise InputError(
-            f"{named} holds averages{of}, and the number of items does not tell their error"
-            f"{one}; {_ERRORS}; if every item counts the same, {_RIGHT}"
+            f"{named} holds averages, and the number of items does not tell their error; "
+            f"task_columns reads columns as tasks; {_ERRORS}; if every item counts the same, "
+            f"{_RIGHT}"
         )
     if words & WORDS["aucs"].keys():
         raise InputError(

@@ -5,17 +5,15 @@ Outcomes are right or wrong, numbers, or predicted classes beside the truth.
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, several, shown
+from bayes_sota.core.text import several, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.outcomes import Runs
@@ -44,7 +42,7 @@ from bayes_sota.data.readers.long_answers import (
     widen,
 )
 from bayes_sota.data.readers.metric_names import asides, is_summary, refuse_metrics
-from bayes_sota.data.readers.parts import Choices, Joined, Part, file_names, join_parts
+from bayes_sota.data.readers.parts import Choices, Joined
 from bayes_sota.data.responses import MISSING
 
 _GROUPS = {
@@ -108,7 +106,6 @@ class ColumnRoles:
         """Outcomes of these methods, (n_methods, n_items), with all that their table says."""
         return Joined(
             names=self.method_names,
-            methods=self.method_names,
             items=self.items,
             values=values.T,
             n_runs=self.n_runs,
@@ -136,7 +133,7 @@ def find_roles(
     table, value_of, complaint
         As of ``widen``.
     choices : Choices
-        With the columns asked for; those of clusters and tasks may be in another table.
+        With the columns asked for.
     truth : collection of str
         Names of a column of true classes.
     label_column : str, optional
@@ -210,13 +207,11 @@ def _without_last_summaries(table: Table, label: int | None) -> tuple[Table, lis
 
 
 def _group_positions(table: Table, choices: Choices, free: Collection[int]) -> dict[str, int]:
-    """Columns of clusters and tasks, which may be in another table; else recognised if free."""
+    """Columns of clusters and tasks, as asked for, else recognised if free."""
     groups = {}
     for what, words in _GROUPS.items():
         option = f"{what}_column"
         wanted = getattr(choices, option)
-        if wanted is not None and not table.find_all(wanted):
-            continue
         positions = [j for j in named_in(table, words) if j in free and not _are_outcomes(table, j)]
         column = only_column(table, wanted, positions, f"the {what}s", option)
         if column is not None:
@@ -301,88 +296,34 @@ def check_orientation(roles: ColumnRoles) -> None:
         )
 
 
-def check_group_columns(tables: Sequence[Table], choices: Choices) -> None:
-    """Raise ``InputError`` unless some table has each column that was asked for."""
-    for option in ("task_column", "cluster_column", "run_column"):
-        name = getattr(choices, option)
-        if name is not None and not any(table.find_all(name) for table in tables):
-            find_column(tables[0], name, option)
-
-
-def join_tables(tables: Mapping[Path, Table], choices: Choices) -> tuple[Joined, str | None]:
-    """Outcomes of the method columns of some tables, joined on the item; column of the truth.
+def outcomes_of_table(table: Table, choices: Choices) -> tuple[Joined, str | None]:
+    """Outcomes of the method columns of a table; column of the truth.
 
     Raises
     ------
     InputError
-        Columns whose meaning is not clear, several tables that do not name their items, items
-        that repeat, and cells that are no outcome, by file, line, column and value.
+        Columns whose meaning is not clear, items that repeat, and cells that are no outcome, by
+        file, line, column and value.
     """
-    check_group_columns(list(tables.values()), choices)
-    roles_of = {path: find_roles(t, outcome_of, NO_OUTCOME, choices) for path, t in tables.items()}
-    every = list(roles_of.values())
-    n_runs = every[0].n_runs
-    differ = (isinstance(of.n_runs, np.ndarray) or of.n_runs != n_runs for of in every)
-    if len(every) > 1 and any(differ):
-        raise InputError("tables whose runs differ in number are not joined: make them one table")
-    for roles in every:
-        if len(roles_of) > 1 and not roles.named:
-            raise InputError(
-                f"{roles.table.where}: several tables are joined on their items, but no column of "
-                "this one names them (item_column)"
-            )
-        check_orientation(roles)
-    truth = _truth(every)
-    names = _method_names(roles_of)
-    parts: list[Part] = []
-    for path, roles in roles_of.items():
-        parts += _parts(roles, names[path], truth, choices.run_separator, len(parts))
-    if choices.run_separator and not any(part.run for part in parts):
-        listed = ", ".join(shown(part.method) for part in parts[:3])
-        raise InputError(
-            f"no column has {shown(choices.run_separator)} between method and run (run_separator); "
-            f"columns: {listed}"
-        )
-    if not parts:
-        files = ", ".join(roles.table.where for roles in every)
-        raise InputError(f"{files}: there is no column of a method")
-    notes = [] if truth is None else truth.notes(parts, every)
-    notes += [note for roles in every for note in roles.notes]
-    clusters, tasks = (_group_of_items(every, what) for what in ("cluster", "task"))
-    joined = join_parts(parts)
-    joined = replace(
-        joined,
-        n_runs=n_runs,
-        notes=tuple(dict.fromkeys((*notes, *joined.notes))),
-        tasks=_of_items(tasks, joined.items, "task"),
-        clusters=_of_items(clusters, joined.items, "cluster"),
-    ).without(choices.leave_out)
+    roles = find_roles(table, outcome_of, NO_OUTCOME, choices)
+    check_orientation(roles)
+    if not roles.methods:
+        raise InputError(f"{table.where}: there is no column of a method")
+    notes = roles.notes
+    if roles.truth is None:
+        values = roles.numbers(outcome_of, NO_OUTCOME)
+        check_slips(roles.table, roles.methods, values)
+        _check_classes(roles)
+    else:
+        values, remarks = _compared(roles, roles.truth)
+        notes = (*remarks, *notes)
+    joined = replace(roles.joined(values), notes=notes).without(choices.leave_out)
     values = joined.values
     if np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all():
         values = np.where(values == MISSING, np.nan, values)
     right_or_wrong = bool(np.isin(values[~np.isnan(values)], (0, 1)).all())
-    joined = replace(joined, values=values, are_answers=n_runs is not None or right_or_wrong)
-    return joined, None if truth is None else truth.column
-
-
-def _parts(
-    roles: ColumnRoles, names: list[str], truth: "_Truth | None", separator: str | None, before: int
-) -> list[Part]:
-    """Parts of the columns of one table; runs are in the order of the columns."""
-    if truth is None:
-        numbers = roles.numbers(outcome_of, NO_OUTCOME)
-        check_slips(roles.table, roles.methods, numbers)
-        _check_classes(roles)
-        outcomes = [(roles.items, values) for values in numbers]
-    else:
-        outcomes = [truth.compare(roles, column) for column in roles.methods]
-    left_out = () if truth is None else tuple(i for i in roles.items if i not in truth.classes)
-    parts = []
-    for number, (name, (items, values)) in enumerate(zip(names, outcomes, strict=True), before):
-        method, label = _split(name, separator)
-        part = Part(roles.table.where, method, items, values, reason="without a truth")
-        parts.append(replace(part, run=(number,) if label else (), label=label, left_out=left_out))
-    return parts
+    joined = replace(joined, values=values, are_answers=joined.n_runs is not None or right_or_wrong)
+    return joined, None if roles.truth is None else roles.table.header[roles.truth]
 
 
 def _check_classes(roles: ColumnRoles) -> None:
@@ -396,82 +337,39 @@ def _check_classes(roles: ColumnRoles) -> None:
         )
 
 
-def _split(name: str, separator: str | None) -> tuple[str, str]:
-    """Method and run.
-
-    Examples
-    --------
-    >>> _split("resnet@1", "@"), _split("resnet@1", None), _split("vit", "@")
-    (('resnet', '1'), ('resnet@1', ''), ('vit', ''))
-    """
-    if not separator or separator not in name:
-        return name, ""
-    method, _, label = name.rpartition(separator)
-    if not method or not label:
-        raise InputError(f"{shown(name)} is not a method and a run with {shown(separator)} between")
-    return method, label
-
-
-def _method_names(roles_of: Mapping[Path, ColumnRoles]) -> dict[Path, list[str]]:
-    """Names of the columns; that of its file for the only one of several files, if it has none."""
-    counts = Counter(name for roles in roles_of.values() for name in roles.method_names)
-    files = file_names([path for path, roles in roles_of.items() if roles.methods])
-    names = {path: list(roles.method_names) for path, roles in roles_of.items()}
-    for path, own in names.items():
-        if len(files) > 1 and len(own) == 1:
-            nameless = normalize_name(own[0]) in WORDS["nameless"] or counts[own[0]] > 1
-            names[path] = [files[path]] if nameless else own
-    return names
-
-
-@dataclass(frozen=True)
-class _Truth:
-    """True class of each item."""
-
-    column: str
-    classes: Mapping[str, Decimal | str]
-
-    def compare(self, roles: ColumnRoles, column: int) -> tuple[tuple[str, ...], FloatArray]:
-        """Items with a truth: 1 where the predicted class is it, NaN where there is none."""
-        table, classes = roles.table, set(self.classes.values())
-        whole = all(isinstance(c, Decimal) and c == int(c) for c in classes)
-        predicted = [_class_of(cell) for cell in listed_cells(table, column)]
-        kept: dict[str, float] = {}
-        for row, (item, guess) in enumerate(zip(roles.items, predicted, strict=True)):
-            if item not in self.classes:
-                continue
+def _compared(roles: ColumnRoles, truth: int) -> tuple[FloatArray, list[str]]:
+    """1 where the predicted class is the true one, NaN where there is none; and a note."""
+    table, name = roles.table, roles.table.header[truth]
+    true = [_class_of(cell) for cell in listed_cells(table, truth)]
+    for row, (cell, of) in enumerate(zip(listed_cells(table, truth), true, strict=True)):
+        if cell is None or of in ("", "nan"):
+            raise InputError(f"{table.place(row, truth)}: the truth is missing")
+    classes, seen = set(true), set(true)
+    whole = all(isinstance(c, Decimal) and c == int(c) for c in classes)
+    values = np.empty((len(roles.methods), len(true)))
+    for own, column in zip(values, roles.methods, strict=True):
+        cells = listed_cells(table, column)
+        predicted = [_class_of(cell) for cell in cells]
+        for row, guess in enumerate(predicted):
             if whole and isinstance(guess, Decimal) and guess != int(guess):
                 raise InputError(
-                    f"{table.place(row, column)}: {shown(table.columns[column][row])} is no class "
-                    f"of {shown(self.column)}; predictions are classes here, not scores"
+                    f"{table.place(row, column)}: {shown(cells[row])} is no class of "
+                    f"{shown(name)}; predictions are classes here, not scores"
                 )
-            missing = guess not in classes and answer_of(table.columns[column][row]) == MISSING
-            kept[item] = math.nan if missing else float(guess == self.classes[item])
-        if kept and not classes.intersection(predicted):
+            missing = guess not in classes and answer_of(cells[row]) == MISSING
+            own[row] = math.nan if missing else float(guess == true[row])
+        if not classes.intersection(predicted):
             raise InputError(
                 f"{table.where}: column {shown(table.header[column])} never names a class of "
-                f"{shown(self.column)}; if that is not the truth, take it out"
+                f"{shown(name)}; if that is not the truth, take it out"
             )
-        return tuple(kept), np.array(list(kept.values()))
-
-    def notes(self, parts: Sequence[Part], tables: Sequence[ColumnRoles]) -> list[str]:
-        """What the truth leaves open."""
-        sentences = []
-        cells = (listed_cells(roles.table, j) for roles in tables for j in roles.methods)
-        predicted = {_class_of(cell) for column in cells for cell in column}
-        if predicted | set(self.classes.values()) <= {Decimal(0), Decimal(1)}:
-            sentences.append(
-                f"column {shown(self.column)} is taken as the truth and the others as predicted "
-                "classes; if they say right (1) and wrong (0) already, take it out"
-            )
-        used = set().union(*(part.items for part in parts))
-        unused = [item for item in self.classes if item not in used]
-        if unused:
-            sentences.append(
-                f"column {shown(self.column)}: no prediction for {len(unused)} of "
-                f"{counted(len(self.classes), 'item')}, the first is {shown(unused[0])}"
-            )
-        return sentences
+        seen.update(predicted)
+    if not seen <= {Decimal(0), Decimal(1)}:
+        return values, []
+    return values, [
+        f"column {shown(name)} is taken as the truth and the others as predicted classes; if they "
+        "say right (1) and wrong (0) already, take it out"
+    ]
 
 
 def _class_of(cell: Any) -> Decimal | str:
@@ -484,50 +382,3 @@ def _class_of(cell: Any) -> Decimal | str:
     """
     number = parse_number(cell)
     return str(cell).strip() if number is None else number
-
-
-def _truth(tables: Sequence[ColumnRoles]) -> _Truth | None:
-    """True classes, of all tables that have any."""
-    column = ""
-    classes: dict[str, Decimal | str] = {}
-    for roles in tables:
-        if roles.truth is None:
-            continue
-        table = roles.table
-        column = column or table.header[roles.truth]
-        for row, cell in enumerate(listed_cells(table, roles.truth)):
-            item, true_class = roles.items[row], _class_of(cell)
-            if cell is None or true_class in ("", "nan"):
-                raise InputError(f"{table.place(row, roles.truth)}: the truth is missing")
-            if classes.setdefault(item, true_class) != true_class:
-                raise InputError(
-                    f"{table.place(row, roles.truth)}: {shown(cell)} is not what another file says "
-                    f"of item {shown(item)}: {shown(str(classes[item]))}"
-                )
-    return _Truth(column, classes) if column else None
-
-
-def _group_of_items(tables: Iterable[ColumnRoles], what: str) -> dict[str, str]:
-    """Cluster or task of each item; empty where no table has any."""
-    groups: dict[str, str] = {}
-    for roles in tables:
-        for row, (item, name) in enumerate(roles.names_of(what).items()):
-            if groups.setdefault(item, name) != name:
-                place = roles.table.place(row, roles.groups[what])
-                raise InputError(
-                    f"{place}: item {shown(item)} is in {what} {shown(groups[item])} elsewhere"
-                )
-    return groups
-
-
-def _of_items(groups: Mapping[str, str], items: Sequence[str], what: str) -> tuple[str, ...] | None:
-    """Cluster or task of each of the joined items."""
-    if not groups:
-        return None
-    lacking = [item for item in items if item not in groups]
-    if lacking:
-        raise InputError(
-            f"no {what} ({what}_column) for {counted(len(lacking), 'item')}, the first is "
-            f"{shown(lacking[0])}"
-        )
-    return tuple(groups[item] for item in items)

@@ -12,17 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
-from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import counted, shown, shown_path
 from bayes_sota.data.averages import Averaging
 from bayes_sota.data.files.content import check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
-from bayes_sota.data.files.opening import FileFormat, open_table
+from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats.lm_evaluation import notes_on_metrics
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
@@ -54,10 +53,9 @@ from bayes_sota.data.readers.long_answers import (
 )
 from bayes_sota.data.readers.metric_names import is_loss
 from bayes_sota.data.readers.outcome_tables import (
-    check_group_columns,
     check_orientation,
     find_roles,
-    join_tables,
+    outcomes_of_table,
 )
 from bayes_sota.data.readers.parts import (
     Choices,
@@ -69,7 +67,6 @@ from bayes_sota.data.readers.parts import (
 )
 from bayes_sota.data.responses import Responses
 
-ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
 _POSITIVE = {"1": 1.0, "1.0": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "false": 0.0}
 _NO_ANSWER = "{} is no answer; write 1 (right), 0 (wrong) or nothing (missing)"
@@ -79,7 +76,6 @@ _NO_NUMBER = "a number is needed, got {}"
 def read_responses(
     path: str | os.PathLike[str] | Any,
     *,
-    format: ResponseFormat = "auto",
     item_column: str | None = None,
     task_column: str | None = None,
     cluster_column: str | None = None,
@@ -97,8 +93,6 @@ def read_responses(
         seed), as CSV, TSV, Excel, Parquet or JSON records. Text may be gzipped, or the only file in
         a zip archive. Logs of evaluation tools, and folders of them, are read as
         ``read_evaluations`` reads them.
-    format : {"auto", "csv", "tsv", "json", "parquet"}
-        Default: recognised by the content.
     item_column : str, optional
         Column with the names of the items. Default: the first one if it is named like one
         ("item", "id", "doc_id", ...) or holds other things than answers.
@@ -131,19 +125,17 @@ def read_responses(
     ...     read_responses(path)
     <Responses 'two': 3 items x 2 classifiers, 1 answer missing>
     """
-    check_choice("format", format, ResponseFormat)
     asked: dict[str, Any] = {
         "task_column": task_column,
         "cluster_column": cluster_column,
         "run_column": run_column,
     }
-    if format == "auto" and isinstance(path, str | os.PathLike) and looks_like_logs(Path(path)):
+    if isinstance(path, str | os.PathLike) and looks_like_logs(Path(path)):
         return _responses_of_logs(
             path, item_column=item_column, average=average, leave_out=leave_out, **asked
         )
-    opened = open_table(path, format)
+    opened = open_table(path)
     choices = Choices(item_column=item_column, **asked)
-    check_group_columns([opened], choices)
     roles = find_roles(opened, answer_of, _NO_ANSWER, choices, truth=(), only_answers=True)
     check_orientation(roles)
     of = answer_of if roles.n_runs is None else outcome_of
@@ -254,7 +246,6 @@ def read_item_scores(
     cluster_column: str | None = None,
     average: Averaging | None = None,
     lower_is_better: bool | None = None,
-    format: FileFormat = "auto",
     name: str | None = None,
 ) -> ItemScores:
     """Item scores of a file or a data frame.
@@ -273,7 +264,6 @@ def read_item_scores(
     average : {"items", "tasks"} or mapping of str to float, optional
         As in ``ItemScores``.
     lower_is_better : bool, optional
-    format : {"auto", "csv", "tsv", "json", "parquet"}
     name : str, optional
         Default: the name of the file.
 
@@ -297,11 +287,10 @@ def read_item_scores(
     >>> scores, scores.scores.tolist()
     (<ItemScores 'two': 4 items x 2 classifiers, metric auc>, [0.75, 0.5])
     """
-    opened = open_table(path_or_frame, format)
+    opened = open_table(path_or_frame)
     choices = Choices(
         task_column=task_column, cluster_column=cluster_column, item_column=item_column
     )
-    check_group_columns([opened], choices)
     is_auc = metric in (None, "auc") or label_column is not None
     words = WORDS["labels"] if is_auc else ()
     roles = find_roles(
@@ -367,10 +356,7 @@ class Evaluations:
     ----------
     outcomes : Responses or ItemScores
         ``Responses`` where every outcome is right or wrong, else ``ItemScores`` of their mean. Runs
-        of logs and of long tables are shares of right answers, whose ``n_runs`` are known; runs in
-        columns of their own (``run_separator``) are named "method@run".
-    methods : tuple of str
-        Method of each column.
+        of logs and of long tables are shares of right answers, whose ``n_runs`` are known.
     source : str
         What was recognised.
     notes : tuple of str
@@ -378,18 +364,16 @@ class Evaluations:
     """
 
     outcomes: Outcomes
-    methods: tuple[str, ...]
     source: str
     notes: tuple[str, ...]
 
     def about(self, new: New, passes: tuple[int, bool] | None = None) -> "Evaluations":
-        """The same with one column per method, whose skills are about something else.
+        """The same, whose skills are about something else.
 
         Parameters are those of ``Responses.about``; numbers know new tasks only.
         """
         if isinstance(self.outcomes, Responses):
-            outcomes = self.outcomes.about(new, self.methods, passes)
-            return replace(self, outcomes=outcomes, methods=outcomes.names)
+            return replace(self, outcomes=self.outcomes.about(new, passes=passes))
         if passes is not None:
             raise InputError("pass@K is for right and wrong answers; these are numbers")
         assert isinstance(self.outcomes, ItemScores)
@@ -403,8 +387,6 @@ def read_evaluations(
     cluster_column: str | None = None,
     run_column: str | None = None,
     item_column: str | None = None,
-    run_separator: str | None = None,
-    scorer: str | None = None,
     average: Averaging | None = None,
     leave_out: Sequence[str] = (),
     lower_is_better: bool | None = None,
@@ -414,11 +396,11 @@ def read_evaluations(
     Parameters
     ----------
     *paths : paths or data frames
-        Of one format, recognised by the content: tables (CSV, TSV, Excel, Parquet) with a column
-        per method of 0 and 1, of numbers, or of predicted classes beside one called ground_truth;
-        samples of Every Eval Ever and of lm-evaluation-harness; logs of inspect_ai. Text may be
-        gzipped or zipped. Several files are joined on the item; a
-        folder is all logs in it.
+        A table (CSV, TSV, Excel, Parquet) with a column per method of 0 and 1, of numbers, or of
+        predicted classes beside one called ground_truth; or logs of one format, which are joined on
+        the item: samples of Every Eval Ever and of lm-evaluation-harness, logs of inspect_ai. The
+        format is recognised by the content; text may be gzipped or zipped; a folder is all logs in
+        it.
     metric : str, optional
         Which of several metrics is the outcome: of lm-evaluation-harness (also "metric,filter"), of
         Every Eval Ever (an ``evaluation_result_id``, "score" or "is_correct"), of
@@ -430,11 +412,6 @@ def read_evaluations(
         inspect_ai and Every Eval Ever, ``doc`` of lm-evaluation-harness).
     run_column, item_column : str, optional
         Columns of a table with the run of each row, and with the name of the item.
-    run_separator : str, optional
-        What stands between method and run in the names of columns: with "@", "resnet@1" and
-        "resnet@2" are two runs of resnet.
-    scorer : str, optional
-        Which of several scorers of inspect_ai.
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score over several tasks. Default: every task.
     leave_out : sequence of str
@@ -461,7 +438,7 @@ def read_evaluations(
     ...     of_file = read_evaluations(path)
     >>> of_file.outcomes
     <Responses 'two': 2 items x 2 classifiers>
-    >>> of_file.methods, of_file.outcomes.correct.tolist()
+    >>> of_file.outcomes.names, of_file.outcomes.correct.tolist()
     (('tree', 'forest'), [[1, 0], [0, 1]])
     """
     choices = Choices(
@@ -470,8 +447,6 @@ def read_evaluations(
         cluster_column,
         run_column,
         item_column,
-        run_separator,
-        scorer,
         _names_to_leave_out(leave_out),
     )
     sources = _sources(paths)
@@ -479,6 +454,8 @@ def read_evaluations(
     names = file_names(files)
     opened = [open_outcomes(sources[path], path, names[path], choices) for path in files]
     kind = only_kind([of_file for of_file, _ in opened], files)
+    if kind == TABLE and len(files) > 1:
+        raise InputError(f"give one table, got {len(files)}; logs are joined on their items")
     if kind == TABLE and metric is not None:
         raise InputError(f"metric is not for this format ({kind}): its columns are the methods")
     source = counted(len(files), kind)
@@ -486,8 +463,7 @@ def read_evaluations(
     where = shown_path(files[0]) if len(files) == 1 else source
     losses: list[str] = []
     if kind == TABLE:
-        tables = dict(zip(files, (cast(Table, content) for _, content in opened), strict=True))
-        joined, truth = join_tables(tables, choices)
+        joined, truth = outcomes_of_table(cast(Table, opened[0][1]), choices)
         notes = list(joined.notes)
         source += f", truth in column {shown(truth)}" if truth else ""
     else:
@@ -505,7 +481,7 @@ def read_evaluations(
     joined = replace(joined, notes=tuple(notes))
     with located(where):
         outcomes = _outcomes(joined, name, lower, average)
-    return Evaluations(outcomes, joined.methods, source, joined.notes)
+    return Evaluations(outcomes, source, joined.notes)
 
 
 def _names_to_leave_out(names: Sequence[str]) -> tuple[str, ...]:

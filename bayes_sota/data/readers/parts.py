@@ -5,7 +5,6 @@ joins made by hand.
 """
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import codes_of, nearest, several, shown
+from bayes_sota.core.text import nearest, several, shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.outcomes import Runs, runs_at, runs_behind
@@ -46,8 +45,6 @@ class Choices:
     cluster_column: str | None = None
     run_column: str | None = None
     item_column: str | None = None
-    run_separator: str | None = None
-    scorer: str | None = None
     leave_out: tuple[str, ...] = ()
 
 
@@ -70,8 +67,6 @@ class Part:
     task : str
     run : tuple
         Sorts the runs of one method: when, which epoch.
-    label : str
-        Name of the run. Default: its number.
     hashes : dict
         Fingerprint of the document of each item, where the file has one.
     clusters : dict
@@ -92,7 +87,6 @@ class Part:
     metrics: tuple[str, ...] = ()
     task: str = ""
     run: tuple[Any, ...] = ()
-    label: str = ""
     hashes: Mapping[str, str] = field(default_factory=dict)
     clusters: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
@@ -250,8 +244,8 @@ class Joined:
 
     Attributes
     ----------
-    names, methods : tuple of str
-        Name and method of each column.
+    names : tuple of str
+        Method of each column.
     items : tuple of str
     values : (n_items, n_columns) array of float
         Outcomes, the mean over runs; NaN where there is none.
@@ -265,7 +259,6 @@ class Joined:
     """
 
     names: tuple[str, ...]
-    methods: tuple[str, ...]
     items: tuple[str, ...]
     values: FloatArray
     n_runs: Runs
@@ -302,25 +295,14 @@ class Joined:
         Raises
         ------
         InputError
-            A name that is unknown; a method without any answer to a task that is left.
+            A name that is unknown.
         """
         check_left_out(leave_out, self.names, self.tasks or ())
-        kept = self
-        if leave_out:
-            columns = [j for j, name in enumerate(self.names) if name not in leave_out]
-            of_rows = self.tasks or ("",) * len(self.items)
-            kept = self._only([i for i, of in enumerate(of_rows) if of not in leave_out], columns)
-        there = kept.values >= 0
-        if kept.tasks is not None and not there.all():
-            every, of_row = codes_of(kept.tasks)
-            answered = [there[of_row == code].any(axis=0) for code in range(len(every))]
-            refuse_lacking(
-                {
-                    name: [task for task, has in zip(every, answered, strict=True) if has[j]]
-                    for j, name in enumerate(kept.names)
-                }
-            )
-        return kept
+        if not leave_out:
+            return self
+        columns = [j for j, name in enumerate(self.names) if name not in leave_out]
+        of_rows = self.tasks or ("",) * len(self.items)
+        return self._only([i for i, of in enumerate(of_rows) if of not in leave_out], columns)
 
     def _only(self, rows: list[int], columns: list[int]) -> "Joined":
         def of(labels: tuple[str, ...] | None) -> Any:
@@ -329,7 +311,6 @@ class Joined:
         return replace(
             self,
             names=tuple(self.names[j] for j in columns),
-            methods=tuple(self.methods[j] for j in columns),
             items=of(self.items),
             values=self.values[np.ix_(rows, columns)],
             n_runs=runs_at(self.n_runs, rows, columns),
@@ -340,8 +321,6 @@ class Joined:
 
 def join_parts(parts: Sequence[Part]) -> Joined:
     """A column of each method, a row of each item that every method has; runs are averaged.
-
-    Runs with a label of their own (``run_separator``) have columns of their own.
 
     Raises
     ------
@@ -368,11 +347,10 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     _check_given_once(parts)
     several_tasks = len({part.task for part in parts}) > 1
     if several_tasks:
-        of_method: dict[str, list[str]] = {}
-        for part in parts:
-            of_method.setdefault(part.method, []).append(part.task)
-        refuse_lacking(of_method)
-    columns = _columns(parts)
+        _refuse_lacking(parts)
+    columns: dict[str, list[Part]] = {}
+    for part in parts:
+        columns.setdefault(part.method, []).append(part)
     places = _Places(chain(*columns.values()), several_tasks)
     values = np.zeros((len(columns), len(places.names)))
     counts = np.zeros(values.shape, np.int32)
@@ -387,7 +365,6 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     clusters = _clusters(parts, places)
     return Joined(
         names=tuple(columns),
-        methods=tuple(of[0].method for of in columns.values()),
         items=tuple(compress(places.names, common)),
         values=(values / counts).T,
         n_runs=n_runs,
@@ -398,29 +375,16 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     )
 
 
-def refuse_lacking(tasks: Mapping[str, Sequence[str]]) -> None:
-    """Raise ``InputError`` where a method lacks a task that another has.
-
-    Parameters
-    ----------
-    tasks : dict
-        Tasks of each method.
-
-    Examples
-    --------
-    >>> refuse_lacking({"a": ["law", "art"], "b": ["art", "law"]})
-    """
-    every = dict.fromkeys(task for own in tasks.values() for task in own)
-    lacking = {m: [task for task in every if task not in set(own)] for m, own in tasks.items()}
-    lacking = {method: lacked for method, lacked in lacking.items() if lacked}
-    if not lacking:
-        return
-    method, lacked = next(iter(lacking.items()))
-    more = f"; so do {several(list(lacking)[1:])} some" if len(lacking) > 1 else ""
-    raise InputError(
-        f"{shown(method)} has no answers to {len(lacked)} of {len(every)} tasks ({several(lacked)})"
-        f"{more}; add them, or leave such classifiers or tasks out by their names (leave_out)"
-    )
+def _refuse_lacking(parts: Sequence[Part]) -> None:
+    """Raise ``InputError`` where a method lacks a task that another has."""
+    has = {(part.method, part.task) for part in parts}
+    for method in dict.fromkeys(part.method for part in parts):
+        lacked = [t for t in dict.fromkeys(p.task for p in parts) if (method, t) not in has]
+        if lacked:
+            raise InputError(
+                f"{shown(method)} has no answers to {several(lacked)}; add them, or leave such "
+                "classifiers or tasks out by their names (leave_out)"
+            )
 
 
 def check_left_out(names: Collection[str], methods: Iterable[str], tasks: Iterable[str]) -> None:
@@ -454,16 +418,6 @@ class _Places:
         return self._rows[id(part.items), part.task]
 
 
-def _columns(parts: Sequence[Part]) -> dict[str, list[Part]]:
-    """Parts of each column, by its name: of a method, or of one of several labelled runs of it."""
-    labels = Counter(method for method, _ in {(part.method, part.label) for part in parts})
-    columns: dict[str, dict[str, list[Part]]] = {}
-    for part in parts:
-        name = f"{part.method}@{part.label}" if labels[part.method] > 1 else part.method
-        columns.setdefault(part.method, {}).setdefault(name, []).append(part)
-    return {name: of for runs in columns.values() for name, of in runs.items()}
-
-
 def _clusters(parts: Sequence[Part], places: _Places) -> dict[int, str]:
     """Cluster of each item, by its place, as far as there are any."""
     clusters: dict[int, str] = {}
@@ -483,14 +437,14 @@ def _check_given_once(parts: Sequence[Part]) -> None:
     """Refuse the same run of a task twice."""
     seen: dict[tuple[object, ...], Part] = {}
     for part in parts:
-        first = seen.setdefault((part.method, part.task, part.label or part.run), part)
+        first = seen.setdefault((part.method, part.task, part.run), part)
         if first is part:
             continue
         files = part.where if part.where == first.where else f"{first.where} and {part.where}"
         task = f" for task {shown(part.task)}" if part.task else ""
         raise InputError(
             f"{files}: the outcomes of {shown(part.method)}{task} are given twice; runs of one "
-            "method differ in time, epoch, trial or what follows run_separator"
+            "method differ in time or epoch"
         )
 
 

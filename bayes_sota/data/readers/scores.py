@@ -5,16 +5,15 @@ are bounded, and what is no score is an error with its place (``tests/data/test_
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown, shown_path
+from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.content import Content
 from bayes_sota.data.files.json import parse_json
@@ -32,7 +31,6 @@ from bayes_sota.data.formats.lm_evaluation import is_lm_eval, read_lm_eval
 from bayes_sota.data.formats.score_tables import (
     NotedScores,
     Orientation,
-    ScoreFormat,
     ScoreOptions,
     is_long,
     read_long,
@@ -43,18 +41,11 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
 _TEST = "iteration of the test set"  # which has one
-_READERS = {
-    "wide": read_wide,
-    "long": read_long,
-    "battles": read_battles,
-    "cv_results": read_cv_results,
-}
 
 
 def read_scores(
     source: Any,
     *,
-    format: ScoreFormat = "auto",
     player_column: str | None = None,
     round_column: str | None = None,
     score_column: str | None = None,
@@ -62,7 +53,7 @@ def read_scores(
     group_column: str | None = None,
     cluster_column: str | None = None,
     players: Orientation = "auto",
-    lower_is_better: bool | str | Iterable[str] = False,
+    lower_is_better: bool = False,
     scheme: Scheme | None = None,
 ) -> ScoreTable | Matches | dict[str, ScoreTable]:
     r"""Scores of players in the rounds of a tournament, or battles between players.
@@ -72,12 +63,10 @@ def read_scores(
     source : path, list of paths, data frame, or mapping
         A table (CSV, TSV, Excel, Parquet, JSON records; zipped), ``cv_results_`` of a scikit-learn
         search as it is or saved, or a list of results of lm-evaluation-harness, one JSON file per
-        model. An empty cell, NaN, NA and "-" are a missing score.
-    format : {"auto", "wide", "long", "battles", "cv_results", "lm_eval"}
-        "auto" goes by the names of the columns, in this order: ``split0_test_...`` is
-        ``cv_results_``; winner and loser (and tie), or model_a, model_b and winner (model_a,
-        model_b, tie, tie (bothbad), or a name) are battles; a column of players and one of rounds
-        make a table long; every other table is wide.
+        model. An empty cell, NaN, NA and "-" are a missing score. What a table is goes by the names
+        of its columns, in this order: ``split0_test_...`` is ``cv_results_``; winner and loser (and
+        tie), or model_a, model_b and winner (model_a, model_b, tie, tie (bothbad), or a name) are
+        battles; a column of players and one of rounds make a table long; every other table is wide.
     player_column, round_column, score_column : str, optional
         Columns of a long table. Default: recognised by their names (model, classifier, ...; split,
         fold, task, dataset, ...; auc, accuracy, ...). Of a wide table, ``player_column`` or
@@ -96,7 +85,7 @@ def read_scores(
         name, classifier, algorithm, method, system, ... names them (the first column, or one of
         words); in the columns if one called round, fold, split, task, dataset, ... names the rows;
         in the columns, too, where nothing says it (rounds x players).
-    lower_is_better : bool, or names of rounds
+    lower_is_better : bool
         Whether scores are errors or losses, which is not guessed from their names; only results of
         lm-evaluation-harness say it themselves.
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
@@ -130,7 +119,6 @@ def read_scores(
     """
     noted = read_noted_scores(
         source,
-        format=format,
         player_column=player_column,
         round_column=round_column,
         score_column=score_column,
@@ -144,9 +132,7 @@ def read_scores(
     return noted.scores
 
 
-def read_noted_scores(
-    source: Any, *, lower_is_better: bool | str | Iterable[str] = False, **options: Any
-) -> NotedScores:
+def read_noted_scores(source: Any, **options: Any) -> NotedScores:
     """As ``read_scores``, with what was recognised and what was left out.
 
     Examples
@@ -156,21 +142,15 @@ def read_noted_scores(
     >>> read_noted_scores(board).notes
     ("the data frame: left out 'Average'",)
     """
-    if isinstance(lower_is_better, str):
-        lower_is_better = (lower_is_better,)
-    lower = lower_is_better if isinstance(lower_is_better, bool) else tuple(lower_is_better)
-    chosen = ScoreOptions(lower_is_better=lower, **options)
+    chosen = ScoreOptions(**options)
     opened = _opened(source)
     if isinstance(opened, list):
-        kind, where = "lm_eval", shown_path(opened[0])
-    else:
-        kind, where = _format_of(opened, chosen), opened.where
-    if chosen.format != "auto" and (kind == "lm_eval") != (chosen.format == "lm_eval"):
-        is_what = "results of lm-evaluation-harness" if kind == "lm_eval" else "a table"
-        raise InputError(f"{where}: is {is_what}, which format={chosen.format!r} does not read")
-    return (
-        read_lm_eval(opened, chosen) if isinstance(opened, list) else _READERS[kind](opened, chosen)
-    )
+        return read_lm_eval(opened, chosen)
+    if is_cv_results(opened.header):
+        return read_cv_results(opened, chosen)
+    if find_battles(opened) is not None:
+        return read_battles(opened, chosen)
+    return read_long(opened, chosen) if is_long(opened, chosen) else read_wide(opened, chosen)
 
 
 def read_test_scores(
@@ -256,11 +236,10 @@ def read_fold_scores(
 
     Parameters
     ----------
-    source : path, data frame, mapping or ScoreTable
+    source : path, data frame or mapping
         A long table (learner, task, iteration, fold, score: one row per fit), a wide one (the
         learners in its columns, one row per fold or iteration), ``cv_results_`` of a scikit-learn
-        search as it is or saved, or a score table whose groups are the iterations. A score is
-        empty where a fit failed.
+        search as it is or saved. A score is empty where a fit failed.
     learner_column, task_column, iteration_column, fold_column, score_column : str, optional
         Default: recognised by their names (learner, model, ...; task, dataset, ...; iteration,
         repeat, run, seed, ...; fold, split, ...). Without a column of tasks there is one data set.
@@ -298,15 +277,10 @@ def read_fold_scores(
         folds,
         lower_is_better,
     )
-    unused = {name: value for name, value in vars(options).items() if name != "folds"}
-    if isinstance(source, ScoreTable):
-        refuse_unused("a score table, which says it itself", unused)
-        return fold_scores_of_rounds(source, folds, "score")
     table = _opened(source)
     if isinstance(table, list):
         raise InputError("results of lm-evaluation-harness are no cross-validation")
     if is_cv_results(table.header):
-        refuse_unused("cv_results_, which says it itself", unused | {"score_column": None})
         scores = read_cv_results(table, ScoreOptions(score_column=score_column)).scores
         assert isinstance(scores, ScoreTable)
         return fold_scores_of_rounds(scores, folds, score_column or "score")
@@ -358,13 +332,3 @@ def _opened_file(path: Path) -> Table | list[Path]:
         if is_lm_eval(value):
             return [path]
     return json_table(opened)
-
-
-def _format_of(table: Table, options: ScoreOptions) -> str:
-    if options.format not in ("auto", "lm_eval"):
-        return options.format
-    if is_cv_results(table.header):
-        return "cv_results"
-    if find_battles(table) is not None:
-        return "battles"
-    return "long" if is_long(table, options) else "wide"

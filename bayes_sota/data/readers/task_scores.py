@@ -15,7 +15,7 @@ from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.averages import Averaging
 from bayes_sota.data.checks import Metric
-from bayes_sota.data.files.opening import FileFormat, open_table
+from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import parse_scores
 from bayes_sota.data.readers.boards import (
@@ -41,7 +41,6 @@ def read_task_scores(
     stderr_columns: Sequence[str] | None = None,
     average: Averaging | None = None,
     name_column: str | None = None,
-    format: FileFormat = "auto",
     metric: Metric | None = None,
     lower_is_better: bool = False,
     percent: bool | None = None,
@@ -65,7 +64,7 @@ def read_task_scores(
         (``law`` and ``law_stderr``), where every task has one and ``n_test`` is not given.
     average
         As in ``TaskScores``.
-    name_column, format, metric, lower_is_better, percent, missing, name
+    name_column, metric, lower_is_better, percent, missing, name
         As in ``read_leaderboard``.
 
     Returns
@@ -86,7 +85,7 @@ def read_task_scores(
     <TaskScores 'board': 2 entries x 2 tasks>
     """
     refuse_unused("n_test_columns", {"n_test": None if n_test_columns is None else n_test})
-    table = open_table(path_or_frame, format)
+    table = open_table(path_or_frame)
     at = [find_column(table, column, "task_columns") for column in task_columns]
     if len(set(at)) < 2:
         raise InputError(
