@@ -14,7 +14,6 @@ from typing import Any
 import arviz as az
 import matplotlib.pyplot as plt
 import numpy as np
-import pymc as pm
 import pytest
 import xarray as xr
 from calibration.sampled_boards import sample_answers
@@ -73,6 +72,7 @@ def exam() -> bs.Responses:
 
 
 def evaluations() -> xr.DataTree:
+    return sample_answers(exam(), tune=300, chains=2, **DRAWS)
 
 
 def pairs() -> bs.PairedBoards:

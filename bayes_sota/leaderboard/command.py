@@ -292,6 +292,8 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
     maxima, sizes, tries = (options[name] for name in ("maximum", "n_test", "classifiers"))
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
+    refuse("--maximum", options, ("lower_is_better",))
+    note_unused("--maximum", options, (*_COLUMNS, "missing"))
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)

@@ -36,6 +36,8 @@ def test_true_values_have_the_ranks_of_draws() -> None:
     for number in range(SETS):
         made = {"chain": 0, "draw": number}
         answers = Responses(drawn["prior_predictive"]["right"][made].values / 2, **GROUPS)  # type: ignore[arg-type]
+        with build_model(answers):
+            found = pm.sample(random_seed=number, progressbar=False, **SAMPLER)["posterior"]  # type: ignore[arg-type]
         for name in QUANTITIES:
             below = (found[name] < drawn["prior"][name][made]).sum(("chain", "draw")).values
             level = (np.ravel(below)[0] + 0.5) / (2 * 200 + 1)  # of skills the first

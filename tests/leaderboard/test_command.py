@@ -11,7 +11,6 @@ import pytest
 from data.files import run, run_json
 
 import bayes_sota as bs
-from bayes_sota.core.sample import read_result
 
 FEW = ("--draws", "100", "--seed", "1", "--no-sensitivity")
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}

@@ -9,6 +9,7 @@ from calibration.sampled_boards import sample_board
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, board_priors
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.entries import draw_entry_skills
 from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
