@@ -126,8 +126,11 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     else:
         report, result, tree = _fit(tables[0], asked, about)
     write_result(asked["output"], tree)
-    draw = partial(room.plot_epp, result, ci_prob=asked["ci_prob"]) if drawn else None
-    return shown.deliver(report, asked["top"], draw)
+
+    def draw() -> "PlotCollection":  # imports ArviZ
+        return room.plot_epp(result, ci_prob=asked["ci_prob"])
+
+    return shown.deliver(report, asked["top"], draw if drawn else None)
 
 
 type Asked = dict[str, Any]
