@@ -30,6 +30,7 @@ from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 if TYPE_CHECKING:
     import xarray as xr
+    from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
     from bayes_sota.epp.reading import Tournament
