@@ -30,6 +30,7 @@ from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 if TYPE_CHECKING:
     import xarray as xr
+    from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
     from bayes_sota.epp.reading import Tournament
@@ -121,8 +122,11 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     else:
         report, result, tree = _fit(tables[0], asked, about)
     write_result(asked["output"], tree)
-    draw = partial(room.plot_epp, result, ci_prob=asked["ci_prob"]) if drawn else None
-    return shown.deliver(report, asked["top"], draw)
+
+    def draw() -> "PlotCollection":  # imports ArviZ
+        return room.plot_epp(result, ci_prob=asked["ci_prob"])
+
+    return shown.deliver(report, asked["top"], draw if drawn else None)
 
 
 type Asked = dict[str, Any]

@@ -95,9 +95,8 @@ def test_pairs_have_their_posterior(one: Report) -> None:
         assert found["decided"] == (found["p_better"] >= 0.95)
         tied = {row["first"], row["second"]} == {"good", "near"}
         assert (found["iterations_needed"] is None) == tied
-    assert "differ by at most 0.01 with probability" in report.sentences[1]
     assert report.tables[2].header == [
-        "first", "second", "80% interval", "P(first better)", "P(equivalent)", "P(other seed)",
+        "first", "second", "80% interval", "P(first better)", "P(other seed)",
         "partitions", "more",
     ]  # fmt: skip
 
@@ -139,17 +138,13 @@ def test_the_answer_comes_first_and_the_advice_follows(one: Report, many: Report
     assert len(many.content["verdicts"]) == 3
 
 
-def test_an_unsteady_learner_is_a_reason_and_says_how_far_it_is() -> None:
+def test_an_unsteady_learner_is_a_reason() -> None:
     scores, probabilities = simulated(iterations=20, noise=1.0)
     report = judge_runs(scores, probabilities, random_seed=0)
-    assert report.reasons[0].startswith(
+    assert list(report.reasons) == [
         "the rule Spearman 0.9999 has not stopped good, near and bad after 20 iterations: the "
-        "steady state is not reached; about "
-    )
-    needed = int(report.reasons[0].split("about ")[1].split()[0].replace(",", ""))
-    more, items = simulated(iterations=3 * needed, noise=1.0)
-    stops = stopping_iterations(SpearmanRule(), more, items)
-    assert stops.max() == pytest.approx(needed, rel=0.3)
+        "steady state is not reached"
+    ]
     assert report.to_dict()["diagnostics"]["ok"] is False
     assert "Run more iterations before any test" in report.text
 
