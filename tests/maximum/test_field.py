@@ -13,10 +13,10 @@ from bayes_sota.maximum.law import maximum_law
 
 def cdf(part):
     """Cdf of a field on 0, ..., n_test."""
-    start, values, ceiling = part.tabulate()
+    start, values = part.tabulate()
     full = np.zeros(part.n_test + 1)
     full[start : start + values.size] = values
-    full[start + values.size :] = ceiling
+    full[start + values.size :] = 1.0
     return full
 
 
