@@ -60,5 +60,5 @@ def test_its_commands_pass_and_fail(
     kept = steps[-1]
     assert kept["if"] == "always()"
     files = [tmp_path / name for name in kept["with"]["path"].split()]
-    assert len(files) == 3
+    assert len(files) == 2
     assert all(file.stat().st_size for file in files)
