@@ -12,14 +12,14 @@ import logging
 import math
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
+from bayes_sota.core.models_digest import DIGEST, Observed, digest_of
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, MaximumPriors
 from bayes_sota.core.schema import SCHEMA_VERSION, dataset_of
@@ -103,13 +104,6 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     except Exception as error:  # HDF5 and its readers raise a dozen kinds for damaged files
         reason = plain_text(f"{type(error).__name__}: {error}", 120)
         raise InputError(f"{shown_path(target)} is damaged, or no result ({reason})") from None
-
-
-class Observed(Protocol):
-    """Anything with a fingerprint: a leaderboard, a response matrix."""
-
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed."""
 
 
 @dataclass(frozen=True)
@@ -251,24 +245,6 @@ _AT_ONCE = 1 << 20  # numbers of a model whose log densities are computed in one
 _QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
 
 
-DIGEST = "data_digest"
-"""Data of a model, and so of its traces: what was observed, as one whole number."""
-
-
-def add_digest(*data: Observed) -> None:
-    """Let the model of the ``with`` block and its traces say which data they are of."""
-    import pymc as pm
-
-    if DIGEST not in pm.modelcontext(None).named_vars:
-        pm.Data(DIGEST, _digest(data))
-
-
-def _digest(data: Iterable[Observed]) -> int:
-    """Six bytes of a hash, which any kind of number holds exactly."""
-    text = "".join(one.data_hash() for one in data)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
-
-
 def model_of(
     trace: "xr.DataTree",
     model: "pm.Model | None",
@@ -335,7 +311,7 @@ def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observ
     """Refuse a trace of other data than its model's, and either of others than those given."""
     constants, observed = (dataset_of(trace, k) for k in ("constant_data", "observed_data"))
     for of, numbers in (("trace", constants), ("model", model)):
-        if data and DIGEST in numbers and int(_values_of(numbers[DIGEST])) != _digest(data):
+        if data and DIGEST in numbers and int(_values_of(numbers[DIGEST])) != digest_of(data):
             raise InputError(f"the {of} is of other data than those given: sample theirs")
     here = {v.name: _values_of(v) for v in model.data_vars if v.name in constants}
     here |= {v.name: model.rvs_to_values[v].eval() for v in model.observed_RVs if len(observed)}

@@ -45,8 +45,8 @@ from bayes_sota.core.builders import (
     item_priors,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.models_digest import add_digest
 from bayes_sota.core.priors import NORMAL_975, Priors
-from bayes_sota.core.sample import add_digest
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.responses import MISSING, Responses

@@ -22,6 +22,7 @@ import pytensor.tensor as pt
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.models_digest import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
@@ -33,7 +34,6 @@ from bayes_sota.core.priors import (
     UniformSkill,
     maximum_priors,
 )
-from bayes_sota.core.sample import add_digest
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore

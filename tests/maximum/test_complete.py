@@ -292,9 +292,9 @@ def test_what_cannot_be_completed_is_refused(
 
 
 def test_a_model_of_another_board_is_refused(model: pm.Model, trace: xr.DataTree) -> None:
-    with pytest.raises(InputError, match=r"it observed 0\.98, the maxima given are 0\.97"):
+    with pytest.raises(InputError, match="other data"):
         complete(trace, SECOND, model=model)
-    with build_model(BOARD), pytest.raises(InputError, match=r"the maxima given are 0\.97"):
+    with build_model(BOARD), pytest.raises(InputError, match="other data"):
         complete(trace, SECOND)
     with pm.Model() as bare:
         pm.Normal("location"), pm.HalfNormal("spread"), pm.Beta("rho", 14, 5)
