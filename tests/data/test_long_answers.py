@@ -135,7 +135,7 @@ def _lacks(table: pd.DataFrame) -> pd.DataFrame:
             (), "has task 'art', but 'law' on line",
         ),
         (lambda t: t.assign(passage=t["passage"] + t["model"]), (), "has cluster"),
-        (_lacks, (), "'llama' has no answers to 1 of 3 tasks ('art'); add them, or leave"),
+        (_lacks, (), "averages over tasks need every answer"),
         (lambda t: pd.concat([t, t.iloc[:1]]), (), "already has an answer on line 2"),
         (lambda t: t, ("--task-column", "topic"), "there is no column 'topic' (--task-column)"),
         (lambda t: t, ("--average", "topics"), "there is no file 'topics'"),
