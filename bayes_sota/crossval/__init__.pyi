@@ -32,4 +32,5 @@ from .shape import running_means as running_means
 from .shape import steady_state as steady_state
 from .summary import JudgedRuns as JudgedRuns
 from .summary import judge_runs as judge_runs
+from .summary_posterior import report_comparison as report_comparison
 from .summary_runs import describe_runs as describe_runs

@@ -205,14 +205,19 @@ _JUDGE_OUTPUT = (
     help="Scores on true test sets (learner, data set, score): how far off cross-validation is.",
 )
 @interval_option
+@click.option(
+    "--bayes",
+    is_flag=True,
+    help="One Bayesian model of all learners and data sets instead, sampled with NUTS (PyMC).",
+)
 @partial(packed_options, kind=_JudgeOutput, options=_JUDGE_OUTPUT)
-def judge(file: Path, shown: _JudgeOutput, **asked: Any) -> int:
+def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
     """Say how reproducible the order of learners is, and what the scores support.
 
     FILE is a table of scores (learner, data set, iteration, fold, score), or a result of
     bayes-sota cv run --output, which has the items' probabilities as well. The iterations are
     put in many random orders, as if many people had run the study: do they find the same order?
-    Would other items give it? The posterior of every pair says so.
+    Would other items give it? Say so the posterior of every pair, or --bayes of all together.
     """
     if asked["threshold"] is not None and asked["rule"] is None:
         raise InputError("--threshold is of a rule: --rule names it")
@@ -223,6 +228,11 @@ def judge(file: Path, shown: _JudgeOutput, **asked: Any) -> int:
     judged, ci_prob = {name: asked.pop(name) for name in _JUDGED}, asked.pop("ci_prob")
     scores, probabilities = _read(file, asked)
     seed = chosen_seed(shown.seed)
+    if bayes:
+        progress = show_progress(shown.quiet, shown.as_json)
+        tree = crossval.sample_comparison(scores, random_seed=seed, progressbar=progress)
+        write_result(shown.output, lambda: tree)
+        return shown.deliver(crossval.report_comparison(tree, ci_prob=ci_prob), shown.top)
     rule, truth = judged["rule"], judged["truth"]
     if truth is not None:
         reading = {name: asked[name] for name in asked if name not in _OF_PARTITIONS}

@@ -271,7 +271,7 @@ def _posteriors(content: dict[str, Any]) -> tuple[Table, str]:
             "P(first better)": chance(posterior["p_better"]),
             "P(other seed)": _number(posterior["p_other_seed"], ".2f"),
             "partitions": _number(posterior["partition_share"], ".0%"),
-            "more": _still_missing(posterior, n),
+            "more": still_missing(posterior, n),
         }
 
     rho = content["pairs"][0]["posterior"]["correlation"]
@@ -285,7 +285,7 @@ def _posteriors(content: dict[str, Any]) -> tuple[Table, str]:
     )
 
 
-def _still_missing(pair: dict[str, Any], iterations: int) -> str:
+def still_missing(pair: dict[str, Any], iterations: int) -> str:
     """Iterations until the order of a pair is decided, 'data' where no number is enough."""
     if pair["decided"]:
         return "0"

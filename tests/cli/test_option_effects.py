@@ -157,7 +157,7 @@ ENDINGS = {
 }  # fmt: skip
 # what takes minutes: the Bayesian model, and ABC and NUTS
 SAMPLED = {
-    ("epp", "--bayes"), ("sota", "--method nuts"),
+    ("epp", "--bayes"), ("cv judge", "--bayes"), ("sota", "--method nuts"),
     ("sota", "--method abc"),
 }  # fmt: skip
 

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from crossval_runs import ended, run
 
+from bayes_sota import crossval
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.crossval.across_tasks import against_truth
 from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, SpearmanRule
 from bayes_sota.crossval.summary import judge_runs
+from bayes_sota.crossval.summary_posterior import report_comparison
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.fold_tables import write_fold_scores
 
@@ -109,6 +111,21 @@ def test_the_result_is_written(judge, file: Path, tmp_path: Path) -> None:
     assert read_result(tmp_path / "judged.nc")["posterior"]["difference"].sizes["pair"] == 1
     error = judge(tmp_path / "judged.nc")[2]
     assert "this is no result of repeated cross-validation (bayes-sota cv run)" in error
+
+
+@pytest.mark.slow
+def test_one_model_of_all_learners(
+    judge, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = partial(crossval.sample_comparison, draws=100, tune=100, chains=2)
+    monkeypatch.setattr(crossval, "sample_comparison", few)
+    words = ("--prob", 0.8, "--seed", 1, "--json")
+    code, out, _ = judge(file, "--bayes", *words, "--output", tmp_path / "model.nc")
+    assert code in (0, 1)
+    tree = read_result(tmp_path / "model.nc")
+    assert tree["posterior"].sizes["draw"] == 100
+    expected = report_comparison(tree, ci_prob=0.8)
+    assert json.loads(out)["pairs"] == json.loads(expected.to_json())["pairs"]
 
 
 @pytest.mark.parametrize("tasks", [1, 2])
