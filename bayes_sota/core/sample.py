@@ -23,7 +23,6 @@ from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.models import DIGEST, Observed, digest_of_data
-from bayes_sota.core.models_digest import DIGEST, Observed, digest_of
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, MaximumPriors
 from bayes_sota.core.schema import SCHEMA_VERSION, dataset_of
@@ -289,6 +288,7 @@ def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observ
     """Refuse a trace of other data than its model's, and either of others than those given."""
     constants, observed = (dataset_of(trace, k) for k in ("constant_data", "observed_data"))
     for of, numbers in (("trace", constants), ("model", model)):
+        if data and DIGEST in numbers and int(_values_of(numbers[DIGEST])) != digest_of_data(data):
             raise InputError(f"the {of} is of other data than those given: sample theirs")
     here = {v.name: _values_of(v) for v in model.data_vars if v.name in constants}
     here |= {v.name: model.rvs_to_values[v].eval() for v in model.observed_RVs if len(observed)}

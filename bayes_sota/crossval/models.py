@@ -40,6 +40,7 @@ from pymc.logprob.transforms import Transform
 
 from bayes_sota.core.arguments import POSITIVE
 from bayes_sota.core.builders import CrossValidationPriors, own_priors
+from bayes_sota.core.models import add_digest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.relative_scores import RelativeScores, relative_scores
 from bayes_sota.data.fold_scores import FoldScores

@@ -46,7 +46,6 @@ from bayes_sota.core.builders import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.models_digest import add_digest
 from bayes_sota.core.priors import NORMAL_975, Priors
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray

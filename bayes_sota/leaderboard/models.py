@@ -23,7 +23,6 @@ from scipy.special import betaln
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.models_digest import add_digest
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard

@@ -23,7 +23,6 @@ import pytensor.tensor as pt
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.models_digest import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,

@@ -14,7 +14,6 @@ import pytensor.tensor as pt
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.models_digest import add_digest
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards

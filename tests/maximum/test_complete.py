@@ -212,7 +212,9 @@ def test_a_second_board_brings_its_own_groups() -> None:
 
 
 def test_a_model_of_another_board_is_refused(model: pm.Model, trace: xr.DataTree) -> None:
+    with pytest.raises(InputError, match="the model is of other data than those given"):
         complete(trace, SECOND, model=model)
+    with build_model(BOARD), pytest.raises(InputError, match="of other data than those given"):
         complete(trace, SECOND)
     with pm.Model() as bare:
         pm.Normal("location"), pm.HalfNormal("spread"), pm.Beta("rho", 14, 5)
