@@ -176,7 +176,7 @@ def test_commands_without_a_figure_are_named_with_the_reason() -> None:
         and not any("--figure" in parameter.opts for parameter in command.params)
     ]
     assert [name for name in without if f"`{name}`" not in reasons] == []
-    assert len(without) == 7
+    assert len(without) == 3
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("guide/*.md")), ids=name_of)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from bayes_sota import claims
 from bayes_sota.core.arguments import (
@@ -39,7 +40,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import group_options, parse_average
-from bayes_sota.leaderboard.command_reading import read_answers, refuse, split_names
+from bayes_sota.leaderboard.command_reading import note_unused, read_answers, refuse, split_names
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -64,6 +65,8 @@ class _Output(Reported):
 
 def _deliver_claim(shown: _Output, report: "Report") -> int:
     """Write the result of a claim from two reported numbers, and show it."""
+    if shown.output is None:
+        _note_unused("an exact answer without --output", "seed")
     about = report.about
     draw = partial(_draw_claim, report) if about.curve.size else None
     if draw is None and shown.figure is not None:
@@ -364,18 +367,34 @@ def plan(
 
             answers = read_evaluations(pilot, metric=metric)
             known = costs | {"source": answers.source, "notes": answers.notes}
+            _note_unused("a plan from a pilot", *_OF_NUMBERS, "congruence", "pairwise_correlation")
             report = claims.plan_from_pilot(answers.outcomes, gap, **known, **options)
             return shown.deliver(report)
         case (None, float(), (float(), float()), None):
             of: Any = claims.GapOfMeans(gap, 0.0, sd, pairwise_correlation)
+            _note_unused("a plan of means", *_OF_PILOTS, "congruence")
         case ((a, b), None, None, None):
             of = claims.GapOfAccuracies(a, b, congruence)
+            _note_unused("a plan of accuracies", *_OF_PILOTS, "pairwise_correlation")
         case _:
             raise InputError(
                 "give --accuracy A B, or --gap and --sd for means, or --gap and --pilot FILE"
             )
+    if n_test is None:
+        _note_unused("a plan without --n-test", "assurance")
     planned = claims.plan_claim(of, n_test=n_test, assurance=assurance, **options)
     return shown.deliver(claims.describe_plan(planned))
+
+
+_OF_NUMBERS = ("n_test", "assurance")
+_OF_PILOTS = ("metric", "pair", "cost_per_item", "cost_per_run")
+
+
+def _note_unused(what: str, *names: str) -> None:
+    """Say which of these options were typed, though they change nothing."""
+    context = click.get_current_context()
+    typed = [n for n in names if context.get_parameter_source(n) is ParameterSource.COMMANDLINE]
+    note_unused(what, context.params, typed)
 
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")

@@ -99,7 +99,6 @@ def test_losses_have_no_bounds():
         (TABLE, "--task-columns law,art --n-test-column law_n,x", "'x' (--n-test-column)"),
         (TABLE, "--task-columns law,art --stderr-column law_n", "tasks, got 1 column"),
         (TABLE, "--task-columns law,art --average {weights} --n-test 5", "'go'"),
-        (TABLE, "--task-columns law,art --n-test 5 --score-column law", "--score-column has no ef"),
         (TABLE, "--task-columns law,art --n-test 5 --metric score", "standard error of every"),
         (TABLE.replace("0.5", "x", 1), "--task-columns law,art --n-test 5", "line 2, column 'art'"),
         (ERRORS.replace("0.05", "0", 1), "--task-columns law,art", "'a' in task 'art', 0.5, has"),
@@ -260,9 +259,10 @@ def test_folder_of_results_is_a_board(capsys, tmp_path):
     assert code in (0, 1)
     assert "2 entries" in out
     assert "0.700" in out
-    code, out, error = run(capsys, "board", str(tmp_path), "--name-column", "x")
-    assert (code, out, error.count("\n")) == (2, "", 1)
-    assert "--name-column has no effect on averages over tasks" in error
+    code, _, error = run(capsys, "board", str(tmp_path), "--name-column", "x")
+    assert (code in (0, 1), "no effect on averages over tasks: --name-column" in error) == (
+        True,
+    ) * 2
 
 
 MANY = "data set,svm,tree,forest\n" + "".join(

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from epp.test_further_fits import refits
 from scipy.stats import ncx2, norm
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.further_fits import bootstrap_epp
 from bayes_sota.epp.multiscale import SCALES, multiscale_test, unbiased_p_values
 from bayes_sota.epp.simulate import simulate_tournament
 
@@ -28,8 +28,8 @@ def test_half_spaces_and_spheres() -> None:
 def test_shares_are_those_of_refits() -> None:
     fit = fit_epp(simulate_tournament([0.6, 0.4, 0.0, -1.0], 40, random_seed=1))
     found = multiscale_test(fit, [("1", "2")], repetitions=2_000, random_seed=0)
-    skills = refits(fit, 400)
-    below = np.mean(skills[:, 0] < skills[:, 1])
+    refits = bootstrap_epp(fit, 400, random_seed=0).epp
+    below = np.mean(refits[:, 0] < refits[:, 1])
     assert found.pair_share[0] == pytest.approx(below, abs=0.08)
 
 

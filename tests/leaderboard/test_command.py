@@ -137,9 +137,7 @@ REFUSED = {
         ("--n-test 500 --domain tables", "'tables' is not one of"),
         ("--n-test 500 --field ensembles --correlation 0.5", "no effect on a known correlation"),
         ("--n-test 500 --field votes", "'votes' is not one of 'single', 'ensembles'"),
-        ("--n-test 500 --model eppp", "a file ends with .toml; did you mean 'epp'?"),
-    ],
-    "claim selection {teams}": [
+        ("--n-test 500 --model eppp", "unknown model 'eppp'; allowed: "),
         ("--n-test 500 --model paired-boards", "'paired-boards' is for a public and a private"),
     ],
     "sota --maximum 0.9 --metric score --classifiers 9": [

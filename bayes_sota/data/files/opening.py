@@ -50,7 +50,7 @@ def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
 
     with readable(where, "not a readable Parquet file"):
         try:
-            frame = pd.read_parquet(io.BytesIO(data))
+            frame = pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
         except ImportError:
             raise InputError(
                 f"{where}: reading Parquet needs pyarrow: pip install 'bayes-sota[parquet]'"
