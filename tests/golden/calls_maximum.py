@@ -68,13 +68,14 @@ def best(
     return sota(BestScore(score, n_test=n_test, n_classifiers=tries, **board), seed, **more)
 
 
+RHO = bs.FixedCorrelation(0.6)
 BEST: dict[str, dict[str, Any]] = {
     "small": {},
     "all-right": {"score": "1.0", "n_test": 50, "tries": 10},
     "tries-between": {"score": "0.91", "n_test": 500, "tries": (5, 50)},
     "tries-lognormal": {"score": "0.91", "n_test": 500, "tries": bs.core.LogNormalTries(20)},
-    "known-rho": {"priors": bs.Priors(correlation=bs.FixedCorrelation(0.6))},
-    "beta": {"priors": bs.Priors(skill=bs.core.BetaSkill())},
+    "known-rho": {"priors": bs.Priors(correlation=RHO)},
+    "beta": {"priors": bs.Priors(skill=bs.core.BetaSkill(), correlation=RHO)},
     "uniform": {"priors": bs.Priors(skill=bs.core.UniformSkill())},
     "reference-skill": {"reference_skill": 0.85},
     "submissions": {"submissions": (2, 30)},
