@@ -178,7 +178,7 @@ add_all("cv/run", run, {
 
 def hierarchical(seed: int) -> Numbers:
     """NUTS over data sets."""
-    tree = cv.sample_comparison(runs(), draws=200, tune=300, chains=2, cores=1, random_seed=seed)
+    tree = cv.sample_comparison(runs(), draws=150, tune=200, chains=2, cores=1, random_seed=seed)
     pairs = pick(cv.report_comparison(tree).to_dict(), "pairs")
     return interval_numbers(tree, ("difference",)) | pairs
 

@@ -83,7 +83,6 @@ BEST: dict[str, dict[str, Any]] = {
     "gaussian": {"score": "0.713", "n_test": None, "metric": "score", "standard_error": 0.012},
     "image-classifiers": {"score": "0.97", "n_test": 10000, "domain": "image-classifiers"},
     "abc": {"method": "abc", "draws": 400},
-    "nuts": {"method": "nuts", "draws": 300, "chains": 2, "cores": 1},
 }
 TWO = [
     BestScore(s, n_test=n, n_classifiers=m) for s, n, m in (("0.93", 300, 20), ("0.95", 400, 60))

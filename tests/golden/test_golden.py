@@ -12,8 +12,8 @@ it look small. Two strengths:
   10^6: what a change that only removes or moves code is held against.
 
 ``uv run python tests/golden/make.py NAME`` writes an answer anew where it changes for a reason;
-the commit's message says which. Calls that took more than a quarter of a second are slow. Calls of real
-data need ``BAYES_SOTA_DATA``, the folder that has them. Bodies of calls follow the interface as it
+the commit's message says which. Calls that took more than a quarter of a second are slow. Calls of
+real data need ``BAYES_SOTA_DATA``, the folder that has them. Bodies of calls follow the interface as it
 changes; names and numbers stay.
 """
 
