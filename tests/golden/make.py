@@ -20,7 +20,7 @@ from golden.calls import CALLS, Call
 from scipy.stats import chi2
 
 FOLDER = Path(__file__).parent
-SEEDS, FEW_SEEDS, SLOW = 6, 4, 0.25
+SEEDS, FEW_SEEDS, SLOW = 6, 4, 0.15
 
 
 def rounded(value: float) -> float:

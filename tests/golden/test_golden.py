@@ -1,6 +1,6 @@
 """The numbers of version 0.5, which stay what they are until a reason is written down.
 
-``calls_*.py`` hold some 270 calls of public functions under names, ``*.json`` what each answered in
+``calls_*.py`` hold some 300 calls of public functions under names, ``*.json`` what each answered in
 0.5, with ten digits. A number without Monte Carlo error may differ by one part in 10^7. For a call
 that takes a seed, the file has the number with seed 1 (``same_seed``), its mean over four to six
 seeds, and ``mc``, the 95 % bound of its standard deviation over them, so that few seeds do not make
@@ -12,9 +12,9 @@ it look small. Two strengths:
   10^6: what a change that only removes or moves code is held against.
 
 ``uv run python tests/golden/make.py NAME`` writes an answer anew where it changes for a reason;
-the commit's message says which. Calls that took more than a quarter of a second are slow. Calls of
-real data need ``BAYES_SOTA_DATA``, the folder that has them. Bodies of calls follow the interface as it
-changes; names and numbers stay.
+the commit's message says which. Calls that take long are slow. Calls of real data need
+``BAYES_SOTA_DATA``, the folder that has them. Bodies of calls follow the interface as it changes;
+names and numbers stay.
 """
 
 import json
