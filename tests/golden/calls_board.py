@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from golden.registry import add, add_all, example, real
-from golden.results import Numbers, board, each, flat, pick, skills, sota
+from golden.results import Numbers, board, each, flat, log_densities, pick, skills, sota
 
 import bayes_sota as bs
 
@@ -243,3 +243,12 @@ add_all("paired", paired, {
     "prostate": {"data": lambda: challenge("prostate"), "top": 0.05, "draws": 300},
 })  # fmt: skip
 add("paired/as-read", as_read)
+
+MODELS = {
+    "board": lambda: bs.leaderboard.build_model(BOARDS["accuracies"]()),
+    "board-normal": lambda: bs.leaderboard.build_model(BOARDS["accuracies"](), family="normal"),
+    "board-gaussian": lambda: bs.leaderboard.build_model(BOARDS["gaussian"]()),
+    "items": lambda: bs.items.build_model(answers()),
+    "paired": lambda: bs.paired.build_model(two_boards((300, 600))),
+}
+add_all("model", log_densities, MODELS)

@@ -4,7 +4,16 @@ from typing import Any
 
 import numpy as np
 from golden.registry import add, add_all, example, real
-from golden.results import Numbers, field_estimate, flat, frame_numbers, law, pick, sota
+from golden.results import (
+    Numbers,
+    field_estimate,
+    flat,
+    frame_numbers,
+    law,
+    log_densities,
+    pick,
+    sota,
+)
 
 import bayes_sota as bs
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
@@ -82,12 +91,13 @@ BEST: dict[str, dict[str, Any]] = {
     "auc": {"score": "0.91", "tries": 30, "metric": "auc", "n_positive": 90},
     "gaussian": {"score": "0.713", "n_test": None, "metric": "score", "standard_error": 0.012},
     "image-classifiers": {"score": "0.97", "n_test": 10000, "domain": "image-classifiers"},
-    "abc": {"method": "abc", "draws": 400},
+    "abc": {"score": "0.9", "n_test": 60, "tries": 8, "method": "abc", "draws": 200},
 }
 TWO = [
     BestScore(s, n_test=n, n_classifiers=m) for s, n, m in (("0.93", 300, 20), ("0.95", 400, 60))
 ]
 add_all("best", best, BEST)
+add_all("model", log_densities, {"maximum": lambda: bs.maximum.build_model(TWO)})
 add("best/two-boards", lambda seed: sota(TWO, seed))
 for _name in ("obesity-risk", "obesity-risk-paper", "cassava"):
     add(f"best/{_name}", lambda seed, n=_name: sota(bs.load_example(n).leaderboard(), seed))

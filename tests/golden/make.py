@@ -55,9 +55,9 @@ def written(content: dict[str, Any]) -> str:
     """JSON with a number of a call on each line."""
     calls = []
     for name, entry in sorted(content.items()):
-        numbers = (f"  {json.dumps(key)}: {json.dumps(entry['numbers'][key], sort_keys=True)}"
+        numbers = (f"{json.dumps(key)}: {json.dumps(entry['numbers'][key], sort_keys=True)}"
                    for key in sorted(entry["numbers"]))  # fmt: skip
-        head = f' "numbers": {{\n{",\n".join(numbers)}\n }},\n "slow": {json.dumps(entry["slow"])}'
+        head = f'"numbers": {{\n{",\n".join(numbers)}\n}},\n"slow": {json.dumps(entry["slow"])}'
         calls.append(f"{json.dumps(name)}: {{\n{head}\n}}")
     return "{\n" + ",\n".join(calls) + "\n}\n"
 

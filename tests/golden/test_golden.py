@@ -4,7 +4,8 @@
 0.5, with ten digits. A number without Monte Carlo error may differ by one part in 10^7. For a call
 that takes a seed, the file has the number with seed 1 (``same_seed``), its mean over four to six
 seeds, and ``mc``, the 95 % bound of its standard deviation over them, so that few seeds do not make
-it look small. Two strengths:
+it look small. Calls ``model/...`` have log densities of PyMC models near their start, which hold
+until a model is written with other variables. Two strengths:
 
 - by default a number may lie four ``mc`` from the mean: what new code with other random numbers is
   held against. Ends of rank sets, tiers and numbers of ties may also be 1 off;
