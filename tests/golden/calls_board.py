@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from golden.registry import add, add_all, example, real
-from golden.results import Numbers, board, each, flat, pick, skills, sota
+from golden.results import Numbers, board, each, flat, log_densities, pick, skills, sota
 
 import bayes_sota as bs
 
@@ -221,16 +221,34 @@ def paired(data: bs.PairedBoards, seed: int, **options: Any) -> Numbers:
     )
 
 
-PROSTATE, SIIM = (
-    f"paired_leaderboards/2021-{name}__paired.csv" for name in ("prostate", "siim-covid19")
-)
-FEW = {"top": 0.05, "draws": 300}
+def challenge(name: str) -> bs.PairedBoards:
+    return bs.read_paired_boards(real(f"paired_leaderboards/2021-{name}__paired.csv"))
+
+
+def as_read() -> Numbers:
+    """What the two real boards hold."""
+    boards = {name: challenge(name) for name in ("prostate", "siim-covid19")}
+    return flat({
+        name: [one.n_entries, one.public.max(), one.private.max(), one.private.mean()]
+        for name, one in boards.items()
+    })  # fmt: skip
+
+
 DIGITS = "public_private.csv"
 add_all("paired", paired, {
     "sizes": lambda: two_boards((300, 600)),
     "learnt-noise": lambda: two_boards(None),
     "example": lambda: bs.read_paired_boards(example(DIGITS), n_test=(250, 1000)),
     "mteb": mteb,
-    "prostate": {"data": lambda: bs.read_paired_boards(real(PROSTATE)), **FEW},
-    "siim-covid19": {"data": lambda: bs.read_paired_boards(real(SIIM)), **FEW},
+    "prostate": {"data": lambda: challenge("prostate"), "top": 0.05, "draws": 300},
 })  # fmt: skip
+add("paired/as-read", as_read)
+
+MODELS = {
+    "board": lambda: bs.leaderboard.build_model(BOARDS["accuracies"]()),
+    "board-normal": lambda: bs.leaderboard.build_model(BOARDS["accuracies"](), family="normal"),
+    "board-gaussian": lambda: bs.leaderboard.build_model(BOARDS["gaussian"]()),
+    "items": lambda: bs.items.build_model(answers()),
+    "paired": lambda: bs.paired.build_model(two_boards((300, 600))),
+}
+add_all("model", log_densities, MODELS)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from golden.registry import add, add_all, example, real
-from golden.results import Numbers, each, flat, interval_numbers, pick
+from golden.results import Numbers, each, flat, log_densities, pick
 
 import bayes_sota as bs
 from bayes_sota import crossval as cv
@@ -174,11 +174,4 @@ add_all("cv/run", run, {
 } | {name: lambda name=name: real(f"binary_tasks/{name}.csv.gz") for name in TASKS})  # fmt: skip
 
 
-def hierarchical(seed: int) -> Numbers:
-    """NUTS over data sets."""
-    tree = cv.sample_comparison(runs(), draws=200, tune=300, chains=2, cores=1, random_seed=seed)
-    pairs = pick(cv.report_comparison(tree).to_dict(), "pairs")
-    return interval_numbers(tree, ("difference",)) | pairs
-
-
-add("cv/hierarchical", hierarchical)
+add("model/crossval", lambda: log_densities(cv.build_model(runs())))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from golden.registry import add, add_all, example, real
-from golden.results import Numbers, each, fit_numbers, flat, interval_numbers, pick
+from golden.results import Numbers, each, fit_numbers, flat, log_densities, pick
 
 import bayes_sota as bs
 from bayes_sota import epp
@@ -177,11 +177,9 @@ add("epp/tuning/simulated", lambda: promise(np.linspace(-1, 1, 24) ** 3, list("a
 add("epp/tuning/openml", openml)
 
 
-def bayes(data: Any, seed: int) -> Numbers:
-    """Skills by NUTS."""
-    sizes = {"draws": 200, "tune": 200, "chains": 2, "cores": 1, "predictive": 50}
-    tree = bs.sample_epp(epp.build_model(data), random_seed=seed, **sizes)
-    return interval_numbers(tree, ("epp",))
-
-
-add_all("epp/bayes", bayes, {"ranking": table})
+add_all("model", log_densities, {
+    "epp-ranking": lambda: epp.build_model(table()),
+    "epp-matches": lambda: epp.build_model(table(), likelihood="matches"),
+    "epp-battles": lambda: epp.build_model(battles()),
+    "epp-tournaments": lambda: epp.build_model(two()),
+})  # fmt: skip

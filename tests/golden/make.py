@@ -20,7 +20,7 @@ from golden.calls import CALLS, Call
 from scipy.stats import chi2
 
 FOLDER = Path(__file__).parent
-SEEDS, FEW_SEEDS, SLOW = 6, 4, 0.5
+SEEDS, FEW_SEEDS, SLOW = 6, 4, 0.15
 
 
 def rounded(value: float) -> float:
@@ -41,15 +41,13 @@ def measured(call: Call) -> dict[str, Any]:
     if not call.seeded:
         return entry | {"numbers": {key: rounded(value) for key, value in runs[0].items()}}
     wider = np.sqrt((len(runs) - 1) / chi2.ppf(0.05, len(runs) - 1))
-    numbers = {}
+    numbers: dict[str, Any] = {}
     for key in set(runs[0]).intersection(*runs):
         values = np.array([run[key] for run in runs])
-        error = float(values.std(ddof=1) * wider)
-        numbers[key] = {
-            "same_seed": rounded(values[0]),
-            "mean": rounded(values.mean()),
-            "mc": float(f"{error:.3g}"),
-        }
+        error, same = float(values.std(ddof=1) * wider), rounded(values[0])
+        mean = float(f"{values.mean():.7g}")
+        number = {"same_seed": same, "mean": mean, "mc": float(f"{error:.2g}")}
+        numbers[key] = number if error > 1e-9 * abs(same) else same
     return entry | {"numbers": numbers}
 
 
@@ -57,9 +55,9 @@ def written(content: dict[str, Any]) -> str:
     """JSON with a number of a call on each line."""
     calls = []
     for name, entry in sorted(content.items()):
-        numbers = (f"  {json.dumps(key)}: {json.dumps(entry['numbers'][key], sort_keys=True)}"
+        numbers = (f"{json.dumps(key)}: {json.dumps(entry['numbers'][key], sort_keys=True)}"
                    for key in sorted(entry["numbers"]))  # fmt: skip
-        head = f' "numbers": {{\n{",\n".join(numbers)}\n }},\n "slow": {json.dumps(entry["slow"])}'
+        head = f'"numbers": {{\n{",\n".join(numbers)}\n}},\n"slow": {json.dumps(entry["slow"])}'
         calls.append(f"{json.dumps(name)}: {{\n{head}\n}}")
     return "{\n" + ",\n".join(calls) + "\n}\n"
 
