@@ -39,7 +39,7 @@ def judged(data: FoldScores, seed: int, **options: Any) -> Numbers:
             "posterior")  # fmt: skip
     learners = each(report["learners"], "steady", "median", "canonical", top=4)
     pairs = each(report["pairs"], *pair, top=3)
-    rules = each(report["rules"], "iterations", "saved", "reproducibility", "pairs_kept", top=1)
+    rules = each(report["rules"], "iterations", "saved", "reproducibility", top=1)
     kept = flat({"learners": learners, "pairs": pairs, "rule": rules})
     return kept | pick(report, "ranks", "against_truth")
 

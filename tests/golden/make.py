@@ -6,6 +6,7 @@ yet, and the others stay as they are. ``BAYES_SOTA_DATA`` must name the folder o
 
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -48,7 +49,19 @@ def measured(call: Call) -> dict[str, Any]:
         mean = float(f"{values.mean():.7g}")
         number = {"same_seed": same, "mean": mean, "mc": float(f"{error:.2g}")}
         numbers[key] = number if error > 1e-9 * abs(same) else same
-    return entry | {"numbers": numbers}
+    return entry | {"numbers": floored(numbers)}
+
+
+def floored(numbers: dict[str, Any]) -> dict[str, Any]:
+    """An sd or an end is never more certain than its mean, which few seeds may not show."""
+    for key, number in numbers.items():
+        of_mean = re.sub(r"/(sd|lower|upper|interval/[01])$", "/mean", key)
+        mean = numbers.get(of_mean)
+        if of_mean != key and isinstance(mean, dict):
+            alone = {"same_seed": number, "mean": number, "mc": 0.0}
+            full = number if isinstance(number, dict) else alone
+            numbers[key] = full | {"mc": max(full["mc"], mean["mc"])}
+    return numbers
 
 
 def written(content: dict[str, Any]) -> str:
