@@ -38,7 +38,7 @@ def test_the_next_person_gets_the_same(
 ) -> None:
     seeds: list[list[str]] = [[], [], ["--seed", str(DEFAULT_SEED)]]
     printed = []
-    for name, seed in zip(("again", "again", "typed"), seeds, strict=True):
+    for name, seed in zip(("first", "again", "typed"), seeds, strict=True):
         folder = str(tmp_path / name)
         words = arguments_of(base.replace("OUT", folder), option_inputs)
         printed.append(run(capsys, *words, *seed)[1].replace(folder, ""))
