@@ -16,9 +16,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
-from calibration.sampled_boards import sample_answers
+from calibration.sampled_boards import sample_answers, sample_board
 
 import bayes_sota as bs
+from bayes_sota.core.priors import board_priors
 from bayes_sota.data.fold_scores import FoldScores
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
@@ -139,7 +140,9 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "two maxima": lambda: sota([maximum(), maximum(0.97)]),
     "best AUC": lambda: sota(best_auc()),
     "board of accuracies": lambda: sota(scores()),
-    "board, NUTS": lambda: sota(scores(), method="nuts", priors=TWO_SHAPES),
+    "board, NUTS": lambda: sample_board(
+        scores(), board_priors(TWO_SHAPES), 0, draws=100, tune=300, chains=2
+    ),
     "board of AUCs": lambda: sota(aucs()),
     "board of errors": lambda: sota(errors()),
     "responses": lambda: sota(answers()),
