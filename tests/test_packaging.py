@@ -219,7 +219,7 @@ def test_no_home_folder(installed: Path, tmp_path: Path, monkeypatch: pytest.Mon
     best = ("sota", "--maximum", "0.93", "--n-test", "500", "--classifiers", "4")
     monkeypatch.setenv("HOME", os.devnull)
     run(installed / "bayes-sota", *best, cwd=tmp_path)
-    sampled = (*best, "--method", "nuts", "--draws", "20", "--chains", "1")
+    sampled = (*best, "--method", "nuts", "--draws", "20")
     done = run(installed / "bayes-sota", *sampled, cwd=tmp_path, code=2)
     assert "PYTENSOR_FLAGS=base_compiledir=" in done.stderr
     assert done.stderr.count("\n") == 1
