@@ -341,7 +341,7 @@ def test_aucs_and_errors_reach_tree_and_table():
         assert bool(frame["tied_with_best"].iloc[0])
         assert (worse * frame["score"]).is_monotonic_increasing
         assert (frame["skill_lower"] <= frame["skill_upper"]).all()
-    with pytest.raises(InputError, match="takes scores"):
+    with pytest.raises(InputError, match="reads the maximum only"):
         estimate_sota(aucs, method="nuts")
 
 
