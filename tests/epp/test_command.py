@@ -177,7 +177,7 @@ def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
     assert sum(player["p_best"] for player in found["players"]) == pytest.approx(1)
     assert all(0 < player["p_best_mcse"] < 0.05 for player in found["players"])
     assert found["test"]["p_better"] > 0.8
-    assert "not used here: --penalty" in found["reading"]
+    assert "not used here: --penalty" in found["notes"]
     assert found["checks"]["loo"]["of"] == "round"
     assert 0 < found["checks"]["deviance_p_value"] < 1
     posterior = bs.read_result(tmp_path / "r.nc")["posterior"]
