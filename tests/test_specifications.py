@@ -320,27 +320,6 @@ b = 5.0
 draws = 500
 """
 # what is right | what stands there instead | what is said
-
-
-VALID = """
-name = "valid"
-description = "one"
-builder = "observed_maximum"
-
-[skill]
-family = "logit-normal"
-typical = [0.4, 0.99]
-spread = 0.2
-
-[correlation]
-family = "beta"
-a = 14
-b = 5.0
-
-[sampler]
-draws = 500
-"""
-# what is right | what stands there instead | what is said
 WRONG = """
 spread = 0.2 | spraed = 0.2 | unexpected keyword argument 'spraed'
 spread = 0.2 | spread = -0.2 | spread must be a standard deviation

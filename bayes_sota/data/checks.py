@@ -250,20 +250,6 @@ def checked_submissions(
     return _with_prior_of_missing(np.array(counts, np.int64))
 
 
-def submissions_of_each(submissions: Any) -> FloatArray:
-    """Equally likely numbers of submissions, (1, k): from a number, a range or a prior.
-
-    Examples
-    --------
-    >>> submissions_of_each(5).tolist(), submissions_of_each((1, 100)).shape
-    ([[5.0]], (1, 8))
-    """
-    counts, prior, _ = checked_submissions(submissions, 1)
-    if counts is None:
-        raise InputError("submissions must be a number, a range or a prior, got None")
-    return numbers_of(counts, prior)
-
-
 def numbers_of(submissions: IntArray, prior: TriesPrior | None) -> FloatArray:
     """Equally likely numbers of submissions of each entry, (m, k): k is 1 without a prior."""
     known = submissions[:, None].astype(np.float64)
