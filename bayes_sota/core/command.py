@@ -151,7 +151,9 @@ class Command(click.Command):
         except UnreadableFileError:
             raise
         except InputError as error:
-            message = name_options(str(error), self.params)
+            message = error.render(shell=True)
+            if not error.fix:
+                message = name_options(message, self.params)
             raise InputError(message + self._advice(ctx, message)) from error
         except EOFError as error:  # click takes it for the end of what a user types
             raise RuntimeError(str(error) or "unexpected end of a file") from error

@@ -4,9 +4,26 @@ Every message names what was wrong, the value, and what would be right, in one l
 command line can print it unchanged.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+MOST_LISTED = 10
+"""Problems of one kind, or names, in one message."""
+
+# How a parameter of reading is written in Python and in the shell; others are roles of columns.
+_SPELLINGS = {
+    "direction": (
+        'direction="lower" or direction="higher"',
+        "--lower-is-better or --higher-is-better",
+    ),
+    "use": ('use=["A", "B"]', "--use A,B"),
+    "leave_out": ('leave_out=["A", "B"]', "--leave-out A,B"),
+    "missing": ('missing="drop"', "--missing drop"),
+    "n_test": ("n_test=N", "--n-test N"),
+    "standard_error": ("standard_error=SE", "--standard-error SE"),
+    "metric": ('metric="NAME"', "--metric NAME"),
+}
 _COMPILED = (
     "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
     "names another folder"
@@ -18,7 +35,63 @@ class BayesSotaError(Exception):
 
 
 class InputError(BayesSotaError, ValueError):
-    """Input that cannot be what the user meant: a value, a combination of values or a file."""
+    """Input that cannot be what the user meant: a value, a combination of values or a file.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, with the offending value.
+    where, line, column : str, optional
+        File or frame, line or record, and column.
+    parameter : str, optional
+        The parameter that mends it; ``{option}`` in ``fix`` becomes its spelling.
+    fix : str, optional
+        What to do.
+
+    Examples
+    --------
+    >>> error = InputError(
+    ...     "two columns look like scores",
+    ...     where="x.csv",
+    ...     parameter="score",
+    ...     fix="choose one with {option}",
+    ... )
+    >>> print(error)
+    x.csv: two columns look like scores; choose one with score="NAME"
+    >>> print(error.render(shell=True))
+    x.csv: two columns look like scores; choose one with --column score=NAME
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        where: str = "",
+        line: str = "",
+        column: str | None = None,
+        parameter: str = "",
+        fix: str = "",
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.where = where
+        self.line = line
+        self.column = column
+        self.parameter = parameter
+        self.fix = fix
+
+    def render(self, shell: bool = False) -> str:
+        """One line for a person: place, problem, fix."""
+        column = "" if self.column is None else f"column {quoted(self.column)}"
+        place = ", ".join(filter(None, (self.line, column)))
+        text = ": ".join(filter(None, (self.where, place, self.problem)))
+        if self.fix:
+            text += "; " + self.fix.replace("{option}", _spelled(self.parameter, shell))
+        return text
+
+    def __str__(self) -> str:
+        """The line for Python."""
+        return self.render()
 
 
 class UnreadableFileError(InputError):
@@ -66,4 +139,37 @@ def located(where: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise type(error)(f"{where}: {error}") from None
+        error.where = ": ".join(filter(None, (where, error.where)))
+        raise
+
+
+def quoted(value: object) -> str:
+    """A value in quotation marks, on one line and not too long.
+
+    Examples
+    --------
+    >>> quoted("a" * 100), quoted(3)
+    ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."', '"3"')
+    """
+    text = str(value)
+    return json.dumps(text if len(text) <= 60 else text[:57] + "...", ensure_ascii=False)
+
+
+def listed(values: Iterable[object]) -> str:
+    """Up to ten quoted values, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(range(12))[-12:]
+    ('"a", "b"', 'and 2 others')
+    """
+    every = list(values)
+    shown = ", ".join(map(quoted, every[:MOST_LISTED]))
+    rest = len(every) - MOST_LISTED
+    return f"{shown} and {rest} other{'s' * (rest > 1)}" if rest > 0 else shown
+
+
+def _spelled(parameter: str, shell: bool) -> str:
+    if parameter in _SPELLINGS:
+        return _SPELLINGS[parameter][shell]
+    return f"--column {parameter}=NAME" if shell else f'{parameter}="NAME"'

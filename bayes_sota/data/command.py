@@ -1,6 +1,9 @@
 """``bayes-sota examples``, and options of data. Imports NumPy only."""
 
+import csv
 import re
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,15 @@ from bayes_sota.core.command import (
     output_options,
     together,
 )
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import plain_text
+
+ROLES = (
+    *("entry", "score", "unit", "task", "metric", "cluster", "group", "run", "label", "n", "se"),
+    *("submissions", "public", "private", "winner", "loser", "tie", "count", "tournament", "fold"),
+    *("iteration", "probability", "target"),
+)
+"""What a column can be to a reader."""
 
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 
@@ -28,13 +38,75 @@ missing_option: Decorator = choice_option(
 )
 """``--missing``, what becomes of entries of a leaderboard without a score."""
 
+def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that say what columns mean; the command gets them as ``reading``, a dict.
+
+    Its keys are those of ``read_tidy``: a role for each ``--column``, ``use``, ``leave_out`` and
+    ``direction`` where they were typed.
+    """
+
+    @wraps(function)
+    def command(
+        *args: Any,
+        column: dict[str, str],
+        use: list[str],
+        leave_out: list[str],
+        direction: str | None,
+        **rest: Any,
+    ) -> Any:
+        asked = {"use": use, "leave_out": leave_out, "direction": direction}
+        reading = column | {name: value for name, value in asked.items() if value}
+        return function(*args, reading=reading, **rest)
+
+    return together(
+        click.option("--higher-is-better", "direction", flag_value="higher", help="... or not."),
+        click.option(
+            "--lower-is-better", "direction", flag_value="lower", help="Scores are losses, ..."
+        ),
+        click.option(
+            "--leave-out",
+            multiple=True,
+            metavar="A,B",
+            callback=_names,
+            help="Entries, tasks or columns that do not count.",
+        ),
+        click.option(
+            "--use",
+            multiple=True,
+            metavar="A,B",
+            callback=_names,
+            help="Columns that hold the scores; default those that no name rules out.",
+        ),
+        click.option(
+            "--column",
+            multiple=True,
+            metavar="ROLE=NAME",
+            callback=_roles,
+            help=f"Column of a role ({', '.join(ROLES)}); default by its name. May be repeated.",
+        ),
+    )(command)
+
+
+def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:
+    """Names between commas; one that has a comma stands in quotation marks."""
+    return [name.strip() for names in csv.reader(typed, skipinitialspace=True) for name in names]
+
+
+def _roles(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, str]:
+    """Columns by their roles, each asked for once."""
+    roles: dict[str, str] = {}
+    for text in typed:
+        role, sign, name = text.partition("=")
+        if role not in ROLES or not sign:
+            raise InputError(
+                f"--column takes ROLE=NAME, got {quoted(text)}; the roles are {', '.join(ROLES)}"
+            )
+        if roles.setdefault(role, name) != name:
+            raise InputError(f"--column {role} is {quoted(roles[role])} and {quoted(name)}")
+    return roles
+
+
 group_options: Decorator = together(
-    click.option(
-        "--leave-out",
-        multiple=True,
-        metavar="NAME",
-        help="Classifier or task to leave out; may be repeated.",
-    ),
     click.option(
         "--new",
         type=click.Choice(["items", "runs", "tasks"]),
@@ -47,9 +119,6 @@ group_options: Decorator = together(
         help="What counts equally in a score: items, tasks (default where there are any), or "
         "tasks by the weights of a table task,weight.",
     ),
-    click.option("--run-column", help="Column of the run (seed, epoch) of each row."),
-    click.option("--cluster-column", help="Column of what each item belongs to."),
-    click.option("--task-column", help="Column of the task of each item."),
 )
 """Options of answers in tasks, clusters and runs."""
 

@@ -1,0 +1,91 @@
+"""Tables in text: separated by commas, semicolons or tabs, or written in Markdown."""
+
+import csv
+import io
+import re
+
+from bayes_sota.core.errors import InputError, listed
+from bayes_sota.data.tables import Table, make_table
+
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+( ?%)?")
+_MARKDOWN_RULE = re.compile(r"[|:\s-]+")
+
+
+def parse_delimited(text: str, where: str, name: str) -> Table:
+    """Table of delimited text, with the line on which each row begins.
+
+    The separator is the tab, the semicolon or the comma, whichever the header has, in this order.
+    Titles above the header and remarks below the rows are dropped with a note.
+    """
+    is_markdown = text.lstrip().startswith("|")
+    rows = _markdown_rows(text) if is_markdown else _delimited_rows(text, where)
+    if not rows:
+        raise InputError("the file is empty", where=where)
+    rows, notes = _without_remarks(rows)
+    (_, header), *body = rows
+    for line, cells in body:
+        if len(cells) != len(header):
+            problem = f"has {len(cells)} cells, the header has {len(header)}"
+            raise InputError(f"{line} {problem}", where=where)
+    columns = [[cells[j] for _, cells in body] for j in range(len(header))]
+    return make_table(header, columns, [line for line, _ in body], where, name, notes)
+
+
+type _Row = tuple[str, list[str]]
+
+
+def _delimited_rows(text: str, where: str) -> list[_Row]:
+    head = text[:10_000]
+    separator = next((sign for sign in "\t;" if sign in _header_line(head)), ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[_Row] = []
+    start = 1
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                rows.append((f"line {start}", cells))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(str(error), where=where, line=f"line {reader.line_num}") from None
+    if separator != ",":
+        return [(line, list(map(_with_point, cells))) for line, cells in rows]
+    return rows
+
+
+def _header_line(head: str) -> str:
+    """The first line that has a separator, else the first line."""
+    lines = head.splitlines() or [""]
+    return next((line for line in lines if any(sign in line for sign in "\t;,")), lines[0])
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
+
+
+def _markdown_rows(text: str) -> list[_Row]:
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not _MARKDOWN_RULE.fullmatch(line):
+            cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+            rows.append((f"line {number}", [cell.strip() for cell in cells]))
+    return rows
+
+
+def _without_remarks(rows: list[_Row]) -> tuple[list[_Row], list[str]]:
+    """Rows without those at either end that hold a single piece of text."""
+
+    def is_remark(row: _Row) -> bool:
+        first, *others = row[1]
+        return bool(first) and not any(others)
+
+    width = max(sum(map(bool, cells)) for _, cells in rows)
+    if width < 2:
+        return rows, []
+    remarks = []
+    while is_remark(rows[0]):
+        remarks.append(rows.pop(0))
+    while is_remark(rows[-1]):
+        remarks.append(rows.pop())
+    notes = [f"dropped {line}: {listed(filter(None, cells))}" for line, cells in remarks]
+    return rows, notes

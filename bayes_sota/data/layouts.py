@@ -1,0 +1,116 @@
+"""How a table holds its scores.
+
+A *board* has an entry and a score in every row; a *long* table repeats the entries over units;
+*tasks* are columns beside an entry; a *wide* table has a unit in every row and a column for each
+entry; a *pair* has a public and a private score.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bayes_sota.core.errors import listed, quoted
+from bayes_sota.data.kaggle import is_kaggle
+from bayes_sota.data.roles import UNITS, Header
+from bayes_sota.data.tables import Table
+from bayes_sota.data.words import key, place_in
+
+_FOLD_OF_SEARCH = re.compile(r"split\d+_test_score")
+_OF_ROWS = frozenset((*UNITS, "label"))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns that hold scores; their names are labels of the role ``across``, if there is one."""
+
+    kind: str
+    roles: dict[str, str]
+    columns: list[str]
+    across: str = ""
+
+
+def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> Layout:
+    """Layout of a table, from the names of its columns and what a user asked for."""
+    folds = [name for name in table.columns if _FOLD_OF_SEARCH.fullmatch(name)]
+    if folds and "params" in table.columns and not asked and not use:
+        return Layout("tasks", {"entry": "params"}, folds, "fold")  # scikit-learn's cv_results_
+    header = Header(table, asked, use)
+    roles = header.roles
+    if {"public", "private"} <= roles.keys():
+        return Layout("pair", roles, [roles["public"], roles["private"]], "board")
+    return _rows_of_entries(header) if "entry" in roles else _rows_of_units(header)
+
+
+def _rows_of_entries(header: Header) -> Layout:
+    roles = header.roles
+    named = [roles["score"]] if "score" in roles else header.scores()
+    columns = header.use or named
+    if not columns:
+        raise header.nothing_to_score()
+    if len(columns) > 1:
+        roles.pop("score", None)
+        return Layout("tasks", roles, columns, "metric" if "task" in roles else "task")
+    roles["score"] = columns[0]
+    if not header.repeats("entry"):
+        _check_one_task(header)
+        kept = {role: name for role, name in roles.items() if role not in _OF_ROWS}
+        return Layout("board", kept, columns)
+    if not roles.keys() & set(UNITS) and not is_kaggle(header.table):
+        raise header.table.error(
+            f"names in column {quoted(roles['entry'])} repeat, so every row needs a unit "
+            "(an item, data set, round or seed)",
+            "unit",
+            "name its column with {option}",
+        )
+    if place_in("probability", roles["score"]) is not None:
+        header.find_label()
+    return Layout("long", roles, columns)
+
+
+def _check_one_task(header: Header) -> None:
+    """Entries of a leaderboard were scored on the same task."""
+    for role in ("task", "metric"):
+        column = header.roles.get(role)
+        if column is not None and len(set(header.table.columns[column])) > 1:
+            problem = f"entries differ in {quoted(column)}, so their scores cannot be compared"
+            fix = "if it does not matter, leave the column out with {option}"
+            raise header.table.error(problem, "leave_out", fix)
+
+
+def _rows_of_units(header: Header) -> Layout:
+    table, roles = header.table, header.roles
+    score = roles.pop("score", None)
+    if score is not None and list(table.columns) == [score]:
+        return Layout("board", {"score": score}, [score])
+    header.find_label()
+    texts, others = header.texts(), header.scores()
+    columns = header.use or others
+    if "label" in roles and roles["label"] not in header.numeric and not header.use:
+        columns = texts  # predicted classes
+    if score is not None:
+        _check_alone(table, score, [name for name in others if name != score])
+        columns = [score]
+    if not columns:
+        raise header.nothing_to_score()
+    if not roles.keys() & set(UNITS):
+        _check_rows(table, texts)
+    return Layout("wide", roles, columns, "entry")
+
+
+def _check_alone(table: Table, score: str, others: Sequence[str]) -> None:
+    """A column that is called like a metric is no competitor of the columns beside it."""
+    if others:
+        problem = f"{quoted(score)} looks like a metric, and beside it stand {listed(others)}"
+        raise table.error(problem, "use", "choose the columns that hold scores with {option}")
+
+
+def _check_rows(table: Table, texts: Sequence[str]) -> None:
+    """Rows that no column names are units if nothing else names them."""
+    if texts:
+        column = quoted(texts[0])
+        problem = f"rows may be entries or units: nothing says what column {column} names"
+        raise table.error(problem, fix=f"give entry={column} or unit={column}")
+    steps = [name for name in table.columns if key(name) in ("step", "globalstep")]
+    if steps:
+        problem = f"rows are steps of training (column {quoted(steps[0])}), not independent units"
+        raise table.error(problem, fix="keep the scores of the final models")

@@ -1,0 +1,138 @@
+"""From a source to one row per score."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import numpy as np
+
+from bayes_sota.data import battles, kaggle
+from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.data.layouts import Layout, find_layout
+from bayes_sota.data.melting import melt
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.tables import Table
+from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.words import is_loss, is_summary_row
+
+type Direction = Literal["lower", "higher"] | None
+
+_SUMMED = ("entry", "unit", "task", "fold", "metric")
+_FILTERED = ("entry", "task", "metric", "unit", "opponent")
+
+
+def read_tidy(
+    source: Any,
+    use: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+    direction: Direction = None,
+    **roles: str,
+) -> Tidy:
+    """Scores of any table, one row each.
+
+    Parameters
+    ----------
+    source : path, data frame or Table
+    use : list of str, optional
+        Columns that hold scores; the others do not compete.
+    leave_out : list of str
+        Columns, entries, tasks or metrics that do not count.
+    direction : {"lower", "higher"}, optional
+        Which scores are better; needed where a name says that scores are losses.
+    **roles : str
+        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name.
+
+    Raises
+    ------
+    InputError
+        A table that can be read in several ways, or a cell that is wrong.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> print(read_tidy(pd.DataFrame({"model": ["a", "b"], "acc": [0.9, 0.8], "size": [1, 2]})))
+    Read: entries from "model", scores from "acc"; not used: "size".
+    """
+    table = read_table(source)
+    table, names = _without_columns(table, leave_out)
+    found = None if use else battles.find_battles(table, roles)
+    if found is not None:
+        return _filtered(battles.read_battles(table, found, roles), names)
+    layout = find_layout(table, roles, use or [])
+    table = _without_summaries(table, layout)
+    if kaggle.is_kaggle(table):
+        table = kaggle.clean(table, layout.roles, direction)
+        layout = find_layout(table, roles, use or [])
+    tidy = _filtered(melt(table, layout), names)
+    return _directed(tidy, layout, direction)
+
+
+def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, list[str]]:
+    """Table without the columns that a user leaves out, and the names that are no columns."""
+    names = [name for name in leave_out if name not in table.columns]
+    kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
+    return Table(kept, table.lines, table.where, table.name, table.notes), names
+
+
+def _filtered(tidy: Tidy, names: Sequence[str]) -> Tidy:
+    """Scores without the entries, tasks, metrics and units of some names."""
+    kept = np.ones(len(tidy), bool)
+    for name in names:
+        found = np.zeros(len(tidy), bool)
+        for role in _FILTERED:
+            if role in tidy.labels:
+                found |= tidy.labels[role] == name
+        if not found.any():
+            known = [label for role in _FILTERED for label in set(tidy.labels.get(role, ()))]
+            near = get_close_matches(name, known, 1)
+            raise InputError(
+                f"nothing is called {quoted(name)}, so it cannot be left out",
+                where=tidy.where,
+                parameter="leave_out",
+                fix=f"did you mean {quoted(near[0])}?" if near else "",
+            )
+        kept &= ~found
+    return tidy if kept.all() else tidy.take(np.flatnonzero(kept))
+
+
+def _without_summaries(table: Table, layout: Layout) -> Table:
+    """Table without rows whose whole name is a word like "average"."""
+    dropped: dict[int, str] = {}
+    for role in _SUMMED:
+        column = layout.roles.get(role)
+        cells = table.columns[column] if column is not None else []
+        dropped |= {row: str(cell) for row, cell in enumerate(cells) if is_summary_row(str(cell))}
+    if not dropped or len(dropped) == len(table):
+        return table
+    named = list(dict.fromkeys(dropped.values()))
+    note = f"dropped summary row{'s' * (len(named) > 1)} {listed(named)}"
+    return table.take([row for row in range(len(table)) if row not in dropped], note)
+
+
+def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
+    """Scores with the direction that was asked for, or that no name speaks against.
+
+    Raises
+    ------
+    InputError
+        No direction was given, and a name says that lower is better.
+    """
+    names = [layout.roles[role] for role in ("score", "public") if role in layout.roles]
+    if layout.across in ("task", "entry", "metric"):
+        names += layout.columns
+    for role in ("metric", "task"):
+        names += list(dict.fromkeys(tidy.labels.get(role, ())))
+    if layout.kind == "wide" and "unit" in tidy.labels:
+        names += list(dict.fromkeys(tidy.labels["unit"]))
+    losses = list(dict.fromkeys(name for name in names if is_loss(name)))
+    if losses and direction is None:
+        raise InputError(
+            f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, of which the lowest "
+            "is best",
+            where=tidy.where,
+            parameter="direction",
+            fix="give {option}",
+        )
+    if direction not in (None, "lower", "higher"):
+        raise InputError(f"got {direction!r}", parameter="direction", fix="give {option}")
+    return Tidy(**{**vars(tidy), "lower_is_better": direction == "lower"})

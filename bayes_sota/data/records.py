@@ -1,0 +1,137 @@
+"""Tables in JSON: records, columns, an object per row, lines; numbers keep their digits."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.logs import table_of_log
+from bayes_sota.data.tables import Table, make_table
+from bayes_sota.data.words import is_role_word
+
+_SHAPES = (
+    "a list of records, an object of columns, an object per row, or one record per line are read"
+)
+
+
+def parse_json(text: str, path: Path, name: str) -> Table:
+    """Table of JSON or JSON lines, or of the log of an evaluation tool."""
+    value, places = _parsed(text, str(path))
+    log = table_of_log(value, path)
+    if log is not None:
+        return log
+    rows, notes = _rows(value)
+    if rows is None:
+        raise InputError(f"this JSON is not a table; {_SHAPES}", where=str(path))
+    places = places or [f"record {number}" for number in range(1, len(rows) + 1)]
+    flat = [_flattened(row) for row in rows]
+    header = list(dict.fromkeys(title for row in flat for title in row))
+    columns = [[row.get(title) for row in flat] for title in header]
+    return make_table(header, columns, places, str(path), name, notes)
+
+
+def _parsed(text: str, where: str) -> tuple[Any, list[str]]:
+    """Value of JSON; of JSON lines, the list of values and the line of each."""
+    try:
+        return _loads(text), []
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            line = f"line {error.lineno}"
+            raise InputError(f"is not JSON: {error.msg}", where=where, line=line) from None
+    filled = [(f"line {i}", line) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
+    values = []
+    for place, line in filled:
+        try:
+            values.append(_loads(line))
+        except json.JSONDecodeError as error:
+            raise InputError(f"is not JSON: {error.msg}", where=where, line=place) from None
+    return values, [place for place, _ in filled]
+
+
+def _loads(text: str) -> Any:
+    """Parsed JSON, with numbers as typed."""
+    try:
+        return json.loads(text, parse_float=str, parse_constant=str)
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", text, 0) from None
+
+
+def _rows(value: Any) -> tuple[list[dict[str, Any]] | None, list[str]]:
+    """Records of whatever shape people and pandas write; None where there are none."""
+    if isinstance(value, list):
+        if len(value) > 1 and _all_are(list, value):
+            return [dict(zip(map(str, value[0]), row, strict=False)) for row in value[1:]], []
+        return (value if _all_are(dict, value) else None), []
+    if not isinstance(value, dict) or not value:
+        return None, []
+    if {"columns", "data"} <= value.keys():
+        return _of_split(value), []
+    inner = list(value.values())
+    if _all_are(dict, inner):
+        return _of_objects(value), []
+    if _all_are(list, inner):
+        return _of_lists(value)
+    tables = [part for part in inner if isinstance(part, list) and part and _all_are(dict, part)]
+    if len(tables) == 1:
+        return tables[0], []
+    if not any(isinstance(part, dict | list) for part in inner):
+        return [{"name": name, "score": score} for name, score in value.items()], []
+    return None, []
+
+
+def _all_are(kind: type, values: list[Any]) -> bool:
+    return all(isinstance(value, kind) for value in values)
+
+
+def _of_split(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of pandas' orient "split"."""
+    index = value.get("index", range(len(value["data"])))
+    rows = [dict(zip(value["columns"], row, strict=True)) for row in value["data"]]
+    if all(isinstance(label, int) for label in index):
+        return rows
+    return [{"": label, **row} for label, row in zip(index, rows, strict=True)]
+
+
+def _of_objects(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of ``{column: {row: cell}}`` where the outer keys name roles, else ``{row: {...}}``."""
+    labels = list(dict.fromkeys(label for part in value.values() for label in part))
+    numbered = all(label.isdigit() for label in labels)
+    if not numbered and not any(map(is_role_word, value)):
+        return [{"": label, **row} for label, row in value.items()]
+    rows = [{title: part.get(label) for title, part in value.items()} for label in labels]
+    if numbered:
+        return rows
+    return [{"": label, **row} for label, row in zip(labels, rows, strict=True)]
+
+
+def _of_lists(value: dict[str, list[Any]]) -> tuple[list[dict[str, Any]] | None, list[str]]:
+    """Rows of columns of one length, or answers of lists of solved items."""
+    nested = [
+        part for part in value.values() if any(isinstance(cell, dict | list) for cell in part)
+    ]
+    if nested:
+        return (nested[0] if len(nested) == 1 and _all_are(dict, nested[0]) else None), []
+    lengths = {len(cells) for cells in value.values()}
+    if len(lengths) == 1 and any(map(is_role_word, value)):
+        cells = zip(*value.values(), strict=True)
+        return [dict(zip(value, row, strict=True)) for row in cells], []
+    items = list(dict.fromkeys(str(item) for solved in value.values() for item in solved))
+    if len(value) < 2 or any(map(is_role_word, value)):
+        return None, []
+    solved = {name: set(map(str, ids)) for name, ids in value.items()}
+    rows = [
+        {"item": item} | {name: int(item in ids) for name, ids in solved.items()} for item in items
+    ]
+    return rows, ["items that no entry solved are not in this file"]
+
+
+def _flattened(row: dict[str, Any]) -> dict[str, Any]:
+    """Record without objects inside: their keys become columns, with a prefix where they clash."""
+    flat: dict[str, Any] = {}
+    for title, cell in row.items():
+        if not isinstance(cell, dict):
+            flat[title] = cell
+            continue
+        for inner, value in cell.items():
+            flat[f"{title}.{inner}" if inner in row or inner in flat else inner] = value
+    return flat

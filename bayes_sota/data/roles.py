@@ -1,0 +1,129 @@
+"""Which column has which role, by its name.
+
+The only thing that is asked of cells is whether a column holds numbers, and whether names repeat.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from bayes_sota.core.errors import InputError, listed
+from bayes_sota.data.cells import is_numeric
+from bayes_sota.data.tables import Table
+from bayes_sota.data.words import is_attribute, is_spread, key, place_in, split_words
+
+LABELS = ("entry", "unit", "task", "metric", "cluster", "run", "fold", "iteration", "tournament")
+NUMBERS = ("n", "se", "submissions")
+UNITS = ("unit", "fold", "task", "iteration", "run", "metric", "cluster")  # what may index rows
+NAMELESS = ("", "index", "unnamed0")
+_SCORE_WORDS = frozenset(("accuracy", "acc", "score"))
+
+
+class Header:
+    """Columns of a table and their roles; those that a user named win over every name."""
+
+    def __init__(self, table: Table, asked: Mapping[str, str], use: Sequence[str]) -> None:
+        self.table = table
+        self.use = [table.find(name, "use") for name in use]
+        self.roles = {role: table.find(name, role) for role, name in asked.items()}
+        self.numeric = {name for name, cells in table.columns.items() if is_numeric(cells)}
+        self._name_roles()
+        if "score" not in self.roles and not self.use and not self._are_pairs():
+            self._find_score()
+        if "entry" not in self.roles and {"score", "public"} & self.roles.keys():
+            self._find_entry()
+
+    def free(self) -> list[str]:
+        """Columns without a role, in order."""
+        taken = {*self.roles.values(), *self.use}
+        return [name for name in self.table.columns if name not in taken]
+
+    def named(self, role: str, numeric: bool = False) -> list[str]:
+        """Free columns that are called so, the best name first."""
+        places = {name: place_in(role, name) for name in self.free()}
+        found = {name: place for name, place in places.items() if place is not None}
+        ordered = sorted(found, key=found.__getitem__)
+        return [name for name in ordered if name in self.numeric] if numeric else ordered
+
+    def scores(self) -> list[str]:
+        """Free columns of numbers that no name rules out."""
+        of_entry = "entry" in self.roles
+        return [
+            name
+            for name in self.free()
+            if name in self.numeric
+            and not is_attribute(name, of_entry)
+            and not is_spread(name, self.table.columns)
+        ]
+
+    def texts(self) -> list[str]:
+        """Free columns of text that no name rules out; the nameless one counts."""
+        free = [name for name in self.free() if name not in self.numeric]
+        return [name for name in free if key(name) in NAMELESS or not is_attribute(name)]
+
+    def repeats(self, role: str) -> bool:
+        """Whether a name stands in several rows."""
+        cells = list(map(str, self.table.columns[self.roles[role]]))
+        return len(set(cells)) < len(cells)
+
+    def _name_roles(self) -> None:
+        for role in (*LABELS, *NUMBERS):
+            if role in self.roles:
+                continue
+            for name in self.named(role, numeric=role in NUMBERS):
+                self.roles[role] = name
+                if role != "unit" or not self._counts_rows():
+                    break
+        others = [name for name in self.free() if split_words(name)[-1:] == ["id"]]
+        if others:
+            self.roles.setdefault("unit", others[0])
+        entry = self.roles.get("entry")
+        if entry in self.numeric and not (self.named("score") or "score" in self.roles):
+            del self.roles["entry"]  # in a wide table, a competitor that is called "system"
+
+    def _counts_rows(self) -> bool:
+        """Whether the unit only numbers the rows of a long table."""
+        return "entry" in self.roles and self.repeats("entry") and not self.repeats("unit")
+
+    def _are_pairs(self) -> bool:
+        both = [self.named(role, numeric=True) for role in ("public", "private")]
+        if all(both):
+            self.roles |= {"public": both[0][0], "private": both[1][0]}
+        return {"public", "private"} <= self.roles.keys()
+
+    def _find_score(self) -> None:
+        """Column of scores by its name, if there is one; of several metrics a user chooses."""
+        general = self.named("score", numeric=True)
+        metrics = self.named("metric_score", numeric=True)
+        if len(metrics) > 1 and not general:
+            problem = f"{listed(metrics)} are several metrics"
+            raise self.table.error(problem, "score", "choose one with {option}")
+        partly = [name for name in self.scores() if not _SCORE_WORDS.isdisjoint(split_words(name))]
+        alone = partly if len(partly) == 1 and "entry" in self.roles else []
+        likely = self.named("probability", numeric=True)
+        found = [*general, *metrics, *alone, *likely, *self.named("score")]
+        if found:
+            self.roles["score"] = found[0]
+
+    def _find_entry(self) -> None:
+        """Without a known name, the only text beside a score names the entries."""
+        texts = self.texts()
+        found = [name for name in texts if key(name) in NAMELESS] or texts
+        unit = self.roles.get("unit")
+        if unit is not None and key(unit) in NAMELESS and unit not in self.numeric:
+            found = [self.roles.pop("unit")]
+        if len(found) > 1:
+            problem = f"{listed(found)} could name the entries"
+            raise self.table.error(problem, "entry", "choose one with {option}")
+        if found:
+            self.roles["entry"] = found[0]
+
+    def find_label(self) -> None:
+        """Column of true labels, where there may be one."""
+        for name in self.named("label")[:1]:
+            self.roles.setdefault("label", name)
+
+    def nothing_to_score(self) -> InputError:
+        """Error that names what could be meant."""
+        numbers = [name for name in self.free() if name in self.numeric]
+        names = listed(numbers or self.table.columns)
+        problem = f"no column holds scores by its name; there are {names}"
+        return self.table.error(problem, "score", "if one of them does, say so with {option}")

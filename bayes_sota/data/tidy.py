@@ -1,0 +1,122 @@
+"""One row per score, whatever the table looked like.
+
+A score belongs to an *entry* (model, method, team) and, except on a leaderboard, to a *unit* (item,
+round, fold); it may have a *task*, a *cluster* and a *run*. Containers are pivots of this.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.data.roles import UNITS
+
+type Labels = NDArray[np.object_]
+type Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tidy:
+    """Scores with their labels.
+
+    Attributes
+    ----------
+    layout : str
+        board, long, tasks, wide, pair or battles.
+    value : ndarray, shape (S,)
+        Scores; of battles, the share that the entry won against its opponent.
+    texts : list of str
+        Scores with the digits that were typed.
+    labels : dict of str to ndarray, shape (S,)
+        Names by role: entry, unit, task, cluster, run, fold, iteration, opponent, board, label.
+    numbers : dict of str to ndarray, shape (S,)
+        n, se, submissions and count, where the table has them.
+    lines : list of str
+        Where each score stands.
+    lower_is_better : bool
+    sentence : str
+        Which columns were read, and which were not.
+    notes : tuple of str
+    """
+
+    where: str
+    name: str
+    layout: str
+    value: Numbers
+    texts: list[str]
+    labels: dict[str, Labels]
+    numbers: dict[str, Numbers]
+    lines: list[str]
+    lower_is_better: bool = False
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *self.notes])
+
+    @property
+    def unit(self) -> str:
+        """Role that tells the scores of one entry apart: the first of ``UNITS`` that is there."""
+        return next(role for role in UNITS if role in self.labels)
+
+    def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
+        """Different names of a role in order of appearance, and the one of each row."""
+        codes = {name: code for code, name in enumerate(dict.fromkeys(self.labels[role]))}
+        return list(codes), np.array([codes[name] for name in self.labels[role]], np.intp)
+
+    def take(self, rows: Sequence[int] | NDArray[np.intp], *notes: str) -> "Tidy":
+        """Some of the rows."""
+        return replace(
+            self,
+            value=self.value[rows],
+            texts=[self.texts[i] for i in rows],
+            labels={role: names[rows] for role, names in self.labels.items()},
+            numbers={role: values[rows] for role, values in self.numbers.items()},
+            lines=[self.lines[i] for i in rows],
+            notes=(*self.notes, *notes),
+        )
+
+    def pivot(self, *roles: str, of: Any = None) -> tuple[Any, list[list[str]]]:
+        """Scores by the names of some roles, NaN where there is none.
+
+        Parameters
+        ----------
+        *roles : str
+            Role of each axis.
+        of : ndarray, shape (S,), optional
+            What is placed instead of the scores.
+
+        Raises
+        ------
+        InputError
+            Two scores for one place; both lines are named.
+        """
+        axes = [self.names(role) for role in roles]
+        shape = tuple(len(names) for names, _ in axes)
+        place = np.ravel_multi_index(tuple(codes for _, codes in axes), shape)
+        self._check_once(place, roles)
+        grid = np.full(shape, np.nan)
+        grid.ravel()[place] = self.value if of is None else of
+        return grid, [names for names, _ in axes]
+
+    def _check_once(self, place: NDArray[np.intp], roles: Sequence[str]) -> None:
+        order = np.argsort(place, kind="stable")
+        repeated = np.flatnonzero(np.diff(place[order]) == 0)
+        if not repeated.size:
+            return
+        at = repeated[np.argmin(order[repeated + 1])]
+        first, second = order[at], order[at + 1]
+        what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
+        raise InputError(
+            f"{what} has a score already on {self.lines[first]}",
+            where=self.where,
+            line=self.lines[second],
+            parameter="run",
+            fix="if rows are repeated runs, name their column with {option}",
+        )
