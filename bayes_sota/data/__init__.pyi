@@ -1,3 +1,6 @@
+from .boards import read_leaderboard as read_leaderboard
+from .boards import read_paired_boards as read_paired_boards
+from .boards import read_task_scores as read_task_scores
 from .examples import Example as Example
 from .examples import list_examples as list_examples
 from .examples import load_example as load_example
@@ -11,8 +14,6 @@ from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .matches import Matches as Matches
 from .paired import PairedBoards as PairedBoards
-from .readers.boards import read_leaderboard as read_leaderboard
-from .readers.boards import read_paired_boards as read_paired_boards
 from .readers.outcomes import Evaluations as Evaluations
 from .readers.outcomes import read_evaluations as read_evaluations
 from .readers.outcomes import read_item_scores as read_item_scores
@@ -20,7 +21,6 @@ from .readers.outcomes import read_responses as read_responses
 from .readers.scores import read_fold_scores as read_fold_scores
 from .readers.scores import read_scores as read_scores
 from .readers.scores import read_test_scores as read_test_scores
-from .readers.task_scores import read_task_scores as read_task_scores
 from .responses import Responses as Responses
 from .score_table import ScoreTable as ScoreTable
 from .task_scores import TaskScores as TaskScores

@@ -12,7 +12,6 @@ import click
 from bayes_sota.core.command import (
     Decorator,
     OutputDirectory,
-    choice_option,
     command,
     echo_json,
     output_options,
@@ -30,13 +29,6 @@ ROLES = (
 
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 
-
-missing_option: Decorator = choice_option(
-    "--missing",
-    choices=["refuse", "drop"],
-    help="Entries without a score: refuse FILE, or leave them out and say which.",
-)
-"""``--missing``, what becomes of entries of a leaderboard without a score."""
 
 def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Options that say what columns mean; the command gets them as ``reading``, a dict.

@@ -24,9 +24,10 @@ def clean(table: Table, roles: Mapping[str, str], direction: str | None) -> Tabl
     names, ids = (list(map(str, table.columns[by_key[word]])) for word in ("teamname", "teamid"))
     best: dict[str, tuple[float, int]] = {}
     dropped: Counter[str] = Counter()
-    for row, cell in enumerate(table.columns[roles["score"]]):
-        number = parse_cell(cell)
-        reason = _reason(names[row], number, direction)
+    numbers = list(map(parse_cell, table.columns[roles["score"]]))
+    worst_is_zero = direction != "lower" and not any(n and n.value < 0 for n in numbers)
+    for row, number in enumerate(numbers):
+        reason = _reason(names[row], number, worst_is_zero)
         if reason:
             dropped[reason] += 1
             continue
@@ -49,12 +50,12 @@ def clean(table: Table, roles: Mapping[str, str], direction: str | None) -> Tabl
     return renamed.take(rows, *notes)
 
 
-def _reason(name: str, number: Any, direction: str | None) -> str:
+def _reason(name: str, number: Any, worst_is_zero: bool) -> str:
     """Why a row does not count, if so."""
     if name.strip().lower().startswith("[deleted]"):
         return "of deleted teams"
     if number is NOTHING:
         return "without a score"
-    if number and number.value == 0 and direction != "lower":
+    if number and number.value == 0 and worst_is_zero:
         return "with a score of exactly 0"
     return ""

@@ -7,7 +7,7 @@ entry; a *pair* has a public and a private score.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class Layout:
     roles: dict[str, str]
     columns: list[str]
     across: str = ""
+    beside: dict[str, list[str]] = field(default_factory=dict)  # errors and sizes of each column
 
 
 def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> Layout:
@@ -50,8 +51,7 @@ def _rows_of_entries(header: Header) -> Layout:
     if not columns:
         raise header.nothing_to_score()
     if len(columns) > 1:
-        roles.pop("score", None)
-        return Layout("tasks", roles, columns, "metric" if "task" in roles else "task")
+        return _columns_of_tasks(header, columns)
     roles["score"] = columns[0]
     if not header.repeats("entry"):
         _check_one_task(header)
@@ -68,6 +68,33 @@ def _rows_of_entries(header: Header) -> Layout:
     if place_in("probability", roles["score"]) is not None:
         header.find_label()
     return Layout("long", roles, columns)
+
+
+def _columns_of_tasks(header: Header, columns: list[str]) -> Layout:
+    """Columns of tasks beside the entries, which may stand in several rows as runs."""
+    roles = header.roles
+    roles.pop("score", None)
+    units = roles.keys() & {"unit", "task", "metric"}
+    if units and header.repeats("entry"):
+        problem = f"every row has several numbers: {listed(columns)}"
+        raise header.table.error(problem, "score", "choose one with {option}")
+    if not header.use:
+        _check_one_scale(header, columns)
+    kept = {role: name for role, name in roles.items() if role not in units}
+    beside = {role: header.beside(columns, role) for role in ("se", "n") if role not in roles}
+    return Layout("tasks", kept, columns, "task", {role: of for role, of in beside.items() if of})
+
+
+def _check_one_scale(header: Header, columns: Sequence[str]) -> None:
+    """Scores that compete are all shares, all percent, or all something else."""
+    scales: dict[int, list[str]] = {}
+    for column in columns:
+        largest = float(np.nanmax(np.abs(header.table.numbers(column)), initial=0))
+        scales.setdefault(int(largest > 1) + int(largest > 100), []).append(column)
+    if len(scales) > 1:
+        parts = " and ".join(listed(names) for names in scales.values())
+        problem = f"columns of numbers are on different scales: {parts}"
+        raise header.table.error(problem, "use", "choose those that hold scores with {option}")
 
 
 def _check_one_task(header: Header) -> None:
@@ -88,23 +115,22 @@ def _check_shares(header: Header) -> None:
     if np.nanmax(scores) > 1 and np.all(scores % 1 == 0) and np.all(scores <= n):
         problem = "numbers of right answers, or percent, beside numbers of items"
         fix = "write accuracies between 0 and 1 or with a percent sign"
-        raise InputError(
-            problem, where=header.table.where, column=header.roles["score"], fix=fix
-        )
+        raise InputError(problem, where=header.table.where, column=header.roles["score"], fix=fix)
 
 
 def _rows_of_units(header: Header) -> Layout:
     table, roles = header.table, header.roles
     score = roles.pop("score", None)
-    if score is not None and list(table.columns) == [score]:
-        return Layout("board", {"score": score}, [score])
     header.find_label()
     texts, others = header.texts(), header.scores()
+    others = [name for name in others if name != score]
+    if score is not None and not (texts or others or roles.keys() & _OF_ROWS):
+        return Layout("board", roles | {"score": score}, [score])
     columns = header.use or others
     if "label" in roles and roles["label"] not in header.numeric and not header.use:
         columns = texts  # predicted classes
     if score is not None:
-        _check_alone(table, score, [name for name in others if name != score])
+        _check_alone(table, score, others)
         columns = [score]
     if not columns:
         raise header.nothing_to_score()

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
-from bayes_sota.data.layouts import Layout
 from bayes_sota.data.cells import NOTHING, Printed, is_numeric
+from bayes_sota.data.layouts import Layout
 from bayes_sota.data.roles import LABELS, NUMBERS, UNITS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
@@ -40,6 +40,8 @@ def melt(table: Table, layout: Layout) -> Tidy:
         labels[layout.across] = np.repeat(_names_across(table, layout), len(table))
     numbers = {role: table.numbers(roles[role]) for role in NUMBERS if role in roles}
     numbers = {role: np.tile(values, len(columns)) for role, values in numbers.items()}
+    for role, beside in layout.beside.items():
+        numbers[role] = np.concatenate([table.numbers(column) for column in beside])
     errors = np.array([cell.error for cell in cells])
     if not np.isnan(errors).all():
         numbers["se"] = errors
@@ -53,6 +55,7 @@ def melt(table: Table, layout: Layout) -> Tidy:
         labels=labels,
         numbers=numbers,
         lines=table.lines * len(columns),
+        titles=columns,
         sentence=describe(table, layout),
         notes=(*table.notes, *notes),
     )
@@ -133,7 +136,9 @@ def describe(table: Table, layout: Layout) -> str:
     across = PLURALS.get(layout.across, layout.across + "s")
     of = f" of {number} {across}" if number > 1 and layout.across != "board" else ""
     parts.append(f"scores{of} from {listed(layout.columns)}")
-    return describe_parts(table, parts, [*layout.roles.values(), *layout.columns])
+    beside = [name for names in layout.beside.values() for name in names]
+    parts += [f"{PLURALS[role]} from {listed(names)}" for role, names in layout.beside.items()]
+    return describe_parts(table, parts, [*layout.roles.values(), *layout.columns, *beside])
 
 
 def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> str:

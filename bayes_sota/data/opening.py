@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.data import delimited, logs, records
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.unpacking import read_bytes
+from bayes_sota.data import delimited, logs, records
 from bayes_sota.data.tables import Table, make_table
+from bayes_sota.data.unpacking import read_bytes
 from bayes_sota.data.words import place_in
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")

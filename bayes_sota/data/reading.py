@@ -1,13 +1,14 @@
 """From a source to one row per score."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.data import battles, kaggle
 from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.data import battles, kaggle
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.melting import melt
 from bayes_sota.data.opening import read_table
@@ -65,7 +66,8 @@ def read_tidy(
         layout = find_layout(table, roles, use or [])
     tidy = _filtered(melt(table, layout), names)
     _check_one_metric(tidy)
-    return _directed(tidy, layout, direction)
+    marked = replace(tidy, asked=frozenset(roles), is_competition=kaggle.is_kaggle(table))
+    return _directed(marked, layout, direction)
 
 
 def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, list[str]]:
@@ -101,7 +103,9 @@ def _check_one_metric(tidy: Tidy) -> None:
     metrics = set(tidy.labels.get("metric", ()))
     if tidy.layout != "long" or len(metrics) < 2:
         return
-    rows = list(zip(*(names for role, names in tidy.labels.items() if role != "metric"), strict=True))
+    rows = list(
+        zip(*(names for role, names in tidy.labels.items() if role != "metric"), strict=True)
+    )
     if tidy.unit != "metric" and len(set(rows)) < len(rows):
         raise InputError(
             f"scores are of several metrics: {listed(sorted(metrics))}",
@@ -151,4 +155,4 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
         )
     if direction not in (None, "lower", "higher"):
         raise InputError(f"got {direction!r}", parameter="direction", fix="give {option}")
-    return Tidy(**{**vars(tidy), "lower_is_better": direction == "lower"})
+    return replace(tidy, lower_is_better=direction == "lower")

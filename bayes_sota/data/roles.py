@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.cells import is_numeric
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import is_attribute, is_average, is_spread, key, place_in, split_words
+from bayes_sota.data.words import (
+    ROLES,
+    is_attribute,
+    is_average,
+    is_spread,
+    key,
+    place_in,
+    split_words,
+)
 
 LABELS = ("entry", "unit", "task", "metric", "cluster", "run", "fold", "iteration", "tournament")
 NUMBERS = ("n", "se", "submissions")
@@ -30,6 +38,10 @@ class Header:
             self._find_score()
         if "entry" not in self.roles and {"score", "public"} & self.roles.keys():
             self._find_entry()
+        for role in ("se", "n"):
+            if "score" in self.roles and role not in self.roles:
+                for name in self.beside([self.roles["score"]], role):
+                    self.roles[role] = name
 
     def free(self) -> list[str]:
         """Columns without a role, in order."""
@@ -53,6 +65,19 @@ class Header:
             and not is_attribute(name, of_entry)
             and not is_spread(name, self.table.columns)
         ]
+
+    def beside(self, columns: Sequence[str], role: str) -> list[str]:
+        """For each column the one of the same name and a word for a role, if all have one."""
+        found = []
+        for column in columns:
+            stem = split_words(column)
+            own = {
+                name: "".join(split_words(name)[len(stem) :])
+                for name in self.free()
+                if split_words(name)[: len(stem)] == stem and name in self.numeric
+            }
+            found += [name for name, end in own.items() if end in ROLES[role]][:1]
+        return found if len(found) == len(columns) else []
 
     def lone_average(self) -> list[str]:
         """The only average, which is the score where there is no other."""

@@ -5,7 +5,7 @@ round, fold); it may have a *task*, a *cluster* and a *run*. Containers are pivo
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,12 @@ class Tidy:
         n, se, submissions and count, where the table has them.
     lines : list of str
         Where each score stands.
-    lower_is_better : bool
+    titles : list of str
+        Columns that hold the scores.
+    asked : frozenset of str
+        Roles whose columns a user named.
+    lower_is_better, is_competition : bool
+        Whether scores are losses; whether the table is a download of a competition.
     sentence : str
         Which columns were read, and which were not.
     notes : tuple of str
@@ -50,7 +55,10 @@ class Tidy:
     labels: dict[str, Labels]
     numbers: dict[str, Numbers]
     lines: list[str]
+    titles: list[str] = field(default_factory=list)
+    asked: frozenset[str] = frozenset()
     lower_is_better: bool = False
+    is_competition: bool = False
     sentence: str = ""
     notes: tuple[str, ...] = ()
 
@@ -62,7 +70,7 @@ class Tidy:
 
     @property
     def unit(self) -> str:
-        """Role that tells the scores of one entry apart: the first of ``UNITS`` with several names."""
+        """Role that tells scores of an entry apart: the first of ``UNITS`` with several names."""
         there = [role for role in UNITS if role in self.labels]
         return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
 

@@ -42,14 +42,14 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.command_reading import (
     GROUPS,
     OF_RHO,
-    OWN_SIZES,
+    OF_SCORES,
     field_options,
     note_unused,
     parse_submissions,
     read_file,
-    reading_options,
     refuse,
     rounding_options,
+    score_options,
     size_of_board,
     submissions_option,
 )
@@ -62,18 +62,6 @@ if TYPE_CHECKING:
     from bayes_sota.core.types import Groups
     from bayes_sota.data.outcomes import Outcomes
 
-_COLUMNS = (
-    "score_column",
-    "name_column",
-    "percent",
-    "lower_is_better",
-    "item_metric",
-    "label_column",
-    *GROUPS,
-    *OWN_SIZES,
-    "task_columns",
-)
-_OF_BOARDS = ("rounding", "metric", "standard_error", "n_positive", "spread_ratio")
 _RHO = ("correlation", "pairwise_correlation")
 _QUESTIONS = ("above", "new_score")
 
@@ -128,7 +116,7 @@ question_options = together(
 )
 @number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
 @question_options
-@reading_options
+@score_options
 @number_option(DRAWS, "--draws", help="Posterior draws per chain.")
 @number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
@@ -145,9 +133,10 @@ question_options = together(
 def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any) -> int:
     """Posterior of the best classifier's true skill.
 
-    FILE is a leaderboard (one row per entry; --n-test N or infer), answers (one row per item, one
-    column per classifier; or a row for each model, item and run, with tasks and clusters), item
-    scores (the same with numbers, and labels for AUC), or an evaluation log or a folder of logs.
+    FILE is a leaderboard (one row per entry; --n-test N or infer), also with a column for each
+    task, answers (one row per item, one column per classifier; or a row for each model, item and
+    run, with tasks and clusters), the same with numbers, and labels for AUC, or an evaluation log
+    or a folder of logs.
     Without FILE, --maximum gives the best score alone.
     Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
     the distribution of skill and the correlation.
@@ -259,17 +248,13 @@ def _correlation_of(options: dict[str, Any], rho: float | None, best: float | No
     return maximum.correlation_of_similarity(similarity, options["reference_skill"] or best)
 
 
-def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    names = ("missing", "submissions", *_OF_BOARDS, *_COLUMNS)
-    return {name: options[name] for name in names}
-
-
 def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Outcomes":
     sizes, tries = options["n_test"], options["classifiers"]
     if len(sizes) > 1 or len(tries) > 1:
         raise InputError("one FILE takes one --n-test and one --classifiers")
     known = {"n_test": next(iter(sizes), None), "classifiers": next(iter(tries), None)}
-    return read_file(file, **_reading(options) | known)
+    names = ("reading", "submissions", *OF_SCORES, *GROUPS)
+    return read_file(file, **{name: options[name] for name in names} | known)
 
 
 def _maximum_of(data: "Leaderboard | Outcomes") -> str:
@@ -292,8 +277,9 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
     maxima, sizes, tries = (options[name] for name in ("maximum", "n_test", "classifiers"))
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
-    refuse("--maximum", options, ("lower_is_better",))
-    note_unused("--maximum", options, (*_COLUMNS, "missing"))
+    if options["reading"].get("direction") == "lower":
+        raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
+    note_unused("--maximum", options, ("percent", *GROUPS))
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
@@ -302,11 +288,9 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
             f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
             f"{len(sizes)} and {len(tries)} of them"
         )
-    shared = {name: options[name] for name in _OF_BOARDS} | {"metric": metric or "accuracy"}
-    shared["spread_ratio"] = parse_ratio(options["spread_ratio"])
-    shared["submissions"] = luck = parse_submissions(options["submissions"])
-    if isinstance(luck, str):
-        raise InputError(f"--submissions of --maximum takes a number or a range A:B, got {luck!r}")
+    shared = {name: options[name] for name in OF_SCORES if name != "percent"}
+    shared |= {"metric": metric or "accuracy", "spread_ratio": parse_ratio(options["spread_ratio"])}
+    shared["submissions"] = parse_submissions(options["submissions"])
     boards = []
     for number, (score, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
         n, name = size_of_board(size or None, metric, options["n_positive"]), f"board {number}"
@@ -373,7 +357,7 @@ _OF_FIELDS = (
 def _board_by_task(
     file: Path, shown: Reported, top: int, options: dict[str, Any], settings: dict[str, Any]
 ) -> int:
-    refuse("--by task", options, (*_QUESTIONS, "average", "task_columns"))
+    refuse("--by task", options, (*_QUESTIONS, "average"))
     note_unused("--by task", options, _OF_FIELDS)
     rest = {name: value for name, value in options.items() if name not in _OF_FIELDS}
     data = read_file(file, **rest)

@@ -25,81 +25,42 @@ from bayes_sota.core.command import (
     together,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown_path
 from bayes_sota.data.command import (
     group_options,
-    missing_option,
     parse_average,
     parse_passes,
+    reading_options,
 )
-from bayes_sota.data.printed_scores import parse_number
 
 if TYPE_CHECKING:
-    from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.outcomes import Outcomes
-    from bayes_sota.data.readers.outcomes import Evaluations
+    from bayes_sota.data.tidy import Tidy
 
-_METRICS = ["accuracy", "auc", "score"]
-GROUPS = ("task_column", "cluster_column", "run_column", "average", "leave_out", "new")
+GROUPS = ("average", "new")
 """Options of items in groups."""
-_OF_ITEMS = ("task_column", "cluster_column", "run_column", "leave_out")
 OF_RHO = ("model", "domain", "field")
 """Options that say which prior of rho is taken."""
-OWN_SIZES = ("stderr_column", "n_test_column")
-"""Options of entries with their own error or number of items."""
-_DEFAULTS = {
-    "rounding": "auto",
-    "lower_is_better": False,
-    "missing": "refuse",
-}
+OF_SCORES = ("rounding", "metric", "standard_error", "n_positive", "spread_ratio", "percent")
+"""Options that say what scores are."""
+_DEFAULTS = {"rounding": "auto"}
 
-
-class _Metric(click.Choice[str]):
-    """Metrics of a leaderboard; a log has others, which only its reader knows."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        return value
-
-
-reading_options = together(
-    click.option(
-        "--task-columns",
-        metavar="A,B,...",
-        help="Columns of the tasks of which the scores are averages (--average); --n-test is one "
-        "number, one for each (100,200 or A:100,B:200), or --n-test-column A_n,B_n.",
-    ),
-    click.option("--n-test-column", help="Column of the number of test items of each entry."),
-    click.option(
-        "--stderr-column",
-        help="Column of the standard error of each score; default one called so beside the scores, "
-        "where --n-test is not given.",
-    ),
+score_options = together(
     number_option(POSITIVE, "--standard-error", help="Error of one score."),
     click.option(
         "--metric",
-        type=_Metric([*_METRICS, "pass@K", "pass^K"]),
         metavar="NAME",
-        help="accuracy is right answers / items (default, unless the column of scores is called "
-        "otherwise); auc needs --n-positive; score anything else, with --standard-error; pass@K or "
-        "pass^K of answers in several runs; or a metric or scorer of an evaluation log.",
+        help="accuracy is right answers / items; auc needs --n-positive; score anything else, with "
+        "its standard error: default by the name of the column. Of answers pass@K or pass^K of "
+        "several runs; of numbers mean, rmse or auc; or a metric or scorer of an evaluation log.",
     ),
     auc_options,
     number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
-    click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
     click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
-    missing_option,
-    click.option("--name-column", help="Column of the names."),
-    click.option("--score-column", help="Column of the scores."),
-    click.option(
-        "--item-metric",
-        type=click.Choice(["auc", "mean", "rmse"]),
-        help="What item scores are made into; default auc with labels, else mean.",
-    ),
-    click.option("--label-column", help="Column of 0 and 1, of item scores."),
     group_options,
+    reading_options,
 )
-"""Options of a file: its format, columns, metric."""
+"""What the columns of a file mean, and what its scores are."""
 
 rounding_options = together(
     choice_option(
@@ -112,8 +73,8 @@ rounding_options = together(
 
 submissions_option = click.option(
     "--submissions",
-    help="Submissions behind each entry, of which it shows the best: column, number or range A:B; "
-    "default the column of a Kaggle download of a public board.",
+    help="Submissions behind each entry, of which it shows the best: a number or a range A:B; "
+    "default the column of a public board that is called so (--column submissions=NAME).",
 )
 """Submissions behind each entry."""
 
@@ -126,180 +87,80 @@ field_options = together(
     submissions_option,
     click.option("--classifiers", help="Number or range A:B; default those in FILE."),
     rounding_options,
-    reading_options,
-    click.option("--n-test", help="Number of test items, or infer."),
+    score_options,
+    click.option(
+        "--n-test",
+        help="Number of test items, or infer; of tasks one for each, 100,200 or A:100,B:200. "
+        "Default the column of that name (--column n=NAME).",
+    ),
 )
 """Options of a whole leaderboard: how FILE is read, and what is assumed of its field."""
 
 
-def read_file(
-    file: Path,
-    *,
-    item_metric: Any = None,
-    label_column: str | None = None,
-    **options: Any,
-) -> "Leaderboard | Outcomes":
-    """Leaderboard, answers or item scores of a file or a folder of logs, by the content.
+def read_file(file: Path, reading: dict[str, Any], **options: Any) -> "Leaderboard | Outcomes":
+    """Leaderboard, averages over tasks, answers or numbers of a file or a folder of logs.
 
-    ``options`` are those of ``field_options``, as typed on the command line.
+    ``reading`` is what ``read_tidy`` takes; ``options`` are those of ``field_options``, as typed.
     """
-    from bayes_sota.data.formats.lm_evaluation import result_files
-    from bayes_sota.data.readers import outcomes
-    from bayes_sota.data.readers.logs import looks_like_logs
+    from bayes_sota.data.reading import read_tidy
 
-    groups = {name: options.pop(name, None) for name in GROUPS}
-    groups["leave_out"] = groups["leave_out"] or ()
-    task_columns = split_names(options.pop("task_columns"))
-    of_items = {"item_metric": item_metric, "label_column": label_column}
-    results = result_files(file)
-    if results or task_columns:
-        note_unused("averages over tasks", of_items | groups, (*of_items, *_OF_ITEMS))
-        if results:
-            return _read_results(results, task_columns, groups, **options)
-        return _read_tasks(file, task_columns or [], groups, **options)
-    if looks_like_logs(file):
-        note_unused("an evaluation log", of_items, tuple(of_items))
-        return _read_logs(file, options, groups)
-    passes = parse_passes(options["metric"])
-    if options["metric"] not in (None, *_METRICS) and passes is None:
-        raise InputError(
-            f"--metric is {', '.join(_METRICS)}, pass@K or pass^K, or a metric of an evaluation "
-            f"log; {shown_path(file)} is none, got {options['metric']!r}"
-        )
-    if any(of_items.values()) or outcomes.looks_like_item_scores(file):
-        return _read_numbers(file, of_items, options, groups)
-    named = any(groups[name] for name in GROUPS[:3])
-    if named or outcomes.looks_like_responses(file):
-        options["metric"] = None if passes else options["metric"]
-        _refuse_for_matrix(options, "a response matrix")
-        new, average = groups.pop("new"), parse_average(groups["average"])
-        answers = outcomes.read_responses(file, **groups | {"average": average})
-        return answers.about(new or "items", passes=passes) if new or passes else answers
-    note_unused("a leaderboard", groups, GROUPS)
-    if passes is not None:
-        raise InputError(f"--metric {options['metric']} is for answers in several runs")
-    return _read_entries(file, **options)
+    tidy = read_tidy(file, **reading)
+    if tidy.layout == "board":
+        return _entries(tidy, **options)
+    if tidy.unit == "task":
+        return _tasks(tidy, **options)
+    return _outcomes(tidy, **options)
 
 
-def _read_entries(
-    file: Path,
+def _entries(
+    tidy: "Tidy",
     *,
     n_test: str | None,
-    classifiers: str | None = None,
+    classifiers: str | None,
     submissions: str | None,
-    spread_ratio: str | None = None,
+    spread_ratio: str | None,
     **options: Any,
 ) -> "Leaderboard":
-    """A row per entry."""
-    from bayes_sota.data.readers.boards import read_entries, read_leaderboard
+    """A row for each entry."""
+    from bayes_sota.data.boards import leaderboard_of
 
-    metric, own = options["metric"], False
-    if n_test is None and metric != "score":  # without scores, that is what is wrong
-        of = {name: options[name] for name in ("score_column", *OWN_SIZES)}
-        entries = read_entries(file, **of)
-        own = metric != "auc" and (entries.errors or entries.sizes) is not None
-    size = None if own else size_of_board(n_test, metric, options["n_positive"])
-    return read_leaderboard(
-        file,
-        n_test=size,
-        submissions=parse_submissions(submissions),
+    note_unused("a leaderboard", options, GROUPS)
+    known = {name: options[name] for name in OF_SCORES if name != "spread_ratio"}
+    if parse_passes(options["metric"]) is not None:
+        raise InputError(f"--metric {options['metric']} is for answers in several runs")
+    return leaderboard_of(
+        tidy,
+        n_test=n_test if n_test in (None, "infer") else whole_number(n_test),
         n_classifiers=None if classifiers is None else parse_tries(classifiers),
+        submissions=parse_submissions(submissions),
         spread_ratio=parse_ratio(spread_ratio),
-        **options,
+        **known,
     )
 
 
-def _read_numbers(
-    file: Path, of_items: dict[str, Any], options: dict[str, Any], groups: dict[str, Any]
-) -> "ItemScores":
-    """Numbers of items."""
-    from bayes_sota.data.readers.outcomes import read_item_scores
+def _tasks(tidy: "Tidy", *, n_test: str | None, **options: Any) -> "Leaderboard":
+    """Averages over tasks."""
+    from bayes_sota.data.boards import task_scores_of
 
-    lower = options.pop("lower_is_better") or None
-    _refuse_for_matrix(options, "item scores")
-    note_unused("item scores", groups, ("run_column",))
-    refuse("item scores", groups, ("leave_out",))
-    scores = read_item_scores(
-        file,
-        metric=of_items["item_metric"],
-        label_column=of_items["label_column"],
-        lower_is_better=lower,
-        cluster_column=groups["cluster_column"],
-        task_column=groups["task_column"],
-        average=parse_average(groups["average"]),
-    )
-    return scores.about(groups["new"] or "items")
-
-
-def _read_logs(file: Path, options: dict[str, Any], groups: dict[str, Any]) -> "Outcomes":
-    """Answers of a log, or of all logs in a folder."""
-    metric, lower = options.pop("metric"), options.pop("lower_is_better") or None
-    _refuse_for_matrix(options, "an evaluation log")
-    return read_answers(file, metric=metric, lower_is_better=lower, **groups).outcomes
-
-
-def read_answers(
-    *files: Path, metric: str | None, average: str | None, new: Any, **reading: Any
-) -> "Evaluations":
-    """Answers of tables or logs, and what skills are about, as typed on the command line."""
-    from bayes_sota.data.readers.outcomes import read_evaluations
-
-    passes, known = parse_passes(metric), reading | {"average": parse_average(average)}
-    evaluations = read_evaluations(*files, metric=None if passes else metric, **known)
-    return evaluations.about(new or "items", passes) if new or passes else evaluations
-
-
-def _read_tasks(
-    file: Path,
-    task_columns: list[str],
-    groups: dict[str, Any],
-    *,
-    n_test: str | None,
-    stderr_column: str | None,
-    n_test_column: str | None,
-    **options: Any,
-) -> "Leaderboard":
-    """Averages over columns of tasks."""
-    from bayes_sota.data.readers.task_scores import read_task_scores
-
-    used = ("name_column", "metric", "lower_is_better", "percent", "missing")
+    used = ("metric", "percent", *GROUPS)
     note_unused("averages over tasks", options, [name for name in options if name not in used])
-    board = read_task_scores(
-        file,
-        task_columns=task_columns,
-        n_test=_sizes_of_tasks(n_test),
-        n_test_columns=split_names(n_test_column),
-        stderr_columns=split_names(stderr_column),
-        average=parse_average(groups["average"]),
-        **{name: options[name] for name in used},
-    )
-    return board.leaderboard(groups["new"] or "items")
+    known = {name: options[name] for name in ("metric", "percent")}
+    sizes, average = _sizes_of_tasks(n_test), parse_average(options["average"])
+    board = task_scores_of(tidy, n_test=sizes, average=average, **known)
+    return board.leaderboard(options["new"] or "items")
 
 
-def _read_results(
-    files: list[Path],
-    tasks: list[str] | None,
-    groups: dict[str, Any],
-    *,
-    n_test: str | None,
-    score_column: str | None,
-    **options: Any,
-) -> "Leaderboard":
-    """Averages over the tasks in results of lm-evaluation-harness, a file for each model."""
-    from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks
+def _outcomes(tidy: "Tidy", **options: Any) -> "Outcomes":
+    """Answers or numbers of items."""
+    from bayes_sota.data.answers import outcomes_of
 
-    if options["metric"] not in (None, *_METRICS):
-        score_column, options["metric"] = options["metric"], None
-    refuse("averages over tasks", options, ("lower_is_better",))
-    note_unused("averages over tasks", options, list(options))
-    board = read_lm_eval_tasks(
-        files,
-        metric=score_column,
-        tasks=tasks,
-        n_test=_sizes_of_tasks(n_test),
-        average=parse_average(groups["average"]),
-    )
-    return board.leaderboard(groups["new"] or "items")
+    used = ("metric", *GROUPS)
+    note_unused("answers", options, [name for name in options if name not in used])
+    passes = parse_passes(options["metric"])
+    metric = None if passes else options["metric"]
+    outcomes = outcomes_of(tidy, metric=metric, average=parse_average(options["average"]))
+    new = options["new"] or "items"
+    return outcomes.about(new, passes=passes) if passes else outcomes.about(new)
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -329,25 +190,15 @@ def _sizes_of_tasks(text: str | None) -> int | list[int] | dict[str, int] | None
     return sizes if len(sizes) > 1 else sizes[0]
 
 
-def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
-    """A number, a range ``A:B``, or the name of a column.
+def parse_submissions(text: str | None) -> int | tuple[int, int] | None:
+    """A number, or a range ``A:B``.
 
     Examples
     --------
-    >>> parse_submissions("12"), parse_submissions("1:100"), parse_submissions("Entries")
-    (12, (1, 100), 'Entries')
+    >>> parse_submissions("12"), parse_submissions("1:100"), parse_submissions(None)
+    (12, (1, 100), None)
     """
-    if text is None or None in map(parse_number, text.split(":")):
-        return text
-    return parse_tries(text, "--submissions")
-
-
-def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
-    """Options of a leaderboard that say what a matrix does not hold; others change nothing."""
-    for name in ("metric", "lower_is_better", "task_columns"):
-        if name in options and options[name] != _DEFAULTS.get(name):
-            raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
-    note_unused(what, options, list(options))
+    return None if text is None else parse_tries(text, "--submissions")
 
 
 def note_unused(what: str, options: dict[str, Any], names: Iterable[str]) -> None:

@@ -385,7 +385,7 @@ def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> d
 def _read(data: Any, n_test: Any) -> Leaderboard | Outcomes:
     """Data with entries, read where they are in a file or a frame."""
     if not isinstance(data, BestScore | Outcomes):
-        from bayes_sota.data.readers.boards import read_leaderboard
+        from bayes_sota.data.boards import read_leaderboard
 
         return read_leaderboard(data, n_test=n_test)
     if n_test is not None:

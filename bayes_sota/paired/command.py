@@ -22,7 +22,7 @@ from bayes_sota.core.command import (
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import missing_option
+from bayes_sota.data.command import reading_options
 from bayes_sota.leaderboard.command import above_option, draw_best_skill
 from bayes_sota.leaderboard.command_reading import OF_RHO, parse_submissions, submissions_option
 
@@ -34,23 +34,17 @@ from bayes_sota.leaderboard.command_reading import OF_RHO, parse_submissions, su
     type=InputFile(),
     help="Private leaderboard, joined to FILE, the public one, on the teams' names.",
 )
-@click.option("--public-column", help="Column of public scores; else recognised.")
-@click.option("--private-column", help="Column of private scores; else recognised.")
-@click.option("--name-column", help="Column of the teams; else recognised.")
 @number_option(COUNT, "--n-test-public", help="Public test items (accuracies).")
 @number_option(COUNT, "--n-test-private", help="Private test items.")
 @number_option(POSITIVE, "--standard-error-public", help="Of one public score.")
 @number_option(POSITIVE, "--standard-error-private", help="Of one private score.")
-@click.option(
-    "--lower-is-better", is_flag=True, help="Scores are errors or losses; results are minus them."
-)
 @number_option(
     SHARE,
     "--top",
     help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
 )
 @submissions_option
-@missing_option
+@reading_options
 @model_option
 @domain_option
 @field_option
@@ -60,14 +54,21 @@ from bayes_sota.leaderboard.command_reading import OF_RHO, parse_submissions, su
 @interval_option
 @seed_option
 @estimate_options
-def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **options: Any) -> int:
+def paired(
+    file: Path,
+    output: Path | None,
+    shown: Reported,
+    ci_prob: float,
+    reading: dict[str, Any],
+    **options: Any,
+) -> int:
     """Skill of the best team and of the public winner from the public and the private board.
 
     Without sizes of the test sets or standard errors the noise is learnt from the differences;
     rho then keeps its prior.
     """
     from bayes_sota.core.sample import save_result
-    from bayes_sota.data.readers.boards import read_paired_boards
+    from bayes_sota.data.boards import read_paired_boards
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
@@ -78,7 +79,7 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     options["submissions"] = parse_submissions(options["submissions"])
     private_file = options.pop("private_file")
     above = options.pop("above")
-    boards = read_paired_boards(file, private_file, **options)
+    boards = read_paired_boards(file, private_file, **reading, **options)
     spec = chosen_model(builder="paired", correlation=rho, data=boards, **of_rho)
     tree = estimate_paired(
         boards,

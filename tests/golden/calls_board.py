@@ -44,9 +44,7 @@ def evaluations(name: str = "exam.csv", **options: Any) -> Any:
 
 def averages(**options: Any) -> Any:
     columns = [f"digit {i}" for i in range(10)]
-    scores = bs.data.read_task_scores(
-        example("averages.csv"), task_columns=columns, n_test=120, **options
-    )
+    scores = bs.data.read_task_scores(example("averages.csv"), use=columns, n_test=120, **options)
     return scores.leaderboard()
 
 
@@ -70,12 +68,12 @@ def mteb() -> bs.PairedBoards:
 BOARDS = {
     "leaderboard-example": lambda: bs.read_leaderboard(example("leaderboard.csv"), n_test=250),
     "submissions-example": lambda: bs.read_leaderboard(
-        example("submissions.csv"), n_test=1000, submissions="submissions"
+        example("submissions.csv"), n_test=1000
     ),
     "averages-example": averages,
     "averages-of-items": lambda: averages(average="items"),
     "lone-average": lambda: bs.read_leaderboard(
-        example("averages.csv"), score_column="average", metric="score"
+        example("averages.csv"), score="average", metric="score"
     ),
     "answers-example": lambda: bs.read_responses(example("answers.csv")),
     "exam-example": evaluations,
