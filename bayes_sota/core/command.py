@@ -411,10 +411,15 @@ class Shown:
             if table.rows and not report.in_words:
                 shown = table.head(top)
                 echo_table(shown.header, shown.rows, shown.title)
-        notes = [] if self.quiet else [f"Note: {note}" for note in report.notes]
+        notes = [] if self.quiet else list(map(_as_note, report.notes))
         footer = [] if self.quiet else [*report.footer, *about_seed(report.content)]
         for line in (*report.legend, *notes, *footer):
             click.echo(plain_text(line))
+
+
+def _as_note(note: str) -> str:
+    """A note as it is printed; what was read needs no announcement."""
+    return note if note.startswith("Read: ") else f"Note: {note}"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.printed_scores import (
@@ -243,7 +243,10 @@ def _one_each(values: Any, m: int, what: str) -> list[Any]:
 def find_rounding(
     parsed: Mapping[Rounding, PrintedScores], sizes: IntArray, subject: Subject
 ) -> tuple[Rounding, IntArray, tuple[str, ...]]:
-    """First rounding with which every score can be, and what it makes of them.
+    """Rounding with which the most scores can be, and what it makes of them.
+
+    A score that no number of right answers gives, among others that can be, is taken as the nearest
+    one: a slip of the pen, or items that were left out.
 
     Returns
     -------
@@ -251,29 +254,42 @@ def find_rounding(
     bounds : ndarray of int, shape (m, 2)
         Right answers, out of its own items, that print as each score.
     remarks : tuple of str
-        That it is not the first of those to try.
+        That it is not the first of those to try; scores that cannot be.
 
     Raises
     ------
     InputError
-        No number of right answers prints as some score; with the first rounding.
+        Half of the scores or more cannot be; with the first rounding.
     """
-    fitting: dict[Rounding, IntArray] = {}
+    every = {how: count_bounds(printed, sizes, how) for how, printed in parsed.items()}
+    missed = {how: bounds[:, 0] > bounds[:, 1] for how, bounds in every.items()}
+    how = min(every, key=lambda how: missed[how].sum())
     first = next(iter(parsed))
-    for how, printed in parsed.items():
-        bounds = fitting[how] = count_bounds(printed, sizes, how)
-        if np.all(bounds[:, 0] <= bounds[:, 1]):
-            words = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
-            items = f"{sizes[0]:,} items" if np.all(sizes == sizes[0]) else "as many items"
-            remark = (
-                f"scores are {words[how]} to {printed.decimals} decimals: {words[first]}, not all "
-                f"could come from {items}"
-            )
-            return how, bounds, () if how == first else (remark,)
-    printed, bounds = parsed[first], fitting[first]
+    printed, bounds, wrong = parsed[how], every[how], np.flatnonzero(missed[how])
+    remarks = []
+    if how != first:
+        words = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
+        items = f"{sizes[0]:,} items" if np.all(sizes == sizes[0]) else "as many items"
+        remarks.append(
+            f"scores are {words[how]} to {printed.decimals} decimals: {words[first]}, not all "
+            f"could come from {items}"
+        )
+    if 2 * wrong.size >= len(sizes):
+        _refuse_impossible(parsed[first], every[first], sizes, first, subject)
+    if wrong.size:
+        names = listed(subject(int(row)) for row in wrong)
+        remarks.append(f"no number of right answers gives {names}: the nearest one is taken")
+        bounds[wrong] = np.rint(printed.values * sizes)[wrong, None].astype(np.int64)
+    return how, bounds, tuple(remarks)
+
+
+def _refuse_impossible(
+    printed: PrintedScores, bounds: IntArray, sizes: IntArray, how: Rounding, subject: Subject
+) -> None:
+    """Raise ``ImpossibleAccuracyError`` on the scores out of the fewest items."""
     n = int(sizes[bounds[:, 0] > bounds[:, 1]].min())
     rows = np.flatnonzero(sizes == n)
     scaled = None if printed.scaled is None else printed.scaled[rows]
     printed = replace(printed, values=printed.values[rows], scaled=scaled)
     names = [subject(int(row)) for row in rows]
-    raise checks.unattainable(printed, bounds[rows], n, first, names.__getitem__)
+    raise checks.unattainable(printed, bounds[rows], n, how, names.__getitem__)
