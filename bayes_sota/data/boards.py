@@ -127,11 +127,16 @@ def leaderboard_of(
         told += useless
     if rounding == "auto" and tidy.is_competition:
         rounding = ("floor", "nearest")
+    chosen = _metric(tidy, metric, standard_error)
     with located(tidy.where):
+        place = lambda row: f"{tidy.lines[row]}, column {quoted(tidy.titles[0])}"  # noqa: E731
+        parse_scores(
+            tidy.texts, percent=known.get("percent"), bounded=chosen != "score", subject=place
+        )
         board = Leaderboard(
             tidy.texts,
             n_test=n_test,
-            metric=_metric(tidy, metric, standard_error),
+            metric=chosen,
             standard_error=standard_error,
             lower_is_better=tidy.lower_is_better,
             names=list(tidy.labels["entry"]),
@@ -296,7 +301,7 @@ def task_scores_of(
 
 def read_paired_boards(
     source: Any,
-    private: Any = None,
+    private_source: Any = None,
     *,
     n_test: tuple[int, int] | None = None,
     standard_errors: tuple[float, float] | None = None,
@@ -311,8 +316,9 @@ def read_paired_boards(
     Parameters
     ----------
     source : path, data frame or Table
-        A row for each team with both scores; or, with ``private``, the public leaderboard.
-    private : path, data frame or Table, optional
+        A row for each team with both scores; or, with ``private_source``, the public
+        leaderboard.
+    private_source : path, data frame or Table, optional
         The private leaderboard, joined on the names of the teams; teams on one board only are left
         out, and ``notes`` say how many.
     n_test, standard_errors, submissions
@@ -339,10 +345,8 @@ def read_paired_boards(
     >>> boards.names[0], float(boards.public[0]), float(boards.private[0])
     ('a', 0.9, 0.5)
     """
-    if private is None or (isinstance(private, str) and "public" in roles):
-        both = [read_tidy(source, leave_out=leave_out, direction=direction, **roles)]
-    else:
-        both = [read_tidy(one, None, leave_out, direction, **roles) for one in (source, private)]
+    sources = [source] if private_source is None else [source, private_source]
+    both = [read_tidy(one, None, leave_out, direction, **roles) for one in sources]
     grid, names, numbers = _of_one(both[0]) if len(both) == 1 else _joined(*both)
     kept = np.flatnonzero(~np.isnan(grid).any(axis=1))
     notes = list(dict.fromkeys(note for tidy in both for note in (tidy.sentence, *tidy.notes)))

@@ -1,7 +1,7 @@
 """Tables as people have them, each with the reading that is right; ``tables.json`` holds both.
 
-A reading is a leaderboard (B), a grid of entries and units (G), wins of pairs (M), two boards (P), or
-a refusal (R) where something has to be chosen.
+A reading is a leaderboard (B), a grid of entries and units (G), wins of pairs (M), two boards (P),
+or a refusal (R) where something has to be chosen.
 """
 
 import base64
