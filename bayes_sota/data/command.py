@@ -38,6 +38,7 @@ missing_option: Decorator = choice_option(
 )
 """``--missing``, what becomes of entries of a leaderboard without a score."""
 
+
 def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Options that say what columns mean; the command gets them as ``reading``, a dict.
 

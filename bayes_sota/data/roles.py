@@ -10,7 +10,18 @@ from bayes_sota.data.cells import is_numeric
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import is_attribute, is_spread, key, place_in, split_words
 
-LABELS = ("entry", "unit", "task", "metric", "cluster", "run", "fold", "iteration", "tournament")
+LABELS = (
+    "entry",
+    "unit",
+    "task",
+    "metric",
+    "cluster",
+    "run",
+    "fold",
+    "iteration",
+    "tournament",
+    "better",
+)
 NUMBERS = ("n", "se", "submissions")
 UNITS = ("unit", "fold", "task", "iteration", "run", "metric", "cluster")  # what may index rows
 NAMELESS = ("", "index", "unnamed0")

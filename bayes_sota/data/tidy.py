@@ -17,6 +17,8 @@ from bayes_sota.data.roles import UNITS
 type Labels = NDArray[np.object_]
 type Numbers = NDArray[np.float64]
 
+_LARGEST = 100_000_000  # places of a grid
+
 
 @dataclass(frozen=True)
 class Tidy:
@@ -36,6 +38,8 @@ class Tidy:
         n, se, submissions and count, where the table has them.
     lines : list of str
         Where each score stands.
+    score : str
+        Name of the column or metric that the scores come from, where there is one.
     lower_is_better : bool
     sentence : str
         Which columns were read, and which were not.
@@ -50,6 +54,7 @@ class Tidy:
     labels: dict[str, Labels]
     numbers: dict[str, Numbers]
     lines: list[str]
+    score: str = ""
     lower_is_better: bool = False
     sentence: str = ""
     notes: tuple[str, ...] = ()
@@ -99,6 +104,12 @@ class Tidy:
         """
         axes = [self.names(role) for role in roles]
         shape = tuple(len(names) for names, _ in axes)
+        if np.prod(shape, dtype=float) > _LARGEST:
+            sizes = ", ".join(
+                f"{len(names):,} {r}s" for (names, _), r in zip(axes, roles, strict=True)
+            )
+            problem = f"{len(self):,} scores of {sizes}: are these the columns that were meant?"
+            raise InputError(problem, where=self.where)
         place = np.ravel_multi_index(tuple(codes for _, codes in axes), shape)
         self._check_once(place, roles)
         grid = np.full(shape, np.nan)
