@@ -8,7 +8,9 @@ entry; a *pair* has a public and a private score.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bayes_sota.core.errors import listed, quoted
+import numpy as np
+
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.data.kaggle import is_kaggle
 from bayes_sota.data.roles import UNITS, Header
 from bayes_sota.data.tables import Table
@@ -40,7 +42,7 @@ def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> L
 def _rows_of_entries(header: Header) -> Layout:
     roles = header.roles
     named = [roles["score"]] if "score" in roles else header.scores()
-    columns = header.use or named
+    columns = header.use or named or header.lone_average()
     if not columns:
         raise header.nothing_to_score()
     if len(columns) > 1:
@@ -49,6 +51,7 @@ def _rows_of_entries(header: Header) -> Layout:
     roles["score"] = columns[0]
     if not header.repeats("entry"):
         _check_one_task(header)
+        _check_shares(header)
         kept = {role: name for role, name in roles.items() if role not in _OF_ROWS}
         return Layout("board", kept, columns)
     if not roles.keys() & set(UNITS) and not is_kaggle(header.table):
@@ -73,6 +76,19 @@ def _check_one_task(header: Header) -> None:
             raise header.table.error(problem, "leave_out", fix)
 
 
+def _check_shares(header: Header) -> None:
+    """Beside the numbers of items stand scores, not numbers of right answers."""
+    if "n" not in header.roles:
+        return
+    scores, n = (header.table.numbers(header.roles[role]) for role in ("score", "n"))
+    if np.nanmax(scores) > 1 and np.all(scores % 1 == 0) and np.all(scores <= n):
+        problem = "numbers of right answers, or percent, beside numbers of items"
+        fix = "write accuracies between 0 and 1 or with a percent sign"
+        raise InputError(
+            problem, where=header.table.where, column=header.roles["score"], fix=fix
+        )
+
+
 def _rows_of_units(header: Header) -> Layout:
     table, roles = header.table, header.roles
     score = roles.pop("score", None)
@@ -90,6 +106,9 @@ def _rows_of_units(header: Header) -> Layout:
         raise header.nothing_to_score()
     if not roles.keys() & set(UNITS):
         _check_rows(table, texts)
+    if len(columns) == 1 and roles.keys() & set(UNITS) == {"run"}:
+        problem = f"rows are runs (column {quoted(roles['run'])}), and nothing names the entries"
+        raise table.error(problem, "entry", "name their column with {option}")
     return Layout("wide", roles, columns, "entry")
 
 

@@ -98,6 +98,8 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]
 
 def _tell_units_apart(labels: dict[str, Any]) -> None:
     """Units that are numbered anew in each task or cluster are called task/unit."""
+    if "unit" not in labels and len(set(labels.get("fold", ()))) > 1 and "task" in labels:
+        labels["unit"] = labels["task"] + "/" + labels["fold"]
     for role in ("task", "cluster"):
         if not {"unit", role} <= labels.keys():
             continue

@@ -70,6 +70,7 @@ def read_tidy(
         table = kaggle.clean(table, layout.roles, direction)
         layout = find_layout(table, roles, use or [])
     tidy = _filtered(melt(table, layout), names)
+    _check_one_metric(tidy)
     return _directed(tidy, layout, direction)
 
 
@@ -99,6 +100,21 @@ def _filtered(tidy: Tidy, names: Sequence[str]) -> Tidy:
             )
         kept &= ~found
     return tidy if kept.all() else tidy.take(np.flatnonzero(kept))
+
+
+def _check_one_metric(tidy: Tidy) -> None:
+    """Scores of an entry for the same unit are of one metric."""
+    metrics = set(tidy.labels.get("metric", ()))
+    if tidy.layout != "long" or len(metrics) < 2:
+        return
+    rows = list(zip(*(names for role, names in tidy.labels.items() if role != "metric"), strict=True))
+    if tidy.unit != "metric" and len(set(rows)) < len(rows):
+        raise InputError(
+            f"scores are of several metrics: {listed(sorted(metrics))}",
+            where=tidy.where,
+            parameter="leave_out",
+            fix="leave out all but one with {option}",
+        )
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.cells import NOTHING, parse_cell
 from bayes_sota.data.logs import table_of_log
 from bayes_sota.data.searches import is_search, table_of_search
 from bayes_sota.data.tables import Table, make_table
@@ -67,32 +68,45 @@ def _rows(value: Any) -> tuple[list[dict[str, Any]] | None, list[str]]:
         return (value if _all_are(dict, value) else None), []
     if not isinstance(value, dict) or not value:
         return None, []
-    if {"columns", "data"} <= value.keys():
-        return _of_split(value), []
+    for header, rows in (("columns", "data"), ("columns", "rows"), ("header", "rows")):
+        if isinstance(value.get(header), list) and isinstance(value.get(rows), list):
+            return _of_split(value[header], value[rows], value.get("index")), []
     inner = list(value.values())
     if _all_are(dict, inner):
         return _of_objects(value), []
-    if _all_are(list, inner):
-        return _of_lists(value)
     tables = [part for part in inner if isinstance(part, list) and part and _all_are(dict, part)]
+    tables = [part for part in tables if any(map(_is_number, part[0].values()))] or tables
     if len(tables) == 1:
         return tables[0], []
+    if _all_are(list, inner):
+        return _of_lists(value)
     if not any(isinstance(part, dict | list) for part in inner):
         return [{"name": name, "score": score} for name, score in value.items()], []
     return None, []
+
+
+def _is_number(cell: Any) -> bool:
+    return parse_cell(cell) not in (None, NOTHING)
 
 
 def _all_are(kind: type, values: list[Any]) -> bool:
     return all(isinstance(value, kind) for value in values)
 
 
-def _of_split(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """Rows of pandas' orient "split"."""
-    index = value.get("index", range(len(value["data"])))
-    rows = [dict(zip(value["columns"], row, strict=True)) for row in value["data"]]
-    if all(isinstance(label, int) for label in index):
+def _of_split(header: list[Any], data: list[Any], index: Any) -> list[dict[str, Any]]:
+    """Rows of pandas' orient "split", and of whatever else lists cells below a header."""
+    titles = [str(_bare(title)) for title in header]
+    if not _all_are(list, data) or any(len(row) != len(titles) for row in data):
+        return []
+    rows = [dict(zip(titles, map(_bare, row), strict=True)) for row in data]
+    if not isinstance(index, list) or _all_are(int, index):
         return rows
     return [{"": label, **row} for label, row in zip(index, rows, strict=True)]
+
+
+def _bare(cell: Any) -> Any:
+    """What stands in a cell, which may be an object with its value."""
+    return cell.get("value") if isinstance(cell, dict) else cell
 
 
 def _of_objects(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -109,11 +123,8 @@ def _of_objects(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _of_lists(value: dict[str, list[Any]]) -> tuple[list[dict[str, Any]] | None, list[str]]:
     """Rows of columns of one length, or answers of lists of solved items."""
-    nested = [
-        part for part in value.values() if any(isinstance(cell, dict | list) for cell in part)
-    ]
-    if nested:
-        return (nested[0] if len(nested) == 1 and _all_are(dict, nested[0]) else None), []
+    if any(isinstance(cell, dict | list) for part in value.values() for cell in part):
+        return None, []
     lengths = {len(cells) for cells in value.values()}
     if len(lengths) == 1 and any(map(is_role_word, value)):
         cells = zip(*value.values(), strict=True)

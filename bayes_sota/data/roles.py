@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.cells import is_numeric
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import is_attribute, is_spread, key, place_in, split_words
+from bayes_sota.data.words import is_attribute, is_average, is_spread, key, place_in, split_words
 
 LABELS = (
     "entry",
@@ -64,6 +64,12 @@ class Header:
             and not is_attribute(name, of_entry)
             and not is_spread(name, self.table.columns)
         ]
+
+    def lone_average(self) -> list[str]:
+        """The only average, which is the score where there is no other."""
+        found = [name for name in self.free() if name in self.numeric and is_average(name)]
+        found = [name for name in found if not {"rank", "win"} & set(split_words(name))]
+        return found if len(found) == 1 else []
 
     def texts(self) -> list[str]:
         """Free columns of text that no name rules out; the nameless one counts."""

@@ -109,6 +109,6 @@ def make_table(
     repeated = [title for title, count in Counter(title for title, _ in kept).items() if count > 1]
     if repeated:
         raise InputError(f"several columns are called {quoted(repeated[0])}", where=where)
-    if not lines:
-        raise InputError("the table has no rows", where=where)
+    if not lines or not kept:
+        raise InputError(f"the table has no {'rows' if kept else 'columns'}", where=where)
     return Table(dict(kept), lines, where, name, tuple(notes))

@@ -67,8 +67,9 @@ class Tidy:
 
     @property
     def unit(self) -> str:
-        """Role that tells the scores of one entry apart: the first of ``UNITS`` that is there."""
-        return next(role for role in UNITS if role in self.labels)
+        """Role that tells the scores of one entry apart: the first of ``UNITS`` with several names."""
+        there = [role for role in UNITS if role in self.labels]
+        return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""

@@ -28,7 +28,7 @@ def test_a_table_is_read_rightly_or_a_choice_is_asked_for(
     path = write(table, tmp_path)
     if table["kind"] == "R":
         with pytest.raises(InputError) as refused:
-            read_tidy(path, **table["options"])
+            read_as("", read_tidy(path, **table["options"]))
         assert "\n" not in str(refused.value)
         assert refused.value.where
         return
@@ -51,12 +51,13 @@ def write(table: dict[str, Any], folder: Path) -> Path:
 
 def read_as(kind: str, tidy: Tidy) -> Any:
     """What was read, in the form of ``tables.json``."""
-    assert {"board": "B", "battles": "M", "pair": "P"}.get(tidy.layout, "G") == kind
-    if kind == "B":
+    layout = {"board": "B", "battles": "M", "pair": "P"}.get(tidy.layout, "G")
+    assert layout == kind or not kind
+    if layout == "B":
         return dict(zip(tidy.labels["entry"], tidy.value, strict=True))
-    if kind == "M":
+    if layout == "M":
         return _wins(tidy)
-    if kind == "P":
+    if layout == "P":
         grid, (names, _) = tidy.pivot("entry", "board")
         return dict(zip(names, grid.tolist(), strict=True))
     return _of_units(tidy)
