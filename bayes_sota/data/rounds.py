@@ -119,10 +119,9 @@ def _turned(table: Table, players: str, roles: dict[str, str]) -> tuple[Table, d
 def _tournament(
     tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool
 ) -> ScoreTable | Matches:
-    with located(tidy.where):
-        if tidy.layout == "battles":
-            return _matches(tidy, name)
-        return _score_table(tidy, name, scheme, grouped)
+    if tidy.layout == "battles":
+        return _matches(tidy, name)
+    return _score_table(tidy, name, scheme, grouped)
 
 
 def _matches(tidy: Tidy, name: str) -> Matches:
@@ -178,7 +177,7 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
         rounds=[label for label, keep in zip(rounds, kept_rounds, strict=True) if keep],
         lower_is_better=lower,
         groups=_groups(tidy, first, grouped),
-        scheme=scheme or ("model/cv" if {"fold", "iteration"} & set(used) else "model/task"),
+        scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
         tournament=name,
         notes=notes,
     )
