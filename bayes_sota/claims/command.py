@@ -39,7 +39,12 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, parse_average
+from bayes_sota.data.command import (
+    group_options,
+    note_unused_reading,
+    parse_average,
+    reading_options,
+)
 from bayes_sota.leaderboard.command_reading import note_unused, read_answers, refuse, split_names
 
 if TYPE_CHECKING:
@@ -402,8 +407,11 @@ def _note_unused(what: str, *names: str) -> None:
 @number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
 @_any_accuracy
 @top_option(20, "Claims shown.")
+@reading_options
 @estimate_options
-def batch(file: Path, level: float, any_accuracy: bool, top: int, shown: Reported) -> int:
+def batch(
+    file: Path, level: float, any_accuracy: bool, top: int, reading: Any, shown: Reported
+) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
 
     FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
@@ -411,8 +419,12 @@ def batch(file: Path, level: float, any_accuracy: bool, top: int, shown: Reporte
     metric, name and group. All columns come back with p_false, its lowest and highest value over
     all that is possible, and a verdict. Rows that cannot be used are an error. Standard deviations
     that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
+    --column n=NAME, entry=NAME and group=NAME name columns that are called otherwise.
     """
-    review = claims.claims_table(file, level=level, check_counts=not any_accuracy)
+    roles = {"n": "n_test", "entry": "name", "group": "group"}
+    columns = {name: reading.pop(role) for role, name in roles.items() if role in reading}
+    note_unused_reading("a review of claims", reading)
+    review = claims.claims_table(file, level=level, check_counts=not any_accuracy, **columns)
     return shown.deliver(review, top, partial(_draw_claims, review))
 
 

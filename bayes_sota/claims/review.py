@@ -8,7 +8,6 @@ whole number of items gives are found (the GRIM check of Brown & Heathers 2017, 
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,7 +22,7 @@ from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.printed_accuracies import counts_printed_so
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.files.tables import Table
+from bayes_sota.data.cells import MISSING
 from bayes_sota.data.printed_scores import (
     LARGEST_NUMBER,
     digits_of,
@@ -31,7 +30,8 @@ from bayes_sota.data.printed_scores import (
     parse_number,
     parse_scores,
 )
-from bayes_sota.data.readers.columns import find_column, is_missing
+from bayes_sota.data.tables import Table
+from bayes_sota.data.words import key
 
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
 _NUMBERS = (
@@ -121,21 +121,27 @@ class ClaimRow:
         )
 
 
-def check_columns(table: Table) -> None:
-    """Raise ``InputError`` unless a table has the columns of a review, each name once."""
-    twice = [name for name, count in Counter(table.header).items() if count > 1]
-    if twice:
-        raise InputError(f"{table.where}: more than one column is called {shown(twice[0])}")
-    find_column(table, "n_test", "number of test items")
-    begun = [pair for pair in (_ACCURACIES, _MEANS) if any(map(table.find_all, pair))]
-    for name in chain(*begun or [_ACCURACIES]):
-        find_column(table, name, "accuracy_a and accuracy_b, or mean_a and mean_b")
-    for name in (*_NUMBERS, "metric"):
-        if table.find_all(name):
-            find_column(table, name, "twice")
+def columns_of_review(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
+    """Columns of a review by their roles, such as ``n_test``.
+
+    Raises
+    ------
+    InputError
+        A column that is missing, or that two are called, but for case and punctuation.
+    """
+    found = {name: table.find(column, name) for name, column in asked.items()}
+    for name in (*_NUMBERS, "metric", "group"):
+        if name not in found and any(key(name) == key(other) for other in table.columns):
+            found[name] = table.find(name, name)
+    begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & set(pair)]
+    for name in ("n_test", *chain(*begun or [_ACCURACIES])):
+        found[name] = table.find(found.get(name, name), name)
+    return found
 
 
-def claim_rows(table: Table, *, check_counts: bool = True) -> Iterator[ClaimRow | InputError]:
+def claim_rows(
+    table: Table, asked: Mapping[str, str], *, check_counts: bool = True
+) -> Iterator[ClaimRow | InputError]:
     """Claims of a table, or why a row is none.
 
     Parameters
@@ -144,6 +150,8 @@ def claim_rows(table: Table, *, check_counts: bool = True) -> Iterator[ClaimRow 
         Columns ``n_test``, and ``accuracy_a``, ``accuracy_b`` or ``mean_a``, ``mean_b`` or all
         four; optionally ``congruence``, ``sd_a``, ``sd_b``, ``sd_difference``,
         ``pairwise_correlation`` and ``metric``. "90.1%" is 0.901.
+    asked : mapping
+        Columns that have other names.
     check_counts : bool
         Whether accuracies that no whole number of items gives are a problem; they are none where
         accuracies are averages over runs or classes.
@@ -155,40 +163,38 @@ def claim_rows(table: Table, *, check_counts: bool = True) -> Iterator[ClaimRow 
 
     Examples
     --------
-    >>> header = ("accuracy_a", "accuracy_b", "n_test")
-    >>> cells = (("0.90", "0.913"), ("88%", "0.9"), ("500", "100"))
-    >>> claim, problem = claim_rows(Table(header, cells, ("1", "2"), "review"))
+    >>> columns = {"accuracy_a": ["0.90", "0.913"], "accuracy_b": ["88%", "0.9"]}
+    >>> table = Table(columns | {"n": ["500", "100"]}, ["row 1", "row 2"], "review", "review")
+    >>> claim, problem = claim_rows(table, {"n_test": "n"})
     >>> claim.numbers["accuracy_b"], str(problem)
     (0.88, 'no whole number of 100 items gives accuracy_a as printed, 0.913')
     """
-    check_columns(table)
-    columns = {name: table.find_all(name) for name in (*_NUMBERS, "metric")}
-    _check_metrics(table, columns["metric"])
-    for row in range(len(table.places)):
-        cells = {
-            k: table.columns[positions[0]][row] if positions else None
-            for k, positions in columns.items()
-        }
+    found = columns_of_review(table, asked)
+    if "metric" in found:
+        _check_metrics(table, found["metric"])
+    for row in range(len(table)):
+        cells = {name: table.columns[column][row] for name, column in found.items()}
         try:
             yield _claim_of_row(cells, check_counts)
         except InputError as error:
             yield error
 
 
-def _check_metrics(table: Table, positions: list[int]) -> None:
-    words = [str(cell).strip() for column in positions for cell in table.columns[column]]
-    named = [word for word in words if not is_missing(word)]
-    if named and not any(word.lower() in _METRICS for word in named):
-        raise InputError(
-            f"{table.where}: no metric is one of {', '.join(_METRICS)}; the first is "
-            f"{shown(named[0])}"
-        )
+def _check_metrics(table: Table, column: str) -> None:
+    words = [str(cell).strip() for cell in table.columns[column] if not _is_missing(cell)]
+    if words and not any(word.lower() in _METRICS for word in words):
+        problem = f"no metric is one of {', '.join(_METRICS)}; the first is {shown(words[0])}"
+        raise InputError(problem, where=table.where, column=column)
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or cell != cell or str(cell).strip().lower() in MISSING
 
 
 def _claim_of_row(cells: Mapping[str, Any], check_counts: bool) -> ClaimRow:
-    printed = {name: _read_cell(cells[name], name) for name in _NUMBERS}
+    printed = {name: _read_cell(cells.get(name), name) for name in _NUMBERS}
     numbers: Any = {name: None if x is None else float(x) for name, x in printed.items()}
-    metric, n_test = _metric_of(cells["metric"], printed), numbers["n_test"]
+    metric, n_test = _metric_of(cells.get("metric"), printed), numbers["n_test"]
     for name in (*(_ACCURACIES if metric == "accuracy" else _MEANS), "n_test"):
         if numbers[name] is None:
             raise InputError(f"{name} is empty")
@@ -203,9 +209,9 @@ def _claim_of_row(cells: Mapping[str, Any], check_counts: bool) -> ClaimRow:
 
 def _read_cell(cell: Any, name: str) -> Decimal | None:
     """Number of a cell, None if it is empty."""
-    text = "" if cell is None else str(cell).strip()
-    if is_missing(text):
+    if _is_missing(cell):
         return None
+    text = str(cell).strip()
     in_percent = has_percent_sign(cell)
     grouped = name == "n_test" and _GROUPED.fullmatch(text) is not None  # 1,500
     number = parse_number(text.removesuffix("%") if in_percent else cell)
@@ -222,8 +228,8 @@ def _read_cell(cell: Any, name: str) -> Decimal | None:
 
 def _metric_of(cell: Any, printed: Mapping[str, Decimal | None]) -> str:
     """Metric of a row, as its column says or by the cells that are filled."""
-    word = "" if cell is None else str(cell).strip()
-    if not is_missing(word):
+    if not _is_missing(cell):
+        word = str(cell).strip()
         if word.lower() not in _METRICS:
             raise InputError(f"metric is one of {', '.join(_METRICS)}, got {shown(word)}")
         return _METRICS[word.lower()]

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayes_sota.claims.review import ClaimRow, check_columns, claim_rows, share_interval
+from bayes_sota.claims.review import ClaimRow, claim_rows, columns_of_review, share_interval
 from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.core.tables import Table as ShownTable
 from bayes_sota.core.text import chance, counted, shown
-from bayes_sota.data.files.opening import open_table
-from bayes_sota.data.files.tables import Table
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.tables import Table
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")
@@ -96,8 +96,8 @@ def read_claims(path: str | os.PathLike[str] | Any) -> pd.DataFrame:
     ...     read_claims(path).values.tolist()
     [['Li 2024', '0.90', '0.88', '500']]
     """
-    table = open_table(path)
-    check_columns(table)
+    table = read_table(path)
+    columns_of_review(table, {})
     return _as_pandas(None, table)
 
 
@@ -107,6 +107,7 @@ def claims_table(
     level: float = 0.05,
     check_counts: bool = True,
     skip_problems: bool = False,
+    **columns: str,
 ) -> Report:
     r"""Probability that each claim of a review is false, and the share of doubtful claims.
 
@@ -125,6 +126,8 @@ def claims_table(
         Whether an accuracy that no whole number of items gives is a problem of its row.
     skip_problems : bool
         Whether wrong rows are left out, and their ``problem`` says why; else they are an error.
+    **columns : str
+        Columns that have other names: ``n_test="N"``, ``name="study"``, ``group="field"``.
 
     Returns
     -------
@@ -161,23 +164,27 @@ def claims_table(
     ([0.093, 0.0], ['depends on the congruence', 'supported'])
     """
     LEVEL.check(level, "level")
-    table = open_table(claims)
-    check_columns(table)
+    table = read_table(claims)
+    label = next((name for want in _LABELS for name in table.columns if name.lower() == want), None)
+    if "name" in columns:
+        label = table.find(columns.pop("name"), "name")
+    known = columns_of_review(table, columns)
     _check_free(table)
-    rows = claim_rows(table, check_counts=check_counts)
+    rows = claim_rows(table, columns, check_counts=check_counts)
     results = [_result(number, row, level) for number, row in enumerate(rows, 1)]
-    columns = {name: [one[name] for one in results] for name in RESULTS}
-    frame = _as_pandas(claims, table).assign(**columns)
+    frame = _as_pandas(claims, table).assign(
+        **{name: [one[name] for one in results] for name in RESULTS}
+    )
     reasons = [_unusable(frame["problem"])] if (frame["problem"] != "").any() else []
     if reasons and not skip_problems:
-        raise InputError(f"{table.where}: {reasons[0]}; correct them or leave them out")
-    label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
+        fix = "correct them or leave them out"
+        raise InputError(reasons[0], where=table.where, fix=fix)
     names = [f"row {row + 1}" for row in range(len(frame))]
     if label is not None:
         names = _texts(frame[label])
     groups: list[str | None] = [None] * len(frame)
-    if len(columns_of_groups := table.find_all("group")) == 1:
-        groups = _groups_of(frame[table.header[columns_of_groups[0]]])
+    if "group" in known:
+        groups = _groups_of(frame[known["group"]])
     return _review_report(frame, float(level), names, groups, reasons)
 
 
@@ -241,16 +248,16 @@ def _unusable(problems: "pd.Series[str]") -> str:
 
 def _as_pandas(frame: Any, table: Table) -> pd.DataFrame:
     """Frame with the table's columns, its own types and index where it is one of pandas."""
-    if isinstance(frame, pd.DataFrame) and len(table.header) == frame.shape[1]:
-        return frame.set_axis(list(table.header), axis=1)
-    return pd.DataFrame(dict(zip(table.header, table.columns, strict=True)), dtype=object)
+    if isinstance(frame, pd.DataFrame) and len(table.columns) == frame.shape[1]:
+        return frame.set_axis(list(table.columns), axis=1)
+    return pd.DataFrame(table.columns, dtype=object)
 
 
 def _check_free(table: Table) -> None:
-    for name in table.header:
+    for name in table.columns:
         if name in RESULTS:
             added = f"the column {shown(name)} is one that the result adds"
-            raise InputError(f"{table.where}: {added}: rename or remove it")
+            raise table.error(added, fix="rename or remove it")
 
 
 def _result(number: int, row: ClaimRow | InputError, level: float) -> dict[str, Any]:

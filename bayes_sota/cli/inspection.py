@@ -31,7 +31,6 @@ from bayes_sota.data.files.content import Content
 from bayes_sota.data.files.opening import open_source, open_table
 from bayes_sota.data.formats.item_logs import is_log_archive
 from bayes_sota.data.formats.lm_evaluation import read_lm_eval_tasks, result_files
-from bayes_sota.data.formats.score_tables import runs_of_rounds
 from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.outcomes import FEWEST_TASKS
@@ -44,8 +43,8 @@ from bayes_sota.data.readers.outcomes import (
     read_evaluations,
     read_item_scores,
 )
-from bayes_sota.data.readers.scores import read_fold_scores, read_scores
 from bayes_sota.data.responses import Responses
+from bayes_sota.data.rounds import read_fold_scores, read_scores
 from bayes_sota.epp.command import epp
 from bayes_sota.leaderboard.command import sota
 
@@ -351,13 +350,9 @@ def _paired(file: Path) -> Finding:
 
 
 def _claims(file: Path) -> Finding:
-    from bayes_sota.claims.review import check_columns
+    from bayes_sota.claims.summary_review import read_claims
 
-    claims = open_table(file)
-    check_columns(claims)
-    if not {"accuracy_a", "mean_a"} & set(claims.header):
-        raise InputError(f"{file}: no claims: accuracy_a and accuracy_b, or mean_a and mean_b")
-    said = f"{file.name} has {counted(len(claims.places), 'claim')}."
+    said = f"{file.name} has {counted(len(read_claims(file)), 'claim')}."
     return Finding("claims", said, {}, [("How many are doubtful?", "claim batch {}")])
 
 
@@ -371,7 +366,7 @@ def _data(file: Path) -> Finding:
         "class each, to train classifiers on."
     )
     target = shlex.quote(table.header[targets[0]])
-    commands = [("How good are learners, and how sure?", f"cv run {{}} --target {target}")]
+    commands = [("How good are learners, and how sure?", f"cv run {{}} --column target={target}")]
     return Finding("data", said, {"n_items": len(table.places)}, commands)
 
 
@@ -386,22 +381,10 @@ def _fold_scores(file: Path) -> Finding:
     return Finding("cross-validation", said, facts, commands)
 
 
-def _scores_of(file: Path) -> tuple[Any, str]:
-    """Scores over rounds, and the options for players who have several runs in a round."""
-    try:
-        return read_scores(file), ""
-    except InputError:
-        columns: dict[str, Any] = runs_of_rounds(open_table(file))
-        if not columns:
-            raise
-        words = (f"--{name.replace('_', '-')} {shlex.quote(of)}" for name, of in columns.items())
-        return read_scores(file, **columns), " " + " ".join(words)
-
-
 def _rounds(file: Path) -> Finding:
     from bayes_sota.epp.fit import fit_epp
 
-    scores, options = _scores_of(file)
+    scores, options = read_scores(file), ""
     commands = [
         ("Who is better over rounds?", f"epp {{}}{options}"),
         ("... with their uncertainty?", f"epp {{}}{options} --bayes"),

@@ -46,7 +46,7 @@ REMOVED = {
     "--learn-rho": "give the answers to each item, which tell rho",
     "claim responses --level": "--prob sets the probability of the intervals and of the verdict",
     "--local-rope": "compare scores as they are; a tie is half a win",
-    "--lower-is-better-in": "in Python bs.read_scores(lower_is_better=[ROUND])",
+    "--lower-is-better-in": "a column higher_is_better says it of every round",
     "--max": "--congruence SHARE; the range is always printed",
     "sota --method crop": "--compare --n-classes K prints it beside the posterior",
     "sota --method shrink": "--compare --n-classes K prints it beside the posterior",

@@ -23,6 +23,8 @@ _SPELLINGS = {
     "n_test": ("n_test=N", "--n-test N"),
     "standard_error": ("standard_error=SE", "--standard-error SE"),
     "metric": ('metric="NAME"', "--metric NAME"),
+    "folds": ("folds=K", "--folds K"),
+    "players": ('players="rows" or players="columns"', "--players rows or --players columns"),
 }
 _COMPILED = (
     "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "

@@ -30,6 +30,7 @@ from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.reproducibility import ORDERINGS
 from bayes_sota.crossval.rules import RULES, named_rule
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
+from bayes_sota.data.command import note_unused_reading, reading_options
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -37,12 +38,12 @@ if TYPE_CHECKING:
     from bayes_sota.core.types import FloatArray
     from bayes_sota.data.fold_scores import FoldScores
 
-_OF_PARTITIONS = ("iteration_column", "fold_column", "folds")
 _THRESHOLD = Range(0, 1e6, open_low=True)
-_JUDGED = ("rule", "threshold", "orderings", "truth")
 
 
-@click.group(epilog="Example: bayes-sota cv run vote.csv --target y --learners nb,tree --folds 5")
+@click.group(
+    epilog="Example: bayes-sota cv run vote.csv --column target=y --learners nb,tree --folds 5"
+)
 def cv() -> None:
     """Repeated cross-validation: run it with scikit-learn, and judge its scores."""
 
@@ -70,14 +71,11 @@ _RUN_OUTPUT = (
 )
 
 
-@command(epilog="Example: bayes-sota cv run vote.csv --target y --learners nb,tree --folds 5")
-@click.argument("file", type=InputFile())
-@click.option(
-    "--target",
-    required=True,
-    metavar="COLUMN",
-    help="Column of the classes to predict; all other columns are attributes.",
+@command(
+    epilog="Example: bayes-sota cv run vote.csv --column target=y --learners nb,tree --folds 5"
 )
+@click.argument("file", type=InputFile())
+@reading_options
 @click.option(
     "--learners",
     default="nb,5nn,tree,svm",
@@ -126,11 +124,12 @@ _RUN_OUTPUT = (
 @number_option(PROCESSES, "--cores", default=1, help="Processes; results are the same.")
 @partial(packed_options, kind=_RunOutput, options=_RUN_OUTPUT)
 def run(
-    file: Path, target: str, learners: str, seed: int | None, shown: _RunOutput, **settings: Any
+    file: Path, learners: str, seed: int | None, shown: _RunOutput, reading: Any, **settings: Any
 ) -> int:
     """Fit and score learners on many random partitions of the same items.
 
-    FILE is a table with one row per item. Every random partition (an iteration) cuts the items
+    FILE is a table with one row per item: a column of classes, by its name or by --column
+    target=NAME, and attributes, all others or those of --use. Every random partition (an iteration) cuts the items
     into --folds parts; each part is tested by learners that were fitted to the others. Columns of
     words become 0 and 1, missing numbers the median of the training items, numbers are
     standardised. Needs scikit-learn (extra cv).
@@ -142,7 +141,11 @@ def run(
         settings["rule"] = named_rule(settings["rule"], threshold)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
-    attributes, labels, categories = crossval.read_task(file, target)
+    attributes, labels, categories = crossval.read_task(
+        file,
+        **{name: reading.pop(name) for name in ("target", "use", "leave_out") if name in reading},
+    )
+    note_unused_reading("a table of items", reading)
     result = crossval.repeated_cross_validation(
         crossval.named_learners(names, categories),
         attributes,
@@ -178,13 +181,8 @@ _JUDGE_OUTPUT = (
 
 @command(epilog="Example: bayes-sota cv judge scores.csv --rule ks --threshold 0.2")
 @click.argument("file", type=InputFile())
-@click.option("--learner-column", help="Column of the learners; else recognised.")
-@click.option("--task-column", help="Column of the data sets; else recognised.")
-@click.option("--iteration-column", help="Column of the iterations; else recognised.")
-@click.option("--fold-column", help="Column of the folds; else recognised.")
-@click.option("--score-column", help="Column of the scores; else recognised.")
+@reading_options
 @number_option(FOLDS, "--folds", help="Parts of a partition, where no column names them.")
-@click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses.")
 @click.option(
     "--rule",
     type=click.Choice(list(RULES)),
@@ -211,7 +209,9 @@ _JUDGE_OUTPUT = (
     help="One Bayesian model of all learners and data sets instead, sampled with NUTS (PyMC).",
 )
 @partial(packed_options, kind=_JudgeOutput, options=_JUDGE_OUTPUT)
-def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
+def judge(
+    file: Path, shown: _JudgeOutput, folds: int | None, bayes: bool, reading: Any, **judged: Any
+) -> int:
     """Say how reproducible the order of learners is, and what the scores support.
 
     FILE is a table of scores (learner, data set, iteration, fold, score), or a result of
@@ -219,14 +219,14 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
     put in many random orders, as if many people had run the study: do they find the same order?
     Would other items give it? Say so the posterior of every pair, or --bayes of all together.
     """
-    if asked["threshold"] is not None and asked["rule"] is None:
+    if judged["threshold"] is not None and judged["rule"] is None:
         raise InputError("--threshold is of a rule: --rule names it")
-    if asked["rule"] == "fixed" and not float(asked["threshold"] or 0).is_integer():
+    if judged["rule"] == "fixed" and not float(judged["threshold"] or 0).is_integer():
         raise InputError(
-            f"--threshold of --rule fixed is a number of iterations, got {asked['threshold']:g}"
+            f"--threshold of --rule fixed is a number of iterations, got {judged['threshold']:g}"
         )
-    judged, ci_prob = {name: asked.pop(name) for name in _JUDGED}, asked.pop("ci_prob")
-    scores, probabilities = _read(file, asked)
+    ci_prob = judged["ci_prob"]
+    scores, probabilities = _read(file, reading | {"folds": folds})
     seed = chosen_seed(shown.seed)
     if bayes:
         progress = show_progress(shown.quiet, shown.as_json)
@@ -235,8 +235,10 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
         return shown.deliver(crossval.report_comparison(tree, ci_prob=ci_prob), shown.top)
     rule, truth = judged["rule"], judged["truth"]
     if truth is not None:
-        reading = {name: asked[name] for name in asked if name not in _OF_PARTITIONS}
-        truth = data.read_test_scores(truth, scores, **reading)
+        of_test = {
+            name: reading[name] for name in reading if name not in ("fold", "iteration", "run")
+        }
+        truth = data.read_test_scores(truth, scores, **of_test)
     report = crossval.judge_runs(
         scores,
         probabilities,

@@ -7,25 +7,18 @@ anew from the training items of each fold. ``tests/crossval/test_learners.py`` t
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.files.opening import open_table
-from bayes_sota.data.files.tables import Table
-from bayes_sota.data.readers.columns import (
-    coded_names,
-    find_column,
-    holds_no_number,
-    is_missing,
-    number_of,
-    numbers_in,
-)
+from bayes_sota.data.cells import MISSING
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.words import place_in
 
 LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "nb": ("naive_bayes.GaussianNB", {}),
@@ -40,7 +33,7 @@ LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "forest": ("ensemble.RandomForestClassifier", {}),
 }
 """Names of learners: class and settings in scikit-learn."""
-_COMPLAINT = "the column has numbers, so that this must be one, or empty; got {}"
+_MISSING = (*MISSING, "?")
 
 
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
@@ -97,7 +90,10 @@ def prepared(learner: Any, categories: list[int]) -> Any:
 
 
 def read_task(
-    source: str | os.PathLike[str] | Any, target: str
+    source: str | os.PathLike[str] | Any,
+    target: str | None = None,
+    use: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
 ) -> tuple[FloatArray, Any, list[int]]:
     """Attributes and labels of a table of items, for ``repeated_cross_validation``.
 
@@ -105,8 +101,10 @@ def read_task(
     ----------
     source : path or data frame
         One row per item.
-    target : str
-        Column of the labels; all others are attributes.
+    target : str, optional
+        Column of the labels; default the one that is called so: label, target, y, ...
+    use, leave_out : sequence of str, optional
+        Columns that are attributes (default all others), and columns that are none.
 
     Returns
     -------
@@ -128,28 +126,43 @@ def read_task(
     >>> read_task(frame, "y")[0].tolist()
     [[1.0, 0.0], [2.0, 1.0]]
     """
-    table = open_table(source)
-    at = find_column(table, target, "target")
-    others = [j for j in range(len(table.header)) if j != at]
-    if not others:
-        raise InputError(f"{table.where}: there are no attributes, only {shown(table.header[at])}")
-    words = [holds_no_number(table, j) for j in others]
-    columns = [
-        _codes(table, j) if w else numbers_in(table, j, _number, _COMPLAINT)
-        for j, w in zip(others, words, strict=True)
-    ]
-    names, codes = coded_names(table, at, "label")
-    numbers = [number_of(name) for name in names]
-    labels = np.array(names if None in numbers else numbers)[codes]  # 10 is larger than 9
-    return np.column_stack(columns), labels, [j for j, w in enumerate(words) if w]
+    table = read_table(source)
+    if target is None:
+        named = [name for name in table.columns if place_in("label", name) is not None]
+        if len(named) != 1:
+            problem = f"{listed(named) if named else 'no column'} may hold the classes"
+            raise table.error(problem, "target", "say which with {option}")
+        target = named[0]
+    target = table.find(target, "target")
+    left = {table.find(name, "leave_out") for name in leave_out} | {target}
+    chosen = [table.find(name, "use") for name in use or table.columns]
+    chosen = [name for name in chosen if name not in left]
+    if not chosen:
+        raise table.error(f"there are no attributes, only {quoted(target)}")
+    columns, categories = [], []
+    for place, name in enumerate(chosen):
+        numbers = [_number(cell) for cell in table.columns[name]]
+        words = [row for row, number in enumerate(numbers) if number is None]
+        if not words:
+            columns.append(np.array(numbers, float))
+        elif any(number is not None and number == number for number in numbers):
+            raise table.bad_cells(name, words, "the column has numbers, so that this must be one")
+        else:  # codes in alphabetical order; a missing word is one of its own
+            cells = [str(cell).strip() for cell in table.columns[name]]
+            columns.append(np.unique(cells, return_inverse=True)[1].astype(float))
+            categories.append(place)
+    names = table.names(target)
+    labels = [_number(name) for name in names]
+    known = np.array(names.tolist() if None in labels else labels)  # 10 is larger than 9
+    return np.column_stack(columns), known, categories
 
 
 def _number(cell: Any) -> float | None:
-    number = number_of(cell)
-    return math.nan if number is None and (is_missing(cell) or cell == "?") else number
-
-
-def _codes(table: Table, column: int) -> FloatArray:
-    """Codes of words in alphabetical order; a missing one is a category of its own."""
-    cells = [str(cell).strip() for cell in table.columns[column]]
-    return np.unique(cells, return_inverse=True)[1].astype(float)
+    """Number in a cell, NaN where it is empty, None where it is a word."""
+    text = "" if cell is None else str(cell).strip()
+    if text.lower() in _MISSING:
+        return math.nan
+    try:
+        return float(text) if math.isfinite(float(text)) else None
+    except ValueError:
+        return None

@@ -6,8 +6,6 @@ from .examples import list_examples as list_examples
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
 from .fold_scores import FoldScores as FoldScores
-from .formats.fold_tables import write_fold_scores as write_fold_scores
-from .formats.fold_tables import write_items as write_items
 from .item_scores import ItemScores as ItemScores
 from .lattice import infer_n_test as infer_n_test
 from .leaderboard import BestScore as BestScore
@@ -18,9 +16,11 @@ from .readers.outcomes import Evaluations as Evaluations
 from .readers.outcomes import read_evaluations as read_evaluations
 from .readers.outcomes import read_item_scores as read_item_scores
 from .readers.outcomes import read_responses as read_responses
-from .readers.scores import read_fold_scores as read_fold_scores
-from .readers.scores import read_scores as read_scores
-from .readers.scores import read_test_scores as read_test_scores
 from .responses import Responses as Responses
+from .rounds import read_fold_scores as read_fold_scores
+from .rounds import read_scores as read_scores
+from .rounds import read_test_scores as read_test_scores
 from .score_table import ScoreTable as ScoreTable
 from .task_scores import TaskScores as TaskScores
+from .writing import write_fold_scores as write_fold_scores
+from .writing import write_items as write_items

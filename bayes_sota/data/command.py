@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,17 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help=f"Column of a role ({', '.join(ROLES)}); default by its name. May be repeated.",
         ),
     )(command)
+
+
+def note_unused_reading(what: str, reading: Mapping[str, Any]) -> None:
+    """Say on standard error which of these options were typed, and change nothing."""
+    spelled = {"use": "--use", "leave_out": "--leave-out"}
+    typed = [
+        f"--{value}-is-better" if name == "direction" else spelled.get(name, f"--column {name}")
+        for name, value in reading.items()
+    ]
+    if typed and not click.get_current_context().params.get("quiet"):
+        click.echo(f"note: no effect on {what}: {', '.join(typed)}", err=True)
 
 
 def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:

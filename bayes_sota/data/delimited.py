@@ -5,6 +5,7 @@ import io
 import re
 
 from bayes_sota.core.errors import InputError, listed
+from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import Table, make_table
 
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+( ?%)?")
@@ -42,7 +43,7 @@ def _delimited_rows(text: str, where: str) -> list[_Row]:
     start = 1
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
+            cells = [unmarked_cell(cell.strip()) for cell in row]
             if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1

@@ -34,6 +34,8 @@ class FoldScores(Observed):
         Folds of the partitions, where ``scores`` holds one value per iteration.
     scorer : str
         Name of the score.
+    notes : sequence of str
+        How the scores were read.
 
     Attributes
     ----------
@@ -42,6 +44,7 @@ class FoldScores(Observed):
     folds : int
         k of the k-fold partitions.
     scorer : str
+    notes : tuple of str
 
     Raises
     ------
@@ -63,6 +66,7 @@ class FoldScores(Observed):
     tasks: tuple[str, ...]
     folds: int
     scorer: str
+    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -72,6 +76,7 @@ class FoldScores(Observed):
         tasks: Sequence[str] | None = None,
         folds: int | None = None,
         scorer: str = "score",
+        notes: Sequence[str] = (),
     ) -> None:
         """Check everything once."""
         numbers = np.array(scores, dtype=float)
@@ -90,6 +95,7 @@ class FoldScores(Observed):
             tasks=labels,
             folds=_checked_folds(folds, numbers.shape[3]),
             scorer=str(scorer),
+            notes=tuple(notes),
         )
 
     def __repr__(self) -> str:

@@ -5,7 +5,6 @@ A *board* has an entry and a score in every row; a *long* table repeats the entr
 entry; a *pair* has a public and a private score.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +16,6 @@ from bayes_sota.data.roles import UNITS, Header
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import key, place_in
 
-_FOLD_OF_SEARCH = re.compile(r"split\d+_test_score")
 _OF_ROWS = frozenset((*UNITS, "label"))
 
 
@@ -30,13 +28,11 @@ class Layout:
     columns: list[str]
     across: str = ""
     beside: dict[str, list[str]] = field(default_factory=dict)  # errors and sizes of each column
+    score: str = ""
 
 
 def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> Layout:
     """Layout of a table, from the names of its columns and what a user asked for."""
-    folds = [name for name in table.columns if _FOLD_OF_SEARCH.fullmatch(name)]
-    if folds and "params" in table.columns and not asked and not use:
-        return Layout("tasks", {"entry": "params"}, folds, "fold")  # scikit-learn's cv_results_
     header = Header(table, asked, use)
     roles = header.roles
     if {"public", "private"} <= roles.keys():

@@ -101,6 +101,10 @@ def _table_of_results(value: dict[str, Any], results: Mapping[str, Any], path: P
         row = {"model": model, "task": task, "metric": word, "score": part[metric]}
         row["stderr"] = part.get(f"{word}_stderr,{chosen}")
         row["n"] = value.get("n-samples", {}).get(task, {}).get("effective")
+        better = value.get("higher_is_better", {}).get(task, {}).get(word)
+        if better is not None:
+            row["higher_is_better"] = better
+        row |= {name.removesuffix(",none"): part[name] for name in metrics}
         rows.append(row)
     return _table_of_rows(rows, "task", path)
 

@@ -32,10 +32,12 @@ class Matches(Observed):
         Label of the round, prompt, judge or user that a match belongs to; matches of one cluster
         depend on each other. Default: all matches are independent.
     tournament : str
+    notes : sequence of str
+        How the matches were read.
 
     Attributes
     ----------
-    first, second, outcomes, players, tournament
+    first, second, outcomes, players, tournament, notes
     clusters : ndarray of int, shape (n_matches,)
         Numbered from 0.
     clustered : bool
@@ -59,6 +61,7 @@ class Matches(Observed):
     clusters: NDArray[np.intp]
     clustered: bool
     tournament: str
+    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class Matches(Observed):
         players: Sequence[str],
         clusters: Sequence[Any] | None = None,
         tournament: str = "tournament",
+        notes: Sequence[str] = (),
     ) -> None:
         """Check everything once."""
         names = checked_labels(players, len(players), "player")
@@ -98,6 +102,7 @@ class Matches(Observed):
             clusters=labels,
             clustered=clusters is not None,
             tournament=str(tournament),
+            notes=tuple(notes),
         )
 
     @classmethod
@@ -106,19 +111,18 @@ class Matches(Observed):
         first: Sequence[str],
         second: Sequence[str],
         outcomes: ArrayLike,
-        *,
-        clusters: Sequence[Any] | None = None,
-        tournament: str = "tournament",
+        **options: Any,
     ) -> "Matches":
-        """Matches of players by their names, in the order in which they first appear."""
+        """Matches of players by their names, in the order in which they first appear.
+
+        Options are those of the constructor.
+        """
         if len(first) != len(second):
             raise InputError(f"{len(first):,} first players and {len(second):,} second ones")
         sides = [[str(name) for name in names] for names in (first, second)]
         places = {name: place for place, name in enumerate(dict.fromkeys(sides[0] + sides[1]))}
         one, other = ([places[name] for name in names] for names in sides)
-        return cls(
-            one, other, outcomes, players=list(places), clusters=clusters, tournament=tournament
-        )
+        return cls(one, other, outcomes, players=list(places), **options)
 
     def __repr__(self) -> str:
         """Size."""

@@ -15,6 +15,7 @@ from bayes_sota.data.tidy import Tidy
 PLURALS = {
     "entry": "entries",
     "se": "standard errors",
+    "better": "directions",
     "n": "numbers of items",
     "submissions": "submissions",
 }
@@ -56,6 +57,7 @@ def melt(table: Table, layout: Layout) -> Tidy:
         numbers=numbers,
         lines=table.lines * len(columns),
         titles=columns,
+        score=layout.score or roles.get("score", ""),
         sentence=describe(table, layout),
         notes=(*table.notes, *notes),
     )
@@ -83,9 +85,9 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]
     for role, column in layout.roles.items():
         if role not in (*LABELS, "label") or role == layout.across:
             continue
-        labels[role] = table.names(column, may_miss=role == "cluster")
+        labels[role] = table.names(column, may_miss=role in ("cluster", "better"))
         empty = np.flatnonzero(labels[role] == "")
-        if empty.size:
+        if empty.size and role == "cluster":
             labels[role][empty] = [f"(alone, {table.lines[row]})" for row in empty]
             notes.append(f"{empty.size} rows without a cluster are clusters of their own")
     _tell_units_apart(labels)

@@ -1,12 +1,13 @@
 """Opening a source: a path, a folder, several files or a data frame."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data import delimited, logs, records
+from bayes_sota.data import delimited, logs, records, searches
 from bayes_sota.data.tables import Table, make_table
 from bayes_sota.data.unpacking import read_bytes
 from bayes_sota.data.words import place_in
@@ -16,7 +17,7 @@ LOGS = (".json", ".jsonl", ".eval")
 
 
 def read_table(source: Any) -> Table:
-    """Table of a path, a folder of logs, a list of paths or a data frame.
+    """Table of a path, a folder of logs, a list of paths, a data frame or ``cv_results_``.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
     be gzipped or zipped. Frames of pandas, polars and whatever else narwhals opens.
@@ -25,8 +26,15 @@ def read_table(source: Any) -> Table:
         return source
     if hasattr(source, "columns"):
         return _table_of_frame(source, "the data frame", "table")
+    if isinstance(source, Mapping):
+        return searches.table_of_search(source, "cv_results_", "cv_results_")
     if isinstance(source, list | tuple):
         return stack([read_table(one) for one in source])
+    if not isinstance(source, str | PathLike):
+        what = type(source).__name__
+        raise InputError(
+            f"a path, a list of paths, a data frame or cv_results_ is read, got {what}"
+        )
     path = Path(source)
     if path.is_dir():
         return read_table(sorted(file for file in path.rglob("*") if file.suffix in LOGS))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.data import battles, kaggle
+from bayes_sota.data import battles, kaggle, searches
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.melting import melt
 from bayes_sota.data.opening import read_table
@@ -55,11 +55,16 @@ def read_tidy(
     Read: entries from "model", scores from "acc"; not used: "size".
     """
     table = read_table(source)
+    if "group" in roles:
+        roles["cluster"] = roles.pop("group")
     table, names = _without_columns(table, leave_out)
     found = None if use else battles.find_battles(table, roles)
     if found is not None:
         return _filtered(battles.read_battles(table, found, roles), names)
-    layout = find_layout(table, roles, use or [])
+    if searches.is_search(table.columns) and not use:
+        table, layout = searches.find_splits(table, roles)
+    else:
+        layout = find_layout(table, roles, use or [])
     table = _without_summaries(table, layout)
     if kaggle.is_kaggle(table):
         table = kaggle.clean(table, layout.roles, direction)
@@ -145,6 +150,9 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
     if layout.kind == "wide" and "unit" in tidy.labels:
         names += list(dict.fromkeys(tidy.labels["unit"]))
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
+    told = {word.lower() for word in tidy.labels.get("better", ())} - {""}
+    if told and direction is None:  # the table says it; of several tasks each for itself
+        return replace(tidy, lower_is_better=told == {"false"})
     if losses and direction is None:
         raise InputError(
             f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, of which the lowest "

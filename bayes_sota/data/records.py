@@ -7,6 +7,7 @@ from typing import Any
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.cells import NOTHING, parse_cell
 from bayes_sota.data.logs import table_of_log
+from bayes_sota.data.searches import is_search, table_of_search
 from bayes_sota.data.tables import Table, make_table
 from bayes_sota.data.words import is_role_word
 
@@ -21,6 +22,8 @@ def parse_json(text: str, path: Path, name: str) -> Table:
     log = table_of_log(value, path)
     if log is not None:
         return log
+    if isinstance(value, dict) and is_search(value):
+        return table_of_search(value, str(path), name)
     rows, notes = _rows(value)
     if rows is None:
         raise InputError(f"this JSON is not a table; {_SHAPES}", where=str(path))

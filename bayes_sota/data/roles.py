@@ -18,7 +18,18 @@ from bayes_sota.data.words import (
     split_words,
 )
 
-LABELS = ("entry", "unit", "task", "metric", "cluster", "run", "fold", "iteration", "tournament")
+LABELS = (
+    "entry",
+    "unit",
+    "task",
+    "metric",
+    "cluster",
+    "run",
+    "fold",
+    "iteration",
+    "tournament",
+    "better",
+)
 NUMBERS = ("n", "se", "submissions")
 UNITS = ("unit", "fold", "task", "iteration", "run", "metric", "cluster")  # what may index rows
 NAMELESS = ("", "index", "unnamed0")

@@ -46,13 +46,15 @@ class ScoreTable(Observed):
         and models.
     tournament : str
         Name of the tournament.
+    notes : sequence of str
+        How the scores were read.
 
     Attributes
     ----------
     scores : ndarray, shape (n_rounds, n_players)
         As given.
     lower_is_better : ndarray of bool, shape (n_rounds,)
-    players, rounds, groups, scheme, tournament
+    players, rounds, groups, scheme, tournament, notes
 
     Raises
     ------
@@ -79,6 +81,7 @@ class ScoreTable(Observed):
     groups: tuple[str, ...] | None
     scheme: Scheme
     tournament: str
+    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -90,6 +93,7 @@ class ScoreTable(Observed):
         groups: Sequence[str] | None = None,
         scheme: Scheme = "model/task",
         tournament: str = "tournament",
+        notes: Sequence[str] = (),
     ) -> None:
         """Check everything once."""
         cells, columns, rows = labelled_values(scores)
@@ -114,6 +118,7 @@ class ScoreTable(Observed):
             groups=_checked_groups(groups, n_rounds),
             scheme=scheme,
             tournament=str(tournament),
+            notes=tuple(notes),
         )
 
     def __repr__(self) -> str:
@@ -183,6 +188,7 @@ class ScoreTable(Observed):
             groups=None if self.groups is None else [self.groups[r] for r in kept],
             scheme=self.scheme,
             tournament=self.tournament,
+            notes=self.notes,
         )
 
     def data_hash(self) -> str:

@@ -17,6 +17,8 @@ from bayes_sota.data.roles import UNITS
 type Labels = NDArray[np.object_]
 type Numbers = NDArray[np.float64]
 
+_LARGEST = 100_000_000  # places of a grid
+
 
 @dataclass(frozen=True)
 class Tidy:
@@ -42,6 +44,8 @@ class Tidy:
         Roles whose columns a user named.
     lower_is_better, is_competition : bool
         Whether scores are losses; whether the table is a download of a competition.
+    score : str
+        Name of the column or metric that the scores come from, where there is one.
     sentence : str
         Which columns were read, and which were not.
     notes : tuple of str
@@ -57,6 +61,7 @@ class Tidy:
     lines: list[str]
     titles: list[str] = field(default_factory=list)
     asked: frozenset[str] = frozenset()
+    score: str = ""
     lower_is_better: bool = False
     is_competition: bool = False
     sentence: str = ""
@@ -108,6 +113,12 @@ class Tidy:
         """
         axes = [self.names(role) for role in roles]
         shape = tuple(len(names) for names, _ in axes)
+        if np.prod(shape, dtype=float) > _LARGEST:
+            sizes = ", ".join(
+                f"{len(names):,} {r}s" for (names, _), r in zip(axes, roles, strict=True)
+            )
+            problem = f"{len(self):,} scores of {sizes}: are these the columns that were meant?"
+            raise InputError(problem, where=self.where)
         place = np.ravel_multi_index(tuple(codes for _, codes in axes), shape)
         self._check_once(place, roles)
         grid = np.full(shape, np.nan)

@@ -11,7 +11,6 @@ from .planning import plan_rounds as plan_rounds
 from .plots import plot_epp as plot_epp
 from .plots import plot_rank_distribution as plot_rank_distribution
 from .plots_fit import plot_reliability as plot_reliability
-from .reading import read_tournaments as read_tournaments
 from .sample import complete as complete
 from .sample import sample_epp as sample_epp
 from .simulate import compare_leaderboards as compare_leaderboards

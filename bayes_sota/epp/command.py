@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota import data
 from bayes_sota import epp as room
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.command import (
@@ -27,15 +28,20 @@ from bayes_sota.core.command import (
     write_result,
 )
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.data.command import reading_options
 
 if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
-    from bayes_sota.epp.reading import Tournament
+    from bayes_sota.data.matches import Matches
+    from bayes_sota.data.score_table import ScoreTable
+
+    type Tournament = ScoreTable | Matches
 
 
+type Asked = dict[str, Any]
 _FIT = ("matches", "penalty", "test_fraction")
 _OPTIONS: tuple[Callable[..., Any], ...] = (
     choice_option(
@@ -69,19 +75,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         choices=("auto", "rows", "columns"),
         help="Where the players of a wide table are.",
     ),
-    click.option("--player-column", help="Column of the players."),
-    click.option("--round-column", help="Column of the rounds: folds, splits, tasks, data sets."),
-    click.option(
-        "--score-column", help="Column of the scores, or metric of cv_results_ or an evaluation."
-    ),
-    click.option("--tournament-column", help="Column of the tournaments: one leaderboard each."),
-    click.option(
-        "--group-column", help="Column of what rounds that depend on each other have in common."
-    ),
-    click.option(
-        "--cluster-column", help="Column of what battles have in common: prompt, judge, session."
-    ),
-    click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses."),
     interval_option,
     top_option(20, "Players shown."),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
@@ -94,18 +87,19 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     epilog="Example: bayes-sota epp scores.csv --players rows --test resnet vit --figure epp.png"
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile())
+@reading_options
 @partial(packed_options, kind=Reported, options=_OPTIONS[::-1])
-def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
+def epp(files: tuple[Path, ...], shown: Reported, reading: Asked, **asked: Any) -> int:
     """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
 
     FILES is a table of scores, wide (rounds x players, or with --players rows) or long (player,
-    round, score), of several tournaments with --tournament-column; battles (winner, loser, tie);
-    cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model. Standard
+    round, score), of several tournaments with --column tournament=NAME; battles (winner, loser,
+    tie); cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model. Standard
     errors are clustered by round: matches of one round share its scores.
     """
     if asked["bayes"]:
         _check_bayes(asked)
-    tables, reading = _read(files, asked)
+    tables, notes = _read(files, asked["players"], reading)
     several = len(tables) > 1 and not asked["bayes"]
     drawn = not several and asked["plan"] is None
     if several and asked["plan"] is not None:
@@ -113,7 +107,7 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     if shown.figure and not drawn:
         what = "several tournaments" if several else "a plan"
         raise InputError(f"there is no figure of {what}: leave out --figure")
-    about = {"ci_prob": asked["ci_prob"], "reading": reading + _unused(asked, tables)}
+    about = {"ci_prob": asked["ci_prob"], "reading": notes + _unused(asked, tables)}
     if asked["bayes"]:
         progressbar = show_progress(shown.quiet, shown.as_json)
         report, result, tree = _sample(tables, asked, about, progressbar=progressbar)
@@ -129,7 +123,6 @@ def epp(files: tuple[Path, ...], shown: Reported, **asked: Any) -> int:
     return shown.deliver(report, asked["top"], draw if drawn else None)
 
 
-type Asked = dict[str, Any]
 type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
 
 
@@ -156,10 +149,13 @@ def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
     return [f"not used here: {options}"] * bool(given)
 
 
-def _read(files: Sequence[Path], asked: Asked) -> "tuple[list[Tournament], list[str]]":
-    names = ("players", "lower_is_better")
-    options = {name: asked[name] for name in asked if name in names or name.endswith("_column")}
-    return room.read_tournaments(files[0] if len(files) == 1 else list(files), **options)
+def _read(
+    files: Sequence[Path], players: Any, reading: Asked
+) -> "tuple[list[Tournament], list[str]]":
+    """Tournaments of files, and how they were read."""
+    found = data.read_scores(files[0] if len(files) == 1 else files, players=players, **reading)
+    tables = [*found.values()] if isinstance(found, dict) else [found]
+    return tables, list(dict.fromkeys(note for table in tables for note in table.notes))
 
 
 def _fit(table: "Tournament", asked: Asked, about: Asked) -> _Found:

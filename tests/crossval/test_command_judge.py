@@ -16,7 +16,7 @@ from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, Spea
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
 from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.data.formats.fold_tables import write_fold_scores
+from bayes_sota.data.writing import write_fold_scores
 
 
 def scores_of(tasks: int) -> FoldScores:

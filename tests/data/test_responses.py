@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.formats.fold_tables import write_items
+from bayes_sota.data.writing import write_items
 from bayes_sota.data.responses import Responses
 
 SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]

@@ -66,7 +66,7 @@ DATA = {
     "groups": groups,
     "lower-is-better": lambda: bs.ScoreTable(-table().scores, lower_is_better=True),
     "vtab": vtab,
-    "bbt": lambda: bs.read_scores(real("bbt/ss.csv"), group_column="db"),
+    "bbt": lambda: bs.read_scores(real("bbt/ss.csv"), group="db"),
     "ucr": ucr,
 }
 
@@ -141,7 +141,7 @@ def published() -> list[Any]:
     rows = pd.read_csv(real("bbt/ss.csv"))
     rows["fold"] = rows.groupby("db").cumcount()
     long = rows.melt(["db", "fold"], var_name="model", value_name="accuracy")
-    return [*bs.read_scores(long, tournament_column="db").values()]
+    return [*bs.read_scores(long, tournament="db").values()]
 
 
 def tournaments(data: list[Any], **options: Any) -> Numbers:

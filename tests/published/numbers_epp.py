@@ -31,7 +31,7 @@ def fit_vtab(part: Settings, data: Path) -> BradleyTerryFit | None:
     InputError
         Several files of that name.
     """
-    from bayes_sota.data.readers.scores import read_scores
+    from bayes_sota.data.rounds import read_scores
 
     file = _only_file(data, part["file"])
     if file is None:
