@@ -27,7 +27,7 @@ def parse_delimited(text: str, where: str, name: str) -> Table:
         if len(cells) != len(header):
             problem = f"has {len(cells)} cells, the header has {len(header)}"
             raise InputError(f"{line} {problem}", where=where)
-    columns = [[cells[j] for _, cells in body] for j in range(len(header))]
+    columns = list(map(list, zip(*(cells for _, cells in body), strict=True))) or [[]] * len(header)
     return make_table(header, columns, [line for line, _ in body], where, name, notes)
 
 
@@ -42,7 +42,7 @@ def _delimited_rows(text: str, where: str) -> list[_Row]:
     start = 1
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
+            cells = list(map(str.strip, row))
             if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1
@@ -79,8 +79,7 @@ def _without_remarks(rows: list[_Row]) -> tuple[list[_Row], list[str]]:
         first, *others = row[1]
         return bool(first) and not any(others)
 
-    width = max(sum(map(bool, cells)) for _, cells in rows)
-    if width < 2:
+    if all(sum(map(bool, cells)) < 2 for _, cells in rows):
         return rows, []
     remarks = []
     while is_remark(rows[0]):

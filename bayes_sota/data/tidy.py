@@ -68,8 +68,9 @@ class Tidy:
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""
-        codes = {name: code for code, name in enumerate(dict.fromkeys(self.labels[role]))}
-        return list(codes), np.array([codes[name] for name in self.labels[role]], np.intp)
+        labels = self.labels[role].tolist()
+        codes = {name: code for code, name in enumerate(dict.fromkeys(labels))}
+        return list(codes), np.fromiter(map(codes.__getitem__, labels), np.intp, len(labels))
 
     def take(self, rows: Sequence[int] | NDArray[np.intp], *notes: str) -> "Tidy":
         """Some of the rows."""
@@ -107,10 +108,10 @@ class Tidy:
         return grid, [names for names, _ in axes]
 
     def _check_once(self, place: NDArray[np.intp], roles: Sequence[str]) -> None:
+        if (np.diff(np.sort(place)) > 0).all():
+            return
         order = np.argsort(place, kind="stable")
         repeated = np.flatnonzero(np.diff(place[order]) == 0)
-        if not repeated.size:
-            return
         at = repeated[np.argmin(order[repeated + 1])]
         first, second = order[at], order[at + 1]
         what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
