@@ -17,6 +17,7 @@ PLURALS = {
     "se": "standard errors",
     "n": "numbers of items",
     "submissions": "submissions",
+    "runs": "numbers of runs",
 }
 
 
@@ -59,6 +60,8 @@ def melt(table: Table, layout: Layout) -> Tidy:
         lines=table.lines * len(columns),
         sentence=describe(table, layout),
         notes=(*table.notes, *notes),
+        origin=table.origin,
+        n_files=table.n_files,
     )
     empty = np.isnan(tidy.value)
     if layout.kind != "board" or not empty.any():
@@ -105,9 +108,11 @@ def _tell_units_apart(labels: dict[str, Any]) -> None:
     for role in ("task", "cluster"):
         if not {"unit", role} <= labels.keys():
             continue
-        beside = [names for other, names in labels.items() if other not in ("task", "cluster")]
+        beside = [names for other, names in labels.items() if other in ("entry", "unit", "run")]
         rows = list(zip(*beside, strict=True))
-        if len(set(rows)) < len(rows):
+        pairs = set(zip(labels[role], labels["unit"], strict=True))
+        elsewhere = role == "task" and len(pairs) > len(set(labels["unit"]))
+        if elsewhere or len(set(rows)) < len(rows):
             labels["unit"] = labels[role] + "/" + labels["unit"]
 
 

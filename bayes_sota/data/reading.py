@@ -1,13 +1,14 @@
 """From a source to one row per score."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.data import battles, kaggle
 from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.data import battles, kaggle
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.melting import melt
 from bayes_sota.data.opening import read_table
@@ -57,13 +58,13 @@ def read_tidy(
     table, names = _without_columns(table, leave_out)
     found = None if use else battles.find_battles(table, roles)
     if found is not None:
-        return _filtered(battles.read_battles(table, found, roles), names)
+        return leave_out_names(battles.read_battles(table, found, roles), names)
     layout = find_layout(table, roles, use or [])
     table = _without_summaries(table, layout)
     if kaggle.is_kaggle(table):
         table = kaggle.clean(table, layout.roles, direction)
         layout = find_layout(table, roles, use or [])
-    tidy = _filtered(melt(table, layout), names)
+    tidy = leave_out_names(melt(table, layout), names)
     _check_one_metric(tidy)
     return _directed(tidy, layout, direction)
 
@@ -72,10 +73,10 @@ def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, lis
     """Table without the columns that a user leaves out, and the names that are no columns."""
     names = [name for name in leave_out if name not in table.columns]
     kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
-    return Table(kept, table.lines, table.where, table.name, table.notes), names
+    return replace(table, columns=kept), names
 
 
-def _filtered(tidy: Tidy, names: Sequence[str]) -> Tidy:
+def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
     """Scores without the entries, tasks, metrics and units of some names."""
     kept = np.ones(len(tidy), bool)
     for name in names:
@@ -101,7 +102,9 @@ def _check_one_metric(tidy: Tidy) -> None:
     metrics = set(tidy.labels.get("metric", ()))
     if tidy.layout != "long" or len(metrics) < 2:
         return
-    rows = list(zip(*(names for role, names in tidy.labels.items() if role != "metric"), strict=True))
+    rows = list(
+        zip(*(names for role, names in tidy.labels.items() if role != "metric"), strict=True)
+    )
     if tidy.unit != "metric" and len(set(rows)) < len(rows):
         raise InputError(
             f"scores are of several metrics: {listed(sorted(metrics))}",
@@ -141,6 +144,7 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
     if layout.kind == "wide" and "unit" in tidy.labels:
         names += list(dict.fromkeys(tidy.labels["unit"]))
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
+    direction = direction or _direction_in(tidy)
     if losses and direction is None:
         raise InputError(
             f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, of which the lowest "
@@ -152,3 +156,17 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
     if direction not in (None, "lower", "higher"):
         raise InputError(f"got {direction!r}", parameter="direction", fix="give {option}")
     return Tidy(**{**vars(tidy), "lower_is_better": direction == "lower"})
+
+
+def _direction_in(tidy: Tidy) -> Direction:
+    """Direction that a column of the table says, if there is one."""
+    lower = [name.lower() in ("false", "0") for name in tidy.labels.get("direction", ())]
+    if any(lower) and not all(lower):
+        names = dict.fromkeys(tidy.labels.get("task", tidy.labels["entry"])[lower])
+        raise InputError(
+            f"lower is better in {listed(names)}, not in the others",
+            where=tidy.where,
+            parameter="leave_out",
+            fix="leave out one or the other with {option}",
+        )
+    return None if not lower else "lower" if all(lower) else "higher"

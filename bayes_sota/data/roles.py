@@ -9,8 +9,19 @@ from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import is_attribute, is_average, is_spread, key, place_in, split_words
 
-LABELS = ("entry", "unit", "task", "metric", "cluster", "run", "fold", "iteration", "tournament")
-NUMBERS = ("n", "se", "submissions")
+LABELS = (
+    "entry",
+    "unit",
+    "task",
+    "metric",
+    "cluster",
+    "run",
+    "fold",
+    "iteration",
+    "tournament",
+    "direction",
+)
+NUMBERS = ("n", "se", "submissions", "runs")
 UNITS = ("unit", "fold", "task", "iteration", "run", "metric", "cluster")  # what may index rows
 NAMELESS = ("", "index", "unnamed0")
 _SCORE_WORDS = frozenset(("accuracy", "acc", "score"))

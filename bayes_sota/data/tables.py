@@ -16,13 +16,18 @@ from bayes_sota.data.words import key
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of cells as typed; ``lines`` says where each row stands in ``where``."""
+    """Columns of cells as typed; ``lines`` says where each row stands in ``where``.
+
+    ``origin`` is the tool that wrote a log, else empty; ``n_files`` how many are below each other.
+    """
 
     columns: dict[str, list[Any]]
     lines: list[str]
     where: str
     name: str
     notes: tuple[str, ...] = ()
+    origin: str = ""
+    n_files: int = 1
     _parsed: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
