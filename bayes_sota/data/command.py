@@ -1,7 +1,6 @@
 """``bayes-sota examples``, and options of data. Imports NumPy only."""
 
 import csv
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
@@ -21,13 +20,11 @@ from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import plain_text
 
 ROLES = (
-    *("entry", "score", "unit", "task", "metric", "cluster", "group", "run", "label", "n", "se"),
+    *("entry", "score", "unit", "task", "cluster", "group", "run", "label", "n", "se"),
     *("submissions", "public", "private", "winner", "loser", "tie", "count", "tournament", "fold"),
     *("iteration", "probability", "target"),
 )
 """What a column can be to a reader."""
-
-_PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 
 
 def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,25 +127,13 @@ def parse_average(text: str | None) -> Any:
     """What counts equally, as ``Responses`` takes it."""
     if text is None or text in ("items", "tasks"):
         return text
-    from bayes_sota.data.readers.outcomes import read_weights
+    from bayes_sota.data.answers import read_weights
 
     if not Path(text).is_file():
         raise InputError(
             f"--average takes items, tasks, or a table of weights; there is no file {text!r}"
         )
     return read_weights(text)
-
-
-def parse_passes(metric: str | None) -> tuple[int, bool] | None:
-    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
-
-    Examples
-    --------
-    >>> parse_passes("pass@3"), parse_passes("pass^2"), parse_passes("acc")
-    ((3, False), (2, True), None)
-    """
-    match = _PASSES.fullmatch(metric or "")
-    return None if match is None else (int(match[2]), match[1] == "^")
 
 
 @command(epilog="Example: bayes-sota examples --output-dir examples")

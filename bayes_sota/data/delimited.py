@@ -28,7 +28,7 @@ def parse_delimited(text: str, where: str, name: str) -> Table:
         if len(cells) != len(header):
             problem = f"has {len(cells)} cells, the header has {len(header)}"
             raise InputError(f"{line} {problem}", where=where)
-    columns = [[cells[j] for _, cells in body] for j in range(len(header))]
+    columns = list(map(list, zip(*(cells for _, cells in body), strict=True))) or [[]] * len(header)
     return make_table(header, columns, [line for line, _ in body], where, name, notes)
 
 
@@ -80,8 +80,7 @@ def _without_remarks(rows: list[_Row]) -> tuple[list[_Row], list[str]]:
         first, *others = row[1]
         return bool(first) and not any(others)
 
-    width = max(sum(map(bool, cells)) for _, cells in rows)
-    if width < 2:
+    if all(sum(map(bool, cells)) < 2 for _, cells in rows):
         return rows, []
     remarks = []
     while is_remark(rows[0]):

@@ -60,7 +60,7 @@ def read_tidy(
     table, names = _without_columns(table, leave_out)
     found = None if use else battles.find_battles(table, roles)
     if found is not None:
-        return _filtered(battles.read_battles(table, found, roles), names)
+        return leave_out_names(battles.read_battles(table, found, roles), names)
     if searches.is_search(table.columns) and not use:
         table, layout = searches.find_splits(table, roles)
     else:
@@ -69,7 +69,7 @@ def read_tidy(
     if kaggle.is_kaggle(table):
         table = kaggle.clean(table, layout.roles, direction)
         layout = find_layout(table, roles, use or [])
-    tidy = _filtered(melt(table, layout), names)
+    tidy = leave_out_names(melt(table, layout), names)
     _check_one_metric(tidy)
     marked = replace(tidy, asked=frozenset(roles), is_competition=kaggle.is_kaggle(table))
     return _directed(marked, layout, direction)
@@ -79,10 +79,10 @@ def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, lis
     """Table without the columns that a user leaves out, and the names that are no columns."""
     names = [name for name in leave_out if name not in table.columns]
     kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
-    return Table(kept, table.lines, table.where, table.name, table.notes), names
+    return replace(table, columns=kept), names
 
 
-def _filtered(tidy: Tidy, names: Sequence[str]) -> Tidy:
+def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
     """Scores without the entries, tasks, metrics and units of some names."""
     kept = np.ones(len(tidy), bool)
     for name in names:
@@ -150,9 +150,9 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
     if layout.kind == "wide" and "unit" in tidy.labels:
         names += list(dict.fromkeys(tidy.labels["unit"]))
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
-    told = {word.lower() for word in tidy.labels.get("better", ())} - {""}
+    told = {word.lower() for word in tidy.labels.get("direction", ())} - {""}
     if told and direction is None:  # the table says it; of several tasks each for itself
-        return replace(tidy, lower_is_better=told == {"false"})
+        return replace(tidy, lower_is_better=told <= {"false", "0"})
     if losses and direction is None:
         raise InputError(
             f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, of which the lowest "

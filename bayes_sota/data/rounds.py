@@ -167,8 +167,8 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
             "players differ on, not an accuracy; bayes-sota board reads answers"
         )
     first = np.unique(tidy.names("round")[1], return_index=True)[1][kept_rounds]
-    if "better" in tidy.labels:
-        lower: Any = [word.lower() == "false" for word in tidy.labels["better"][first]]
+    if "direction" in tidy.labels:
+        lower: Any = [word.lower() in ("false", "0") for word in tidy.labels["direction"][first]]
     else:
         lower = tidy.lower_is_better
     return ScoreTable(

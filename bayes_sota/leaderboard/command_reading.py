@@ -24,11 +24,11 @@ from bayes_sota.core.command import (
     parse_tries,
     together,
 )
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.data.averages import parse_passes
 from bayes_sota.data.command import (
     group_options,
     parse_average,
-    parse_passes,
     reading_options,
 )
 
@@ -43,6 +43,8 @@ OF_RHO = ("model", "domain", "field")
 """Options that say which prior of rho is taken."""
 OF_SCORES = ("rounding", "metric", "standard_error", "n_positive", "spread_ratio", "percent")
 """Options that say what scores are."""
+METRICS = ("accuracy", "auc", "score", "mean", "rmse")
+"""Metrics that no evaluation log calls its own."""
 _DEFAULTS = {"rounding": "auto"}
 
 score_options = together(
@@ -102,9 +104,16 @@ def read_file(file: Path, reading: dict[str, Any], **options: Any) -> "Leaderboa
 
     ``reading`` is what ``read_tidy`` takes; ``options`` are those of ``field_options``, as typed.
     """
+    from bayes_sota.data.opening import read_table
     from bayes_sota.data.reading import read_tidy
 
-    tidy = read_tidy(file, **reading)
+    metric = options["metric"]
+    of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
+    tidy = read_tidy(read_table(file, of_log), **reading)
+    if of_log and tidy.layout == "board":
+        raise InputError(f"--metric is one of {', '.join(METRICS)} or pass@K, got {quoted(metric)}")
+    if of_log and tidy.unit == "task":
+        options["metric"] = None
     if tidy.layout == "board":
         return _entries(tidy, **options)
     if tidy.unit == "task":
@@ -156,11 +165,8 @@ def _outcomes(tidy: "Tidy", **options: Any) -> "Outcomes":
 
     used = ("metric", *GROUPS)
     note_unused("answers", options, [name for name in options if name not in used])
-    passes = parse_passes(options["metric"])
-    metric = None if passes else options["metric"]
-    outcomes = outcomes_of(tidy, metric=metric, average=parse_average(options["average"]))
-    new = options["new"] or "items"
-    return outcomes.about(new, passes=passes) if passes else outcomes.about(new)
+    known = {"metric": options["metric"], "new": options["new"]}
+    return outcomes_of(tidy, average=parse_average(options["average"]), **known)
 
 
 def split_names(text: str | None) -> list[str] | None:

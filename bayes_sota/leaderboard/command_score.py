@@ -17,7 +17,8 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, parse_average, parse_passes
+from bayes_sota.data.averages import parse_passes
+from bayes_sota.data.command import group_options, parse_average
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
