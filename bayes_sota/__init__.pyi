@@ -32,9 +32,9 @@ from .data.readers.boards import read_paired_boards as read_paired_boards
 from .data.readers.outcomes import read_evaluations as read_evaluations
 from .data.readers.outcomes import read_item_scores as read_item_scores
 from .data.readers.outcomes import read_responses as read_responses
+from .data.responses import Responses as Responses
 from .data.rounds import read_fold_scores as read_fold_scores
 from .data.rounds import read_scores as read_scores
-from .data.responses import Responses as Responses
 from .data.score_table import ScoreTable as ScoreTable
 from .epp.fit import fit_epp as fit_epp
 from .epp.plots import plot_epp as plot_epp

@@ -3,8 +3,6 @@ from .examples import list_examples as list_examples
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
 from .fold_scores import FoldScores as FoldScores
-from .writing import write_fold_scores as write_fold_scores
-from .writing import write_items as write_items
 from .item_scores import ItemScores as ItemScores
 from .lattice import infer_n_test as infer_n_test
 from .leaderboard import BestScore as BestScore
@@ -17,10 +15,12 @@ from .readers.outcomes import Evaluations as Evaluations
 from .readers.outcomes import read_evaluations as read_evaluations
 from .readers.outcomes import read_item_scores as read_item_scores
 from .readers.outcomes import read_responses as read_responses
+from .readers.task_scores import read_task_scores as read_task_scores
+from .responses import Responses as Responses
 from .rounds import read_fold_scores as read_fold_scores
 from .rounds import read_scores as read_scores
 from .rounds import read_test_scores as read_test_scores
-from .readers.task_scores import read_task_scores as read_task_scores
-from .responses import Responses as Responses
 from .score_table import ScoreTable as ScoreTable
 from .task_scores import TaskScores as TaskScores
+from .writing import write_fold_scores as write_fold_scores
+from .writing import write_items as write_items

@@ -84,9 +84,7 @@ def _check_shares(header: Header) -> None:
     if np.nanmax(scores) > 1 and np.all(scores % 1 == 0) and np.all(scores <= n):
         problem = "numbers of right answers, or percent, beside numbers of items"
         fix = "write accuracies between 0 and 1 or with a percent sign"
-        raise InputError(
-            problem, where=header.table.where, column=header.roles["score"], fix=fix
-        )
+        raise InputError(problem, where=header.table.where, column=header.roles["score"], fix=fix)
 
 
 def _rows_of_units(header: Header) -> Layout:
@@ -124,7 +122,7 @@ def _check_rows(table: Table, texts: Sequence[str]) -> None:
     if texts:
         column = quoted(texts[0])
         problem = f"rows may be entries or units: nothing says what column {column} names"
-        raise table.error(problem, fix=f"give entry={column} or unit={column}")
+        raise table.error(problem, "rows", "say which with {option}")
     steps = [name for name in table.columns if key(name) in ("step", "globalstep")]
     if steps:
         problem = f"rows are steps of training (column {quoted(steps[0])}), not independent units"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.unpacking import MOST_BYTES
 from bayes_sota.data.tables import Table, make_table
+from bayes_sota.data.unpacking import MOST_BYTES
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT.*")
 _TEXT = frozenset(("doc", "target", "arguments", "resps", "filtered_resps", "metrics"))

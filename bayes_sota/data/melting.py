@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
-from bayes_sota.data.layouts import Layout
 from bayes_sota.data.cells import NOTHING, Printed, is_numeric
+from bayes_sota.data.layouts import Layout
 from bayes_sota.data.roles import LABELS, NUMBERS, UNITS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy

@@ -107,7 +107,9 @@ def _check_one_metric(tidy: Tidy) -> None:
     metrics = set(tidy.labels.get("metric", ()))
     if tidy.layout != "long" or len(metrics) < 2:
         return
-    rows = list(zip(*(names for role, names in tidy.labels.items() if role != "metric"), strict=True))
+    rows = list(
+        zip(*(names for role, names in tidy.labels.items() if role != "metric"), strict=True)
+    )
     if tidy.unit != "metric" and len(set(rows)) < len(rows):
         raise InputError(
             f"scores are of several metrics: {listed(sorted(metrics))}",
@@ -147,6 +149,7 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
     if layout.kind == "wide" and "unit" in tidy.labels:
         names += list(dict.fromkeys(tidy.labels["unit"]))
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
+    mixed = layout.roles.get("score") not in losses and len(losses) < len(set(names))
     told = {word.lower() for word in tidy.labels.get("better", ())} - {""}
     if told and direction is None:  # the table says it; of several tasks each for itself
         return replace(tidy, lower_is_better=told == {"false"})
@@ -156,7 +159,7 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
             "is best",
             where=tidy.where,
             parameter="direction",
-            fix="give {option}",
+            fix="give {option}" + ", which is then true of all, or leave them out" * mixed,
         )
     if direction not in (None, "lower", "higher"):
         raise InputError(f"got {direction!r}", parameter="direction", fix="give {option}")
