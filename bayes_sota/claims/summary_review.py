@@ -16,10 +16,11 @@ import pandas as pd
 from bayes_sota.claims.review import ClaimRow, claim_rows, columns_of_review, share_interval
 from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import LEVEL
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.core.tables import Table as ShownTable
 from bayes_sota.core.text import chance, counted, shown
+from bayes_sota.data.melting import describe_parts
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table
 
@@ -185,7 +186,9 @@ def claims_table(
     groups: list[str | None] = [None] * len(frame)
     if "group" in known:
         groups = _groups_of(frame[known["group"]])
-    return _review_report(frame, float(level), names, groups, reasons)
+    used = [*known.values(), *([] if label is None else [label])]
+    notes = [describe_parts(table, [f"claims from {listed(used)}"], used), *table.notes]
+    return _review_report(frame, float(level), names, groups, reasons, notes)
 
 
 def _review_report(
@@ -194,6 +197,7 @@ def _review_report(
     names: list[str],
     groups: list[str | None],
     reasons: list[str],
+    notes: list[str],
 ) -> Report:
     """Report of what a review's numbers say about each of its claims, and about all of them."""
     shares = _shares(frame, groups, level)
@@ -213,6 +217,7 @@ def _review_report(
             "all": summaries[0],
             "groups": summaries[1:],
             "claims": claims,
+            "notes": notes,
             "diagnostics": {"ok": not reasons, "reasons": reasons},
         },
         said,

@@ -23,6 +23,7 @@ _SPELLINGS = {
     "n_test": ("n_test=N", "--n-test N"),
     "standard_error": ("standard_error=SE", "--standard-error SE"),
     "metric": ('metric="NAME"', "--metric NAME"),
+    "rows": ('entry="NAME" or unit="NAME"', "--column entry=NAME or --column unit=NAME"),
     "folds": ("folds=K", "--folds K"),
     "players": ('players="rows" or players="columns"', "--players rows or --players columns"),
 }

@@ -25,7 +25,7 @@ from bayes_sota.core.command import (
     top_option,
     write_result,
 )
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.reproducibility import ORDERINGS
 from bayes_sota.crossval.rules import RULES, named_rule
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from bayes_sota.core.types import FloatArray
     from bayes_sota.data.fold_scores import FoldScores
 
+_OF_ITEMS: dict[str, Any] = {"target": None, "use": (), "leave_out": ()}
 _THRESHOLD = Range(0, 1e6, open_low=True)
 
 
@@ -129,10 +130,10 @@ def run(
     """Fit and score learners on many random partitions of the same items.
 
     FILE is a table with one row per item: a column of classes, by its name or by --column
-    target=NAME, and attributes, all others or those of --use. Every random partition (an iteration) cuts the items
-    into --folds parts; each part is tested by learners that were fitted to the others. Columns of
-    words become 0 and 1, missing numbers the median of the training items, numbers are
-    standardised. Needs scikit-learn (extra cv).
+    target=NAME, and attributes, all others or those of --use. Every random partition (an
+    iteration) cuts the items into --folds parts; each part is tested by learners that were fitted
+    to the others. Columns of words become 0 and 1, missing numbers the median of the training
+    items, numbers are standardised. Needs scikit-learn (extra cv).
     """
     threshold = settings.pop("threshold")
     if threshold is not None:
@@ -141,11 +142,17 @@ def run(
         settings["rule"] = named_rule(settings["rule"], threshold)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
-    attributes, labels, categories = crossval.read_task(
-        file,
-        **{name: reading.pop(name) for name in ("target", "use", "leave_out") if name in reading},
-    )
+    from bayes_sota.crossval.learners import find_classes
+    from bayes_sota.data.melting import describe_parts
+    from bayes_sota.data.opening import read_table
+
+    table = read_table(file)
+    chosen = [reading.pop(name, default) for name, default in _OF_ITEMS.items()]
+    target, columns = find_classes(table, *chosen)
     note_unused_reading("a table of items", reading)
+    attributes, labels, categories = crossval.read_task(table, target, columns)
+    parts = [f"classes from {quoted(target)}", f"attributes from {listed(columns)}"]
+    read = [describe_parts(table, parts, [target, *columns])]
     result = crossval.repeated_cross_validation(
         crossval.named_learners(names, categories),
         attributes,
@@ -159,7 +166,7 @@ def run(
         data.write_fold_scores(result.fold_scores, shown.scores)
     write_result(shown.output, result.to_datatree)
     draw = partial(crossval.plot_running_means, result.fold_scores)
-    return shown.deliver(crossval.describe_runs(result), draw=draw)
+    return shown.deliver(crossval.describe_runs(result, read), draw=draw)
 
 
 @dataclass(frozen=True)
@@ -232,7 +239,9 @@ def judge(
         progress = show_progress(shown.quiet, shown.as_json)
         tree = crossval.sample_comparison(scores, random_seed=seed, progressbar=progress)
         write_result(shown.output, lambda: tree)
-        return shown.deliver(crossval.report_comparison(tree, ci_prob=ci_prob), shown.top)
+        return shown.deliver(
+            crossval.report_comparison(tree, ci_prob=ci_prob, reading=scores.notes), shown.top
+        )
     rule, truth = judged["rule"], judged["truth"]
     if truth is not None:
         of_test = {

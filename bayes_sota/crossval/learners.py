@@ -18,6 +18,7 @@ from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.cells import MISSING
 from bayes_sota.data.opening import read_table
+from bayes_sota.data.tables import Table
 from bayes_sota.data.words import place_in
 
 LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -89,10 +90,35 @@ def prepared(learner: Any, categories: list[int]) -> Any:
     return make_pipeline(prepare, learner)
 
 
+def find_classes(
+    table: Table, target: str | None, use: Sequence[str], leave_out: Sequence[str]
+) -> tuple[str, list[str]]:
+    """Columns of the classes and of the attributes.
+
+    Raises
+    ------
+    InputError
+        No column, or several, whose names are those of classes, or a name that is not there.
+    """
+    if target is None:
+        named = [name for name in table.columns if place_in("label", name) is not None]
+        if len(named) != 1:
+            problem = f"{listed(named) if named else 'no column'} may hold the classes"
+            raise table.error(problem, "target", "say which with {option}")
+        target = named[0]
+    target = table.find(target, "target")
+    left = {table.find(name, "leave_out") for name in leave_out} | {target}
+    chosen = [table.find(name, "use") for name in use or table.columns]
+    chosen = [name for name in chosen if name not in left]
+    if not chosen:
+        raise table.error(f"there are no attributes, only {quoted(target)}")
+    return target, chosen
+
+
 def read_task(
     source: str | os.PathLike[str] | Any,
     target: str | None = None,
-    use: Sequence[str] | None = None,
+    use: Sequence[str] = (),
     leave_out: Sequence[str] = (),
 ) -> tuple[FloatArray, Any, list[int]]:
     """Attributes and labels of a table of items, for ``repeated_cross_validation``.
@@ -103,7 +129,7 @@ def read_task(
         One row per item.
     target : str, optional
         Column of the labels; default the one that is called so: label, target, y, ...
-    use, leave_out : sequence of str, optional
+    use, leave_out : sequence of str
         Columns that are attributes (default all others), and columns that are none.
 
     Returns
@@ -127,18 +153,7 @@ def read_task(
     [[1.0, 0.0], [2.0, 1.0]]
     """
     table = read_table(source)
-    if target is None:
-        named = [name for name in table.columns if place_in("label", name) is not None]
-        if len(named) != 1:
-            problem = f"{listed(named) if named else 'no column'} may hold the classes"
-            raise table.error(problem, "target", "say which with {option}")
-        target = named[0]
-    target = table.find(target, "target")
-    left = {table.find(name, "leave_out") for name in leave_out} | {target}
-    chosen = [table.find(name, "use") for name in use or table.columns]
-    chosen = [name for name in chosen if name not in left]
-    if not chosen:
-        raise table.error(f"there are no attributes, only {quoted(target)}")
+    target, chosen = find_classes(table, target, use, leave_out)
     columns, categories = [], []
     for place, name in enumerate(chosen):
         numbers = [_number(cell) for cell in table.columns[name]]

@@ -243,6 +243,7 @@ def judge_runs(
     }
     content |= {
         "advice": list(advice_of(content, reasons)),
+        "reading": list(scores.notes),
         "notes": list(notes_of(scores, probabilities, judged[0], verdicts)),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": seed_number(seed),
@@ -264,7 +265,7 @@ def _report(content: dict[str, Any], about: JudgedRuns) -> Report:
         tables=tables,
         sentences=sentences,
         legend=[line for line in legend if line],
-        notes=content["notes"],
+        notes=[*content["reading"], *content["notes"]],
         reasons=content["diagnostics"]["reasons"],
         paragraph=[*sentences, *as_sentences(content["notes"])],
         basis=[how, SOFTWARE],

@@ -3,7 +3,7 @@
 ``tests/crossval/test_summary_posterior.py`` compares with the draws.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ def report_comparison(
     tree: "xr.DataTree",
     *,
     ci_prob: float = 0.95,
+    reading: Sequence[str] = (),
 ) -> Report:
     """Report of a comparison of learners (``sample_comparison``).
 
@@ -38,6 +39,8 @@ def report_comparison(
     tree : DataTree
     ci_prob : float
         Probability of the intervals.
+    reading : sequence of str
+        How the scores were read, for the notes.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def report_comparison(
         for t in [*places, *range(len(tasks))]
         for k, (a, b) in enumerate(combinations(names, 2))
     ]
-    notes = []
+    notes = list(reading)
     if dropped := int(tree.attrs["dropped_iterations"]):
         left_out = counted(dropped, "iteration")
         notes.append(f"{left_out} that a learner did not complete are left out")

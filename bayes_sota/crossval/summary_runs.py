@@ -7,7 +7,7 @@ the partitions still leave open. A *canonical* run has as many iterations as mak
 computes them by hand.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,12 +27,14 @@ _NUMBERS = ("steady_state", "canonical", "sd_iterations", "median", "pooled")
 _HEADER = ("steady state", "canonical", "sd of iterations", "median", "pooled AUROC")
 
 
-def describe_runs(runs: CrossValidation) -> Report:
+def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     """Describe repeated cross-validation of one data set.
 
     Parameters
     ----------
     runs : CrossValidation
+    reading : sequence of str
+        How the items were read, for the notes.
 
     Returns
     -------
@@ -78,6 +80,7 @@ def describe_runs(runs: CrossValidation) -> Report:
         "learners": rows_of(frame),
         "seed": runs.random_seed,
         "partition_seeds": list(runs.partition_seeds),
+        "reading": list(reading),
         "notes": list(runs.notes),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
     }
@@ -93,7 +96,7 @@ def describe_runs(runs: CrossValidation) -> Report:
             f"{'pooled: AUROC of all items at once; ' * two}best in: share of partitions in which "
             "the learner comes first"
         ],
-        notes=runs.notes,
+        notes=[*reading, *runs.notes],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(runs.notes)],
         basis=[

@@ -150,7 +150,7 @@ def _check_rows(table: Table, texts: Sequence[str]) -> None:
     if texts:
         column = quoted(texts[0])
         problem = f"rows may be entries or units: nothing says what column {column} names"
-        raise table.error(problem, fix=f"give entry={column} or unit={column}")
+        raise table.error(problem, "rows", "say which with {option}")
     steps = [name for name in table.columns if key(name) in ("step", "globalstep")]
     if steps:
         problem = f"rows are steps of training (column {quoted(steps[0])}), not independent units"

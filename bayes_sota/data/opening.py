@@ -127,7 +127,7 @@ def _read_by_pandas(data: bytes, where: str) -> Any:
 
     try:
         if data[:4] == b"PAR1":
-            return pd.read_parquet(io.BytesIO(data))
+            return pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
         return pd.read_excel(io.BytesIO(data), dtype=object)
     except Exception as error:  # pandas passes on whatever its engines raise
         raise InputError(f"cannot be read ({error})", where=where) from None
@@ -145,9 +145,10 @@ def _table_of_frame(frame: Any, where: str, name: str) -> Table:
     columns = []
     for title in opened.columns:
         series = opened[title]
-        cells = series.to_list()
+        empty = series.is_null().to_list()
+        cells = [None if e else cell for cell, e in zip(series.to_list(), empty, strict=True)]
         if series.dtype == nw.Float32:  # 0.9, not 0.8999999762
-            cells = [float(f"{cell:.7g}") for cell in cells]
+            cells = [cell if cell is None else float(f"{cell:.7g}") for cell in cells]
         columns.append(cells)
     lines = [f"row {number}" for number in range(1, len(opened) + 1)]
     return make_table(opened.columns, columns, lines, where, name)

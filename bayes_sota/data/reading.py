@@ -151,6 +151,7 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
         names += list(dict.fromkeys(tidy.labels["unit"]))
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
     told = {word.lower() for word in tidy.labels.get("direction", ())} - {""}
+    mixed = layout.roles.get("score") not in losses and len(losses) < len(set(names))
     if told and direction is None:  # the table says it; of several tasks each for itself
         return replace(tidy, lower_is_better=told <= {"false", "0"})
     if losses and direction is None:
@@ -159,7 +160,7 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
             "is best",
             where=tidy.where,
             parameter="direction",
-            fix="give {option}",
+            fix="give {option}" + ", which is then true of all, or leave them out" * mixed,
         )
     if direction not in (None, "lower", "higher"):
         raise InputError(f"got {direction!r}", parameter="direction", fix="give {option}")

@@ -119,9 +119,13 @@ def _turned(table: Table, players: str, roles: dict[str, str]) -> tuple[Table, d
 def _tournament(
     tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool
 ) -> ScoreTable | Matches:
-    if tidy.layout == "battles":
-        return _matches(tidy, name)
-    return _score_table(tidy, name, scheme, grouped)
+    try:
+        if tidy.layout == "battles":
+            return _matches(tidy, name)
+        return _score_table(tidy, name, scheme, grouped)
+    except InputError as error:
+        error.where, error.fix = error.where or tidy.where, error.fix or tidy.sentence
+        raise
 
 
 def _matches(tidy: Tidy, name: str) -> Matches:

@@ -16,6 +16,7 @@ from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, Spea
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
 from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.data.rounds import read_fold_scores
 from bayes_sota.data.writing import write_fold_scores
 
 
@@ -48,7 +49,7 @@ def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
 )  # fmt: skip
 def test_json_is_the_report_of_python(judge, file: Path, words: str, settings: dict) -> None:
     code, out, _ = judge(file, *words.split(), "--seed", 4, "--orderings", 10, "--json")
-    expected = judge_runs(scores_of(1), orderings=10, random_seed=4, **settings)
+    expected = judge_runs(read_fold_scores(file), orderings=10, random_seed=4, **settings)
     assert code == int(not expected.content["diagnostics"]["ok"])
     assert json.loads(out) == json.loads(expected.to_json())
 
@@ -91,10 +92,10 @@ def test_true_test_sets(judge, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("learner,task,score\nnb,task 0,0.9", "learner 'tree' has no test score"),
-        ("learner,score\nnb,0.9\nforest,0.8", "learner 'forest' is not among those"),
-        ("learner,task,score\nnb,task 0,\ntree,task 0,0.9", "has no score at all"),
-        ("learner,task,score\nnb,task 0,1\nnb,task 0,2", "already has a score"),
+        ("learner,task,score\nnb,task 0,0.9", 'learner "tree" has no test score'),
+        ("learner,score\nnb,0.9\nforest,0.8", 'learner "forest" is not among those'),
+        ("learner,task,score\nnb,task 0,\ntree,task 0,0.9", 'learner "nb" has no test score'),
+        ("learner,task,score\nnb,task 0,1\nnb,task 0,2", "has a score already"),
     ],
 )
 def test_test_scores_that_cannot_be_meant(judge, file, text, message, tmp_path: Path) -> None:

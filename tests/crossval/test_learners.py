@@ -67,10 +67,10 @@ def test_every_learner_learns() -> None:
 @pytest.mark.parametrize(
     ("cells", "target", "message"),
     [
-        ({"x": [1, 2], "y": [0, 1]}, "z", "there is no column 'z'"),
-        ({"y": [0, 1]}, "y", "there are no attributes, only 'y'"),
-        ({"x": ["1", "two"], "y": [0, 1]}, "y", "row 2, column 'x': the column has numbers"),
-        ({"x": [1, 2], "y": ["a", None]}, "y", "row 2, column 'y': the label has no name"),
+        ({"x": [1, 2], "y": [0, 1]}, "z", 'there is no column "z"'),
+        ({"y": [0, 1]}, "y", 'there are no attributes, only "y"'),
+        ({"x": ["1", "two"], "y": [0, 1]}, "y", 'row 2, column "x": the column has numbers'),
+        ({"x": [1, 2], "y": ["a", None]}, "y", 'row 2, column "y": a name is needed'),
     ],
 )
 def test_tables_that_cannot_be_meant_are_refused(cells: Any, target: str, message: str) -> None:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.writing import write_items
 from bayes_sota.data.responses import Responses
+from bayes_sota.data.writing import write_items
 
 SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]
 
