@@ -15,7 +15,7 @@ from bayes_sota.data.words import BATTLES, ROLES, key, split_words
 
 _NUMBERED = ("preference", "preferred", "winner", "choice", "vote", "verdict")
 _OUTCOMES = {"1": 1.0, "0": 0.0, "0.5": 0.5, "1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
-_CHOICES = {"1": 1.0, "2": 0.0, "0": 0.5}
+_CHOICES = {"1": 1.0, "2": 0.0, "0": 0.5, "1.5": 0.5}
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,12 @@ def find_battles(table: Table, asked: Mapping[str, str]) -> Battles | None:
     verdict = winner or next(
         (name for name in table.columns if key(name) in BATTLES["verdict"]), ""
     )
-    return Battles(first, second, (sides[0], sides[1]), verdict) if verdict else None
+    if not verdict and "score" not in asked:
+        problem = (
+            f"{quoted(first)} and {quoted(second)} look like pairs, and no column says who won"
+        )
+        raise table.error(problem, "winner", "name it with {option}")
+    return Battles(first, second, (sides[0], sides[1]), verdict)
 
 
 def _role(table: Table, role: str, asked: Mapping[str, str]) -> str:
@@ -65,7 +70,7 @@ def _role(table: Table, role: str, asked: Mapping[str, str]) -> str:
 def _find_pair(table: Table) -> tuple[str, str, str, str] | None:
     """Columns of the two entries and what tells them apart, such as a and b."""
     texts = {key(name): name for name in table.columns if not table.parsed(name).is_numeric}
-    for stem in BATTLES["stems"]:
+    for stem in (*BATTLES["stems"], *ROLES["entry"]):
         for sides in BATTLES["sides"]:
             one, other = sides.split(":")
             stemless = stem.strip("'")
@@ -103,6 +108,8 @@ def read_battles(table: Table, found: Battles, asked: Mapping[str, str]) -> Tidy
     """Entry, opponent and result (1 won, 0.5 tied, 0 lost) of each battle, with its count."""
     if found.others:
         return _read_matrix(table, found)
+    if found.verdict:
+        table = _finished(table, found.verdict)
     entries, opponents = table.names(found.first), table.names(found.second)
     same = np.flatnonzero(entries == opponents).tolist()
     if same:
@@ -127,6 +134,14 @@ def read_battles(table: Table, found: Battles, asked: Mapping[str, str]) -> Tidy
     lines = [table.lines[row] for row in rows]
     sentence = describe_parts(table, parts, [*found.used, *roles.values()])
     return _tidy(table, value, labels, count, lines, sentence)
+
+
+def _finished(table: Table, verdict: str) -> Table:
+    """Table without the games that chess players mark as not finished."""
+    rows = [row for row, cell in enumerate(table.columns[verdict]) if str(cell).strip() != "*"]
+    number = len(table) - len(rows)
+    note = f"dropped {number} game{'s' * (number > 1)} not finished"
+    return table.take(rows, note) if number else table
 
 
 def _tidy(table: Table, value: Any, labels: Any, count: Any, lines: Any, sentence: str) -> Tidy:

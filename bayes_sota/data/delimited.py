@@ -9,7 +9,8 @@ from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import Table, make_table
 
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+( ?%)?")
-_MARKDOWN_RULE = re.compile(r"[|:\s-]+")
+_EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
+_MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
 
 
 def parse_delimited(text: str, where: str, name: str) -> Table:
@@ -18,7 +19,7 @@ def parse_delimited(text: str, where: str, name: str) -> Table:
     The separator is the tab, the semicolon or the comma, whichever the header has, in this order.
     Titles above the header and remarks below the rows are dropped with a note.
     """
-    is_markdown = text.lstrip().startswith("|")
+    is_markdown = _MARKDOWN_RULE.search(text) is not None
     rows = _markdown_rows(text) if is_markdown else _delimited_rows(text, where)
     if not rows:
         raise InputError("the file is empty", where=where)
@@ -69,7 +70,7 @@ def _markdown_rows(text: str) -> list[_Row]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not _MARKDOWN_RULE.fullmatch(line):
             cells = line.strip().removeprefix("|").removesuffix("|").split("|")
-            rows.append((f"line {number}", [cell.strip() for cell in cells]))
+            rows.append((f"line {number}", [_EMPHASIS.sub(r"\2", cell.strip()) for cell in cells]))
     return rows
 
 

@@ -88,7 +88,11 @@ def table_of_log(
     rows = value if isinstance(value, list) else [value]
     numbered = places or [f"record {number}" for number in range(1, len(rows) + 1)]
     placed = list(zip(numbered, rows, strict=True))
-    if "doc_id" in first and (first.keys() & {"doc_hash", "resps", "doc", "filter"}):
+    if (
+        "doc_id" in first
+        and "model" not in first
+        and (first.keys() & {"doc_hash", "resps", "doc", "filter"})
+    ):
         return _table_of_samples(placed, path, name, metric)
     if first.keys() >= _RECORD:
         return _table_of_records(placed, path, metric)

@@ -149,6 +149,7 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
         names += list(dict.fromkeys(tidy.labels.get(role, ())))
     if layout.kind == "wide" and "unit" in tidy.labels:
         names += list(dict.fromkeys(tidy.labels["unit"]))
+    names += [note for note in tidy.notes if note.startswith("dropped line")]  # a title, in words
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
     told = {word.lower() for word in tidy.labels.get("direction", ())} - {""}
     mixed = layout.roles.get("score") not in losses and len(losses) < len(set(names))

@@ -7,7 +7,7 @@ from typing import Any
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.cells import NOTHING, parse_cell
 from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.words import is_role_word
+from bayes_sota.data.words import is_role_word, place_in
 
 _SHAPES = (
     "a list of records, an object of columns, an object per row, or one record per line are read"
@@ -70,7 +70,8 @@ def _rows(value: Any) -> tuple[list[dict[str, Any]] | None, list[str]]:
             return _of_split(value[header], value[rows], value.get("index")), []
     inner = list(value.values())
     if _all_are(dict, inner):
-        return _of_objects(value), []
+        solved = _solved_in(value)
+        return (_of_solved(*solved), []) if solved else (_of_objects(value), [])
     tables = [part for part in inner if isinstance(part, list) and part and _all_are(dict, part)]
     tables = [part for part in tables if any(map(_is_number, part[0].values()))] or tables
     if len(tables) == 1:
@@ -129,11 +130,27 @@ def _of_lists(value: dict[str, list[Any]]) -> tuple[list[dict[str, Any]] | None,
     items = list(dict.fromkeys(str(item) for solved in value.values() for item in solved))
     if len(value) < 2 or any(map(is_role_word, value)):
         return None, []
-    solved = {name: set(map(str, ids)) for name, ids in value.items()}
-    rows = [
+    return _of_solved(value, items), ["items that no entry solved are not in this file"]
+
+
+def _solved_in(reports: dict[str, dict[str, Any]]) -> tuple[dict[str, list[Any]], list[str]] | None:
+    """Lists of solved items in the report of each entry, and all items that reports list."""
+    keys = [key for key in next(iter(reports.values()), {}) if place_in("score", key) is not None]
+    lists = [{name: report.get(key) for name, report in reports.items()} for key in keys]
+    lists = [solved for solved in lists if _all_are(list, list(solved.values()))]
+    if len(lists) != 1:
+        return None
+    cells = [cell for report in reports.values() for cell in report.values()]
+    every = [str(item) for cell in cells if isinstance(cell, list) for item in cell]
+    return lists[0], list(dict.fromkeys(every))
+
+
+def _of_solved(lists: dict[str, list[Any]], items: list[str]) -> list[dict[str, Any]]:
+    """Answers of each entry, 1 where the item is in its list."""
+    solved = {name: set(map(str, ids)) for name, ids in lists.items()}
+    return [
         {"item": item} | {name: int(item in ids) for name, ids in solved.items()} for item in items
     ]
-    return rows, ["items that no entry solved are not in this file"]
 
 
 def _flattened(row: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from bayes_sota.data.words import (
     ROLES,
     is_attribute,
     is_average,
+    is_loss,
     is_spread,
     key,
+    measure,
     place_in,
     split_words,
 )
@@ -114,6 +116,7 @@ class Header:
                 if role != "unit" or not self._counts_rows():
                     break
         others = [name for name in self.free() if split_words(name)[-1:] == ["id"]]
+        others = [name for name in others if len(set(map(str, self.table.columns[name]))) > 1]
         if others:
             self.roles.setdefault("unit", others[0])
         entry = self.roles.get("entry")
@@ -134,6 +137,9 @@ class Header:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
         general = self.named("score", numeric=True)
         metrics = self.named("metric_score", numeric=True)
+        losses = [name for name in self.scores() if is_loss(name)]
+        if metrics and measure(metrics[0]) != "accuracy":  # beside top1 stands its error, top1_err
+            metrics += [name for name in losses if name not in metrics]
         if len(metrics) > 1 and not general:
             problem = f"{listed(metrics)} are several metrics"
             raise self.table.error(problem, "score", "choose one with {option}")
@@ -151,6 +157,9 @@ class Header:
         unit = self.roles.get("unit")
         if unit is not None and key(unit) in NAMELESS and unit not in self.numeric:
             found = [self.roles.pop("unit")]
+        run = self.roles.get("run")
+        if not found and run is not None and run not in self.numeric:
+            found = [self.roles.pop("run")]  # a run of a retrieval system is a system
         if len(found) > 1:
             problem = f"{listed(found)} could name the entries"
             raise self.table.error(problem, "entry", "choose one with {option}")

@@ -7,6 +7,7 @@ or a refusal (R) where something has to be chosen.
 import base64
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,10 @@ def _wins(tidy: Tidy) -> list[list[Any]]:
 
 
 def _of_units(tidy: Tidy) -> dict[str, dict[str, float]]:
-    runs = [role for role in ("run", "iteration") if role in tidy.labels and role != tidy.unit]
+    runs = ["run"] if "run" in tidy.labels and tidy.unit != "run" else []
+    if "iteration" in tidy.labels and tidy.unit == "task":
+        names = tidy.labels["task"] + "/" + tidy.labels["iteration"]
+        tidy = replace(tidy, labels=tidy.labels | {"task": names})
     grid, (units, names, *_) = tidy.pivot(tidy.unit, "entry", *runs)
     means = np.nanmean(grid, axis=2) if runs else grid
     return {
