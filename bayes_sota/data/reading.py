@@ -19,6 +19,7 @@ from bayes_sota.data.words import is_loss, is_summary_row
 type Direction = Literal["lower", "higher"] | None
 
 _SUMMED = ("entry", "unit", "task", "fold", "metric")
+_MOST_METRICS = 100  # rows of a table, if they are metrics
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
 
@@ -142,7 +143,7 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
     for role in ("metric", "task"):
         names += list(dict.fromkeys(tidy.labels.get(role, ())))
     if layout.kind == "wide" and "unit" in tidy.labels:
-        names += list(dict.fromkeys(tidy.labels["unit"]))
+        names += list(dict.fromkeys(tidy.labels["unit"][:_MOST_METRICS]))
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
     direction = direction or _direction_in(tidy)
     if losses and direction is None:
