@@ -88,9 +88,7 @@ def _check_shares(header: Header) -> None:
     if np.nanmax(scores) > 1 and np.all(scores % 1 == 0) and np.all(scores <= n):
         problem = "numbers of right answers, or percent, beside numbers of items"
         fix = "write accuracies between 0 and 1 or with a percent sign"
-        raise InputError(
-            problem, where=header.table.where, column=header.roles["score"], fix=fix
-        )
+        raise InputError(problem, where=header.table.where, column=header.roles["score"], fix=fix)
 
 
 def _rows_of_units(header: Header) -> Layout:

@@ -9,7 +9,7 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.readers.outcomes import read_evaluations, read_item_scores, read_responses
+from bayes_sota.data.answers import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.readers.scores import read_fold_scores, read_scores
 
 NAMES = ["iteration", "r", "run", "week", "idx", "pid", "docId", "entries", "network"]

@@ -134,7 +134,7 @@ def test_boards_are_about_runs_tasks_and_passes(command: str, capsys: Any) -> No
 def test_pairs_about_new_tasks_have_the_t_law_of_their_means(capsys: Any) -> None:
     from scipy.stats import ttest_rel
 
-    from bayes_sota.data.readers.outcomes import read_evaluations
+    from bayes_sota.data.answers import read_evaluations
 
     file = EXAMPLES / "exam.csv"
     arguments = ["--new", "tasks", "--pair", "forest", "tree", "--json"]
