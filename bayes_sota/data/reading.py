@@ -138,7 +138,8 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
         No direction was given, and a name says that lower is better.
     """
     names = [layout.roles[role] for role in ("score", "public") if role in layout.roles]
-    if layout.across in ("task", "entry", "metric"):
+    answers = tidy.value[~np.isnan(tidy.value)]
+    if layout.across in ("task", "metric") or not np.isin(answers, (-1, 0, 1)).all():
         names += layout.columns
     for role in ("metric", "task"):
         names += list(dict.fromkeys(tidy.labels.get(role, ())))

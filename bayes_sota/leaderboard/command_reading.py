@@ -166,7 +166,9 @@ def read_file(
         return outcomes_of(
             found, metric=of_metric, average=parse_average(groups["average"]), new=new
         )
-    if known or passes:
+    if passes:
+        raise InputError(f"--metric {metric} is for answers in several runs")
+    if known:
         raise InputError(
             f"--metric is {', '.join(_METRICS)}, pass@K or pass^K, or a metric of an evaluation "
             f"log; {shown_path(file)} is none, got {metric!r}"

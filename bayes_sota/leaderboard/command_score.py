@@ -60,8 +60,8 @@ def score(
 
     chosen: Any = "items" if new is None else new
     if not files:
-        typed = {"--column, --use, --leave-out": reading, "--new": new, "--metric": metric}
-        refuse_unused("--right", typed | {"--average": average})
+        typed = {"--new": new, "--metric": metric, "--average": average}
+        refuse_unused("--right", typed | {"--column": reading or None})
         if right is None or n_test is None:
             raise InputError("give FILES with answers, or --right K --n-test N")
         report = describe_skills([skill_of_counts(right, n_test)], ci_prob=ci_prob)
