@@ -1,3 +1,6 @@
+from .answers import read_item_scores as read_item_scores
+from .answers import read_outcomes as read_outcomes
+from .answers import read_responses as read_responses
 from .boards import read_leaderboard as read_leaderboard
 from .boards import read_paired_boards as read_paired_boards
 from .boards import read_task_scores as read_task_scores
@@ -12,10 +15,6 @@ from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .matches import Matches as Matches
 from .paired import PairedBoards as PairedBoards
-from .readers.outcomes import Evaluations as Evaluations
-from .readers.outcomes import read_evaluations as read_evaluations
-from .readers.outcomes import read_item_scores as read_item_scores
-from .readers.outcomes import read_responses as read_responses
 from .responses import Responses as Responses
 from .rounds import read_fold_scores as read_fold_scores
 from .rounds import read_scores as read_scores

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import plain_text
+
+if TYPE_CHECKING:
+    from bayes_sota.data.outcomes import Outcomes
 
 ROLES = (
     *("entry", "score", "unit", "task", "cluster", "group", "run", "label", "n", "se"),
@@ -121,6 +124,24 @@ group_options: Decorator = together(
     ),
 )
 """Options of answers in tasks, clusters and runs."""
+
+
+metric_option: Decorator = click.option(
+    "--metric",
+    metavar="NAME",
+    help="Which of several metrics or scorers counts; pass@K or pass^K of several runs; or what "
+    "numbers are made into: auc (beside labels), mean or rmse.",
+)
+"""``--metric`` of answers and numbers."""
+
+
+def read_answers(
+    *files: Path, metric: str | None, average: str | None, new: Any, reading: dict[str, Any]
+) -> "Outcomes":
+    """Answers or numbers of items, with options as typed."""
+    from bayes_sota.data.answers import read_outcomes
+
+    return read_outcomes(*files, metric=metric, average=parse_average(average), new=new, **reading)
 
 
 def parse_average(text: str | None) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from bayes_sota.data.words import is_loss, is_summary_row
 type Direction = Literal["lower", "higher"] | None
 
 _SUMMED = ("entry", "unit", "task", "fold", "metric")
+_MOST_METRICS = 100  # rows of a table, if they are metrics
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
 
@@ -126,7 +128,8 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
     for role in _SUMMED:
         column = layout.roles.get(role)
         cells = table.columns[column] if column is not None else []
-        dropped |= {row: str(cell) for row, cell in enumerate(cells) if is_summary_row(str(cell))}
+        is_summary = partial(is_summary_row, of_entries=role == "entry")
+        dropped |= {row: str(cell) for row, cell in enumerate(cells) if is_summary(str(cell))}
     if not dropped or len(dropped) == len(table):
         return table
     named = list(dict.fromkeys(dropped.values()))
@@ -143,12 +146,13 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
         No direction was given, and a name says that lower is better.
     """
     names = [layout.roles[role] for role in ("score", "public") if role in layout.roles]
-    if layout.across in ("task", "entry", "metric"):
+    answers = tidy.value[~np.isnan(tidy.value)]
+    if layout.across in ("task", "metric") or not np.isin(answers, (-1, 0, 1)).all():
         names += layout.columns
     for role in ("metric", "task"):
         names += list(dict.fromkeys(tidy.labels.get(role, ())))
     if layout.kind == "wide" and "unit" in tidy.labels:
-        names += list(dict.fromkeys(tidy.labels["unit"]))
+        names += list(dict.fromkeys(tidy.labels["unit"][:_MOST_METRICS]))
     names += [note for note in tidy.notes if note.startswith("dropped line")]  # a title, in words
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
     told = {word.lower() for word in tidy.labels.get("direction", ())} - {""}

@@ -14,7 +14,7 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.readers.outcomes import (
+from bayes_sota.data.answers import (
     looks_like_item_scores,
     looks_like_responses,
     read_evaluations,
