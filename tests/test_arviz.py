@@ -202,7 +202,7 @@ NOT: Mapping[tuple[str, str], str] = {
     },
     **{
         (route, "psense_summary"): "flat prior"
-        for route in ("claim of accuracies", "clustered items")
+        for route in ("claim of accuracies", "review of claims", "clustered items")
     },
     **{
         (route, "plot_ppc_pit"): TWO

@@ -234,7 +234,10 @@ def test_one_submission_has_the_law_of_the_plain_test_set(kind):
 
 @pytest.mark.parametrize(("number", "luck"), [(8.0, 0.9), (60.0, 0.5)])
 def test_counts_have_the_raised_law_of_one_submission(number, luck):
-    """P(at least x) is that of one submission, raised as in the exact route."""
+    """P(at least x) is that of one submission, raised as in the exact route.
+
+    The expansion of a count is off by up to .0014 here, at whatever x.
+    """
     chosen = items("count", number, luck, 20_000)
     skill = np.full(20_000, 0.82)
     values = chosen.play(np.random.default_rng(2), np.arange(20_000), skill)
@@ -245,7 +248,7 @@ def test_counts_have_the_raised_law_of_one_submission(number, luck):
     for level in np.quantile(values, [0.1, 0.5, 0.9, 0.99]).astype(int):
         raised = float(chosen.noise.raised(reached[level : level + 1])[0])
         error = np.sqrt(raised * (1 - raised) / values.size)
-        assert np.mean(values >= level) == pytest.approx(raised, abs=4 * error + 0.01)
+        assert np.mean(values >= level) == pytest.approx(raised, abs=4 * error + 0.0015)
 
 
 @pytest.mark.parametrize("kind", KINDS)
