@@ -79,9 +79,7 @@ def _of_units(tidy: Tidy) -> dict[str, dict[str, float]]:
     means = np.nanmean(grid, axis=2) if runs else grid
     return {
         name: {
-            unit: score
-            for unit, score in zip(units, column, strict=True)
-            if not np.isnan(score)
+            unit: score for unit, score in zip(units, column, strict=True) if not np.isnan(score)
         }
         for name, column in zip(names, means.T.tolist(), strict=True)
     }
