@@ -5,6 +5,8 @@ The only thing that is asked of cells is whether a column holds numbers, and whe
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.cells import is_numeric
 from bayes_sota.data.tables import Table
@@ -134,9 +136,10 @@ class Header:
             self.roles["entry"] = found[0]
 
     def find_label(self) -> None:
-        """Column of true labels, where there may be one."""
+        """Column of true labels, where there may be one; fractions are no labels."""
         for name in self.named("label")[:1]:
-            self.roles.setdefault("label", name)
+            if name not in self.numeric or not np.any(np.nan_to_num(self.table.numbers(name)) % 1):
+                self.roles.setdefault("label", name)
 
     def nothing_to_score(self) -> InputError:
         """Error that names what could be meant."""
