@@ -28,6 +28,11 @@ NUMBERS = ("n", "se", "submissions")
 UNITS = ("unit", "fold", "task", "iteration", "run", "metric", "cluster")  # what may index rows
 NAMELESS = ("", "index", "unnamed0")
 _SCORE_WORDS = frozenset(("accuracy", "acc", "score"))
+_FLAGS = frozenset(("true", "false", "yes", "no", "none", ""))
+
+
+def _word(cell: object) -> str:
+    return str(cell).strip().lower()
 
 
 class Header:
@@ -59,13 +64,15 @@ class Header:
     def scores(self) -> list[str]:
         """Free columns of numbers that no name rules out."""
         of_entry = "entry" in self.roles
-        return [
+        found = [
             name
             for name in self.free()
             if name in self.numeric
             and not is_attribute(name, of_entry)
             and not is_spread(name, self.table.columns)
         ]
+        flags = [name for name in found if _FLAGS.issuperset(map(_word, self.table.columns[name]))]
+        return [name for name in found if name not in flags or len(flags) == len(found)]
 
     def lone_average(self) -> list[str]:
         """The only average, which is the score where there is no other."""
