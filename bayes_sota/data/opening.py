@@ -146,8 +146,7 @@ def _table_of_frame(frame: Any, where: str, name: str) -> Table:
         frame = frame.reset_index(names=title)
     opened = nw.from_native(frame, eager_only=True)
     columns = []
-    for title in opened.columns:
-        series = opened[title]
+    for series in opened.iter_columns():
         empty = series.is_null().to_list()
         cells = [None if e else cell for cell, e in zip(series.to_list(), empty, strict=True)]
         if series.dtype == nw.Float32:  # 0.9, not 0.8999999762

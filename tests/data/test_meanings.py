@@ -21,7 +21,6 @@ from bayes_sota.data.answers import (
     read_item_scores,
     read_responses,
 )
-from bayes_sota.data.readers.scores import read_noted_scores, read_scores
 from bayes_sota.items.comparison import compare_methods
 
 Reader = Callable[[Path], Any]
@@ -59,11 +58,6 @@ LONG = "model,task,{}\n" + "".join(f"{m},{t},.{i + 1}\n" for i, (m, t) in enumer
             lambda path: read_paired_boards(path, public_column="mae public"),
             PAIRED.format("mae ").replace("mae private", "private"),
             "column 'mae public' holds errors by its name",
-        ),
-        (
-            read_scores,
-            LONG.format("score").replace("a,x", "a,Average"),
-            r"line 2, column 'task': 'Average' is a summary of others",
         ),
         (
             lambda path: read_item_scores(path, metric="mean"),
@@ -157,15 +151,6 @@ def test_ties_of_paired_boards_are_broken_by_name() -> None:
         assert boards.notes == (
             "2 teams share the best public score; 'a' stands for them, the first by name",
         )
-
-
-def test_averages_are_no_rounds_and_no_players(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    rows = "".join(f"d{i},.{i + 1},.{i + 2},.{i + 3},.5\n" for i in range(5))
-    path.write_text(f"dataset,a,b,a_std,Average\n{rows}Average,.4,.5,.6,.5\n")
-    noted = read_noted_scores(path)
-    assert (noted.scores.players, len(noted.scores.rounds)) == (("a", "b"), 5)
-    assert "left out 'a_std', 'Average'" in noted.notes[-1]
 
 
 def test_teams_without_an_id_are_not_one(tmp_path: Path) -> None:
