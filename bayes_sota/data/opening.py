@@ -11,7 +11,7 @@ from typing import Any
 from bayes_sota.core.errors import AmbiguousMetricError, InputError
 from bayes_sota.data import delimited, logs, records, searches
 from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.unpacking import read_bytes
+from bayes_sota.data.unpacking import decoded, read_bytes
 from bayes_sota.data.words import place_in
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -50,7 +50,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     ending = Path(file_name).suffix.lower()
     if ending in WORKBOOKS or data[:4] == b"PAR1":
         return _table_of_frame(_read_by_pandas(data, where), where, name)
-    text = _decoded(data, where)
+    text = decoded(data, where)
     if text.lstrip()[:1] not in ("[", "{"):
         return delimited.parse_delimited(text, where, name)
     value, places = records.parse_json(text, where)
@@ -114,15 +114,6 @@ def file_names(tables: Sequence[Table]) -> list[str]:
     if len(set(names)) == len(names):
         return names
     return [Path(table.where).resolve().parent.name for table in tables]
-
-
-def _decoded(data: bytes, where: str) -> str:
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = f"line {data.count(b'\n', 0, error.start) + 1}"
-        raise InputError("is not UTF-8 text", where=where, line=line) from None
 
 
 def _read_by_pandas(data: bytes, where: str) -> Any:
