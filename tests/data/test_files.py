@@ -17,11 +17,11 @@ from data.files import run
 
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.answers import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.answers import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.readers.scores import read_scores
 from bayes_sota.data.responses import Responses
 from bayes_sota.data.score_table import ScoreTable
