@@ -2,15 +2,16 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import AmbiguousMetricError, InputError
 from bayes_sota.data import delimited, logs, records, searches
 from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.unpacking import read_bytes
+from bayes_sota.data.unpacking import decoded, read_bytes
 from bayes_sota.data.words import place_in
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -49,7 +50,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     ending = Path(file_name).suffix.lower()
     if ending in WORKBOOKS or data[:4] == b"PAR1":
         return _table_of_frame(_read_by_pandas(data, where), where, name)
-    text = _decoded(data, where)
+    text = decoded(data, where)
     if text.lstrip()[:1] not in ("[", "{"):
         return delimited.parse_delimited(text, where, name)
     value, places = records.parse_json(text, where)
@@ -61,16 +62,18 @@ def read_table(source: Any, metric: str | None = None) -> Table:
 
 def read_all(sources: Sequence[Any], metric: str | None) -> list[Table]:
     """Tables of several sources; logs without the metric keep theirs, unless none has it."""
-    tables, unknown, n_known = [], None, 0
+    if len(sources) == 1:
+        return [read_table(sources[0], metric)]
+    tables, lacking = [], []
     for source in sources:
         try:
             tables.append(read_table(source, metric))
-            n_known += 1
         except logs.UnknownMetricError as error:
-            tables.append(read_table(source))
-            unknown = unknown or error
-    if unknown and not n_known:
-        raise unknown
+            lacking.append(error)
+            with suppress(AmbiguousMetricError):
+                tables.append(read_table(source))
+    if lacking and (len(lacking) == len(sources) or len(tables) < len(sources)):
+        raise lacking[0]
     return tables
 
 
@@ -113,15 +116,6 @@ def file_names(tables: Sequence[Table]) -> list[str]:
     return [Path(table.where).resolve().parent.name for table in tables]
 
 
-def _decoded(data: bytes, where: str) -> str:
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = f"line {data.count(b'\n', 0, error.start) + 1}"
-        raise InputError("is not UTF-8 text", where=where, line=line) from None
-
-
 def _read_by_pandas(data: bytes, where: str) -> Any:
     import pandas as pd
 
@@ -143,8 +137,7 @@ def _table_of_frame(frame: Any, where: str, name: str) -> Table:
         frame = frame.reset_index(names=title)
     opened = nw.from_native(frame, eager_only=True)
     columns = []
-    for title in opened.columns:
-        series = opened[title]
+    for series in opened.iter_columns():
         empty = series.is_null().to_list()
         cells = [None if e else cell for cell, e in zip(series.to_list(), empty, strict=True)]
         if series.dtype == nw.Float32:  # 0.9, not 0.8999999762

@@ -37,6 +37,21 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
     return data, name
 
 
+def read_text(path: Path) -> str:
+    """Text of a file; errors as of ``read_bytes``."""
+    return decoded(read_bytes(path)[0], str(path))
+
+
+def decoded(data: bytes, where: str) -> str:
+    """Text in UTF-8, or in UTF-16 with its mark."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = f"line {data.count(b'\n', 0, error.start) + 1}"
+        raise InputError("is not UTF-8 text", where=where, line=line) from None
+
+
 def _from_archive(data: bytes, path: Path) -> tuple[bytes, str]:
     """The only table of a zip archive; a workbook, which is an archive too, stays as it is."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -17,11 +17,11 @@ from data.files import run
 
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.answers import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.answers import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.readers.scores import read_scores
 from bayes_sota.data.responses import Responses
 from bayes_sota.data.score_table import ScoreTable
@@ -29,7 +29,6 @@ from bayes_sota.leaderboard.specification import load_model
 
 TABLE_READERS: dict[str, Callable[[Path], Any]] = {
     "leaderboard": lambda path: read_leaderboard(path, metric="score", standard_error=0.1),
-    "scores": read_scores,
     "responses": read_responses,
     "evaluations": read_evaluations,
     "item scores": lambda path: read_item_scores(path, metric="mean"),
@@ -150,7 +149,7 @@ def test_half_a_character_of_json_becomes_one_that_can_be_written() -> None:
         parse_json(r'{"\ud800": 1, "\udfff": 2}', "f")
 
 
-@pytest.mark.parametrize("reader", ["leaderboard", "scores", "item scores", "paired", "claims"])
+@pytest.mark.parametrize("reader", ["leaderboard", "item scores", "paired", "claims"])
 def test_numbers_that_overflow_later_are_refused(tmp_path: Path, reader: str) -> None:
     path = tmp_path / "f.csv"
     header = {
@@ -170,7 +169,7 @@ ODD_COLUMNS = {
 
 
 @pytest.mark.parametrize("kind", ODD_COLUMNS)
-@pytest.mark.parametrize("reader", ["leaderboard", "item scores", "scores"])
+@pytest.mark.parametrize("reader", ["leaderboard", "item scores"])
 def test_other_types_never_become_numbers(tmp_path: Path, reader: str, kind: str) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = {"id": ["a", "b"], "score": ODD_COLUMNS[kind], "other": [1.5, 2.5]}

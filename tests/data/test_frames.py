@@ -28,7 +28,6 @@ from bayes_sota.data import (
     read_test_scores,
 )
 from bayes_sota.data.files.opening import table_of_frame
-from bayes_sota.epp import read_tournaments
 
 ROOMS = [getattr(bayes_sota, room) for room in bayes_sota.__all__ if room.islower()]
 _RUNS = FoldScores([[[0.8, 0.9]], [[0.7, 0.8]]], learners=["a", "b"])
@@ -60,10 +59,6 @@ READERS: dict[str, tuple[dict[str, list[Any]], Callable[[Any], Any]]] = {
     "read_test_scores": (
         {"learner": ["b", "a"], "score": [0.75, 0.5]}, lambda x: read_test_scores(x, _RUNS),
     ),
-    "read_tournaments": (
-        {"round": [1, 2, 3], "x": [0.5, 0.25, 1.0], "y": [0.5, 0.5, 0.75]},
-        lambda x: read_tournaments(x)[0][0].scores,
-    ),
     "read_claims": (
         {"accuracy_a": [0.91], "accuracy_b": [0.88], "n_test": [100]},
         lambda x: read_claims(x).astype(float),
@@ -83,7 +78,7 @@ def content(found: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in vars(found).items()
-        if name not in ("name", "tasks", "tournament")
+        if name not in ("name", "tasks", "tournament", "notes")
     }
 
 
