@@ -43,7 +43,7 @@ class Header:
         self.use = [table.find(name, "use") for name in use]
         self.roles = {role: table.find(name, role) for role, name in asked.items()}
         self.numeric = {name for name, cells in table.columns.items() if is_numeric(cells)}
-        self._name_roles()
+        self._name_roles(asked)
         if "score" not in self.roles and not self.use and not self._are_pairs():
             self._find_score()
         if "entry" not in self.roles and {"score", "public"} & self.roles.keys():
@@ -90,7 +90,7 @@ class Header:
         cells = list(map(str, self.table.columns[self.roles[role]]))
         return len(set(cells)) < len(cells)
 
-    def _name_roles(self) -> None:
+    def _name_roles(self, asked: Mapping[str, str]) -> None:
         for role in (*LABELS, *NUMBERS):
             if role in self.roles:
                 continue
@@ -102,7 +102,11 @@ class Header:
         if others:
             self.roles.setdefault("unit", others[0])
         entry = self.roles.get("entry")
-        if entry in self.numeric and not (self.named("score") or "score" in self.roles):
+        if (
+            entry in self.numeric
+            and "entry" not in asked
+            and not (self.named("score") or "score" in self.roles)
+        ):
             del self.roles["entry"]  # in a wide table, a competitor that is called "system"
 
     def _counts_rows(self) -> bool:

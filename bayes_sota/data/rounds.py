@@ -27,6 +27,7 @@ type Orientation = Literal["auto", "rows", "columns"]
 _COARSE_TO_FINE = ("cluster", "task", "metric", "iteration", "run", "fold", "unit")
 _DISPENSABLE = ("cluster", "metric", "unit", "fold", "run", "iteration", "task")  # the first most
 _SHARED = ("cluster", "task", "iteration", "run")  # what dependent rounds have in common
+_MOST_BATTLES = 20_000_000
 _FOLDS = Range(2, 10_000, whole=True)
 
 
@@ -121,24 +122,30 @@ def _tournament(
 ) -> ScoreTable | Matches:
     try:
         if tidy.layout == "battles":
-            return _matches(tidy, name)
+            return _matches(tidy, name, grouped)
         return _score_table(tidy, name, scheme, grouped)
     except InputError as error:
         error.where, error.fix = error.where or tidy.where, error.fix or tidy.sentence
         raise
 
 
-def _matches(tidy: Tidy, name: str) -> Matches:
+def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
     """Battles, each as often as it was counted."""
+    if tidy.numbers["count"].sum() > _MOST_BATTLES:
+        total = f"{tidy.numbers['count'].sum():,.0f} battles"
+        raise InputError(f"{total} are more than the {_MOST_BATTLES:,} that are read")
     if not np.isin(tidy.value, (0.0, 0.5, 1.0)).all():
         raise InputError(
             "shares of wins do not say how many battles there were: give their numbers"
         )
     rows = np.repeat(np.arange(len(tidy)), tidy.numbers["count"].astype(np.intp))
+    clusters = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
+    if clusters and not grouped and len(set(clusters)) < 2:
+        clusters = None  # called so, and the same everywhere
     return Matches.from_names(
         *(tidy.labels[role][rows].tolist() for role in ("entry", "opponent")),
         tidy.value[rows],
-        clusters=tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None,
+        clusters=clusters,
         tournament=name,
         notes=(tidy.sentence, *tidy.notes),
     )
