@@ -22,6 +22,9 @@ from .core.sample import save_result as save_result
 from .core.summary import diagnose as diagnose
 from .core.summary import summarize as summarize
 from .crossval.run import repeated_cross_validation as repeated_cross_validation
+from .data.answers import read_item_scores as read_item_scores
+from .data.answers import read_outcomes as read_outcomes
+from .data.answers import read_responses as read_responses
 from .data.examples import load_example as load_example
 from .data.item_scores import ItemScores as ItemScores
 from .data.lattice import infer_n_test as infer_n_test
@@ -29,9 +32,6 @@ from .data.leaderboard import Leaderboard as Leaderboard
 from .data.paired import PairedBoards as PairedBoards
 from .data.readers.boards import read_leaderboard as read_leaderboard
 from .data.readers.boards import read_paired_boards as read_paired_boards
-from .data.readers.outcomes import read_evaluations as read_evaluations
-from .data.readers.outcomes import read_item_scores as read_item_scores
-from .data.readers.outcomes import read_responses as read_responses
 from .data.responses import Responses as Responses
 from .data.rounds import read_fold_scores as read_fold_scores
 from .data.rounds import read_scores as read_scores

@@ -41,11 +41,12 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import (
     group_options,
+    metric_option,
     note_unused_reading,
-    parse_average,
+    read_answers,
     reading_options,
 )
-from bayes_sota.leaderboard.command_reading import note_unused, read_answers, refuse, split_names
+from bayes_sota.leaderboard.command_reading import note_unused
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -182,23 +183,9 @@ def segmentation(
 
 @command(epilog="Example: bayes-sota claim responses answers.csv --pair A B --margin 0.01")
 @click.argument("files", nargs=-1, required=True, type=InputFile(folders=True))
-@click.option("--item-column", help="Column of the items' names.")
+@reading_options
 @group_options
-@click.option(
-    "--metric", help="pass@K or pass^K of several runs; or which metric or scorer of a log."
-)
-@click.option(
-    "--item-metric",
-    type=click.Choice(["auc", "mean", "rmse"]),
-    help="What numbers per item are made into: auc needs a label column. Default mean.",
-)
-@click.option("--label-column", help="Column of 0 and 1, for auc.")
-@click.option(
-    "--lower-is-better",
-    is_flag=True,
-    default=None,
-    help="Numbers are errors or losses. Default: if a log's metric is called so.",
-)
+@metric_option
 @top_option(15, "Methods shown.")
 @number_option(_DRAWS, "--draws", default=10_000, help="Posterior draws.")
 @click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
@@ -209,11 +196,6 @@ def segmentation(
     help="Verdict on a pair without which the exit code is 3.",
 )
 @click.option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
-@click.option(
-    "--task-columns",
-    metavar="A,B,...",
-    help="Columns of data sets, of a table with a row per method: they are the sample.",
-)
 @click.option(
     "--by", type=click.Choice(["task"]), help="The same in every task, drawn towards all of them."
 )
@@ -235,9 +217,10 @@ def responses(
     """From per-item outcomes of two or more methods.
 
     FILES are a table with a row per item and a column per method (right and wrong, numbers such as
-    Dice, or predicted classes beside a column ground_truth), or evaluation logs and folders of
-    logs: samples of Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. Logs are joined
-    on the item.
+    Dice, or predicted classes beside a column ground_truth), or with a row per method and item; or
+    evaluation logs and folders of logs: samples of Every Eval Ever and lm-evaluation-harness, logs
+    of inspect_ai. Files are joined on the item. Of scores of methods on data sets, these are the
+    items.
     """
     if pairs and (pair or by):
         raise InputError("--pairs compares all methods on all items: leave out --pair and --by")
@@ -247,8 +230,9 @@ def responses(
         raise InputError("--require not-worse needs --margin: how much worse is not worse")
     if by and require:
         raise InputError("--require is for a pair on all items: leave out --by task")
-    read = _read_outcomes(files, **options)
-    settings: dict[str, Any] = read | {"draws": draws, "ci_prob": ci_prob}
+    outcomes = read_answers(*files, **options)
+    settings: dict[str, Any] = {"outcomes": outcomes, "source": outcomes.name}
+    settings |= {"notes": outcomes.notes, "draws": draws, "ci_prob": ci_prob}
     settings["random_seed"] = chosen_seed(shown.seed)
     if by:
         report = claims.report_tasks(pair=pair, **settings)
@@ -271,61 +255,6 @@ def responses(
     return 3
 
 
-def _read_outcomes(
-    files: tuple[Path, ...],
-    *,
-    item_metric: Any,
-    label_column: str | None,
-    lower_is_better: bool | None,
-    task_columns: str | None,
-    **reading: Any,
-) -> dict[str, Any]:
-    """Outcomes and methods, where they come from, and notes."""
-    if label_column is not None and item_metric != "auc":
-        raise InputError(
-            "--label-column is for numbers with --item-metric auc; a column of true classes is "
-            "found by its name: ground_truth, label, truth, ..."
-        )
-    if task_columns is not None:
-        from bayes_sota.data.readers.task_scores import read_task_scores
-
-        refuse("--task-columns", reading, tuple(reading))
-        if len(files) > 1 or item_metric not in (None, "mean"):
-            raise InputError("--task-columns is for one table of scores, or of numbers (mean)")
-        sets = read_task_scores(  # which are the sample
-            files[0],
-            task_columns=split_names(task_columns) or [],
-            metric=None if item_metric is None else "score",
-            lower_is_better=bool(lower_is_better),
-        )
-        source = "1 table of data sets"
-        return {"outcomes": sets.new_tasks(), "source": source, "notes": sets.notes}
-    if item_metric is None:
-        answers = read_answers(*files, lower_is_better=lower_is_better, **reading)
-        return {
-            "outcomes": answers.outcomes,
-            "source": answers.source,
-            "notes": answers.notes,
-        }
-    from bayes_sota.data.readers.outcomes import read_item_scores
-
-    new, average = reading.pop("new"), parse_average(reading.pop("average"))
-    others = ("metric", "run_column", "leave_out")
-    if len(files) > 1 or any(reading.pop(k) for k in others):
-        raise InputError(
-            "--item-metric and --label-column are for one table of numbers, without runs"
-        )
-    scores = read_item_scores(
-        files[0],
-        metric=item_metric,
-        label_column=label_column,
-        lower_is_better=lower_is_better,
-        average=average,
-        **reading,
-    ).about(new or "items")
-    return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
-
-
 @command(epilog="Example: bayes-sota claim plan --accuracy 0.90 0.88 --level 0.05")
 @number_option(SHARE, "--accuracy", nargs=2, help="Of A and of B.")
 @width_option("--gap", help="With --sd or --pilot: difference of A and B.")
@@ -339,7 +268,8 @@ def _read_outcomes(
     help="With --gap: answers or numbers at hand, which tell variances, clusters, tasks and runs.",
 )
 @click.option("--pair", nargs=2, help="With --pilot: the two methods; default the best two.")
-@click.option("--metric", help="With --pilot: which metric of a log.")
+@click.option("--metric", help="With --pilot: which of several metrics.")
+@reading_options
 @number_option(NOT_NEGATIVE, "--cost-per-item", help="With --pilot: of one more item.")
 @number_option(
     NOT_NEGATIVE, "--cost-per-run", help="With --pilot: of one run of both methods on an item."
@@ -358,6 +288,7 @@ def plan(
     n_test: int | None,
     assurance: float,
     shown: Reported,
+    reading: dict[str, Any],
     **options: Any,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means.
@@ -368,12 +299,10 @@ def plan(
     costs = {name: options.pop(name) for name in ("pair", "cost_per_item", "cost_per_run")}
     match (accuracy, gap, sd, pilot):
         case (None, float(), None, Path()):
-            from bayes_sota.data.readers.outcomes import read_evaluations
-
-            answers = read_evaluations(pilot, metric=metric)
-            known = costs | {"source": answers.source, "notes": answers.notes}
+            answers = read_answers(pilot, metric=metric, average=None, new=None, reading=reading)
+            known = costs | {"source": answers.name, "notes": answers.notes}
             _note_unused("a plan from a pilot", *_OF_NUMBERS, "congruence", "pairwise_correlation")
-            report = claims.plan_from_pilot(answers.outcomes, gap, **known, **options)
+            report = claims.plan_from_pilot(answers, gap, **known, **options)
             return shown.deliver(report)
         case (None, float(), (float(), float()), None):
             of: Any = claims.GapOfMeans(gap, 0.0, sd, pairwise_correlation)

@@ -25,7 +25,6 @@ from bayes_sota.core.sample import (
 )
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.readers.outcomes import Evaluations
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison
 from bayes_sota.leaderboard.entries import EntryDraws
@@ -175,7 +174,7 @@ def claim_tree_of_means(
 
 def comparison_tree(
     comparison: MethodComparison,
-    outcomes: Outcomes | Evaluations,
+    outcomes: Outcomes,
     *,
     joint: EntryDraws | None = None,
     seed: str = "unknown",
@@ -189,7 +188,7 @@ def comparison_tree(
     ----------
     comparison : MethodComparison
         From ``compare_methods``; its draws become four chains.
-    outcomes : Responses, ItemScores or Evaluations
+    outcomes : Responses or ItemScores
         What was compared, for its fingerprint.
     joint : EntryDraws, optional
         Of the joint posterior of all skills, for ``p_best``.
@@ -229,7 +228,7 @@ def comparison_tree(
             "point_estimate": {name: (_METHOD, v) for name, v in estimates.items()},
         },
         {"classifier": comparison.methods},
-        outcomes.outcomes if isinstance(outcomes, Evaluations) else outcomes,
+        outcomes,
         "flat Dirichlet of every pair, or Student t of the means (items.comparison)",
         seed,
         winner=comparison.methods[comparison.winner],

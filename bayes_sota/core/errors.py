@@ -118,8 +118,9 @@ class AmbiguousMetricError(InputError):
         What can be chosen.
     """
 
-    def __init__(self, message: str, metrics: Sequence[str] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, problem: str, metrics: Sequence[str], where: str) -> None:
+        fix = "choose one with {option}"
+        super().__init__(problem, where=where, parameter="metric", fix=fix)
         self.metrics = metrics
 
 

@@ -1,3 +1,6 @@
+from .answers import read_item_scores as read_item_scores
+from .answers import read_outcomes as read_outcomes
+from .answers import read_responses as read_responses
 from .examples import Example as Example
 from .examples import list_examples as list_examples
 from .examples import load_example as load_example
@@ -11,10 +14,6 @@ from .matches import Matches as Matches
 from .paired import PairedBoards as PairedBoards
 from .readers.boards import read_leaderboard as read_leaderboard
 from .readers.boards import read_paired_boards as read_paired_boards
-from .readers.outcomes import Evaluations as Evaluations
-from .readers.outcomes import read_evaluations as read_evaluations
-from .readers.outcomes import read_item_scores as read_item_scores
-from .readers.outcomes import read_responses as read_responses
 from .readers.task_scores import read_task_scores as read_task_scores
 from .responses import Responses as Responses
 from .rounds import read_fold_scores as read_fold_scores

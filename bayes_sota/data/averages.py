@@ -23,6 +23,7 @@ borrows from those of all pairs (``with_typical_pairs``).
 ``tests/data/test_averages.py`` has the closed forms, and coverage on simulated tasks and clusters.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -36,6 +37,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]
 """What counts equally in a score over tasks: items, tasks, or tasks by weights."""
 
+_PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
 _BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _Z = 1.959963984540054
@@ -301,6 +303,18 @@ def name_of_passes(passes: tuple[int, bool]) -> str:
     'pass^3'
     """
     return f"pass{'^' if passes[1] else '@'}{passes[0]}"
+
+
+def parse_passes(metric: str | None) -> tuple[int, bool] | None:
+    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
+
+    Examples
+    --------
+    >>> parse_passes("pass@3"), parse_passes("pass^2"), parse_passes("acc")
+    ((3, False), (2, True), None)
+    """
+    match = _PASSES.fullmatch(metric or "")
+    return None if match is None else (int(match[2]), match[1] == "^")
 
 
 def averaged_over_tasks(

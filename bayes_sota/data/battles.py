@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.data.cells import NOTHING, is_numeric, parse_cell
+from bayes_sota.data.cells import NOTHING, parse_cell
 from bayes_sota.data.melting import describe_parts
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
@@ -64,7 +64,7 @@ def _role(table: Table, role: str, asked: Mapping[str, str]) -> str:
 
 def _find_pair(table: Table) -> tuple[str, str, str, str] | None:
     """Columns of the two entries and what tells them apart, such as a and b."""
-    texts = {key(name): name for name, cells in table.columns.items() if not is_numeric(cells)}
+    texts = {key(name): name for name in table.columns if not table.parsed(name).is_numeric}
     for stem in BATTLES["stems"]:
         for sides in BATTLES["sides"]:
             one, other = sides.split(":")

@@ -1,11 +1,10 @@
 """``bayes-sota examples``, and options of data. Imports NumPy only."""
 
 import csv
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,15 +20,15 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import plain_text
 
+if TYPE_CHECKING:
+    from bayes_sota.data.outcomes import Outcomes
+
 ROLES = (
-    *("entry", "score", "unit", "task", "metric", "cluster", "group", "run", "label", "n", "se"),
+    *("entry", "score", "unit", "task", "cluster", "group", "run", "label", "n", "se"),
     *("submissions", "public", "private", "winner", "loser", "tie", "count", "tournament", "fold"),
     *("iteration", "probability", "target"),
 )
 """What a column can be to a reader."""
-
-_PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
-
 
 missing_option: Decorator = choice_option(
     "--missing",
@@ -135,29 +134,35 @@ group_options: Decorator = together(
 """Options of answers in tasks, clusters and runs."""
 
 
+metric_option: Decorator = click.option(
+    "--metric",
+    metavar="NAME",
+    help="Which of several metrics or scorers counts; pass@K or pass^K of several runs; or what "
+    "numbers are made into: auc (beside labels), mean or rmse.",
+)
+"""``--metric`` of answers and numbers."""
+
+
+def read_answers(
+    *files: Path, metric: str | None, average: str | None, new: Any, reading: dict[str, Any]
+) -> "Outcomes":
+    """Answers or numbers of items, with options as typed."""
+    from bayes_sota.data.answers import read_outcomes
+
+    return read_outcomes(*files, metric=metric, average=parse_average(average), new=new, **reading)
+
+
 def parse_average(text: str | None) -> Any:
     """What counts equally, as ``Responses`` takes it."""
     if text is None or text in ("items", "tasks"):
         return text
-    from bayes_sota.data.readers.outcomes import read_weights
+    from bayes_sota.data.answers import read_weights
 
     if not Path(text).is_file():
         raise InputError(
             f"--average takes items, tasks, or a table of weights; there is no file {text!r}"
         )
     return read_weights(text)
-
-
-def parse_passes(metric: str | None) -> tuple[int, bool] | None:
-    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
-
-    Examples
-    --------
-    >>> parse_passes("pass@3"), parse_passes("pass^2"), parse_passes("acc")
-    ((3, False), (2, True), None)
-    """
-    match = _PASSES.fullmatch(metric or "")
-    return None if match is None else (int(match[2]), match[1] == "^")
 
 
 @command(epilog="Example: bayes-sota examples --output-dir examples")

@@ -9,6 +9,7 @@ from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import Table, make_table
 
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+( ?%)?")
+_QUOTED = re.compile(r'"[^"]*"')
 _MARKDOWN_RULE = re.compile(r"[|:\s-]+")
 
 
@@ -28,7 +29,7 @@ def parse_delimited(text: str, where: str, name: str) -> Table:
         if len(cells) != len(header):
             problem = f"has {len(cells)} cells, the header has {len(header)}"
             raise InputError(f"{line} {problem}", where=where)
-    columns = [[cells[j] for _, cells in body] for j in range(len(header))]
+    columns = list(map(list, zip(*(cells for _, cells in body), strict=True))) or [[]] * len(header)
     return make_table(header, columns, [line for line, _ in body], where, name, notes)
 
 
@@ -37,13 +38,16 @@ type _Row = tuple[str, list[str]]
 
 def _delimited_rows(text: str, where: str) -> list[_Row]:
     head = text[:10_000]
-    separator = next((sign for sign in "\t;" if sign in _header_line(head)), ",")
+    header = _header_line(_QUOTED.sub("", head))
+    separator = next((sign for sign in "\t;" if sign in header), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[_Row] = []
     start = 1
     try:
         for row in reader:
-            cells = [unmarked_cell(cell.strip()) for cell in row]
+            cells = list(map(str.strip, row))
+            if any(cell[:1] == "'" for cell in cells):
+                cells = list(map(unmarked_cell, cells))
             if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1
@@ -80,8 +84,7 @@ def _without_remarks(rows: list[_Row]) -> tuple[list[_Row], list[str]]:
         first, *others = row[1]
         return bool(first) and not any(others)
 
-    width = max(sum(map(bool, cells)) for _, cells in rows)
-    if width < 2:
+    if all(sum(map(bool, cells)) < 2 for _, cells in rows):
         return rows, []
     remarks = []
     while is_remark(rows[0]):

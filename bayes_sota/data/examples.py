@@ -12,9 +12,9 @@ from pathlib import Path
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import make_directory, write_text
 from bayes_sota.core.text import shown_path
+from bayes_sota.data.answers import read_responses
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.printed_scores import Rounding
-from bayes_sota.data.readers.outcomes import read_responses
 from bayes_sota.data.responses import Responses
 
 

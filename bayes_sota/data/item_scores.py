@@ -50,7 +50,7 @@ class ItemScores(Outcomes):
         Default: "auc" with labels, "mean" without.
     lower_is_better : bool, optional
         Default: for "rmse".
-    names, items, clusters, name
+    names, items, clusters, name, notes
         As in ``Responses``.
     tasks, average : optional
         As in ``Responses``, for means.
@@ -96,12 +96,13 @@ class ItemScores(Outcomes):
         tasks: Sequence[str] | None = None,
         average: Averaging | None = None,
         name: str = "item scores",
+        notes: Sequence[str] = (),
     ) -> None:
         """Check everything once."""
         cells, columns, _ = labelled_values(values)
         numbers = plain_matrix(cells, _MEANING)
         named = columns if names is None else names
-        super().__init__(numbers.shape, named, items, clusters, name, tasks, average)
+        super().__init__(numbers.shape, named, items, clusters, name, tasks, average, notes=notes)
         if self.n_items < 2 or not self.n_classifiers:
             raise InputError(
                 f"item scores need at least 2 items and a classifier, got {self.n_items} and "
@@ -223,6 +224,7 @@ class ItemScores(Outcomes):
             labels=None if self.labels is None else self.labels[rows],
             metric=self.metric,
             lower_is_better=self.lower_is_better if self.metric != "auc" else None,
+            notes=self.notes,
             **self._labels(rows, columns),
         )._copy(new=self.new, unit=self.unit)
 
@@ -259,6 +261,7 @@ class ItemScores(Outcomes):
             names=self.names,
             items=sorted(self.task_weights),
             name=self.name,
+            notes=self.notes,
         ).of_tasks("task")
 
     def leaderboard(self) -> Leaderboard:

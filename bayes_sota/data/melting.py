@@ -5,19 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import listed, quoted
-from bayes_sota.data.cells import NOTHING, Printed, is_numeric
+from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.data.cells import NOTHING, Numbers, parse_cell
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.roles import LABELS, NUMBERS, UNITS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.words import is_score
 
 PLURALS = {
     "entry": "entries",
     "se": "standard errors",
-    "better": "directions",
+    "direction": "directions",
     "n": "numbers of items",
     "submissions": "submissions",
+    "runs": "numbers of runs",
 }
 
 
@@ -32,16 +34,20 @@ def melt(table: Table, layout: Layout) -> Tidy:
         Cells that hold no number or no name; up to ten are named at once.
     """
     columns, roles = layout.columns, layout.roles
-    cells = [cell for column in columns for cell in _scores(table, column, layout)]
-    if all(cell is NOTHING for cell in cells):
+    scores, are_classes = _scores(table, layout)
+    value = np.concatenate([numbers.value for numbers in scores])
+    errors = np.concatenate([numbers.error for numbers in scores])
+    if np.isnan(value).all():
         raise table.error(f"no scores in {listed(columns)}")
     labels, notes = _row_labels(table, layout)
+    if are_classes:
+        del labels["label"]
+        notes.append(f"predictions are right where they equal {quoted(roles['label'])}")
     labels = {role: np.tile(names, len(columns)) for role, names in labels.items()}
     if layout.across:
         labels[layout.across] = np.repeat(_names_across(table, layout), len(table))
     numbers = {role: table.numbers(roles[role]) for role in NUMBERS if role in roles}
     numbers = {role: np.tile(values, len(columns)) for role, values in numbers.items()}
-    errors = np.array([cell.error for cell in cells])
     if not np.isnan(errors).all():
         numbers["se"] = errors
         notes.append("numbers after ± or in parentheses are taken as standard errors")
@@ -49,14 +55,16 @@ def melt(table: Table, layout: Layout) -> Tidy:
         where=table.where,
         name=table.name,
         layout=layout.kind,
-        value=np.array([cell.value for cell in cells]),
-        texts=[cell.text for cell in cells],
+        value=value,
+        texts=[text for of in scores for text in of.texts],
         labels=labels,
         numbers=numbers,
         lines=table.lines * len(columns),
         score=layout.score or roles.get("score", ""),
         sentence=describe(table, layout),
         notes=(*table.notes, *notes),
+        origin=table.origin,
+        n_files=table.n_files,
     )
     empty = np.isnan(tidy.value)
     if layout.kind != "board" or not empty.any():
@@ -70,7 +78,7 @@ def _names_across(table: Table, layout: Layout) -> Any:
     names = layout.columns
     if layout.kind == "pair":
         names = ["public", "private"]
-    elif layout.kind == "wide" and len(names) == 1:
+    elif layout.kind == "wide" and len(names) == 1 and is_score(names[0]):
         names = [table.name]
     return np.array(names, object)
 
@@ -82,7 +90,7 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]
     for role, column in layout.roles.items():
         if role not in (*LABELS, "label") or role == layout.across:
             continue
-        labels[role] = table.names(column, may_miss=role in ("cluster", "better"))
+        labels[role] = table.names(column, may_miss=role in ("cluster", "direction"))
         empty = np.flatnonzero(labels[role] == "")
         if empty.size and role == "cluster":
             labels[role][empty] = [f"(alone, {table.lines[row]})" for row in empty]
@@ -103,25 +111,62 @@ def _tell_units_apart(labels: dict[str, Any]) -> None:
     for role in ("task", "cluster"):
         if not {"unit", role} <= labels.keys():
             continue
-        beside = [names for other, names in labels.items() if other not in ("task", "cluster")]
+        beside = [names for other, names in labels.items() if other in ("entry", "unit", "run")]
         rows = list(zip(*beside, strict=True))
-        if len(set(rows)) < len(rows):
+        pairs = set(zip(labels[role], labels["unit"], strict=True))
+        elsewhere = role == "task" and len(pairs) > len(set(labels["unit"]))
+        if elsewhere or len(set(rows)) < len(rows):
             labels["unit"] = labels[role] + "/" + labels["unit"]
 
 
-def _scores(table: Table, column: str, layout: Layout) -> list[Printed]:
-    """Number of each cell of a column; of predicted classes, whether they are right."""
-    if layout.kind != "wide" or "label" not in layout.roles:
-        return table.printed(column)
-    truth = table.columns[layout.roles["label"]]
-    if is_numeric(truth):
-        labels = table.numbers(layout.roles["label"])
-        if set(labels) <= {0.0, 1.0}:  # beside them stand answers or probabilities
-            return table.printed(column)
-        right = list(table.numbers(column) == labels)
+def _scores(table: Table, layout: Layout) -> tuple[list[Numbers], bool]:
+    """Numbers of each column that holds scores, and whether they are predicted classes.
+
+    Of classes, whether they are the true ones; beside labels 0 and 1 may stand probabilities.
+    """
+    label = layout.roles.get("label") if layout.kind == "wide" else None
+    if label is not None:
+        table.names(label)  # none is empty
+    are_text = label is not None and not table.parsed(label).is_numeric
+    found = [] if are_text else [table.printed(column) for column in layout.columns]
+    if label is None or (not are_text and _are_probabilities(table.numbers(label), found)):
+        return found, False
+    return [_compared(table, column, label, are_text) for column in layout.columns], True
+
+
+def _are_probabilities(labels: Any, found: Sequence[Numbers]) -> bool:
+    """Whether other numbers than 0 and 1 stand beside labels that are 0 or 1."""
+    values = np.concatenate([numbers.value for numbers in found])
+    return bool(
+        np.isin(labels, (0, 1)).all() and not np.isin(values[~np.isnan(values)], (0, 1)).all()
+    )
+
+
+def _compared(table: Table, column: str, label: str, are_text: bool) -> Numbers:
+    """1 where the predicted class is the true one, NaN where there is none."""
+    if are_text:
+        truth, guess = (np.array([str(cell).strip() for cell in table.columns[name]], object)
+                        for name in (label, column))  # fmt: skip
+        known = np.isin(guess, list(set(truth)))
+        missing = ~known & np.array([parse_cell(cell) is NOTHING for cell in table.columns[column]])
     else:
-        right = [cell == label for cell, label in zip(table.columns[column], truth, strict=True)]
-    return [Printed(float(answer), text=str(int(answer))) for answer in right]
+        truth, guess = table.numbers(label), table.numbers(column)
+        missing = np.isnan(guess)
+        known = np.isin(guess, truth)
+        odd = np.flatnonzero((guess % 1 != 0) & ~missing & ~known)
+        if odd.size:
+            raise table.bad_cells(column, odd.tolist(), f"a class of {quoted(label)} is needed")
+    if not known.any():
+        raise InputError(
+            f"never names a class of {quoted(label)}",
+            where=table.where,
+            column=column,
+            parameter="leave_out",
+            fix="if it holds no predictions, leave it out with {option}",
+        )
+    right = np.where(missing, np.nan, guess == truth)
+    texts = ["" if gone else str(int(one)) for gone, one in zip(missing, right, strict=True)]
+    return Numbers(right.astype(np.float64), np.full(len(right), np.nan), texts, [])
 
 
 def describe(table: Table, layout: Layout) -> str:

@@ -2,11 +2,13 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import AmbiguousMetricError, InputError
 from bayes_sota.data import delimited, logs, records, searches
 from bayes_sota.data.tables import Table, make_table
 from bayes_sota.data.unpacking import read_bytes
@@ -16,11 +18,12 @@ WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 LOGS = (".json", ".jsonl", ".eval")
 
 
-def read_table(source: Any) -> Table:
+def read_table(source: Any, metric: str | None = None) -> Table:
     """Table of a path, a folder of logs, a list of paths, a data frame or ``cv_results_``.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
-    be gzipped or zipped. Frames of pandas, polars and whatever else narwhals opens.
+    be gzipped or zipped. Frames of pandas, polars and whatever else narwhals opens. Of several
+    metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it.
     """
     if isinstance(source, Table):
         return source
@@ -29,16 +32,15 @@ def read_table(source: Any) -> Table:
     if isinstance(source, Mapping):
         return searches.table_of_search(source, "cv_results_", "cv_results_")
     if isinstance(source, list | tuple):
-        return stack([read_table(one) for one in source])
+        return stack(read_all(source, metric))
     if not isinstance(source, str | PathLike):
         what = type(source).__name__
-        raise InputError(
-            f"a path, a list of paths, a data frame or cv_results_ is read, got {what}"
-        )
+        raise InputError(f"paths, a data frame or cv_results_ are read, got {what}")
     path = Path(source)
     if path.is_dir():
-        return read_table(sorted(file for file in path.rglob("*") if file.suffix in LOGS))
-    archived = logs.read_archive(path)
+        table = read_table(logs.files_in(path), metric)
+        return replace(table, where=str(source), name=path.resolve().name)
+    archived = logs.read_archive(path, metric)
     if archived is not None:
         return archived
     data, file_name = read_bytes(path)
@@ -47,25 +49,69 @@ def read_table(source: Any) -> Table:
     if ending in WORKBOOKS or data[:4] == b"PAR1":
         return _table_of_frame(_read_by_pandas(data, where), where, name)
     text = _decoded(data, where)
-    if text.lstrip()[:1] in ("[", "{"):
-        return records.parse_json(text, path, name)
-    return delimited.parse_delimited(text, where, name)
+    if text.lstrip()[:1] not in ("[", "{"):
+        return delimited.parse_delimited(text, where, name)
+    value, places = records.parse_json(text, where)
+    if isinstance(value, dict) and searches.is_search(value):
+        return searches.table_of_search(value, where, name)
+    log = logs.table_of_log(value, places, path, name, metric)
+    return log or records.table_of_json(value, places, where, name)
+
+
+def read_all(sources: Sequence[Any], metric: str | None) -> list[Table]:
+    """Tables of several sources; logs without the metric keep theirs, unless none has it."""
+    if len(sources) == 1:
+        return [read_table(sources[0], metric)]
+    tables, lacking = [], []
+    for source in sources:
+        try:
+            tables.append(read_table(source, metric))
+        except logs.UnknownMetricError as error:
+            lacking.append(error)
+            with suppress(AmbiguousMetricError):
+                tables.append(read_table(source))
+    if lacking and (len(lacking) == len(sources) or len(tables) < len(sources)):
+        raise lacking[0]
+    return tables
 
 
 def stack(tables: Sequence[Table]) -> Table:
     """Tables below each other; where none names its entries, the files do."""
     if not tables:
         raise InputError("there are no files to read")
+    for table in tables:
+        if table.origin != tables[0].origin:
+            kinds = [f"{one.where} ({one.origin or 'a table'})" for one in (tables[0], table)]
+            raise InputError(f"files of one format can be joined, these are {' and '.join(kinds)}")
     header = list(dict.fromkeys(name for table in tables for name in table.columns))
     columns: dict[str, list[Any]] = {name: [] for name in header}
     for table in tables:
         for name, cells in columns.items():
             cells.extend(table.columns.get(name, [None] * len(table)))
     if not any(place_in("entry", name) is not None for name in header):
-        columns["model"] = [table.name for table in tables for _ in table.lines]
+        names = file_names(tables)
+        columns["model"] = [
+            name for name, table in zip(names, tables, strict=True) for _ in table.lines
+        ]
     lines = [f"{table.where}, {line}" for table in tables for line in table.lines]
     notes = dict.fromkeys(note for table in tables for note in table.notes)
-    return Table(columns, lines, f"{len(tables)} files", tables[0].name, tuple(notes))
+    stacked = replace(
+        tables[0],
+        columns=columns,
+        lines=lines,
+        where=f"{len(tables)} files" if len(tables) > 1 else tables[0].where,
+        notes=tuple(notes),
+        n_files=len(tables),
+    )
+    return logs.join_logs(stacked) if stacked.origin else stacked
+
+
+def file_names(tables: Sequence[Table]) -> list[str]:
+    """Names of files, or of their folders where files have the same name."""
+    names = [table.name for table in tables]
+    if len(set(names)) == len(names):
+        return names
+    return [Path(table.where).resolve().parent.name for table in tables]
 
 
 def _decoded(data: bytes, where: str) -> str:

@@ -19,6 +19,7 @@ from bayes_sota.data.words import is_loss, is_summary_row
 type Direction = Literal["lower", "higher"] | None
 
 _SUMMED = ("entry", "unit", "task", "fold", "metric")
+_MOST_METRICS = 100  # rows of a table, if they are metrics
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
 
@@ -60,7 +61,7 @@ def read_tidy(
     table, names = _without_columns(table, leave_out)
     found = None if use else battles.find_battles(table, roles)
     if found is not None:
-        return _filtered(battles.read_battles(table, found, roles), names)
+        return leave_out_names(battles.read_battles(table, found, roles), names)
     if searches.is_search(table.columns) and not use:
         table, layout = searches.find_splits(table, roles)
     else:
@@ -69,7 +70,7 @@ def read_tidy(
     if kaggle.is_kaggle(table):
         table = kaggle.clean(table, layout.roles, direction)
         layout = find_layout(table, roles, use or [])
-    tidy = _filtered(melt(table, layout), names)
+    tidy = leave_out_names(melt(table, layout), names)
     _check_one_metric(tidy)
     return _directed(tidy, layout, direction)
 
@@ -78,10 +79,10 @@ def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, lis
     """Table without the columns that a user leaves out, and the names that are no columns."""
     names = [name for name in leave_out if name not in table.columns]
     kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
-    return Table(kept, table.lines, table.where, table.name, table.notes), names
+    return replace(table, columns=kept), names
 
 
-def _filtered(tidy: Tidy, names: Sequence[str]) -> Tidy:
+def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
     """Scores without the entries, tasks, metrics and units of some names."""
     kept = np.ones(len(tidy), bool)
     for name in names:
@@ -143,17 +144,16 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
         No direction was given, and a name says that lower is better.
     """
     names = [layout.roles[role] for role in ("score", "public") if role in layout.roles]
-    if layout.across in ("task", "entry", "metric"):
+    answers = tidy.value[~np.isnan(tidy.value)]
+    if layout.across in ("task", "metric") or not np.isin(answers, (-1, 0, 1)).all():
         names += layout.columns
     for role in ("metric", "task"):
         names += list(dict.fromkeys(tidy.labels.get(role, ())))
     if layout.kind == "wide" and "unit" in tidy.labels:
-        names += list(dict.fromkeys(tidy.labels["unit"]))
+        names += list(dict.fromkeys(tidy.labels["unit"][:_MOST_METRICS]))
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
     mixed = layout.roles.get("score") not in losses and len(losses) < len(set(names))
-    told = {word.lower() for word in tidy.labels.get("better", ())} - {""}
-    if told and direction is None:  # the table says it; of several tasks each for itself
-        return replace(tidy, lower_is_better=told == {"false"})
+    direction = direction or _direction_in(tidy)
     if losses and direction is None:
         raise InputError(
             f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, of which the lowest "
@@ -164,4 +164,18 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
         )
     if direction not in (None, "lower", "higher"):
         raise InputError(f"got {direction!r}", parameter="direction", fix="give {option}")
-    return replace(tidy, lower_is_better=direction == "lower")
+    return Tidy(**{**vars(tidy), "lower_is_better": direction == "lower"})
+
+
+def _direction_in(tidy: Tidy) -> Direction:
+    """Direction that a column of the table says, if there is one."""
+    lower = [name.lower() in ("false", "0") for name in tidy.labels.get("direction", ())]
+    if any(lower) and not all(lower):
+        names = dict.fromkeys(tidy.labels.get("task", tidy.labels["entry"])[lower])
+        raise InputError(
+            f"lower is better in {listed(names)}, not in the others",
+            where=tidy.where,
+            parameter="leave_out",
+            fix="leave out one or the other with {option}",
+        )
+    return None if not lower else "lower" if all(lower) else "higher"

@@ -1,13 +1,11 @@
 """Tables in JSON: records, columns, an object per row, lines; numbers keep their digits."""
 
 import json
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.cells import NOTHING, parse_cell
-from bayes_sota.data.logs import table_of_log
-from bayes_sota.data.searches import is_search, table_of_search
 from bayes_sota.data.tables import Table, make_table
 from bayes_sota.data.words import is_role_word
 
@@ -16,25 +14,19 @@ _SHAPES = (
 )
 
 
-def parse_json(text: str, path: Path, name: str) -> Table:
-    """Table of JSON or JSON lines, or of the log of an evaluation tool."""
-    value, places = _parsed(text, str(path))
-    log = table_of_log(value, path)
-    if log is not None:
-        return log
-    if isinstance(value, dict) and is_search(value):
-        return table_of_search(value, str(path), name)
+def table_of_json(value: Any, places: Sequence[str], where: str, name: str) -> Table:
+    """Table of parsed JSON, or of the values of JSON lines, which have places."""
     rows, notes = _rows(value)
     if rows is None:
-        raise InputError(f"this JSON is not a table; {_SHAPES}", where=str(path))
-    places = places or [f"record {number}" for number in range(1, len(rows) + 1)]
+        raise InputError(f"this JSON is not a table; {_SHAPES}", where=where)
+    lines = list(places) or [f"record {number}" for number in range(1, len(rows) + 1)]
     flat = [_flattened(row) for row in rows]
     header = list(dict.fromkeys(title for row in flat for title in row))
     columns = [[row.get(title) for row in flat] for title in header]
-    return make_table(header, columns, places, str(path), name, notes)
+    return make_table(header, columns, lines, where, name, notes)
 
 
-def _parsed(text: str, where: str) -> tuple[Any, list[str]]:
+def parse_json(text: str, where: str) -> tuple[Any, list[str]]:
     """Value of JSON; of JSON lines, the list of values and the line of each."""
     try:
         return _loads(text), []
@@ -42,14 +34,19 @@ def _parsed(text: str, where: str) -> tuple[Any, list[str]]:
         if error.msg != "Extra data":
             line = f"line {error.lineno}"
             raise InputError(f"is not JSON: {error.msg}", where=where, line=line) from None
-    filled = [(f"line {i}", line) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
+    filled = [(f"line {i}", line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
     values = []
     for place, line in filled:
-        try:
-            values.append(_loads(line))
-        except json.JSONDecodeError as error:
-            raise InputError(f"is not JSON: {error.msg}", where=where, line=place) from None
+        values.append(load_json(line, where, place))
     return values, [place for place, _ in filled]
+
+
+def load_json(text: str, where: str, line: str) -> Any:
+    """One value, with numbers as typed."""
+    try:
+        return _loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"is not JSON: {error.msg}", where=where, line=line) from None
 
 
 def _loads(text: str) -> Any:

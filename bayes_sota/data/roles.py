@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed
-from bayes_sota.data.cells import is_numeric
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import is_attribute, is_average, is_spread, key, place_in, split_words
 
@@ -22,9 +21,9 @@ LABELS = (
     "fold",
     "iteration",
     "tournament",
-    "better",
+    "direction",
 )
-NUMBERS = ("n", "se", "submissions")
+NUMBERS = ("n", "se", "submissions", "runs")
 UNITS = ("unit", "fold", "task", "iteration", "run", "metric", "cluster")  # what may index rows
 NAMELESS = ("", "index", "unnamed0")
 _SCORE_WORDS = frozenset(("accuracy", "acc", "score"))
@@ -42,7 +41,7 @@ class Header:
         self.table = table
         self.use = [table.find(name, "use") for name in use]
         self.roles = {role: table.find(name, role) for role, name in asked.items()}
-        self.numeric = {name for name, cells in table.columns.items() if is_numeric(cells)}
+        self.numeric = {name for name in table.columns if table.parsed(name).is_numeric}
         self._name_roles(asked)
         if "score" not in self.roles and not self.use and not self._are_pairs():
             self._find_score()

@@ -84,10 +84,18 @@ def read_scores(
     'Read: entries from "model", folds from "fold", scores from "auc".'
     """
     check_choice("players", players, Orientation.__value__)
-    table = read_table(source)
+    table = read_table(source, roles.get("score"))
+    if table.origin:  # the log of a tool, whose metric it is
+        roles.pop("score", None)
     if players != "auto" and find_battles(table, roles) is None:
         table, roles = _turned(table, players, roles)
-    tidy = read_tidy(table, use, leave_out, direction, **roles)
+    of_rounds = {name for name in table.columns if place_in("direction", name) is not None}
+    by_round = direction is None and bool(of_rounds.difference(leave_out))
+    tidy = read_tidy(table, use, leave_out, "higher" if by_round else direction, **roles)
+    lower = np.full(len(tidy), float(tidy.lower_is_better))
+    if by_round and "direction" in tidy.labels:
+        lower = np.isin([word.lower() for word in tidy.labels["direction"]], ("false", "0")) * 1.0
+    tidy = replace(tidy, numbers=tidy.numbers | {"lower": lower})
     grouped = bool(roles.keys() & {"group", "cluster"})
     if "tournament" in tidy.labels:
         names, codes = tidy.names("tournament")
@@ -178,15 +186,11 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
             "players differ on, not an accuracy; bayes-sota board reads answers"
         )
     first = np.unique(tidy.names("round")[1], return_index=True)[1][kept_rounds]
-    if "better" in tidy.labels:
-        lower: Any = [word.lower() == "false" for word in tidy.labels["better"][first]]
-    else:
-        lower = tidy.lower_is_better
     return ScoreTable(
         grid[np.ix_(kept_rounds, kept_players)],
         players=[label for label, keep in zip(players, kept_players, strict=True) if keep],
         rounds=[label for label, keep in zip(rounds, kept_rounds, strict=True) if keep],
-        lower_is_better=lower,
+        lower_is_better=tidy.numbers["lower"][first] > 0,
         groups=_groups(tidy, first, grouped),
         scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
         tournament=name,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,19 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
-from bayes_sota.data.cells import Printed, parse_cells
+from bayes_sota.data.cells import Numbers, parse_numbers
 from bayes_sota.data.words import key
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of cells as typed; ``lines`` says where each row stands in ``where``."""
+    """Columns of cells as typed; ``lines`` says where each row stands in ``where``.
+
+    ``origin`` is the tool that wrote a log, else empty; ``n_files`` how many are below each other.
+    """
 
     columns: dict[str, list[Any]]
     lines: list[str]
     where: str
     name: str
     notes: tuple[str, ...] = ()
+    origin: str = ""
+    n_files: int = 1
+    _parsed: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -52,17 +58,22 @@ class Table:
             raise self.bad_cells(column, empty, "a name is needed")
         return np.array(names, object)
 
-    def printed(self, column: str) -> list[Printed]:
-        """Number in each cell of a column; text is an error."""
-        found = parse_cells(self.columns[column])
-        bad = [row for row, number in enumerate(found) if number is None]
-        if bad:
-            raise self.bad_cells(column, bad, "a number is needed")
-        return [number for number in found if number is not None]
+    def parsed(self, column: str) -> Numbers:
+        """Numbers of a column, parsed once."""
+        if column not in self._parsed:
+            self._parsed[column] = parse_numbers(self.columns[column])
+        return self._parsed[column]
+
+    def printed(self, column: str) -> Numbers:
+        """Numbers of a column; text is an error."""
+        found = self.parsed(column)
+        if found.bad:
+            raise self.bad_cells(column, found.bad, "a number is needed")
+        return found
 
     def numbers(self, column: str) -> NDArray[np.float64]:
         """Numbers in a column, NaN where a cell is empty."""
-        return np.array([number.value for number in self.printed(column)])
+        return self.printed(column).value
 
     def error(self, problem: str, parameter: str = "", fix: str = "") -> InputError:
         """Error of the whole table."""

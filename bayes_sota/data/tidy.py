@@ -44,6 +44,10 @@ class Tidy:
     sentence : str
         Which columns were read, and which were not.
     notes : tuple of str
+    origin : str
+        Tool that wrote a log, else empty.
+    n_files : int
+        Files that the scores stand in.
     """
 
     where: str
@@ -58,6 +62,8 @@ class Tidy:
     lower_is_better: bool = False
     sentence: str = ""
     notes: tuple[str, ...] = ()
+    origin: str = ""
+    n_files: int = 1
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -67,14 +73,15 @@ class Tidy:
 
     @property
     def unit(self) -> str:
-        """Role that tells the scores of one entry apart: the first of ``UNITS`` with several names."""
+        """Role that tells scores of one entry apart: the first of ``UNITS`` with several names."""
         there = [role for role in UNITS if role in self.labels]
         return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""
-        codes = {name: code for code, name in enumerate(dict.fromkeys(self.labels[role]))}
-        return list(codes), np.array([codes[name] for name in self.labels[role]], np.intp)
+        labels = self.labels[role].tolist()
+        codes = {name: code for code, name in enumerate(dict.fromkeys(labels))}
+        return list(codes), np.fromiter(map(codes.__getitem__, labels), np.intp, len(labels))
 
     def take(self, rows: Sequence[int] | NDArray[np.intp], *notes: str) -> "Tidy":
         """Some of the rows."""
@@ -103,25 +110,36 @@ class Tidy:
         InputError
             Two scores for one place; both lines are named.
         """
-        axes = [self.names(role) for role in roles]
-        shape = tuple(len(names) for names, _ in axes)
-        if np.prod(shape, dtype=float) > _LARGEST:
-            sizes = ", ".join(
-                f"{len(names):,} {r}s" for (names, _), r in zip(axes, roles, strict=True)
-            )
+        place, axes = self.places(*roles)
+        if np.prod([len(names) for names in axes], dtype=float) > _LARGEST:
+            sizes = ", ".join(f"{len(names):,} {r}s" for names, r in zip(axes, roles, strict=True))
             problem = f"{len(self):,} scores of {sizes}: are these the columns that were meant?"
             raise InputError(problem, where=self.where)
-        place = np.ravel_multi_index(tuple(codes for _, codes in axes), shape)
-        self._check_once(place, roles)
-        grid = np.full(shape, np.nan)
+        grid = np.full([len(names) for names in axes], np.nan)
         grid.ravel()[place] = self.value if of is None else of
-        return grid, [names for names, _ in axes]
+        return grid, axes
 
-    def _check_once(self, place: NDArray[np.intp], roles: Sequence[str]) -> None:
+    def places(self, *roles: str) -> tuple[NDArray[np.int64], list[list[str]]]:
+        """Place of each score in the flat grid of some roles, and the names of its axes.
+
+        Raises
+        ------
+        InputError
+            As of ``pivot``.
+        """
+        place, axes = np.zeros(len(self), np.int64), []
+        for role in roles:
+            names, codes = self.names(role)
+            place = place * len(names) + codes
+            axes.append(names)
+        self._check_once(place, roles)
+        return place, axes
+
+    def _check_once(self, place: NDArray[np.int64], roles: Sequence[str]) -> None:
+        if (np.diff(np.sort(place)) > 0).all():
+            return
         order = np.argsort(place, kind="stable")
         repeated = np.flatnonzero(np.diff(place[order]) == 0)
-        if not repeated.size:
-            return
         at = repeated[np.argmin(order[repeated + 1])]
         first, second = order[at], order[at + 1]
         what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)

@@ -48,7 +48,6 @@ from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import smoothed_covariance, weighted_means, with_typical_pairs
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.data.readers.outcomes import Evaluations
 from bayes_sota.data.responses import Responses
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
@@ -345,7 +344,7 @@ class MethodComparison:
 
 
 def compare_methods(
-    outcomes: Outcomes | Evaluations,
+    outcomes: Outcomes,
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
@@ -355,7 +354,7 @@ def compare_methods(
 
     Parameters
     ----------
-    outcomes : Responses, ItemScores or Evaluations
+    outcomes : Responses or ItemScores
         One column per method, or per run of a method; numbers of any metric. Their
         ``clusters`` are taken as wholes.
     methods : sequence of str, optional
@@ -384,8 +383,6 @@ def compare_methods(
     ('a', [True, True, False], 0.034)
     """
     rng = generator_of(random_seed)
-    if isinstance(outcomes, Evaluations):
-        outcomes = outcomes.outcomes
     names, columns = columns_of_methods(outcomes.names, methods)
     data, notes = item_data(outcomes)
     order = np.argsort(names)  # draws and ties follow the names, whatever the order of the columns

@@ -26,19 +26,18 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown_path
+from bayes_sota.data.averages import parse_passes
 from bayes_sota.data.command import (
     group_options,
     missing_option,
     parse_average,
-    parse_passes,
 )
 from bayes_sota.data.printed_scores import parse_number
 
 if TYPE_CHECKING:
-    from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.outcomes import Outcomes
-    from bayes_sota.data.readers.outcomes import Evaluations
+    from bayes_sota.data.tidy import Tidy
 
 _METRICS = ["accuracy", "auc", "score"]
 GROUPS = ("task_column", "cluster_column", "run_column", "average", "leave_out", "new")
@@ -137,15 +136,15 @@ def read_file(
     *,
     item_metric: Any = None,
     label_column: str | None = None,
+    reading: dict[str, Any] | None = None,
     **options: Any,
 ) -> "Leaderboard | Outcomes":
     """Leaderboard, answers or item scores of a file or a folder of logs, by the content.
 
     ``options`` are those of ``field_options``, as typed on the command line.
     """
+    from bayes_sota.data.answers import outcomes_of
     from bayes_sota.data.formats.lm_evaluation import result_files
-    from bayes_sota.data.readers import outcomes
-    from bayes_sota.data.readers.logs import looks_like_logs
 
     groups = {name: options.pop(name, None) for name in GROUPS}
     groups["leave_out"] = groups["leave_out"] or ()
@@ -157,28 +156,40 @@ def read_file(
         if results:
             return _read_results(results, task_columns, groups, **options)
         return _read_tasks(file, task_columns or [], groups, **options)
-    if looks_like_logs(file):
-        note_unused("an evaluation log", of_items, tuple(of_items))
-        return _read_logs(file, options, groups)
-    passes = parse_passes(options["metric"])
-    if options["metric"] not in (None, *_METRICS) and passes is None:
+    new, metric = groups["new"], options["metric"]
+    passes = parse_passes(metric)
+    known = None if metric in _METRICS or passes else metric
+    found = _items_in(file, known, reading or {})
+    if found is not None:
+        options["metric"] = None if passes or known else metric
+        of_metric = item_metric or (metric if passes or known or metric == "auc" else None)
+        return outcomes_of(
+            found, metric=of_metric, average=parse_average(groups["average"]), new=new
+        )
+    if passes:
+        raise InputError(f"--metric {metric} is for answers in several runs")
+    if known:
         raise InputError(
             f"--metric is {', '.join(_METRICS)}, pass@K or pass^K, or a metric of an evaluation "
-            f"log; {shown_path(file)} is none, got {options['metric']!r}"
+            f"log; {shown_path(file)} is none, got {metric!r}"
         )
-    if any(of_items.values()) or outcomes.looks_like_item_scores(file):
-        return _read_numbers(file, of_items, options, groups)
-    named = any(groups[name] for name in GROUPS[:3])
-    if named or outcomes.looks_like_responses(file):
-        options["metric"] = None if passes else options["metric"]
-        _refuse_for_matrix(options, "a response matrix")
-        new, average = groups.pop("new"), parse_average(groups["average"])
-        answers = outcomes.read_responses(file, **groups | {"average": average})
-        return answers.about(new or "items", passes=passes) if new or passes else answers
     note_unused("a leaderboard", groups, GROUPS)
-    if passes is not None:
-        raise InputError(f"--metric {options['metric']} is for answers in several runs")
     return _read_entries(file, **options)
+
+
+def _items_in(file: Path, metric: str | None, reading: dict[str, Any]) -> "Tidy | None":
+    """Answers or numbers of items; None where FILE is a leaderboard."""
+    from bayes_sota.data.opening import read_table
+    from bayes_sota.data.reading import read_tidy
+
+    try:
+        table = read_table(file, metric)
+        tidy = read_tidy(table, **reading)
+    except InputError:
+        if file.is_dir():
+            raise
+        return None
+    return tidy if table.origin or tidy.layout in ("wide", "long") else None
 
 
 def _read_entries(
@@ -207,46 +218,6 @@ def _read_entries(
         spread_ratio=parse_ratio(spread_ratio),
         **options,
     )
-
-
-def _read_numbers(
-    file: Path, of_items: dict[str, Any], options: dict[str, Any], groups: dict[str, Any]
-) -> "ItemScores":
-    """Numbers of items."""
-    from bayes_sota.data.readers.outcomes import read_item_scores
-
-    lower = options.pop("lower_is_better") or None
-    _refuse_for_matrix(options, "item scores")
-    note_unused("item scores", groups, ("run_column",))
-    refuse("item scores", groups, ("leave_out",))
-    scores = read_item_scores(
-        file,
-        metric=of_items["item_metric"],
-        label_column=of_items["label_column"],
-        lower_is_better=lower,
-        cluster_column=groups["cluster_column"],
-        task_column=groups["task_column"],
-        average=parse_average(groups["average"]),
-    )
-    return scores.about(groups["new"] or "items")
-
-
-def _read_logs(file: Path, options: dict[str, Any], groups: dict[str, Any]) -> "Outcomes":
-    """Answers of a log, or of all logs in a folder."""
-    metric, lower = options.pop("metric"), options.pop("lower_is_better") or None
-    _refuse_for_matrix(options, "an evaluation log")
-    return read_answers(file, metric=metric, lower_is_better=lower, **groups).outcomes
-
-
-def read_answers(
-    *files: Path, metric: str | None, average: str | None, new: Any, **reading: Any
-) -> "Evaluations":
-    """Answers of tables or logs, and what skills are about, as typed on the command line."""
-    from bayes_sota.data.readers.outcomes import read_evaluations
-
-    passes, known = parse_passes(metric), reading | {"average": parse_average(average)}
-    evaluations = read_evaluations(*files, metric=None if passes else metric, **known)
-    return evaluations.about(new or "items", passes) if new or passes else evaluations
 
 
 def _read_tasks(
@@ -340,14 +311,6 @@ def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
     if text is None or None in map(parse_number, text.split(":")):
         return text
     return parse_tries(text, "--submissions")
-
-
-def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
-    """Options of a leaderboard that say what a matrix does not hold; others change nothing."""
-    for name in ("metric", "lower_is_better", "task_columns"):
-        if name in options and options[name] != _DEFAULTS.get(name):
-            raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
-    note_unused(what, options, list(options))
 
 
 def note_unused(what: str, options: dict[str, Any], names: Iterable[str]) -> None:

@@ -17,7 +17,8 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, parse_average, parse_passes
+from bayes_sota.data.averages import parse_passes
+from bayes_sota.data.command import group_options, metric_option, read_answers, reading_options
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
 @number_option(COUNT, "--n-test", help="Items, with --right.")
 @number_option(COUNT_OR_NONE, "--right", help="Number of right answers, instead of FILES.")
 @group_options
-@click.option("--item-column", help="Column of the items' names.")
-@click.option(
-    "--metric", help="pass@K or pass^K of several runs; or which metric or scorer of a log."
-)
+@reading_options
+@metric_option
 @top_option(15, "Classifiers shown.")
 @interval_option
 @estimate_options
@@ -47,7 +46,7 @@ def score(
     top: int,
     ci_prob: float,
     shown: Reported,
-    **reading: Any,
+    reading: dict[str, Any],
 ) -> int:
     """How good one classifier is, by itself: its skill, with an interval.
 
@@ -61,26 +60,22 @@ def score(
 
     chosen: Any = "items" if new is None else new
     if not files:
-        typed = {f"--{name.replace('_', '-')}": value for name, value in reading.items()}
-        refuse_unused("--right", typed | {"--new": new, "--metric": metric, "--average": average})
+        typed = {"--new": new, "--metric": metric, "--average": average}
+        refuse_unused("--right", typed | {"--column": reading or None})
         if right is None or n_test is None:
             raise InputError("give FILES with answers, or --right K --n-test N")
         report = describe_skills([skill_of_counts(right, n_test)], ci_prob=ci_prob)
         return shown.deliver(report, top, partial(_draw, report))
     refuse_unused("FILES", {"--right": right, "--n-test": n_test})
-    from bayes_sota.data.readers.outcomes import read_evaluations
-
     passes = parse_passes(metric)
-    evaluations = read_evaluations(
-        *files, metric=None if passes else metric, average=parse_average(average), **reading
-    )
-    outcomes = evaluations.outcomes
+    named = None if passes else metric
+    outcomes = read_answers(*files, metric=named, average=average, new=None, reading=reading)
     skills = skills_alone(outcomes, new=chosen, passes=passes)
     report = describe_skills(
         skills,
         new=chosen if outcomes.is_answers or new else outcomes.new,
         ci_prob=ci_prob,
-        notes=evaluations.notes,
+        notes=outcomes.notes,
         average=outcomes.averaging if outcomes.is_answers else "items",
         metric=metric or "" if passes or outcomes.is_answers else "mean",
     )

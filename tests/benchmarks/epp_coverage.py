@@ -40,7 +40,7 @@ from scipy import stats
 from timing import print_table
 
 from bayes_sota.core.errors import InfiniteEstimateError
-from bayes_sota.data.readers.outcomes import read_responses
+from bayes_sota.data.answers import read_responses
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp

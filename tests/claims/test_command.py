@@ -108,7 +108,7 @@ def test_means_and_a_size_alone_have_imputed_spreads(capsys) -> None:
 
 def test_answers_of_three_methods(capsys, folder: Path) -> None:
     found = result(
-        capsys, "responses", "answers.csv", "--cluster-column", "patient",
+        capsys, "responses", "answers.csv", "--column", "cluster=patient",
         "--figure", "a.png", "--output", "a.nc",
     )  # fmt: skip
     assert (found["winner"], found["runner_up"], found["n_clusters"]) == ("ours", "theirs", 80)
@@ -165,7 +165,7 @@ def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> N
         (("plan", "--gap", "0.1"), "give --accuracy A B"),
         (("plan", "--gap", "0.1", "--accuracy", ".9", ".8"), "give --accuracy A B"),
         (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--n-test", "9"), "need --pairwise-corr"),
-        (("responses", "items.csv", "--label-column", "gold"), "for numbers with --item-metric"),
+        (("responses", "items.csv", "--column", "label=gold"), 'no column "gold"'),
         (("responses", "items.csv", "--by", "task"), "--by task needs answers with tasks"),
         ((*BY_TASK, "--pairs"), "leave out --pair and --by"),
         ((*BY_TASK, "--pair", "tree", "tre"), "there is no method 'tre'"),

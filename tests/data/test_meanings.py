@@ -10,17 +10,17 @@ import pytest
 from data.files import run
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.paired import PairedBoards
-from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.readers.outcomes import (
+from bayes_sota.data.answers import (
     looks_like_item_scores,
     looks_like_responses,
     read_evaluations,
     read_item_scores,
     read_responses,
 )
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
 from bayes_sota.items.comparison import compare_methods
 
 Reader = Callable[[Path], Any]

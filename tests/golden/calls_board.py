@@ -39,7 +39,7 @@ def many_answers(path: str, columns: int | None = None) -> Any:
 
 
 def evaluations(name: str = "exam.csv", **options: Any) -> Any:
-    return bs.read_evaluations(example(name), **options).outcomes
+    return bs.read_outcomes(example(name), **options)
 
 
 def averages(**options: Any) -> Any:
@@ -191,7 +191,7 @@ add_all("score", score, {
     "exam-pass-at-2": {"data": evaluations, "passes": (2, False)},
     "exam-all-of-2": {"data": evaluations, "passes": (2, True)},
     "livecodebench-pass-at-5": {"data": BOARDS["livecodebench-repair"], "passes": (5, False)},
-    "winogrande": lambda: bs.read_evaluations(real(WINOGRANDE)).outcomes,
+    "winogrande": lambda: bs.read_outcomes(real(WINOGRANDE)),
 })  # fmt: skip
 add("score/counts", lambda: skills(bs.items.skill_of_counts(*one) for one in COUNTS))
 

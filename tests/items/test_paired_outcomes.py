@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.readers.outcomes import read_responses
+from bayes_sota.data.answers import read_responses
 from bayes_sota.items.comparison import compare_methods, probability_not_better
 
 

@@ -88,8 +88,8 @@ BOARD = f"{EXAMPLES / 'leaderboard.csv'}"
         ("score --right 5 --n-test 9 --new runs", "--new has no effect on --right"),
         ("score {exam} --right 5", "--right has no effect on FILES"),
         ("score {exam} --metric pass@3", "pass@3 needs 3 runs of each item"),
-        ("score {exam} --metric pass@0", "metric is not for this format"),
-        (f"score {BOARD}", "rows are entries by column 'team'"),
+        ("score {exam} --metric pass@0", 'no column "pass@0"'),
+        (f"score {BOARD}", "this is a leaderboard"),
         ("sota {exam}", "bayes-sota score says how good it is"),
         ("board {exam}", "bayes-sota score says how good it is"),
         (f"board {BOARD} --n-test 1247 --metric pass@2", "is for answers in several runs"),
@@ -134,12 +134,12 @@ def test_boards_are_about_runs_tasks_and_passes(command: str, capsys: Any) -> No
 def test_pairs_about_new_tasks_have_the_t_law_of_their_means(capsys: Any) -> None:
     from scipy.stats import ttest_rel
 
-    from bayes_sota.data.readers.outcomes import read_evaluations
+    from bayes_sota.data.answers import read_outcomes
 
     file = EXAMPLES / "exam.csv"
     arguments = ["--new", "tasks", "--pair", "forest", "tree", "--json"]
     (pair,) = json.loads(run(capsys, "claim", "responses", str(file), *arguments)[1])["pairs"]
-    data = read_evaluations(file).about("tasks").outcomes
+    data = read_outcomes(file, new="tasks")
     codes, weights = data.task_codes
     means = np.stack([data.values[codes == t].mean(axis=0) for t in range(weights.size)])
     first, second = (means[:, data.names.index(name)] for name in ("forest", "tree"))
