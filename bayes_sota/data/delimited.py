@@ -11,6 +11,7 @@ from bayes_sota.data.tables import Table, make_table
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+( ?%)?")
 _EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
 _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 def parse_delimited(text: str, where: str, name: str) -> Table:
@@ -38,13 +39,16 @@ type _Row = tuple[str, list[str]]
 
 def _delimited_rows(text: str, where: str) -> list[_Row]:
     head = text[:10_000]
-    separator = next((sign for sign in "\t;" if sign in _header_line(head)), ",")
+    header = _header_line(_QUOTED.sub("", head))
+    separator = next((sign for sign in "\t;" if sign in header), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[_Row] = []
     start = 1
     try:
         for row in reader:
-            cells = [unmarked_cell(cell.strip()) for cell in row]
+            cells = list(map(str.strip, row))
+            if any(cell[:1] == "'" for cell in cells):
+                cells = list(map(unmarked_cell, cells))
             if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1

@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from bayes_sota.data.files import tables
+from bayes_sota.data.files.json import parse_json
+from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
 from data.files import run
 
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.answers import read_evaluations, read_item_scores, read_responses
-from bayes_sota.data.files import tables
-from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.readers.scores import read_scores
 from bayes_sota.data.responses import Responses
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.leaderboard.specification import load_model
@@ -169,7 +168,13 @@ ODD_COLUMNS = {
 
 
 @pytest.mark.parametrize("kind", ODD_COLUMNS)
-@pytest.mark.parametrize("reader", ["leaderboard", "item scores"])
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "leaderboard",
+        "item scores",
+    ],
+)
 def test_other_types_never_become_numbers(tmp_path: Path, reader: str, kind: str) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = {"id": ["a", "b"], "score": ODD_COLUMNS[kind], "other": [1.5, 2.5]}

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from bayes_sota.data.files.opening import table_of_frame
 
 import bayes_sota
 from bayes_sota.claims import read_claims
@@ -27,7 +28,6 @@ from bayes_sota.data import (
     read_task_scores,
     read_test_scores,
 )
-from bayes_sota.data.files.opening import table_of_frame
 
 ROOMS = [getattr(bayes_sota, room) for room in bayes_sota.__all__ if room.islower()]
 _RUNS = FoldScores([[[0.8, 0.9]], [[0.7, 0.8]]], learners=["a", "b"])

@@ -12,12 +12,12 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.readers.boards import read_leaderboard
 from data.files import run
 from data.test_files import TABLE_READERS, refused
 
 from bayes_sota.data.answers import looks_like_responses
-from bayes_sota.data.files.opening import open_table
-from bayes_sota.data.readers.boards import read_leaderboard
 
 BOARD = [["team", "score"], ["A", 0.911], ["B", 0.886]]
 
