@@ -143,6 +143,17 @@ def _check_bayes(asked: Asked) -> None:
             raise InputError(f"{option} is for maximum likelihood: leave out --bayes")
 
 
+_OF_SCORES = (
+    "players",
+    "player_column",
+    "round_column",
+    "score_column",
+    "tournament_column",
+    "group_column",
+    "lower_is_better",
+)
+
+
 def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
     """A note on options that change nothing here."""
     from bayes_sota.data.matches import Matches
@@ -150,8 +161,9 @@ def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
     unused = ["penalty"] if asked["bayes"] else ["model"]
     if not asked["bayes"] and (asked["plan"] is not None or len(tables) > 1):
         unused += ["test", "seed"]
-    unused += ["matches"] * isinstance(tables[0], Matches)
-    given = [n for n in dict.fromkeys(unused) if asked[n] not in (None, (), 0, "same-round")]
+    unused += ["matches", *_OF_SCORES] if isinstance(tables[0], Matches) else ["cluster_column"]
+    usual = (None, (), 0, "same-round", "auto")
+    given = [name for name in dict.fromkeys(unused) if asked[name] not in usual]
     options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
     return [f"not used here: {options}"] * bool(given)
 

@@ -199,6 +199,8 @@ def _read_entries(
         entries = read_entries(file, **of)
         own = metric != "auc" and (entries.errors or entries.sizes) is not None
     size = None if own else size_of_board(n_test, metric, options["n_positive"])
+    if metric == "score":
+        note_unused("scores with errors of their own", options, ("percent", "rounding"))
     return read_leaderboard(
         file,
         n_test=size,
