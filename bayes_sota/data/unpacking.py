@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError, listed
+from bayes_sota.core.files import check_file
 
 MOST_BYTES = 200_000_000
 TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
@@ -19,6 +20,7 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
     InputError
         A file that cannot be read, an archive of several tables, or more than the limit.
     """
+    check_file(path)
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -27,14 +29,36 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
             with gzip.open(io.BytesIO(data)) as file:
                 data = file.read(MOST_BYTES + 1)
             name = name.removesuffix(".gz")
-        elif zipfile.is_zipfile(io.BytesIO(data)):
+        if zipfile.is_zipfile(io.BytesIO(data)):
             data, name = _from_archive(data, path)
-    except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+    except InputError:
+        raise
+    except Exception as error:  # archives pass on whatever their decoders raise
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read ({reason})", where=str(path)) from None
     if len(data) > MOST_BYTES:
-        raise InputError(f"holds more than {MOST_BYTES:,} bytes", where=str(path))
+        raise _too_large(str(path))
     return data, name
+
+
+def check_unpacked(data: bytes, where: str) -> None:
+    """Raise ``InputError`` if a workbook or a Parquet file becomes larger than the limit."""
+    if data[:4] == b"PAR1":
+        from pyarrow.parquet import read_metadata
+
+        about = read_metadata(io.BytesIO(data))
+        size = 8 * about.num_rows * about.num_columns
+    elif zipfile.is_zipfile(io.BytesIO(data)):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    else:
+        size = len(data)
+    if size > MOST_BYTES:
+        raise _too_large(where)
+
+
+def _too_large(where: str) -> InputError:
+    return InputError(f"holds more than {MOST_BYTES:,} bytes", where=where)
 
 
 def _from_archive(data: bytes, path: Path) -> tuple[bytes, str]:
@@ -42,9 +66,7 @@ def _from_archive(data: bytes, path: Path) -> tuple[bytes, str]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         if any(member.filename == "[Content_Types].xml" for member in members):
-            if sum(member.file_size for member in members) > MOST_BYTES:
-                raise InputError(f"holds more than {MOST_BYTES:,} bytes", where=str(path))
-            return data, path.name
+            return data, path.name.removesuffix(".gz")
         names = [member.filename for member in members]
         found = [name for name in names if name.lower().endswith(TABLES) and "__MACOSX" not in name]
         if len(found) != 1:
