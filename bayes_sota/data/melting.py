@@ -11,6 +11,7 @@ from bayes_sota.data.layouts import Layout
 from bayes_sota.data.roles import LABELS, NUMBERS, UNITS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.words import place_in
 
 PLURALS = {
     "entry": "entries",
@@ -80,9 +81,14 @@ def _names_across(table: Table, layout: Layout) -> Any:
     names = layout.columns
     if layout.kind == "pair":
         names = ["public", "private"]
-    elif layout.kind == "wide" and len(names) == 1:
+    elif layout.kind == "wide" and len(names) == 1 and _is_metric(names[0]):
         names = [table.name]
     return np.array(names, object)
+
+
+def _is_metric(name: str) -> bool:
+    roles = ("score", "metric_score", "probability", "label")
+    return any(place_in(role, name) is not None for role in roles)
 
 
 def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]]:
