@@ -5,6 +5,18 @@ it) or a value of an option (``command --option value``). ``tests/cli/test_remov
 """
 
 REMOVED = {
+    "epp --player-column": "--column entry=NAME",
+    "epp --round-column": "--column unit=NAME",
+    "epp --score-column": "--column score=NAME",
+    "epp --tournament-column": "--column tournament=NAME",
+    "epp --group-column": "--column group=NAME",
+    "epp --cluster-column": "--column cluster=NAME",
+    "cv judge --learner-column": "--column entry=NAME",
+    "cv judge --task-column": "--column task=NAME",
+    "cv judge --iteration-column": "--column iteration=NAME",
+    "cv judge --fold-column": "--column fold=NAME",
+    "cv judge --score-column": "--column score=NAME",
+    "cv run --target": "--column target=NAME",
     "app": "--report FILE.html writes the same pages, as in bayes-sota claim classification",
     "claim selection": "bayes-sota board FILE gives the probability that each entry is the best",
     "doctor": "bayes-sota --version prints the versions that a report of a bug needs",

@@ -16,7 +16,7 @@ from bayes_sota.core.text import counted
 from bayes_sota.data.averages import Averaging, parse_passes
 from bayes_sota.data.cells import parse_numbers
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
-from bayes_sota.data.opening import read_all, read_table, stack
+from bayes_sota.data.opening import file_names, read_all, read_table, stack
 from bayes_sota.data.outcomes import New, Outcomes, runs_behind
 from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
 from bayes_sota.data.responses import MISSING, Responses
@@ -241,8 +241,9 @@ def _of_metric(table: Table, metric: str | None, roles: dict[str, str]) -> Table
 
 def _joined(tables: Sequence[Table], reading: dict[str, Any]) -> Tidy:
     """Scores of several files, of which each has its own models."""
-    every = [read_tidy(table, **reading) for table in tables]
-    names = [table.name for table in tables]
+    names = file_names(tables)
+    named = [replace(table, name=name) for table, name in zip(tables, names, strict=True)]
+    every = [read_tidy(table, **reading) for table in named]
     roles = [role for role in every[0].labels if all(role in tidy.labels for tidy in every)]
     return replace(
         every[0],
@@ -254,7 +255,7 @@ def _joined(tables: Sequence[Table], reading: dict[str, Any]) -> Tidy:
         lines=[f"{tidy.where}, {line}" for tidy in every for line in tidy.lines],
         sentence=" ".join(dict.fromkeys(tidy.sentence for tidy in every)),
         notes=tuple(dict.fromkeys(note for tidy in every for note in tidy.notes)),
-        n_files=len(names),
+        n_files=len(tables),
     )
 
 

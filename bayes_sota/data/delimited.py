@@ -13,6 +13,7 @@ type Row = tuple[str, list[Any]]
 
 _EMPTY = (None, "")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+( ?%)?")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
 _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
 
@@ -43,7 +44,7 @@ def table_of_rows(rows: list[Row], where: str, name: str) -> Table:
 
 
 def _delimited_rows(text: str, where: str) -> list[Row]:
-    head = text[:10_000]
+    head = _QUOTED.sub("x", text[:10_000])
     separator = next((sign for sign in "\t;" if sign in _header_line(head)), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[Row] = []

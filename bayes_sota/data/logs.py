@@ -315,6 +315,8 @@ def _table_of_inspect(
     if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
         raise InputError("header.json has no eval", where=where)
     about, rows, lines = log["eval"], [], []
+    if not about.get("model"):
+        raise InputError("eval has no model", where=where)
     started = about.get("created") or about.get("run_id") or ""
     for place, sample in samples:
         if not isinstance(sample, dict) or "id" not in sample:

@@ -11,7 +11,7 @@ from bayes_sota.data.layouts import Layout
 from bayes_sota.data.roles import LABELS, NUMBERS, UNITS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import place_in
+from bayes_sota.data.words import is_score
 
 PLURALS = {
     "entry": "entries",
@@ -81,14 +81,9 @@ def _names_across(table: Table, layout: Layout) -> Any:
     names = layout.columns
     if layout.kind == "pair":
         names = ["public", "private"]
-    elif layout.kind == "wide" and len(names) == 1 and _is_metric(names[0]):
+    elif layout.kind == "wide" and len(names) == 1 and is_score(names[0]):
         names = [table.name]
     return np.array(names, object)
-
-
-def _is_metric(name: str) -> bool:
-    roles = ("score", "metric_score", "probability", "label")
-    return any(place_in(role, name) is not None for role in roles)
 
 
 def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]]:
@@ -133,6 +128,8 @@ def _scores(table: Table, layout: Layout) -> tuple[list[Numbers], bool]:
     Of classes, whether they are the true ones; beside labels 0 and 1 may stand probabilities.
     """
     label = layout.roles.get("label") if layout.kind == "wide" else None
+    if label is not None:
+        table.names(label)  # none is empty
     are_text = label is not None and not table.parsed(label).is_numeric
     found = [] if are_text else [table.printed(column) for column in layout.columns]
     if label is None or (not are_text and _are_probabilities(table.numbers(label), found)):

@@ -2,12 +2,13 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import delimited, logs, records, searches
 from bayes_sota.data.tables import Table, make_table
@@ -68,16 +69,18 @@ def read_table(source: Any, metric: str | None = None) -> Table:
 
 def read_all(sources: Sequence[Any], metric: str | None) -> list[Table]:
     """Tables of several sources; logs without the metric keep theirs, unless none has it."""
-    tables, unknown, n_known = [], None, 0
+    if len(sources) == 1:
+        return [read_table(sources[0], metric)]
+    tables, lacking = [], []
     for source in sources:
         try:
             tables.append(read_table(source, metric))
-            n_known += 1
         except logs.UnknownMetricError as error:
-            tables.append(read_table(source))
-            unknown = unknown or error
-    if unknown and not n_known:
-        raise unknown
+            lacking.append(error)
+            with suppress(AmbiguousMetricError):
+                tables.append(read_table(source))
+    if lacking and (len(lacking) == len(sources) or len(tables) < len(sources)):
+        raise lacking[0]
     return tables
 
 

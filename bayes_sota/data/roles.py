@@ -5,6 +5,8 @@ The only thing that is asked of cells is whether a column holds numbers, and whe
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import (
@@ -35,6 +37,11 @@ NUMBERS = ("n", "se", "submissions", "runs")
 UNITS = ("unit", "fold", "task", "iteration", "run", "metric", "cluster")  # what may index rows
 NAMELESS = ("", "index", "unnamed0")
 _SCORE_WORDS = frozenset(("accuracy", "acc", "score"))
+_FLAGS = frozenset(("true", "false", "yes", "no", "none", ""))
+
+
+def _word(cell: object) -> str:
+    return str(cell).strip().lower()
 
 
 class Header:
@@ -70,13 +77,15 @@ class Header:
     def scores(self) -> list[str]:
         """Free columns of numbers that no name rules out."""
         of_entry = "entry" in self.roles
-        return [
+        found = [
             name
             for name in self.free()
             if name in self.numeric
             and not is_attribute(name, of_entry)
             and not is_spread(name, self.table.columns)
         ]
+        flags = [name for name in found if _FLAGS.issuperset(map(_word, self.table.columns[name]))]
+        return [name for name in found if name not in flags or len(flags) == len(found)]
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
         """For each column the one of the same name and a word for a role, if all have one."""
@@ -167,9 +176,10 @@ class Header:
             self.roles["entry"] = found[0]
 
     def find_label(self) -> None:
-        """Column of true labels, where there may be one."""
+        """Column of true labels, where there may be one; fractions are no labels."""
         for name in self.named("label")[:1]:
-            self.roles.setdefault("label", name)
+            if name not in self.numeric or not np.any(np.nan_to_num(self.table.numbers(name)) % 1):
+                self.roles.setdefault("label", name)
 
     def nothing_to_score(self) -> InputError:
         """Error that names what could be meant."""

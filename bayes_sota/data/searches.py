@@ -26,7 +26,9 @@ def table_of_search(results: Mapping[Any, Any], where: str, name: str) -> Table:
         problem = "a mapping is read as cv_results_ of scikit-learn, with keys split0_test_score"
         raise InputError(problem, where=where)
     columns = {
-        str(title): list(cells.values() if isinstance(cells, Mapping) else cells)
+        str(title): cells.tolist()  # nothing where a cell is masked
+        if isinstance(cells, np.ndarray)
+        else list(cells.values() if isinstance(cells, Mapping) else cells)
         for title, cells in results.items()
         if isinstance(cells, Mapping | list | tuple | np.ndarray)
     }

@@ -307,7 +307,7 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
     if isinstance(fit.data, Matches) and not fit.data.clustered:
         remarks.append(
             "matches are taken as independent of each other; if some share a prompt, judge or "
-            "round, give --cluster-column"
+            "round, give --column cluster=NAME"
         )
     elif (least := int(fit.clusters_of_players.min())) < _FEW_ROUNDS:
         few = [fit.players[k] for k in np.flatnonzero(fit.clusters_of_players == least)]

@@ -19,7 +19,6 @@ from bayes_sota.core.errors import AmbiguousMetricError, InputError, located
 from bayes_sota.core.text import nearest, several, shown, shown_path
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.formats.score_tables import NotedScores, ScoreOptions
 from bayes_sota.data.readers.metric_names import is_other_metric
 from bayes_sota.data.readers.parts import (
     Choices,
@@ -31,7 +30,6 @@ from bayes_sota.data.readers.parts import (
     item_name,
     outcome_of,
 )
-from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.data.task_scores import TaskScores
 
 _HEAD = 1_000  # bytes that tell JSON from tables
@@ -218,34 +216,6 @@ def is_lm_eval(value: object) -> bool:
         and all(isinstance(entry, Mapping) for entry in section.values())
         and any("," in key for entry in section.values() for key in entry)
     )
-
-
-def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
-    """Models as players, tasks as rounds.
-
-    Raises
-    ------
-    InputError
-        A file that is something else, two files of one model, tasks without a common metric.
-    """
-    models = _models(paths)
-    tasks = list(dict.fromkeys(task for model in models for task in model.tasks))
-    metrics = _metrics_of_tasks(models, tasks, options.score_column)
-    scores = [
-        [model.tasks.get(task, {}).get(metric, np.nan) for model in models]
-        for task, metric in metrics.items()
-    ]
-    lower = options.lower_is_better or sorted(_lower_tasks(models, metrics))
-    with located(f"{len(paths)} files"):
-        scored = ScoreTable(
-            scores,
-            players=[model.name for model in models],
-            rounds=tasks,
-            lower_is_better=lower,
-            scheme=options.scheme or "model/task",
-            tournament="lm-evaluation-harness",
-        )
-    return NotedScores(scored, (_note_on_scores(models, metrics, options.score_column),))
 
 
 def _models(paths: Sequence[Path]) -> list[_Model]:

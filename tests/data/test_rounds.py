@@ -1,0 +1,395 @@
+"""Rounds and folds: real shapes, the same by pandas, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from data.files import written
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+from sklearn.tree import DecisionTreeClassifier
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.data.rounds import read_fold_scores, read_scores, read_test_scores
+from bayes_sota.data.writing import write_fold_scores, write_items
+
+SCORES = [[0.9, 0.8, 0.7], [0.5, np.nan, 0.6]]  # rounds x players
+LONG = "model,fold,auc\na,x,0.9\nb,x,0.8\nc,x,0.7\na,y,0.5\nb,y,NA\nc,y,0.6\n"
+WIDE = "fold,a,b,c\nx,0.9,0.8,0.7\ny,0.5,,0.6\n"
+TURNED = "model,x,y\na,0.9,0.5\nb,0.8,-\nc,0.7,0.6\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (LONG, {}),
+        (LONG.replace("model,fold,auc", "who,when,what"),
+         {"entry": "who", "unit": "when", "score": "what"}),
+        (WIDE, {}),
+        (WIDE.replace("fold", "suite"), {"unit": "suite"}),
+        (WIDE.replace("fold", ""), {"players": "columns"}),
+        (WIDE.replace("fold", "name"), {"players": "columns"}),
+        (TURNED, {}),
+        (TURNED.replace("model", ""), {"players": "rows"}),
+        (TURNED.replace("model", "suite"), {"entry": "suite"}),
+        (TURNED.replace("model", "data"), {"players": "rows"}),
+        (TURNED.replace(",", ";").replace("0.", "0,"), {}),
+    ],
+)  # fmt: skip
+def test_layouts_agree(tmp_path: Path, text: str, options: Any) -> None:
+    found = read_scores(written(tmp_path, text), **options)
+    assert (found.players, found.rounds) == (("a", "b", "c"), ("x", "y"))
+    np.testing.assert_array_equal(found.scores, SCORES)
+    assert (found.tournament, found.notes[0][:6]) == ("board", "Read: ")
+    assert (found.scheme == "model/cv") == ("fold" in text)
+
+
+def test_frames_and_files_agree(tmp_path: Path) -> None:
+    long = pd.read_csv(written(tmp_path, LONG))
+    wide = pd.DataFrame(SCORES, columns=list("abc"), index=["x", "y"])
+    long.to_parquet(tmp_path / "long.parquet")
+    long.to_json(tmp_path / "long.json", orient="records")
+    for source in (long, pl.DataFrame(long.to_dict("list")), wide, wide.rename_axis("task"),
+                   wide.T.rename_axis("model"), tmp_path / "long.parquet",
+                   tmp_path / "long.json"):  # fmt: skip
+        np.testing.assert_array_equal(read_scores(source).scores, SCORES)
+    assert read_scores(wide.astype(np.float32)).scores[0].tolist() == [0.9, 0.8, 0.7]
+    bare = pd.DataFrame(np.transpose(SCORES))
+    assert read_scores(bare, players="rows").players == ("1", "2", "3")
+
+
+def test_tournaments_and_groups(tmp_path: Path) -> None:
+    rows = [(d, m, f) for d, models in (("iris", "ba"), ("wine", "bac")) for f in "yx"
+            for m in models]  # fmt: skip
+    lines = "".join(f"{','.join(row)},{score}\n" for score, row in enumerate(rows))
+    path = written(tmp_path, "dataset,model,fold,acc\n" + lines)
+    found = read_scores(path, tournament="dataset")
+    assert list(found) == ["iris", "wine"]
+    assert (found["iris"].players, found["wine"].rounds) == (("b", "a"), ("y", "x"))
+    np.testing.assert_array_equal(found["wine"].scores, [[4, 5, 6], [7, 8, 9]])
+    together = read_scores(path)  # folds of one data set depend on each other
+    assert together.rounds == ("iris/y", "iris/x", "wine/y", "wine/x")
+    assert together.groups == ("iris", "iris", "wine", "wine")
+    assert read_scores(path, group="dataset") == together
+
+
+def test_rounds_of_the_same_name_in_different_groups_differ(tmp_path: Path) -> None:
+    rows = "iris,1,.9,.8\niris,2,.8,.7\nwine,1,.5,.6\nwine,2,.6,.7\n"
+    wide = read_scores(written(tmp_path, "data,fold,a,b\n" + rows), group="data")
+    assert wide.rounds == ("iris/1", "iris/2", "wine/1", "wine/2")
+    assert wide.groups == ("iris", "iris", "wine", "wine")
+    text = "data,a,b\n" + rows.replace(",1", "").replace(",2", "")
+    bare = read_scores(written(tmp_path, text), group="data")
+    assert (bare.rounds, bare.groups) == (wide.rounds, wide.groups)
+    with pytest.raises(InputError, match='line 3: round "iris".*line 2.*group="NAME"'):
+        read_scores(tmp_path / "board.csv")
+    long = pd.read_csv(written(tmp_path, "data,fold,a,b\n" + rows)).melt(
+        ["data", "fold"], var_name="model", value_name="score"
+    )
+    melted = read_scores(long)
+    assert (melted.rounds, melted.groups) == (wide.rounds, wide.groups)
+    np.testing.assert_array_equal(melted.scores, wide.scores)
+    long["fold"] += np.where(long["data"] == "wine", 2, 0)  # names that differ stay as they are
+    assert read_scores(long).rounds == ("1", "2", "3", "4")
+    assert read_scores(long).groups == wide.groups
+
+
+def test_what_says_something_of_players_tells_no_rounds_apart() -> None:
+    rows = [(m, g, t, i + j) for i, (m, g) in enumerate(("ap", "bp", "cq")) for j, t in
+            enumerate("xyz")]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["model", "group", "task", "score"])
+    found = read_scores(frame)
+    assert (found.rounds, found.groups, found.complete) == (("x", "y", "z"), None, True)
+    assert "clusters say something of players, not of rounds" in found.notes
+
+
+def test_a_board_keeps_its_tasks_and_says_what_it_does_not_use(tmp_path: Path) -> None:
+    board = "T,Model,Average ⬆️,qa,nli,nli_stderr,#Params (B),Hub ❤️,MoE,sha,rank\n"
+    board += "x,m1,50,40,60,1,7,3,True,abc,2\ny,m2,55,50,60,1,7,3,False,def,1\n"
+    found = read_scores(written(tmp_path, board), entry="Model")
+    assert (found.players, found.rounds) == (("m1", "m2"), ("qa", "nli"))
+    unused = found.notes[0].partition("not used")[2]
+    for name in ("Average", "nli_stderr", "Params", "Hub", "sha", "rank"):
+        assert name in unused
+
+
+def test_directions(tmp_path: Path) -> None:
+    path = written(tmp_path, "task,a,b\nx,1,2\nval_rmse,2,1\n")
+    with pytest.raises(InputError, match="true of all, or leave them out"):
+        read_scores(path)
+    assert read_scores(path, direction="lower").lower_is_better.tolist() == [True, True]
+    told = written(tmp_path, "task,higher_is_better,a,b\nx,true,1,2\nval_rmse,false,2,1\n")
+    assert read_scores(told).lower_is_better.tolist() == [False, True]
+
+
+def test_empty_rounds_and_players_are_dropped_with_a_note(tmp_path: Path) -> None:
+    found = read_scores(written(tmp_path, "task,a,b,c\nx,1,2,\ny,2,1,\nz,,,\nw,1,1,\n"))
+    assert (found.players, found.rounds) == (("a", "b"), ("x", "y", "w"))
+    assert 'dropped rounds without any score: "z"' in found.notes
+
+
+def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    rows = [(d, f"m{m}", s) for d in "pqr" for m in range(60) for s in range(20)]
+    frame = pd.DataFrame(rows, columns=["data", "model", "split"])
+    frame = frame.assign(auc=rng.random(len(frame))).sample(frac=0.9, random_state=3)
+    frame.to_csv(tmp_path / "many.csv", index=False)
+    for name, table in read_scores(tmp_path / "many.csv", tournament="data").items():
+        pivot = frame[frame["data"] == name].pivot(index="split", columns="model", values="auc")
+        expected = pivot.loc[[int(r) for r in table.rounds], list(table.players)].to_numpy()
+        np.testing.assert_array_equal(table.scores, expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (LONG.replace("0.7", "good"), {}, 'line 4, column "auc": a number is needed, got "good"'),
+        (LONG.replace("c,x", "a,x"), {}, 'line 4: round "x", entry "a" has a score already on lin'),
+        (LONG, {"entry": "modle"}, 'no column "modle".*did you mean "model"'),
+        (LONG, {"players": "left"}, "players must be one of|players"),
+        ("task,a\nx,1\ny,2\n", {}, "board.csv: a tournament needs at least 2 players, got 1; Read"),
+        ("task,a,b\nx,1,2\n", {}, "needs at least 2 rounds, got 1"),
+        ("model,score\na,1\nb,2\n", {}, "board.csv: each entry has one score, and a tournament"),
+        ("team,public,private\na,1,2\nb,2,3\n", {}, "each entry has two scores"),
+        (",d1,d2,d3\nA,1,2,3\nB,2,3,1\n", {}, 'rows may be entries or units.*entry="NAME" or un'),
+        (WIDE.replace("b,c", "b,b"), {}, 'several columns are called "b"'),
+        (WIDE.replace("0.8", "x").replace(",,", ",1,") + "z,1,1,1\n", {}, 'line 2, column "b"'),
+    ],
+)  # fmt: skip
+def test_tables_that_are_refused(tmp_path: Path, text: str, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read_scores(written(tmp_path, text), **options)
+    assert str(caught.value).isprintable()
+
+
+def test_other_sources_are_refused() -> None:
+    with pytest.raises(InputError, match="got int"):
+        read_scores(3)
+    with pytest.raises(InputError, match="no files"):
+        read_scores([])
+
+
+def test_real_tables_agree_with_pandas(data_directory: Path) -> None:
+    vtab = data_directory / "vtab" / "vtab_scores_16x19.csv"
+    frame = pd.read_csv(vtab, index_col=0)
+    found = read_scores(vtab, players="rows")
+    assert (found.players, found.rounds) == (tuple(frame.index), tuple(frame.columns))
+    np.testing.assert_array_equal(found.scores, frame.to_numpy().T)
+    long = data_directory / "epp_auc" / "auc_scores.csv"
+    table = read_scores(long)
+    pivot = pd.read_csv(long).pivot(index="split", columns="model", values="auc")
+    expected = pivot.loc[[int(r) for r in table.rounds], list(table.players)].to_numpy()
+    np.testing.assert_array_equal(table.scores, expected)
+    folds = data_directory / "bbt" / "ss.csv"
+    grouped = read_scores(folds, group="db")
+    assert grouped.rounds[:5] == ("biomed/1", "biomed/2", "biomed/3", "biomed/4", "breast/1")
+    np.testing.assert_array_equal(grouped.scores, pd.read_csv(folds).drop(columns="db").to_numpy())
+
+
+# --- scikit-learn and lm-evaluation-harness
+
+
+@pytest.fixture(scope="module")
+def search() -> dict[str, Any]:
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
+    grid = [{"max_depth": [1, 2, None]}, {"criterion": ["entropy"]}]
+    tree = DecisionTreeClassifier(random_state=0)
+    scoring = ["accuracy", "neg_log_loss"]
+    found = GridSearchCV(tree, grid, cv=cv, scoring=scoring, refit=False)
+    return found.fit(*load_iris(return_X_y=True)).cv_results_
+
+
+def test_a_search_as_it_is_and_saved(tmp_path: Path, search: dict[str, Any]) -> None:
+    frame = pd.DataFrame(search)
+    frame.to_csv(tmp_path / "cv.csv")
+    frame.to_json(tmp_path / "cv.json")
+    lists = {name: np.asarray(cells).tolist() for name, cells in search.items()
+             if not name.startswith("param")} | {"params": search["params"]}  # fmt: skip
+    written(tmp_path, json.dumps(lists), "list.json")
+    players = ("max_depth=1", "max_depth=2", "max_depth=None", "criterion='entropy'")
+    for source in (search, frame, *(tmp_path / f for f in ("cv.csv", "cv.json", "list.json"))):
+        table = read_scores(source, score="accuracy")
+        assert (table.players, table.rounds[10], table.n_rounds) == (players, "split10", 12)
+        assert table.scheme == "model/cv"
+        means = table.scores.mean(axis=0)
+        np.testing.assert_allclose(means, search["mean_test_accuracy"], atol=1e-9)
+        runs = read_fold_scores(source, score="accuracy", folds=3)
+        assert (runs.scores.shape, runs.scorer) == ((1, 4, 4, 3), "accuracy")
+        assert runs.scores[0, 1, 2, 1] == pytest.approx(search["split7_test_accuracy"][1])
+    assert read_fold_scores(search, score="accuracy").scores.shape == (1, 4, 1, 12)
+    with pytest.raises(InputError, match="12 folds are no whole number of iterations of 5"):
+        read_fold_scores(search, score="accuracy", folds=5)
+
+
+def test_searches_that_are_refused(search: dict[str, Any]) -> None:
+    plain = {f"split{i}_test_score": [0.5, 0.6] for i in range(10)}
+    assert read_scores(plain).players == ("candidate 1", "candidate 2")
+    for source, options, message in (
+        (search, {}, 'scores by "accuracy", "neg_log_loss"; choose one with score="NAME"'),
+        (search, {"score": "auc"}, 'and no "auc"'),
+        ({"a": [1]}, {}, "with keys split0_test_score"),
+        (plain | {"params": [{"C": 1}] * 2}, {}, "several candidates have the same parameters"),
+        (plain | {"params": [{}]}, {}, "columns of cv_results_ have one length"),
+        (plain | {"split1_test_score": [0.5, "x"]}, {}, 'candidate 2, column "split1"'),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            read_scores(source, **options)
+
+
+def test_results_of_lm_evaluation_harness(tmp_path: Path) -> None:
+    def results_of(model: str, tasks: dict[str, Any]) -> Path:
+        told = {"wiki": {"word_perplexity": False}, "law": {"acc": True}}
+        entries = {task: {"alias": task, **scores} for task, scores in tasks.items()}
+        value = {"results": entries, "model_name": model, "higher_is_better": told,
+                 "group_subtasks": {"mmlu": ["law"], "math": []}}  # fmt: skip
+        return written(tmp_path, json.dumps(value), f"{model}/results_2024.json")
+
+    tasks: dict[str, Any] = {
+        "mmlu": {"acc,none": 0.5},
+        "law": {"acc,none": 0.6, "acc_stderr,none": 0.1, "acc_norm,none": 0.7},
+        "math": {"exact_match,strict-match": 0.4, "exact_match,flexible-extract": 0.45},
+        "wiki": {"word_perplexity,none": 10.0, "word_perplexity_stderr,none": "N/A"},
+    }
+    other = {"law": tasks["law"], "wiki": {"word_perplexity,none": 9.0}}
+    paths = [results_of("one", tasks), results_of("two", other)]
+    found = read_scores(paths)
+    assert (found.players, found.rounds) == (("one", "two"), ("law", "math", "wiki"))
+    np.testing.assert_array_equal(found.scores, [[0.6, 0.6], [0.4, np.nan], [10, 9]])
+    assert found.lower_is_better.tolist() == [False, False, True]
+    more = {"law": tasks["law"], "arc": {"acc,none": 0.2, "acc_norm,none": 0.3}}
+    normed = read_scores([results_of("three", more), results_of("four", more)], score="acc_norm")
+    assert normed.scores.tolist() == [[0.7, 0.7], [0.3, 0.3]]
+    with pytest.raises(InputError, match="at least 2 players, got 1"):
+        read_scores(paths[0])
+    with pytest.raises(InputError, match="has a score already"):
+        read_scores([paths[0], written(tmp_path, paths[0].read_text(), "x.json")])
+
+
+# --- folds
+
+FOLDS = np.random.default_rng(0).random((2, 3, 12, 2)).round(6)
+
+
+def long_of(scores: Any = FOLDS) -> pd.DataFrame:
+    """Rows in random order, iterations by seeds."""
+    names = ["model", "dataset", "seed", "fold", "auc"]
+    rows = [(f"m{j}", f"d{t}", 100 + i, f + 1, scores[t, j, i, f])
+            for t, j, i, f in np.ndindex(scores.shape)]  # fmt: skip
+    return pd.DataFrame(rows, columns=names).sample(frac=1, random_state=0)
+
+
+def test_a_long_table_is_read_whatever_the_order_of_its_rows() -> None:
+    frame = long_of()
+    found = read_fold_scores(frame)
+    learners = [found.learners.index(f"m{j}") for j in range(3)]
+    tasks = [found.tasks.index(f"d{t}") for t in range(2)]
+    assert np.array_equal(found.scores[np.ix_(tasks, learners)], FOLDS)
+    assert (found.folds, found.scorer) == (2, "auc")
+    roles = ("entry", "task", "iteration", "fold", "score")
+    named = frame.rename(columns=dict(zip(frame.columns, "vwxyz", strict=True)))
+    again = read_fold_scores(named, **dict(zip(roles, "vwxyz", strict=True)))
+    assert np.array_equal(again.scores, found.scores)
+    renamed = frame.rename(columns={"auc": "log_loss"})
+    with pytest.raises(InputError, match='"log_loss" sounds like losses'):
+        read_fold_scores(renamed)
+    losses = read_fold_scores(renamed, direction="lower")
+    assert losses.scorer == "-log_loss"
+    assert np.array_equal(losses.scores, -found.scores)
+
+
+def test_wide_tables_have_the_learners_in_their_columns() -> None:
+    cells = pd.DataFrame(FOLDS[0].reshape(3, -1).T, columns=["a", "b", "c"])
+    plain = read_fold_scores(cells, folds=2)
+    assert np.array_equal(plain.scores[0], FOLDS[0])
+    by_name = cells.assign(repeat=np.repeat(range(12), 2), fold=np.tile([1, 2], 12))
+    assert np.array_equal(read_fold_scores(by_name).scores, plain.scores)
+    means = pd.DataFrame(FOLDS[0].mean(axis=2).T, columns=["a", "b", "c"])
+    each = read_fold_scores(means.assign(run=range(12)), folds=2)
+    assert np.array_equal(each.iteration_means(), plain.iteration_means())
+    both = pd.concat([cells.assign(task="x"), cells.assign(task="y")])
+    assert read_fold_scores(both, folds=2).scores.shape == (2, 3, 12, 2)
+
+
+def test_a_data_set_may_have_fewer_iterations_but_none_left_out() -> None:
+    frame = long_of()
+    found = read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] < 105)])
+    short = found.scores[found.tasks.index("d1")]
+    assert (np.isnan(short[:, 5:]).all(), np.isnan(short[:, :5]).any()) == (True, False)
+    with pytest.raises(InputError, match='iteration "103", fold "1" has no row.*needed on the sam'):
+        read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] != 103)])
+
+
+def changed(**cells: Any) -> pd.DataFrame:
+    """The long table of one data set, in order, with a change in its fourth row."""
+    frame = long_of(FOLDS[:1]).sort_index().astype(object)
+    for name, value in cells.items():
+        frame.loc[3, name] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (changed(auc="x"), {}, 'row 4, column "auc": a number is needed'),
+        (changed(seed=100), {}, 'entry "m0", iteration "100", fold "2" has a score already on row'),
+        (changed(model=None), {}, 'row 4, column "model": a name is needed'),
+        (changed(), {"folds": 1}, "folds must be a whole number from 2"),
+        (changed(), {"folds": 5}, "there are 2 folds, not folds=5"),
+        (pd.DataFrame({"a": [0.1, 0.2], "b": [0.1, 0.2]}), {}, "no column names the iterations"),
+        (pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": 1.5}), {"folds": 2}, "3 folds are no whole num"),
+        (pd.DataFrame({"winner": ["a"], "loser": ["b"]}), {}, "battles, and no cross-validation"),
+    ],
+)
+def test_folds_that_cannot_be_meant_are_refused(frame: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_fold_scores(frame, **options)
+
+
+def test_scores_of_true_test_sets() -> None:
+    runs = read_fold_scores(long_of())
+    rows = [(m, d, i + 2 * j) for i, m in enumerate(("m2", "m0", "m1")) for j, d in
+            enumerate(("d1", "d0"))]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["learner", "task", "score"])
+    expected = frame.pivot(index="task", columns="learner", values="score")
+    expected = expected.loc[list(runs.tasks), list(runs.learners)].to_numpy()
+    np.testing.assert_array_equal(read_test_scores(frame, runs), expected)
+    wide = frame.pivot(index="task", columns="learner", values="score").reset_index()
+    np.testing.assert_array_equal(read_test_scores(wide, runs, direction="lower"), -expected)
+    frame["score"] = frame["score"].astype(float).where(frame["score"] != 2)
+    with pytest.raises(InputError, match='learner "m2" has no score on data set "d0"'):
+        read_test_scores(frame, runs)
+
+
+# --- what is written is read
+
+ODD = ("-a", "=1+1", "+a", "@a", "'-a", "''=a", "'a", "-1", "＝a", "a,b;c;d;e;f;g", 'a "b"', "a\nb")
+
+
+def test_folds_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
+    holes = FOLDS.copy()
+    holes[0, 1, 3, 1] = np.nan
+    holes[1, :, 9:] = np.nan
+    for scores in (FOLDS, holes, holes[:1], holes.mean(axis=3, keepdims=True)):
+        folds = 2 if scores.shape[3] == 1 else None
+        for scorer in ("roc_auc", "-rmse"):
+            first = FoldScores(scores, learners=["nb", "tree", "=svm"], folds=folds, scorer=scorer)
+            write_fold_scores(first, tmp_path / "x.csv")
+            assert read_fold_scores(tmp_path / "x.csv", folds=folds) == first
+    with pytest.raises(InputError, match="larger is better already"):
+        read_fold_scores(tmp_path / "x.csv", folds=2, direction="lower")
+
+
+def test_names_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(1), tmp_path / "x.csv"
+    first = FoldScores(rng.random((2, 12, 3, 2)), learners=ODD, tasks=["-x", "'=y"])
+    write_fold_scores(first, path)
+    assert read_fold_scores(path) == first
+    numbers = bs.ItemScores(rng.random((12, 12)), names=ODD, items=ODD, name="x")
+    write_items(numbers, path)
+    assert bs.read_item_scores(path) == numbers
