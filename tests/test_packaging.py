@@ -192,8 +192,8 @@ def test_every_part_of_an_installation_works(
             "from sklearn.datasets import load_iris as x; x(as_frame=True).frame.to_excel('i.xlsx')"
         )
         run(scripts / "python", "-c", code, cwd=tmp_path)
-        learned = ("--target", "target", "--learners", "nb", "--iterations", "2")
-        run(scripts / "bayes-sota", "cv", "run", "i.xlsx", *learned, cwd=tmp_path)
+        asked = "cv run i.xlsx --target target --learners nb --scoring roc_auc_ovr --iterations 2"
+        run(scripts / "bayes-sota", *asked.split(), cwd=tmp_path)
 
 
 @pytest.mark.slow

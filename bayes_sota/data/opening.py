@@ -12,7 +12,7 @@ from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quo
 from bayes_sota.core.files import check_file
 from bayes_sota.data import delimited, logs, records, searches
 from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.unpacking import check_unpacked, read_bytes
+from bayes_sota.data.unpacking import check_unpacked, decoded, read_bytes
 from bayes_sota.data.words import place_in
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -57,7 +57,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     if ending in WORKBOOKS or data[:2] == b"PK":
         sheets = _by_pandas("read_excel", data, where, sheet_name=None, header=None, dtype=object)
         return _table_of_sheets(sheets, where, name)
-    text = _decoded(data, where)
+    text = decoded(data, where)
     if text.lstrip()[:1] not in ("[", "{"):
         return delimited.parse_delimited(text, where, name)
     value, places = records.parse_json(text, where)
@@ -121,20 +121,6 @@ def file_names(tables: Sequence[Table]) -> list[str]:
     if len(set(names)) == len(names):
         return names
     return [Path(table.where).resolve().parent.name for table in tables]
-
-
-def _decoded(data: bytes, where: str) -> str:
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        start = error.start
-    else:
-        if "\0" not in text:
-            return text
-        start = data.find(b"\0")
-    line = f"line {data.count(b'\n', 0, start) + 1}"
-    raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8")
 
 
 def _by_pandas(reader: str, data: bytes, where: str, **options: Any) -> Any:

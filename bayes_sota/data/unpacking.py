@@ -61,6 +61,26 @@ def _too_large(where: str) -> InputError:
     return InputError(f"holds more than {MOST_BYTES:,} bytes", where=where)
 
 
+def read_text(path: Path) -> str:
+    """Text of a file; errors as of ``read_bytes``."""
+    return decoded(read_bytes(path)[0], str(path))
+
+
+def decoded(data: bytes, where: str) -> str:
+    """Text in UTF-8, or in UTF-16 with its mark."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        start = error.start
+    else:
+        if "\0" not in text:
+            return text
+        start = data.find(b"\0")
+    line = f"line {data.count(b'\n', 0, start) + 1}"
+    raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8")
+
+
 def _from_archive(data: bytes, path: Path) -> tuple[bytes, str]:
     """The only table of a zip archive; a workbook, which is an archive too, stays as it is."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

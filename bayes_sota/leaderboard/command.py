@@ -205,6 +205,8 @@ def estimate_as_typed(
         settings |= of_rho
     if options["compare"]:
         _check_comparable(file, data, options["n_classes"])
+    else:
+        note_unused("an answer without --compare", options, ("n_classes",))
     correlation = _correlation_of(options, rho, best)
     report = leaderboard.report_sota(data, correlation=correlation, **settings)
     return _with_comparison(report, data, options, correlation) if options["compare"] else report
@@ -337,6 +339,8 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     rho = chosen_correlation(*(options.pop(name) for name in _RHO))
     of_rho = {name: options.pop(name) for name in OF_RHO}
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
+    if settings["new_score"] is None:
+        note_unused("a board without --new-score", settings, ("new_n_test",))
     settings["ranks"] = options.pop("ranks") or "auto"
     data = read_file(file, **options)
     if rho is not None:

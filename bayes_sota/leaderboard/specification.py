@@ -16,8 +16,8 @@ from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import parse_specification
-from bayes_sota.data.files.content import read_content
 from bayes_sota.data.observed import Chosen
+from bayes_sota.data.unpacking import read_text
 
 type Model = ModelSpecification | str | os.PathLike[str] | None
 
@@ -47,11 +47,10 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
         check_known("model", name, model_names())
         name_or_path = _models_directory() / f"{name}.toml"
     try:
-        content = read_content(Path(name_or_path))
-        text = content.text()
+        text = read_text(Path(name_or_path))
     except InputError as error:
         raise SpecificationError(f"{error}; a model is a TOML file") from None
-    return parse_specification(text, content.where)
+    return parse_specification(text, str(name_or_path))
 
 
 def model_names() -> list[str]:
