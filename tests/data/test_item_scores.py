@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.answers import looks_like_item_scores, read_item_scores
+from bayes_sota.data.item_scores import ItemScores
 
 LABELS = np.arange(90) < 30
 
