@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bayes_sota.data.readers.boards import read_paired_boards
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.data.readers.boards import read_paired_boards
 
 FIVE = [0.1, 0.2, 0.3, 0.4, 0.5]
 HEADER = "team_id,rank_private,score_private,rank_public,score_public"
