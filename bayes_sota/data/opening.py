@@ -1,6 +1,7 @@
 """Opening a source: a path, a folder, several files or a data frame."""
 
 import io
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError
 from bayes_sota.data import delimited, logs, records
+from bayes_sota.data.frames import is_frame
 from bayes_sota.data.tables import Table, make_table
 from bayes_sota.data.unpacking import read_bytes
 from bayes_sota.data.words import place_in
@@ -26,10 +28,12 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """
     if isinstance(source, Table):
         return source
-    if hasattr(source, "columns"):
+    if is_frame(source):
         return _table_of_frame(source, "the data frame", "table")
     if isinstance(source, list | tuple):
         return stack(read_all(source, metric))
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(f"a table is read from a path or a data frame, got {type(source).__name__}")
     path = Path(source)
     if path.is_dir():
         table = read_table(logs.files_in(path), metric)

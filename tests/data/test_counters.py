@@ -9,7 +9,6 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.answers import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.readers.scores import read_fold_scores, read_scores
 
 NAMES = ["iteration", "r", "run", "week", "idx", "pid", "docId", "entries", "network"]
@@ -31,12 +30,6 @@ def table(name: str, rows: Any, start: int = 0, last: bool = False) -> str:
 def test_no_counter_is_a_contestant(tmp_path: Path, name: str, last: bool) -> None:
     found = read_scores(written(tmp_path, table(name, SCORES, last=last)))
     assert (found.players, found.rounds) == (("a", "b", "c"), tuple(map(str, range(6))))
-    answers = read_evaluations(written(tmp_path, table(name, ANSWERS, 1, last))).outcomes
-    assert (answers.names, answers.items[-1]) == (("a", "b", "c"), "40")
-    if not last:
-        assert read_responses(tmp_path / "board.csv") == answers
-    shares = written(tmp_path, table(name, SCORES, 7, last))
-    assert read_item_scores(shares, metric="mean").names == ("a", "b", "c")
 
 
 def test_whole_scores_and_answers_are_no_counters(tmp_path: Path) -> None:
@@ -44,8 +37,6 @@ def test_whole_scores_and_answers_are_no_counters(tmp_path: Path) -> None:
     text = "\n".join(["a,b,c", *(",".join(map(str, row)) for row in goals), ""])
     assert read_scores(written(tmp_path, text)).players == ("a", "b", "c")
     assert read_scores(written(tmp_path, table("match", goals))).players == ("a", "b", "c")
-    path = written(tmp_path, "item,k,n\nx,1,0\ny,0,1\n")
-    assert read_evaluations(path).outcomes.names == ("k", "n")
 
 
 def test_what_is_said_about_scores_does_not_compete(tmp_path: Path) -> None:
@@ -54,26 +45,12 @@ def test_what_is_said_about_scores_does_not_compete(tmp_path: Path) -> None:
     body = [f"{row},{1 + i % 3},{i % 2},.7,.9" for i, row in enumerate(rows)]
     path = written(tmp_path, "\n".join([f"{header},{extra}", *body, ""]))
     assert read_scores(path).players == ("a", "b", "c")
-    header, *rows = table("item", ANSWERS).splitlines()
-    body = [f"{row},{i % 2}" for i, row in enumerate(rows)]
-    path = written(tmp_path, "\n".join([f"{header},is_hard", *body, ""]))
-    with pytest.raises(InputError, match=r"'is_hard' is no method, but says something about items"):
-        read_evaluations(path)
 
 
 def test_learners_of_cross_validation_do_not_count(tmp_path: Path) -> None:
     path = written(tmp_path, table("r", SCORES))
     with pytest.raises(InputError, match=r"'r' counts by its name and is no learner: .*fold_colum"):
         read_fold_scores(path, folds=3)
-
-
-def test_predicted_classes_are_compared_with_the_truth(tmp_path: Path) -> None:
-    """The first ten items have all ten classes, in order."""
-    rows = [[i, i, i, (i + i % 3) % 10] for i in range(10)]
-    text = "\n".join(["item,label,a,b", *(",".join(map(str, row)) for row in rows), ""])
-    found = read_evaluations(written(tmp_path, text)).outcomes
-    assert found.names == ("a", "b")
-    assert found.scores.tolist() == [1.0, 0.4]
 
 
 def test_the_shell_ranks_no_counter(tmp_path: Path, capsys: Any) -> None:

@@ -17,7 +17,7 @@ from data.files import run
 
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.answers import read_evaluations, read_item_scores, read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.item_scores import ItemScores
@@ -30,9 +30,7 @@ from bayes_sota.leaderboard.specification import load_model
 TABLE_READERS: dict[str, Callable[[Path], Any]] = {
     "leaderboard": lambda path: read_leaderboard(path, metric="score", standard_error=0.1),
     "scores": read_scores,
-    "responses": read_responses,
-    "evaluations": read_evaluations,
-    "item scores": lambda path: read_item_scores(path, metric="mean"),
+    "outcomes": read_outcomes,
     "paired": read_paired_boards,
     "claims": claims_table,
 }

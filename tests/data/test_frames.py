@@ -17,10 +17,10 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.crossval import read_task
 from bayes_sota.data import (
     FoldScores,
-    read_evaluations,
     read_fold_scores,
     read_item_scores,
     read_leaderboard,
+    read_outcomes,
     read_paired_boards,
     read_responses,
     read_scores,
@@ -45,7 +45,7 @@ READERS: dict[str, tuple[dict[str, list[Any]], Callable[[Any], Any]]] = {
         read_paired_boards,
     ),
     "read_responses": (_ANSWERS, read_responses),
-    "read_evaluations": (_ANSWERS, lambda x: read_evaluations(x).outcomes),
+    "read_outcomes": (_ANSWERS, read_outcomes),
     "read_item_scores": (
         {"item": [1, 2, 3], "a": [0.5, 0.25, 1.0], "b": [0.5, 0.5, 0.75]}, read_item_scores,
     ),

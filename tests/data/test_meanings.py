@@ -7,22 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import run
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.answers import (
-    looks_like_item_scores,
-    looks_like_responses,
-    read_evaluations,
-    read_item_scores,
-    read_responses,
-)
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.readers.boards import read_leaderboard, read_paired_boards
 from bayes_sota.data.readers.scores import read_noted_scores, read_scores
-from bayes_sota.items.comparison import compare_methods
 
 Reader = Callable[[Path], Any]
 RIGHT = np.random.default_rng(0).integers(0, 2, (40, 3))
@@ -53,8 +43,6 @@ LONG = "model,task,{}\n" + "".join(f"{m},{t},.{i + 1}\n" for i, (m, t) in enumer
 @pytest.mark.parametrize(
     ("read", "content", "message"),
     [
-        (read_evaluations, slipped("11"), r"line 6, column 'b': '11' is no answer"),
-        (read_responses, BY_MODEL, "column 'model' names the rows; rows must be the items"),
         (
             lambda path: read_paired_boards(path, public_column="mae public"),
             PAIRED.format("mae ").replace("mae private", "private"),
@@ -65,11 +53,6 @@ LONG = "model,task,{}\n" + "".join(f"{m},{t},.{i + 1}\n" for i, (m, t) in enumer
             LONG.format("score").replace("a,x", "a,Average"),
             r"line 2, column 'task': 'Average' is a summary of others",
         ),
-        (
-            lambda path: read_item_scores(path, metric="mean"),
-            table(RIGHT / 7, "a,b,mean"),
-            "column 'mean' is no method",
-        ),
     ],
 )
 def test_what_is_seen_is_said(tmp_path: Path, read: Reader, content: str, message: str) -> None:
@@ -78,26 +61,6 @@ def test_what_is_seen_is_said(tmp_path: Path, read: Reader, content: str, messag
     with pytest.raises(InputError, match=message) as caught:
         read(path)
     assert "\n" not in str(caught.value)
-
-
-def test_a_slip_is_named_by_every_command(tmp_path: Path, capsys: Any) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text(slipped("11"))
-    assert looks_like_responses(path)
-    for command in (["claim", "responses"], ["board"], ["sota"]):
-        code, _, error = run(capsys, *command, str(path))
-        assert code == 2
-        assert "line 6, column 'b': '11' is no answer" in error
-        assert ("with --item-metric that these" in error) == (command[0] == "claim")
-
-
-def test_shares_of_an_item_stay_between_0_and_1(tmp_path: Path) -> None:
-    """Half a point is no slip, and the mean of shares is one."""
-    path = tmp_path / "x.csv"
-    path.write_text(table(np.where(RIGHT[:8], 1, [[0.5, 1, 0]])))
-    found = compare_methods(read_evaluations(path), random_seed=0)
-    assert found.bounds == (0, 1)
-    assert np.all((found.interval(0.99) >= 0) & (found.interval(0.99) <= 1))
 
 
 def test_percent_of_all_is_taken_at_its_word() -> None:
@@ -117,23 +80,6 @@ def sampled(folder: Path, model: str, values: Any) -> Path:
     return path
 
 
-def test_the_lower_perplexity_wins(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    base = rng.uniform(5, 9, 60)
-    files = [
-        sampled(tmp_path, "good", base),
-        sampled(tmp_path, "bad", base + rng.uniform(0, 2, 60)),
-    ]
-    found = read_evaluations(*files)
-    assert isinstance(found.outcomes, ItemScores)
-    assert found.outcomes.lower_is_better
-    assert "of 'perplexity' the lowest is the best (lower_is_better)" in found.notes
-    compared = compare_methods(found, random_seed=0)
-    assert compared.methods[compared.winner] == "good"
-    other = compare_methods(read_evaluations(*files, lower_is_better=False), random_seed=0)
-    assert other.methods[other.winner] == "bad"
-
-
 def test_paired_losses_are_negated_and_said(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text(PAIRED.format(""))
@@ -141,9 +87,6 @@ def test_paired_losses_are_negated_and_said(tmp_path: Path) -> None:
     assert boards.names[boards.public_winner] == "t0"
     assert boards.public.max() == pytest.approx(-0.1)
     assert "lower is better: scores and all results are multiplied by -1" in boards.notes
-    path.with_name("y.csv").write_text(table(RIGHT))
-    with pytest.raises(InputError, match="every outcome is 0 or 1"):
-        read_evaluations(path.with_name("y.csv"), lower_is_better=True)
     with pytest.raises(InputError, match="n_test says that the scores are accuracies"):
         read_paired_boards(path, lower_is_better=True, n_test=(10, 10))
 
@@ -174,9 +117,3 @@ def test_teams_without_an_id_are_not_one(tmp_path: Path) -> None:
     board = read_leaderboard(path, n_test=100)
     assert board.names == ("a", "b", "c", "d")
     assert board.maximum == 0.94
-
-
-def test_item_scores_may_begin_with_0(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("label,a,b\n1,0,0\n0,0.2,0.1\n1,0.7,0.8\n0,0.1,0.3\n")
-    assert looks_like_item_scores(path)

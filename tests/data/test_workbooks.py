@@ -15,7 +15,7 @@ import pytest
 from data.files import run
 from data.test_files import TABLE_READERS, refused
 
-from bayes_sota.data.answers import looks_like_responses
+from bayes_sota.data.answers import read_responses
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.readers.boards import read_leaderboard
 
@@ -63,9 +63,7 @@ def test_cells_are_what_excel_shows(tmp_path: Path) -> None:
 TEXTS = {
     "leaderboard": "team,score,tries\nA,0.91,3\nB,0.885,\n",
     "scores": "round,x,y\n1,0.5,0.25\n2,,1\n3,0.5,0.75\n",
-    "responses": "item,x,y\n1,1,0\n2,0,\n3,1,1\n",
-    "evaluations": "item,truth,x,y\n1,cat,cat,dog\n2,dog,dog,dog\n",
-    "item scores": "item,cluster,x,y\n1,a,0.5,0.25\n2,a,0.125,1\n3,b,0.5,0.75\n",
+    "outcomes": "item,cluster,a,b\n1,a,0.5,0.25\n2,a,0.125,1\n3,b,0.5,0.75\n",
     "paired": "team,public,private\n" + "".join(f"t{i},0.{90 - i},0.8{i}\n" for i in range(6)),
     "claims": "paper,accuracy_a,accuracy_b,n_test\nLi,0.91,0.885,1000\n",
 }
@@ -99,9 +97,8 @@ def test_archives_and_answers(tmp_path: Path) -> None:
     for name in ("f.xlsx", "f.xlsx.gz", "f.zip", "named-otherwise.csv"):
         board = read_leaderboard(tmp_path / name, n_test=1000)
         assert (board.names, board.scores.tolist()) == (("A", "B"), [0.911, 0.886]), name
-    answers = saved(tmp_path / "a.xlsx", [["id", "x", "y"], [1, 1, 0], [2, 0, 1]])
-    assert looks_like_responses(answers)
-    assert not looks_like_responses(tmp_path / "f.xlsx")
+    answers = saved(tmp_path / "a.xlsx", [["id", "a", "b"], [1, 1, 0], [2, 0, 1]])
+    assert read_responses(answers).correct.tolist() == [[1, 0], [0, 1]]
 
 
 def test_a_frame_saved_by_pandas_with_its_index(tmp_path: Path) -> None:
