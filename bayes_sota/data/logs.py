@@ -19,7 +19,7 @@ from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quo
 from bayes_sota.data.cells import parse_cell
 from bayes_sota.data.records import load_json
 from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.unpacking import MOST_BYTES
+from bayes_sota.data.unpacking import DAMAGED, MOST_BYTES
 from bayes_sota.data.words import is_loss
 
 _SAMPLES = re.compile(
@@ -120,7 +120,7 @@ def read_archive(path: Path, metric: str | None = None) -> Table | None:
             if sum(archive.getinfo(name).file_size for name in kept) > MOST_BYTES:
                 raise InputError(f"holds more than {MOST_BYTES:,} bytes", where=where)
             *samples, header = [(name, _member(archive, name, where)) for name in kept]
-    except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except DAMAGED as error:
         raise InputError(f"cannot be unpacked ({error})", where=where) from None
     return _table_of_inspect(header[1], samples, path, metric)
 

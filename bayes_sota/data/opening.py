@@ -33,7 +33,9 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     if isinstance(source, list | tuple):
         return stack(read_all(source, metric))
     if not isinstance(source, str | os.PathLike):
-        raise InputError(f"a table is read from a path or a data frame, got {type(source).__name__}")
+        raise InputError(
+            f"a table is read from a path or a data frame, got {type(source).__name__}"
+        )
     path = Path(source)
     if path.is_dir():
         table = read_table(logs.files_in(path), metric)

@@ -2,12 +2,18 @@
 
 import gzip
 import io
+import lzma
 import zipfile
+import zlib
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError, listed
+from bayes_sota.core.files import check_file
 
 MOST_BYTES = 200_000_000
+DAMAGED = (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+DAMAGED += (NotImplementedError, RuntimeError, UnicodeDecodeError)
+"""What unpacking a file raises that is broken, encrypted, or packed in an unknown way."""
 TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 
 
@@ -19,6 +25,7 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
     InputError
         A file that cannot be read, an archive of several tables, or more than the limit.
     """
+    check_file(path)
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -29,7 +36,7 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
             name = name.removesuffix(".gz")
         elif zipfile.is_zipfile(io.BytesIO(data)):
             data, name = _from_archive(data, path)
-    except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+    except DAMAGED as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read ({reason})", where=str(path)) from None
     if len(data) > MOST_BYTES:

@@ -17,7 +17,6 @@ from data.files import run
 
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.files import tables
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.item_scores import ItemScores
@@ -30,7 +29,6 @@ from bayes_sota.leaderboard.specification import load_model
 TABLE_READERS: dict[str, Callable[[Path], Any]] = {
     "leaderboard": lambda path: read_leaderboard(path, metric="score", standard_error=0.1),
     "scores": read_scores,
-    "outcomes": read_outcomes,
     "paired": read_paired_boards,
     "claims": claims_table,
 }
@@ -148,7 +146,7 @@ def test_half_a_character_of_json_becomes_one_that_can_be_written() -> None:
         parse_json(r'{"\ud800": 1, "\udfff": 2}', "f")
 
 
-@pytest.mark.parametrize("reader", ["leaderboard", "scores", "item scores", "paired", "claims"])
+@pytest.mark.parametrize("reader", ["leaderboard", "scores", "paired", "claims"])
 def test_numbers_that_overflow_later_are_refused(tmp_path: Path, reader: str) -> None:
     path = tmp_path / "f.csv"
     header = {
@@ -168,7 +166,7 @@ ODD_COLUMNS = {
 
 
 @pytest.mark.parametrize("kind", ODD_COLUMNS)
-@pytest.mark.parametrize("reader", ["leaderboard", "item scores", "scores"])
+@pytest.mark.parametrize("reader", ["leaderboard", "scores"])
 def test_other_types_never_become_numbers(tmp_path: Path, reader: str, kind: str) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = {"id": ["a", "b"], "score": ODD_COLUMNS[kind], "other": [1.5, 2.5]}

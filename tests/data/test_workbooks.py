@@ -63,7 +63,6 @@ def test_cells_are_what_excel_shows(tmp_path: Path) -> None:
 TEXTS = {
     "leaderboard": "team,score,tries\nA,0.91,3\nB,0.885,\n",
     "scores": "round,x,y\n1,0.5,0.25\n2,,1\n3,0.5,0.75\n",
-    "outcomes": "item,cluster,a,b\n1,a,0.5,0.25\n2,a,0.125,1\n3,b,0.5,0.75\n",
     "paired": "team,public,private\n" + "".join(f"t{i},0.{90 - i},0.8{i}\n" for i in range(6)),
     "claims": "paper,accuracy_a,accuracy_b,n_test\nLi,0.91,0.885,1000\n",
 }
