@@ -156,7 +156,8 @@ def quoted(value: object) -> str:
     ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."', '"3"')
     """
     text = str(value)
-    return json.dumps(text if len(text) <= 60 else text[:57] + "...", ensure_ascii=False)
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    return json.dumps(shown, ensure_ascii=not shown.isprintable())
 
 
 def listed(values: Iterable[object]) -> str:

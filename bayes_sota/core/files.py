@@ -36,19 +36,19 @@ def check_file(path: Path) -> None:
     Traceback (most recent call last):
     bayes_sota.core.errors.InputError: no-such-file.csv: there is no such file
     """
+    where = shown_path(path)
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{shown_path(path)}: there is no such file") from None
+        raise InputError("there is no such file", where=where) from None
     except (OSError, ValueError) as error:  # a name that no file can have
         reason = getattr(error, "strerror", None) or plain_text(error, 200)
-        raise InputError(f"{shown_path(path)}: cannot be read ({reason})") from None
+        raise InputError(f"cannot be read ({reason})", where=where) from None
     if stat.S_ISDIR(mode):
-        raise InputError(f"{shown_path(path)}: is a directory; name the files in it")
+        raise InputError("is a directory", where=where, fix="name the files in it")
     if not stat.S_ISREG(mode):
-        raise InputError(
-            f"{shown_path(path)}: is a pipe or a device; save what it gives to a file and name that"
-        )
+        fix = "save what it gives to a file and name that"
+        raise InputError("is a pipe or a device", where=where, fix=fix)
 
 
 def check_writable(path: Path) -> None:

@@ -3,12 +3,17 @@
 import csv
 import io
 import re
+from typing import Any
 
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import Table, make_table
 
+type Row = tuple[str, list[Any]]
+
+_EMPTY = (None, "")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+( ?%)?")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
 _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
 
@@ -21,6 +26,11 @@ def parse_delimited(text: str, where: str, name: str) -> Table:
     """
     is_markdown = _MARKDOWN_RULE.search(text) is not None
     rows = _markdown_rows(text) if is_markdown else _delimited_rows(text, where)
+    return table_of_rows(rows, where, name)
+
+
+def table_of_rows(rows: list[Row], where: str, name: str) -> Table:
+    """Table of rows of cells, of which the first has the names of columns."""
     if not rows:
         raise InputError("the file is empty", where=where)
     rows, notes = _without_remarks(rows)
@@ -33,18 +43,17 @@ def parse_delimited(text: str, where: str, name: str) -> Table:
     return make_table(header, columns, [line for line, _ in body], where, name, notes)
 
 
-type _Row = tuple[str, list[str]]
-
-
-def _delimited_rows(text: str, where: str) -> list[_Row]:
-    head = text[:10_000]
+def _delimited_rows(text: str, where: str) -> list[Row]:
+    head = _QUOTED.sub("x", text[:10_000])
     separator = next((sign for sign in "\t;" if sign in _header_line(head)), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows: list[_Row] = []
+    rows: list[Row] = []
     start = 1
     try:
         for row in reader:
-            cells = [unmarked_cell(cell.strip()) for cell in row]
+            cells = list(map(str.strip, row))
+            if any(cell[:1] == "'" for cell in cells):
+                cells = list(map(unmarked_cell, cells))
             if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1
@@ -65,7 +74,7 @@ def _with_point(cell: str) -> str:
     return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
 
 
-def _markdown_rows(text: str) -> list[_Row]:
+def _markdown_rows(text: str) -> list[Row]:
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not _MARKDOWN_RULE.fullmatch(line):
@@ -74,19 +83,22 @@ def _markdown_rows(text: str) -> list[_Row]:
     return rows
 
 
-def _without_remarks(rows: list[_Row]) -> tuple[list[_Row], list[str]]:
+def _without_remarks(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Rows without those at either end that hold a single piece of text."""
 
-    def is_remark(row: _Row) -> bool:
+    def is_remark(row: Row) -> bool:
         first, *others = row[1]
-        return bool(first) and not any(others)
+        return first not in _EMPTY and all(cell in _EMPTY for cell in others)
 
-    if all(sum(map(bool, cells)) < 2 for _, cells in rows):
+    if all(sum(cell not in _EMPTY for cell in cells) < 2 for _, cells in rows):
         return rows, []
     remarks = []
     while is_remark(rows[0]):
         remarks.append(rows.pop(0))
     while is_remark(rows[-1]):
         remarks.append(rows.pop())
-    notes = [f"dropped {line}: {listed(filter(None, cells))}" for line, cells in remarks]
+    notes = [
+        f"dropped {line}: {listed(cell for cell in cells if cell not in _EMPTY)}"
+        for line, cells in remarks
+    ]
     return rows, notes

@@ -124,7 +124,9 @@ def read_archive(path: Path, metric: str | None = None) -> Table | None:
             if sum(archive.getinfo(name).file_size for name in kept) > MOST_BYTES:
                 raise InputError(f"holds more than {MOST_BYTES:,} bytes", where=where)
             *samples, header = [(name, _member(archive, name, where)) for name in kept]
-    except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except InputError:
+        raise
+    except Exception as error:  # archives pass on whatever their decoders raise
         raise InputError(f"cannot be unpacked ({error})", where=where) from None
     return _table_of_inspect(header[1], samples, path, metric)
 

@@ -35,7 +35,7 @@ def melt(table: Table, layout: Layout) -> Tidy:
     """
     columns, roles = layout.columns, layout.roles
     scores, are_classes = _scores(table, layout)
-    value = np.concatenate([numbers.value for numbers in scores])
+    value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
     errors = np.concatenate([numbers.error for numbers in scores])
     if np.isnan(value).all():
         raise table.error(f"no scores in {listed(columns)}")

@@ -8,10 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.errors import AmbiguousMetricError, InputError
+from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quoted
+from bayes_sota.core.files import check_file
 from bayes_sota.data import delimited, logs, records, searches
 from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.unpacking import decoded, read_bytes
+from bayes_sota.data.unpacking import check_unpacked, decoded, read_bytes
 from bayes_sota.data.words import place_in
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -27,7 +28,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """
     if isinstance(source, Table):
         return source
-    if hasattr(source, "columns"):
+    if hasattr(type(source), "columns"):
         return _table_of_frame(source, "the data frame", "table")
     if isinstance(source, Mapping):
         return searches.table_of_search(source, "cv_results_", "cv_results_")
@@ -35,21 +36,25 @@ def read_table(source: Any, metric: str | None = None) -> Table:
         return stack(read_all(source, metric))
     if not isinstance(source, str | PathLike):
         what = type(source).__name__
-        raise InputError(
-            f"a path, a list of paths, a data frame or cv_results_ is read, got {what}"
-        )
+        raise InputError(f"paths, a data frame or cv_results_ are read, got {what}")
     path = Path(source)
     if path.is_dir():
         table = read_table(logs.files_in(path), metric)
         return replace(table, where=str(source), name=path.resolve().name)
+    check_file(path)
     archived = logs.read_archive(path, metric)
     if archived is not None:
         return archived
     data, file_name = read_bytes(path)
     where, name = str(source), Path(file_name).stem
     ending = Path(file_name).suffix.lower()
-    if ending in WORKBOOKS or data[:4] == b"PAR1":
-        return _table_of_frame(_read_by_pandas(data, where), where, name)
+    if data[:4] == b"PAR1":
+        return _table_of_frame(
+            _by_pandas("read_parquet", data, where, dtype_backend="numpy_nullable"), where, name
+        )
+    if ending in WORKBOOKS or data[:2] == b"PK":
+        sheets = _by_pandas("read_excel", data, where, sheet_name=None, header=None, dtype=object)
+        return _table_of_sheets(sheets, where, name)
     text = decoded(data, where)
     if text.lstrip()[:1] not in ("[", "{"):
         return delimited.parse_delimited(text, where, name)
@@ -116,32 +121,64 @@ def file_names(tables: Sequence[Table]) -> list[str]:
     return [Path(table.where).resolve().parent.name for table in tables]
 
 
-def _read_by_pandas(data: bytes, where: str) -> Any:
+def _by_pandas(reader: str, data: bytes, where: str, **options: Any) -> Any:
     import pandas as pd
 
     try:
-        if data[:4] == b"PAR1":
-            return pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
-        return pd.read_excel(io.BytesIO(data), dtype=object)
+        check_unpacked(data, where)
+        return getattr(pd, reader)(io.BytesIO(data), **options)
+    except InputError:
+        raise
     except Exception as error:  # pandas passes on whatever its engines raise
         raise InputError(f"cannot be read ({error})", where=where) from None
+
+
+def _table_of_sheets(sheets: Mapping[str, Any], where: str, name: str) -> Table:
+    """Table of the first sheet that has rows of several cells, with a note on the others."""
+    found = {}
+    for title, sheet in sheets.items():
+        cells = sheet.astype(object).where(sheet.notna(), None).to_numpy().tolist()
+        rows = [(f"row {i}", row) for i, row in enumerate(cells, 1) if set(row) != {None}]
+        if max((sum(cell is not None for cell in row) for _, row in rows), default=0) > 1:
+            found[title] = rows
+    if not found:
+        raise InputError("no sheet holds a table", where=where)
+    first, *others = found
+    table = delimited.table_of_rows(found[first], where, name)
+    note = f"read sheet {quoted(first)}, not {listed(others)}"
+    return replace(table, notes=(*table.notes, note)) if others else table
 
 
 def _table_of_frame(frame: Any, where: str, name: str) -> Table:
     """Table of a frame, with the index of pandas as a column where it is more than a count."""
     import narwhals as nw
 
-    index: Any = getattr(frame, "index", None)
-    if hasattr(frame, "reset_index") and (index.name is not None or index.dtype.kind not in "iu"):
-        title = index.name if index.name not in (None, *frame.columns) else "index"
-        frame = frame.reset_index(names=title)
-    opened = nw.from_native(frame, eager_only=True)
+    try:
+        opened = nw.from_native(_with_index(frame), eager_only=True)
+    except (TypeError, ValueError) as error:  # a lazy frame, two columns of one name
+        raise InputError(f"cannot be read ({' '.join(str(error).split())})", where=where) from None
     columns = []
     for series in opened.iter_columns():
         empty = series.is_null().to_list()
         cells = [None if e else cell for cell, e in zip(series.to_list(), empty, strict=True)]
+        if series.dtype in (nw.Object, nw.List, nw.Array):
+            cells = [str(cell) if hasattr(cell, "__len__") else cell for cell in cells]
         if series.dtype == nw.Float32:  # 0.9, not 0.8999999762
             cells = [cell if cell is None else float(f"{cell:.7g}") for cell in cells]
         columns.append(cells)
     lines = [f"row {number}" for number in range(1, len(opened) + 1)]
     return make_table(opened.columns, columns, lines, where, name)
+
+
+def _with_index(frame: Any) -> Any:
+    """The frame; of pandas, with text as names of columns, and its index where that has names."""
+    index: Any = getattr(frame, "index", None)
+    if not hasattr(frame, "reset_index"):
+        return frame
+    if hasattr(index, "levels"):
+        frame = frame.reset_index()
+    elif index.name is not None or index.dtype.kind not in "iu":
+        title = index.name if index.name not in (None, *frame.columns) else "index"
+        frame = frame.reset_index(names=title)
+    of_levels = [title if isinstance(title, tuple) else (title,) for title in frame.columns]
+    return frame.set_axis([" ".join(map(str, levels)) for levels in of_levels], axis=1)

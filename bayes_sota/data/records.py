@@ -1,14 +1,21 @@
 """Tables in JSON: records, columns, an object per row, lines; numbers keep their digits."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.data.cells import NOTHING, parse_cell
 from bayes_sota.data.tables import Table, make_table
 from bayes_sota.data.words import is_role_word, place_in
 
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair is one character
+    r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
+    re.DOTALL,
+)
 _SHAPES = (
     "a list of records, an object of columns, an object per row, or one record per line are read"
 )
@@ -32,7 +39,7 @@ def parse_json(text: str, where: str) -> tuple[Any, list[str]]:
         return _loads(text), []
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
-            line = f"line {error.lineno}"
+            line = f"line {error.lineno}" if error.doc else ""
             raise InputError(f"is not JSON: {error.msg}", where=where, line=line) from None
     filled = [(f"line {i}", line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
     values = []
@@ -50,11 +57,27 @@ def load_json(text: str, where: str, line: str) -> Any:
 
 
 def _loads(text: str) -> Any:
-    """Parsed JSON, with numbers as typed."""
+    """Parsed JSON, with numbers as typed; half of a character becomes U+FFFD."""
+    if _HALF.search(text):
+        text = _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
     try:
-        return json.loads(text, parse_float=str, parse_constant=str)
+        return json.loads(
+            text, parse_float=str, parse_constant=str, object_pairs_hook=_with_unique_keys
+        )
+    except json.JSONDecodeError:
+        raise
     except RecursionError:
-        raise json.JSONDecodeError("nested too deeply", text, 0) from None
+        raise json.JSONDecodeError("nested too deeply", "", 0) from None
+    except ValueError:
+        raise json.JSONDecodeError("a number with too many digits", "", 0) from None
+
+
+def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        raise json.JSONDecodeError(f"{quoted(repeated)} occurs twice in one object", "", 0)
+    return found
 
 
 def _rows(value: Any) -> tuple[list[dict[str, Any]] | None, list[str]]:

@@ -111,7 +111,7 @@ def make_table(
     notes: Iterable[str] = (),
 ) -> Table:
     """Table without empty, nameless columns; the names of the others must differ."""
-    titles = [str(title).strip() for title in header]
+    titles = ["" if title is None else str(title).strip() for title in header]
     kept = [
         (title, cells)
         for title, cells in zip(titles, columns, strict=True)

@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError, listed
+from bayes_sota.core.files import check_file
 
 MOST_BYTES = 200_000_000
 TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
@@ -19,6 +20,7 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
     InputError
         A file that cannot be read, an archive of several tables, or more than the limit.
     """
+    check_file(path)
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -27,14 +29,36 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
             with gzip.open(io.BytesIO(data)) as file:
                 data = file.read(MOST_BYTES + 1)
             name = name.removesuffix(".gz")
-        elif zipfile.is_zipfile(io.BytesIO(data)):
+        if zipfile.is_zipfile(io.BytesIO(data)):
             data, name = _from_archive(data, path)
-    except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+    except InputError:
+        raise
+    except Exception as error:  # archives pass on whatever their decoders raise
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read ({reason})", where=str(path)) from None
     if len(data) > MOST_BYTES:
-        raise InputError(f"holds more than {MOST_BYTES:,} bytes", where=str(path))
+        raise _too_large(str(path))
     return data, name
+
+
+def check_unpacked(data: bytes, where: str) -> None:
+    """Raise ``InputError`` if a workbook or a Parquet file becomes larger than the limit."""
+    if data[:4] == b"PAR1":
+        from pyarrow.parquet import read_metadata
+
+        about = read_metadata(io.BytesIO(data))
+        size = 8 * about.num_rows * about.num_columns
+    elif zipfile.is_zipfile(io.BytesIO(data)):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    else:
+        size = len(data)
+    if size > MOST_BYTES:
+        raise _too_large(where)
+
+
+def _too_large(where: str) -> InputError:
+    return InputError(f"holds more than {MOST_BYTES:,} bytes", where=where)
 
 
 def read_text(path: Path) -> str:
@@ -46,10 +70,15 @@ def decoded(data: bytes, where: str) -> str:
     """Text in UTF-8, or in UTF-16 with its mark."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
-        return data.decode(encoding)
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = f"line {data.count(b'\n', 0, error.start) + 1}"
-        raise InputError("is not UTF-8 text", where=where, line=line) from None
+        start = error.start
+    else:
+        if "\0" not in text:
+            return text
+        start = data.find(b"\0")
+    line = f"line {data.count(b'\n', 0, start) + 1}"
+    raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8")
 
 
 def _from_archive(data: bytes, path: Path) -> tuple[bytes, str]:
@@ -57,9 +86,7 @@ def _from_archive(data: bytes, path: Path) -> tuple[bytes, str]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         if any(member.filename == "[Content_Types].xml" for member in members):
-            if sum(member.file_size for member in members) > MOST_BYTES:
-                raise InputError(f"holds more than {MOST_BYTES:,} bytes", where=str(path))
-            return data, path.name
+            return data, path.name.removesuffix(".gz")
         names = [member.filename for member in members]
         found = [name for name in names if name.lower().endswith(TABLES) and "__MACOSX" not in name]
         if len(found) != 1:

@@ -28,8 +28,8 @@ from timing import print_table
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import congruence_bounds, congruence_of_odds_ratio
-from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.answers import read_responses
+from bayes_sota.data.examples import load_responses_example
 
 CLAIMS, BOARDS, SIZES, SEED = 20_000, 2_000, (100, 500, 2_000), 20261121
 LEVEL, NEIGHBOURS, CLOSE = 0.05, 3, 0.02

@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors
 from bayes_sota.core.skills import expit, logit
-from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.answers import read_responses
+from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import response_correlation
 

@@ -13,8 +13,8 @@ import pandas as pd
 from calibration.judged_boards import judge_board, summarize_judgements
 
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.answers import read_responses
+from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.responses import Responses
 
 SIZES, FIELDS, SHARING = (100, 200, 300), ("all", "strong", "weak"), 5

@@ -335,3 +335,11 @@ def test_missing_numbers_of_submissions_are_taken_as_those_of_the_others():
 def test_what_is_no_number_of_submissions_is_refused(submissions, message):
     with pytest.raises(InputError, match=message):
         full(submissions=submissions)
+
+
+def test_percent_of_all_is_taken_at_its_word() -> None:
+    scores = [90.1, 91.2, 0.985]
+    board = Leaderboard(scores, n_test=100_000, percent=True, rounding="exact")
+    assert board.scores is not None
+    assert board.scores.tolist() == pytest.approx([0.901, 0.912, 0.00985])
+    assert Leaderboard([90.0, 91.0, 0.0], n_test=100).scores is not None  # nothing right at all

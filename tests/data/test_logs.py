@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from data.files import run, written
 from bayes_sota.core.errors import AmbiguousMetricError, InputError
 from bayes_sota.data import logs, unpacking
 from bayes_sota.data.answers import read_outcomes
+from bayes_sota.data.boards import read_task_scores
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
@@ -234,8 +236,8 @@ def test_results_say_in_which_direction_they_are_better(tmp_path: Path) -> None:
     assert read_tidy(tmp_path).lower_is_better
     mixed = {"wiki": lower, "gsm8k": {"alias": "gsm8k", "acc,none": 0.3}}
     path = results(tmp_path / "mixed", "c", results=mixed)
-    with pytest.raises(InputError, match='lower is better in "wiki", not in the others'):
-        read_tidy(path)
+    with pytest.raises(InputError, match="lower is better in some tasks, higher in others"):
+        read_task_scores(path)
     assert not read_tidy(path, leave_out=["wiki"]).lower_is_better
 
 
@@ -484,3 +486,33 @@ def test_folders_of_logs_are_read_by_commands(tmp_path: Path, capsys: Any) -> No
     table = written(tmp_path, "model,item,correct\nz,x,1\nz,y,0\n", "t.csv")
     with pytest.raises(InputError, match="files of one format can be joined"):
         read_outcomes(inspect / "a.json", table)
+
+
+def damaged(path: Path) -> None:
+    """Archive whose content was changed."""
+    text = b"item,a,b\n" + b"x,1,0\n" * 99
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.csv", text)
+    whole = path.read_bytes()
+    start = whole.index(b"a.csv") + 20
+    path.write_bytes(whole[:start] + b"\xff" * 12 + whole[start + 12 :])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: None, "there is no such file"),
+        (os.mkfifo, "is a pipe or a device"),
+        (lambda path: path.symlink_to("/dev/zero"), "is a pipe or a device"),
+        (lambda path: path.write_bytes("item,a\nx,é\n".encode("latin-1")), "line 2: is not UTF-8"),
+        (damaged, "cannot be read"),
+        (lambda path: path.write_bytes(gzip.compress(b"item,a\nx,1\n")[:-9]), "cannot be read"),
+        (lambda path: path.write_text("[" * 100_000), "is not JSON"),
+        (lambda path: path.write_bytes(b""), "the file is empty"),
+    ],
+)
+def test_strange_files_are_refused(tmp_path: Path, make: Any, message: str) -> None:
+    make(tmp_path / "f")
+    with pytest.raises(InputError, match=message) as caught:
+        read_outcomes(tmp_path / "f")
+    assert str(caught.value).isprintable()

@@ -1,5 +1,6 @@
 """Answers and numbers are asked in the same way by whoever compares them."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from bayes_sota import ItemScores, Responses
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.score_table import ScoreTable
 
 N = 240
 RNG = np.random.default_rng(3)
@@ -83,3 +85,20 @@ def test_what_is_not_there_is_said_in_the_same_way(kind: str) -> None:
     assert data.runs_in_words == ("4 runs" if kind == "shares" else "")
     assert data.is_plain == (kind in ("answers", "answers in clusters"))
     assert data.is_answers == isinstance(data, Responses)
+
+
+def test_one_long_name_takes_no_memory_for_all_others() -> None:
+    """An array of these texts would have 10 GB."""
+    groups = [str(i // 2) for i in range(20_000)]
+    groups[0] = groups[1] = "x" * 130_000
+    tasks = [groups[0]] * 10_000 + ["law"] * 10_000
+    answers = np.random.default_rng(0).integers(0, 2, (20_000, 2))
+    tracemalloc.start()
+    board = Responses(answers, clusters=groups, tasks=tasks)
+    assert board.average.scores.tolist() == pytest.approx(answers.mean(axis=0).tolist())
+    numbers = ItemScores(answers, clusters=groups, tasks=tasks)
+    assert np.isfinite(numbers.standard_errors).all()
+    assert ScoreTable(answers, groups=groups).clusters.max() == 9_999
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000

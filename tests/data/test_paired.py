@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bayes_sota.data.readers.boards import read_paired_boards
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.data.readers.boards import read_paired_boards
 
 FIVE = [0.1, 0.2, 0.3, 0.4, 0.5]
 HEADER = "team_id,rank_private,score_private,rank_public,score_public"
@@ -95,3 +95,14 @@ def test_prostate(data_directory: Path) -> None:
     assert boards.n_entries == 995
     assert boards.public.max() == 0.93428
     assert boards.private.max() == 0.94085
+
+
+def test_ties_of_paired_boards_are_broken_by_name() -> None:
+    public, private = [0.9, 0.9, 0.8, 0.7, 0.6], [0.9, 0.8, 0.7, 0.6, 0.5]
+    names = ["z", "a", "c", "d", "e"]
+    for order in ([0, 1, 2, 3, 4], [4, 3, 1, 2, 0]):
+        boards = PairedBoards(*([of[i] for i in order] for of in (public, private, names)))
+        assert boards.names[boards.public_winner] == "a"
+        assert boards.notes == (
+            "2 teams share the best public score; 'a' stands for them, the first by name",
+        )

@@ -87,7 +87,7 @@ def test_rounds_of_the_same_name_in_different_groups_differ(tmp_path: Path) -> N
     text = "data,a,b\n" + rows.replace(",1", "").replace(",2", "")
     bare = read_scores(written(tmp_path, text), group="data")
     assert (bare.rounds, bare.groups) == (wide.rounds, wide.groups)
-    with pytest.raises(InputError, match='line 3: round "iris".*line 2.*group="NAME"'):
+    with pytest.raises(InputError, match=r'line 3: round "iris".*line 2.*group="NAME"'):
         read_scores(tmp_path / "board.csv")
     long = pd.read_csv(written(tmp_path, "data,fold,a,b\n" + rows)).melt(
         ["data", "fold"], var_name="model", value_name="score"
@@ -107,6 +107,14 @@ def test_what_says_something_of_players_tells_no_rounds_apart() -> None:
     found = read_scores(frame)
     assert (found.rounds, found.groups, found.complete) == (("x", "y", "z"), None, True)
     assert "clusters say something of players, not of rounds" in found.notes
+
+
+def test_players_on_different_data_sets_never_meet() -> None:
+    rows = [(m, t, f, f) for m, t in (("a", "x"), ("b", "y")) for f in range(3)]
+    frame = pd.DataFrame(rows, columns=["model", "task", "fold", "score"])
+    found = read_scores(frame)
+    assert found.n_rounds == 6
+    assert np.isnan(found.scores).sum() == 6
 
 
 def test_a_board_keeps_its_tasks_and_says_what_it_does_not_use(tmp_path: Path) -> None:
@@ -321,7 +329,9 @@ def test_a_data_set_may_have_fewer_iterations_but_none_left_out() -> None:
     found = read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] < 105)])
     short = found.scores[found.tasks.index("d1")]
     assert (np.isnan(short[:, 5:]).all(), np.isnan(short[:, :5]).any()) == (True, False)
-    with pytest.raises(InputError, match='iteration "103", fold "1" has no row.*needed on the sam'):
+    with pytest.raises(
+        InputError, match=r'iteration "103", fold "1" has no row.*needed on the sam'
+    ):
         read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] != 103)])
 
 

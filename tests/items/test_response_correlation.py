@@ -5,8 +5,8 @@ import pytest
 from scipy import special
 
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
-from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.answers import read_responses
+from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import (
     influence_correlation,

@@ -15,9 +15,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.data.answers import read_responses
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.answers import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import influence_correlation, response_correlation
 from bayes_sota.leaderboard import from_items

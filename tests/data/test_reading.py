@@ -1,0 +1,455 @@
+"""``read_table`` and ``read_tidy`` by themselves: formats, names and wrong files.
+
+``test_tables.py`` has tables as people have them; here each rule stands alone.
+"""
+
+import gzip
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from data.files import run, written
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data import unpacking
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.tidy import Tidy
+from bayes_sota.leaderboard.specification import load_model
+
+BOARD = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
+FRAME = {"team": ["A", "B", "C"], "score": [0.91, 0.94, 0.90]}
+Read = Callable[..., Tidy]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Reader of what a file of some name would hold."""
+
+    def read_file(content: Any, name: str = "board.csv", **options: Any) -> Tidy:
+        return read_tidy(written(tmp_path, content, name), **options)
+
+    return read_file
+
+
+def names(tidy: Tidy, role: str = "entry") -> list[str]:
+    return tidy.names(role)[0]
+
+
+def refused(read: Callable[..., Any], *arguments: Any, **options: Any) -> InputError:
+    """The error of what must be refused: one line that a terminal can show."""
+    with pytest.raises(InputError) as caught:
+        read(*arguments, **options)
+    for line in (str(caught.value), caught.value.render(shell=True)):
+        assert line.isprintable()
+        assert len(line) < 500
+        assert "{option}" not in line
+    return caught.value
+
+
+def zipped(members: dict[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def workbook(*sheets: list[list[Any]]) -> bytes:
+    """Sheets called S1, S2, ..."""
+    book, buffer = openpyxl.Workbook(), io.BytesIO()
+    book.remove(book.active)
+    for number, rows in enumerate(sheets, 1):
+        sheet = book.create_sheet(f"S{number}")
+        for row in rows:
+            sheet.append(row)
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+# --- formats
+
+ROWS = [["team", "score"], ["A", 0.91], ["B", 0.94], ["C", 0.90]]
+FORMATS: dict[str, tuple[Any, str]] = {
+    "CSV": (BOARD, "board.csv"),
+    "semicolons": (BOARD.replace(",", ";"), "board.csv"),
+    "decimal commas": (BOARD.replace(",", ";").replace(".", ","), "board.csv"),
+    "tabs": (BOARD.replace(",", "\t"), "board.tsv"),
+    "BOM and CRLF": (b"\xef\xbb\xbf" + BOARD.replace("\n", "\r\n").encode(), "board.csv"),
+    "UTF-16": (BOARD.encode("utf-16"), "board.csv"),
+    "quotes": ('"team","Score "\n"A","0.91"\n"B",0.94\nC, 0.90\n', "board.csv"),
+    "other order": ("accuracy,team,date\n0.91,A,x\n0.94,B,y\n0.90,C,z\n", "board.csv"),
+    "Markdown": ("| Team | Score |\n|:--|--:|\n| A | **0.91** |\n| `B` | 0.94 |\n| C | 0.90 |\n",
+                 "board.md"),
+    "title and source": (f"Table 3\n\n{BOARD}Source: us,\n", "board.csv"),
+    "records": ('[{"name": "A", "acc": 0.91}, {"name": "B", "acc": "0.94"}, '
+                '{"name": "C", "acc": 0.90}]', "board.json"),
+    "pairs": ('{"A": 0.91, "B": 0.94, "C": 0.90}', "board.json"),
+    "records of a report": ('{"version": 2, "entries": [{"team": "A", "score": 0.91}, {"team": "B",'
+                            '"score": 0.94}, {"team": "C", "score": 0.90}]}', "board.txt"),
+    "nested one deep": ('[{"model": "A", "metrics": {"acc": 0.91}}, {"model": "B", "metrics": '
+                        '{"acc": 0.94}}, {"model": "C", "metrics": {"acc": 0.90}}]', "board.json"),
+    "columns": ('{"team": ["A", "B", "C"], "score": [0.91, 0.94, 0.90]}', "board.json"),
+    "rows": (json.dumps(ROWS), "board.json"),
+    "objects": ('{"A": {"acc": 0.91}, "B": {"acc": 0.94}, "C": {"acc": 0.90}}', "board.json"),
+    "JSON lines": ("\n".join(json.dumps(dict(zip(ROWS[0], row, strict=True))) for row in ROWS[1:]),
+                   "board.jsonl"),
+    "gzip": (gzip.compress(BOARD.encode()), "board.csv.gz"),
+    "zip": (zipped({"board.csv": BOARD, "__MACOSX/._board.csv": ""}), "x.zip"),
+    "Excel": (workbook(ROWS), "board.xlsx"),
+    "Excel with titles": (workbook([["notes"]], [["Table 3"], [], *ROWS], ROWS), "board.xlsx"),
+    "Excel, gzip": (gzip.compress(workbook(ROWS)), "board.xlsx.gz"),
+    "Excel, zip": (zipped({"board.xlsx": workbook(ROWS)}), "x.zip"),
+}  # fmt: skip
+
+
+def is_board(tidy: Tidy) -> bool:
+    return names(tidy) == ["A", "B", "C"] and tidy.value.tolist() == [0.91, 0.94, 0.90]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_formats_agree(read: Read, kind: str) -> None:
+    tidy = read(*FORMATS[kind])
+    assert is_board(tidy)
+    assert (tidy.layout, tidy.name) == ("board", "board")
+    assert tidy.sentence.startswith("Read: entries from ")
+
+
+def test_digits_stay_as_typed(read: Read) -> None:
+    assert read("m,score\na,0.9110\nb,0.9\n").texts == ["0.9110", "0.9"]
+    assert read('{"a": 0.9110, "b": 0.9}', "b.json").texts == ["0.9110", "0.9"]
+
+
+@pytest.mark.parametrize("orient", ["records", "columns", "split", "table", "index", "values"])
+def test_json_of_pandas(read: Read, orient: Any) -> None:
+    frame = pd.DataFrame(FRAME)
+    if orient == "values":  # without the names of columns
+        refused(read, frame.to_json(orient=orient), "x.json")
+        return
+    assert is_board(read(frame.to_json(orient=orient), "x.json"))
+    lines = frame.to_json(orient="records", lines=True)
+    assert is_board(read(lines, "x.jsonl"))
+    if orient in ("columns", "split", "index"):
+        assert is_board(read(frame.set_index("team").to_json(orient=orient), "x.json"))
+
+
+def test_frames_agree(tmp_path: Path) -> None:
+    frame = pd.DataFrame(FRAME)
+    pl.DataFrame(FRAME).write_parquet(tmp_path / "f.parquet")
+    narrow = frame.astype({"score": np.float32, "team": "category"})
+    levels = frame.assign(year=2024).set_index(["team", "year"])
+    several = frame.set_axis(pd.MultiIndex.from_tuples([("team", ""), ("score", "")]), axis=1)
+    for source in (
+        frame, pl.DataFrame(FRAME), pa.table(FRAME), tmp_path / "f.parquet", narrow, levels,
+        frame.set_index("team"), frame.set_index("team").rename_axis(None), several,
+        frame.iloc[::-1].iloc[::-1], frame.convert_dtypes(), str(tmp_path / "f.parquet"),
+    ):  # fmt: skip
+        assert is_board(read_tidy(source))
+    assert read_table(frame[["score"]].set_axis([5, 6, 7])).columns.keys() == {"score"}
+    assert list(read_table(pd.DataFrame({0: [1, 0], 1: [0, 1]})).columns) == ["0", "1"]
+    clash = frame.set_axis(pd.Index(["x", "y", "z"], name="team"))
+    assert list(read_table(clash).columns) == ["index", "team", "score"]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_cells_of_a_frame_stay_what_they_are(kind: Any) -> None:
+    days = [datetime(2026, 1, day) for day in (1, 2)]
+    table = read_table(kind({"real": [0.5, 0.25], "day": days, "word": ["a", None]}))
+    assert list(table.columns.values()) == [[0.5, 0.25], days, ["a", None]]
+    assert table.lines == ["row 1", "row 2"]
+    gaps = {"n": [2**60 + 1, None]}  # which do not become floats
+    frame = pd.DataFrame(gaps, dtype="Int64") if kind is pd.DataFrame else kind(gaps)
+    assert read_table(frame).columns["n"] == [2**60 + 1, None]
+
+
+def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> None:
+    sheet = [["team", "n", "when", "right"], ["A", 2e3, datetime(2024, 1, 2), True],
+             [None, 5, "#N/A", "  "]]  # fmt: skip
+    table = read_table(written(tmp_path, workbook([["x"]], sheet), "f.xlsx"))
+    assert str(table.columns["n"]) == "[2000, 5]"
+    assert table.columns["when"][1] is None
+    assert table.lines == ["row 2", "row 3"]
+
+
+def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
+    files = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}.csv") for name in "ab"]
+    tidy = read_tidy(files)
+    assert (names(tidy), tidy.n_files, tidy.layout) == (["a", "b"], 2, "long")
+    assert tidy.lines[2] == f"{files[1]}, line 2"
+    folders = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}/x.csv") for name in "cd"]
+    assert names(read_tidy(folders)) == ["c", "d"]
+
+
+# --- names choose
+
+
+def test_roles_that_are_asked_for_win(read: Read) -> None:
+    text = "model,item,score,who,when,what\na,1,1,x,i,0.5\nb,2,0,x,j,0.25\n"
+    tidy = read(text, entry="who", unit="when", score="what")
+    assert (names(tidy), names(tidy, "unit")) == (["x"], ["i", "j"])
+    assert tidy.value.tolist() == [0.5, 0.25]
+    assert tidy.asked == {"entry", "unit", "score"}
+    assert read(text, entry="WHO", unit="item", score="What").value.tolist() == [0.5, 0.25]
+    text = "item,group,a,b\n1,g,1,0\n2,g,1,1\n3,h,0,1\n"
+    clusters = [names(read(text, **{role: "group"}), "cluster") for role in ("group", "cluster")]
+    assert clusters == [["g", "h"]] * 2
+    error = refused(read, "team,score\nA,0.9\n", entry="tema")
+    assert error.fix == 'did you mean "team"?'
+
+
+def test_use_and_leave_out(read: Read) -> None:
+    text = "dataset,size,rf,svm\niris,150,95.3,96.7\nwine,178,97,96\n"
+    assert names(read(text)) == ["rf", "svm"]
+    assert names(read(text, use=["rf", "size"])) == ["rf", "size"]
+    assert names(read(text, leave_out=["svm"])) == ["rf"]
+    assert names(read(text, leave_out=["wine"]), "task") == ["iris"]
+    assert names(read(BOARD, leave_out=["B"])) == ["A", "C"]
+    error = refused(read, "model,acc\nalpha,.8\nb,.9\n", leave_out=["alpa"])
+    assert (error.parameter, error.fix) == ("leave_out", 'did you mean "alpha"?')
+    assert refused(read, text, use=["rf", "svn"]).fix == 'did you mean "svm"?'
+
+
+@pytest.mark.parametrize("attribute", [
+    "size", "context", "release_year", "fit_time", "TT (Sec)", "elo+", "Mean win rate",
+    "Mean (Task)", "Embedding Dimensions", "Max Tokens", "Number of Parameters (B)", "Average ⬆️",
+    "$/M tokens", "Rank",
+])  # fmt: skip
+def test_attributes_and_averages_never_compete(read: Read, attribute: str) -> None:
+    tidy = read(f"model,iris,{attribute},wine\na,.9,.3,.8\nb,.8,.4,.7\n")
+    assert names(tidy, "task") == ["iris", "wine"]
+    assert f'"{attribute}"' in tidy.sentence.partition("not used")[2]
+
+
+def test_names_of_models_are_no_attributes(read: Read) -> None:
+    for header in ("lr,rf,svm", "C,mean-teacher,C4.5", "time-series-net,low_rank,average-net"):
+        assert names(read(f"dataset,{header}\na,.9,.8,.7\nb,.9,.8,.7\n")) == header.split(",")
+
+
+def test_rows_of_summaries_are_dropped(read: Read) -> None:
+    tidy = read("model,iris,wine\nlr,.9,.8\nC,.9,.8\nmean-teacher,.7,.6\nmean,.8,.7\nTotal,1,1\n")
+    assert names(tidy) == ["lr", "C", "mean-teacher"]
+    assert 'dropped summary rows "mean", "Total"' in tidy.notes
+    tidy = read("dataset,a,b\nx,.9,.8\ny,.7,.6\nAverage,.8,.7\n")
+    assert names(tidy, "task") == ["x", "y"]
+
+
+@pytest.mark.parametrize("header", ["", "Unnamed: 0", "index", "whoever"])
+def test_the_only_text_beside_a_score_names_the_entries(read: Read, header: str) -> None:
+    assert names(read(f"{header},accuracy\nalpha,.91\nbeta,.9\n")) == ["alpha", "beta"]
+
+
+def test_a_long_table_needs_units(read: Read) -> None:
+    for word in ("alg_name", "algo", "approach", "agent", "provider", "learner", "estimator"):
+        tidy = read(f"case,{word},value\n1,a,.9\n1,b,.8\n2,a,.7\n2,b,.6\n")
+        assert (tidy.layout, names(tidy)) == ("long", ["a", "b"])
+    error = refused(read, "who,acc\na,.9\na,.8\nb,.7\n")
+    assert (error.parameter, "--column unit=NAME" in error.render(shell=True)) == ("unit", True)
+    twice = read("model,item,acc\na,1,1\nb,1,0\na,1,0\n")
+    assert refused(twice.pivot, "unit", "entry").line == "line 4"
+
+
+def test_units_numbered_anew_in_each_task(read: Read) -> None:
+    tidy = read("item,task,a,b\n1,x,-1.5,2.5\n2,x,-2,1\n1,y,3,-1\n2,y,-1,-1\n")
+    grid, (units, _) = tidy.pivot("unit", "entry")
+    assert units == ["x/1", "x/2", "y/1", "y/2"]
+    assert grid.tolist() == [[-1.5, 2.5], [-2, 1], [3, -1], [-1, -1]]
+    alone = read("item,passage,a,b\n1,p,1,0\n2,,1,0\n3,,1,1\n", cluster="passage")
+    assert len(names(alone, "cluster")) == 3
+    assert "2 rows without a cluster are clusters of their own" in alone.notes
+
+
+@pytest.mark.parametrize(("text", "by"), [
+    ("dataset,rf_rmse,gb_rmse\na,2.1,1.9\nb,3,2\n", {}),
+    ("round,a,b\nAMI WER,2.1,1.9\nLS WER,3,2\n", {}),
+    ("model,logloss\na,0.5\nb,0.25\n", {}),
+    ("learner,iteration,fold,rmse\n-a,1,1,.5\nb,1,1,.4\n-a,1,2,.5\nb,1,2,.4\n", {}),
+])  # fmt: skip
+def test_losses_ask_for_their_direction(read: Read, text: str, by: dict[str, str]) -> None:
+    error = refused(read, text, **by)
+    assert error.parameter == "direction"
+    assert "--lower-is-better or --higher-is-better" in error.render(shell=True)
+    assert read(text, direction="lower").lower_is_better
+    assert not read(text, direction="higher").lower_is_better
+    assert refused(read, text, direction="down").parameter == "direction"
+
+
+def test_numbers_as_people_print_them(read: Read) -> None:
+    assert read("m,acc\na,0.95 (0.02)\nb,0.9 ± 0.01\n").numbers["se"].tolist() == [0.02, 0.01]
+    assert read("m,acc\na,91.2%\nb,**90 %**\n").value.tolist() == pytest.approx([0.912, 0.9])
+    grid = read("dataset,a,b\nx,-,.9\ny,.8,n/a\n").pivot("task", "entry")[0]
+    np.testing.assert_array_equal(grid, [[np.nan, 0.9], [0.8, np.nan]])
+    tidy = read("m,acc\na,0.9\nb,\nc,0.7\n")
+    assert (names(tidy), tidy.notes) == (["a", "c"], ("dropped 1 row without a score",))
+    tidy = read("team,score\n1,-0.0\n2.0,0.5\n03,1e-400\n")
+    assert names(tidy) == ["1", "2.0", "03"]
+    assert np.copysign(1, tidy.value).tolist() == [1, 1, 1]
+    assert names(read_tidy(pd.DataFrame({"team": [1.0, 2.0], "acc": [0.5, 0.4]}))) == ["1", "2"]
+
+
+@pytest.mark.parametrize(("cell", "value"), [
+    ("left", 1), ("right", 0), ("a", 1), ("b", 0), ("tie", 0.5), ("tie (bothbad)", 0.5),
+])  # fmt: skip
+def test_verdicts_of_battles(read: Read, cell: str, value: float) -> None:
+    tidy = read(f"left,right,winner\na,b,{cell}\n")
+    assert (tidy.layout, tidy.value.tolist()) == ("battles", [value])
+
+
+# --- wrong files
+
+WRONG: dict[str, tuple[Any, str, str]] = {
+    "empty": ("", "x.csv", "the file is empty"),
+    "blank": ("\n \n", "x.csv", "the file is empty"),
+    "header only": ("team,score\n", "x.csv", "the table has no rows"),
+    "binary": (bytes(range(256)), "x.csv", "line 2: is not UTF-8 text; save it as UTF-8"),
+    "Latin-1": (BOARD.replace("B", "é").encode("latin-1"), "x.csv", "line 3: is not UTF-8 text"),
+    "UTF-16 without a mark": (BOARD.encode("utf-16-le"), "x.csv", "line 1: is not UTF-8 text"),
+    "UTF-32": (BOARD.encode("utf-32"), "x.csv", "is not UTF-8 text"),
+    "NUL": ("team,score\nA\0,0.9\n", "x.csv", "line 2: is not UTF-8 text"),
+    "long row": (BOARD + "D,0.9,1\n", "x.csv", "line 5 has 3 cells, the header has 2"),
+    "short row": ("team,score\nA\nB,1\n", "x.csv", "line 2 has 1 cells, the header has 2"),
+    "open quote": (BOARD + '"D,0.9\n', "x.csv", "line 5: unexpected end of data"),
+    "one name twice": ("team,score,score\nA,1,1\n", "x.csv", 'several columns are called "score"'),
+    "a word": ("team,score\nA,0.9\nB,0.8\nC,no number\n", "x.csv",
+               'line 4, column "score": a number is needed, got "no number"'),
+    "no name": ("team,score\nA,0.9\n,0.8\n", "x.csv",
+                'line 3, column "team": a name is needed, got ""'),
+    "infinity": ("team,score\nA,inf\nB,0.9\nC,1\n", "x.csv", 'line 2, column "score": a number'),
+    "overflow": (f"team,score\nA,{'9' * 400}\nB,0.9\nC,1\n", "x.csv", 'line 2, column "score"'),
+    "squares overflow": ("team,score\nA,1e308\nB,0.9\nC,1\n", "x.csv", 'line 2, column "score"'),
+    "overflow in JSON": ('{"A": 1e400, "B": 0.9, "C": 0.8}', "x.json", "record 1, column"),
+    "whole number": (f'{{"A": {"9" * 5000}}}', "x.json", "a number with too many digits"),
+    "Infinity in JSON": ('{"A": -Infinity, "B": 0.9, "C": 1}', "x.json", "record 1, column"),
+    "no JSON": ('{\n"A" 0.9}', "x.json", "line 2: is not JSON: "),
+    "a line of no JSON": ('{"a": 1}\n{"a": \n', "x.jsonl", "line 2: is not JSON: "),
+    "deep JSON": ("[" * 100_000, "x.json", "is not JSON: nested too deeply"),
+    "key twice": ('{"a": 1, "b": 1, "a": 2}', "x.json", '"a" occurs twice in one object'),
+    "numbers in JSON": ("[0.9, 0.8]", "x.json", "this JSON is not a table"),
+    "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read (Compressed file"),
+    "no archive": (b"PK\3\4 and nothing", "x.xlsx", "cannot be read"),
+    "empty archive": (zipped({}), "x.zip", "the archive holds no table"),
+    "two tables": (zipped({"a.csv": BOARD, "b.csv": BOARD}), "x.zip", '2 tables ("a.csv", '),
+    "no Parquet": (b"PAR1 and nothing", "x.parquet", "cannot be read"),
+    "old Excel": (b"\xd0\xcf\x11\xe0", "x.xls", "cannot be read"),
+    "no sheet": (workbook([], [["", " "]]), "x.xlsx", "no sheet holds a table"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_file_is_one_line_with_its_place(tmp_path: Path, kind: str) -> None:
+    content, name, message = WRONG[kind]
+    path = written(tmp_path, content, name)
+    error = refused(read_tidy, path)
+    assert error.where == str(path)
+    assert message in str(error)
+
+
+def test_up_to_ten_bad_cells_are_named(read: Read) -> None:
+    rows = "".join(f"m{i},{'x' if i % 3 == 0 else 0.5}\n" for i in range(40))
+    message = str(refused(read, f"model,acc\n{rows}"))
+    assert message.count('has "x"') == 10
+    assert "line 2 has" in message
+    assert message.endswith("(14 in all)")
+
+
+def test_archives_that_decoders_cannot_read(tmp_path: Path) -> None:
+    whole = zipped({"a.csv": BOARD * 40}, zipfile.ZIP_LZMA)
+    spoilt = [whole[:60] + b"\xff" * 12 + whole[72:]]
+    whole = zipped({"é.csv": BOARD}, zipfile.ZIP_STORED)
+    spoilt.append(whole.replace("é".encode(), b"\xff\xfe"))
+    locked = bytearray(zipped({"a.csv": BOARD}))
+    locked[6] |= 1  # the flag of encryption, in the file and in the directory
+    locked[locked.index(b"PK\x01\x02") + 8] |= 1
+    deflated = bytearray(zipped({"a.csv": BOARD * 50}))
+    deflated[40] ^= 255
+    for content in (*spoilt, bytes(locked), bytes(deflated)):
+        assert "cannot be" in str(refused(read_tidy, written(tmp_path, content, "x.zip")))
+
+
+def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 20_000)
+    content = BOARD.encode() + b"\n" * 30_000
+    book = workbook([["team", "score"], ["x" * 30_000, 0.5]])
+    lie = bytearray(zipped({"a.csv": content}))
+    at = lie.index(b"PK\x01\x02") + 24
+    lie[at : at + 4] = (400).to_bytes(4, "little")
+    pl.DataFrame({"score": [0.5] * 100_000}).write_parquet(tmp_path / "p")
+    bombs = [content, gzip.compress(content), zipped({"a.csv": content}), book, bytes(lie),
+             gzip.compress(book), zipped({"a.xlsx": book}),
+             (tmp_path / "p").read_bytes()]  # fmt: skip
+    for bomb in bombs:
+        message = str(refused(read_tidy, written(tmp_path, bomb, "x.zip")))
+        assert "holds more than 20,000 bytes" in message or bomb == bytes(lie)
+
+
+def place(kind: str, folder: Path) -> Path:
+    """What is no file of scores."""
+    path = folder / ("nul\0" if kind == "name" else "x")
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    return path
+
+
+@pytest.mark.parametrize(("kind", "message"), [
+    ("missing", "there is no such file"), ("folder", "is a "), ("pipe", "is a pipe or a device"),
+    ("device", "is a pipe or a device"), ("name", "cannot be read"),
+])  # fmt: skip
+@pytest.mark.parametrize("reader", [read_tidy, load_model])
+def test_paths_that_are_no_files(
+    tmp_path: Path, reader: Callable[[Path], Any], kind: str, message: str
+) -> None:
+    assert message in str(refused(reader, place(kind, tmp_path)))
+
+
+@pytest.mark.parametrize("source", [
+    None, 5, [[0.9, 0.8]], pl.LazyFrame({"x": [1]}), [], pd.Series([1]), np.zeros((3, 2)), {},
+    pd.DataFrame(), pd.DataFrame([[1, 0, 1]], columns=["a", "b", "a"]),
+], ids=str)  # fmt: skip
+def test_what_is_no_source(source: Any) -> None:
+    refused(read_tidy, source)
+
+
+@pytest.mark.parametrize("cells", [
+    [datetime(2024, 1, 1), datetime(2024, 1, 2)], [timedelta(1), timedelta(2)], [[1], [2, 3]],
+], ids=["dates", "durations", "lists"])  # fmt: skip
+def test_other_types_are_no_numbers(tmp_path: Path, cells: list[Any]) -> None:
+    frame = pa.table({"team": ["a", "b"], "score": cells}).to_pandas()
+    frame.to_parquet(tmp_path / "f.parquet")
+    for source in (frame, tmp_path / "f.parquet"):
+        assert "row 1 has" in str(refused(read_tidy, source))
+
+
+def test_names_that_a_terminal_must_not_see(read: Read) -> None:
+    evil = "\x1b[31mA\u202e"
+    tidy = read(f"team,sc\x07ore\n{evil},0.9\nB,0.8\n")
+    assert names(tidy)[0] == evil
+    assert str(tidy).isprintable()
+    refused(read, f"team,{evil}\nA,0.9\nB,x\n", score=evil)
+    refused(read, f"team,score\nA,0.9\nB,{evil}\n")
+    assert names(read(r'{"\ud800": 0.9, "\ud83d\ude00": 0.8}', "x.json")) == ["\ufffd", "😀"]
+
+
+@pytest.mark.parametrize("command", [
+    "sota", "board", "paired", "epp", "score", "inspect", "claim batch", "claim responses",
+    "sota --standard-error 0.1", "paired --private-file",
+])  # fmt: skip
+def test_every_command_names_a_missing_file(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "none.csv"
+    code, _, error = run(capsys, *command.split(), str(path))
+    assert (code, error) == (2, f"error: {path}: there is no such file\n")
