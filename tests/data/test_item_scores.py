@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.answers import looks_like_item_scores, read_item_scores
 from bayes_sota.data.item_scores import ItemScores
 
 LABELS = np.arange(90) < 30
@@ -127,42 +126,6 @@ def test_equal_numbers_have_no_standard_error() -> None:
 def test_what_is_wrong_is_named(values, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         ItemScores(values, **options)
-
-
-def test_files_are_read_and_recognised(tmp_path) -> None:
-    scores = some_scores()
-    path = tmp_path / "model_outputs.csv"
-    rows = ["case,y_true,a,b,c,group"]
-    for i, row in enumerate(scores.values):
-        cells = [f"c{i}", str(int(LABELS[i])), *(f"{x:.12g}" for x in row), f"g{i // 2}"]
-        rows.append(",".join(cells))
-    path.write_text("\n".join(rows) + "\n")
-    assert looks_like_item_scores(path)
-    found = read_item_scores(path)
-    assert found.name == "model_outputs"
-    assert found.names == ("a", "b", "c")
-    assert found.items[:2] == ("c0", "c1")
-    assert found.clusters is not None
-    assert len(set(found.clusters)) == 45
-    np.testing.assert_allclose(found.scores, scores.scores, atol=1e-12)
-    board = tmp_path / "board.csv"
-    board.write_text("team,score\na,0.9\nb,0.8\n")
-    assert not looks_like_item_scores(board)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("label,a,b\n1,0.1,0.2\n2,0.3,0.4\n", "line 3, column 'label': labels are 1"),
-        ("label,a,b\n1,0.1,x\n0,0.3,0.4\n", "line 2, column 'b': a number is needed, got 'x'"),
-        ("label,y,a,b\n1,1,0.1,2\n0,0,0.3,2\n", "several columns could be the truth"),
-    ],
-)
-def test_wrong_files_are_refused_by_place(tmp_path, text: str, message: str) -> None:
-    path = tmp_path / "wrong.csv"
-    path.write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_item_scores(path)
 
 
 def test_variances_of_small_tasks_are_unbiased() -> None:
