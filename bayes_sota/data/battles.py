@@ -53,7 +53,9 @@ def find_battles(table: Table, asked: Mapping[str, str]) -> Battles | None:
     verdict = winner or next(
         (name for name in table.columns if key(name) in BATTLES["verdict"]), ""
     )
-    if not verdict and "score" not in asked:
+    if not verdict and key(first) == sides[0]:
+        return None  # models that are called a and b
+    if not verdict:
         problem = (
             f"{quoted(first)} and {quoted(second)} look like pairs, and no column says who won"
         )
@@ -122,7 +124,7 @@ def read_battles(table: Table, found: Battles, asked: Mapping[str, str]) -> Tidy
     for role in ("cluster", "tournament"):
         if role in roles:
             labels[role] = table.names(roles[role])
-    count = table.numbers(roles["count"]) if "count" in roles else np.ones(len(table))
+    count = _counts(table, roles["count"]) if "count" in roles else np.ones(len(table))
     if found.wins:
         value, count, rows = _counted(table, found.wins)
     else:
@@ -154,14 +156,22 @@ def _tidy(table: Table, value: Any, labels: Any, count: Any, lines: Any, sentenc
 def _values(table: Table, found: Battles, tie: str, entries: Any, opponents: Any) -> Any:
     """Result of each battle for the first entry."""
     if not found.verdict:
-        return 1 - 0.5 * np.nan_to_num(table.numbers(tie)) if tie else np.ones(len(table))
+        ties = np.nan_to_num(table.numbers(tie)) if tie else np.zeros(len(table))
+        bad = np.flatnonzero(~np.isin(ties, (0, 1))).tolist()
+        if bad:
+            raise table.bad_cells(tie, bad, "1 (a tie), 0 or nothing is needed")
+        return 1 - 0.5 * ties
     words = dict.fromkeys(BATTLES["tie"], 0.5)
     for column, side, won in zip((found.first, found.second), found.sides, (1.0, 0.0), strict=True):
         words |= {key(column): won, side: won}
     words |= _CHOICES if key(found.verdict) in _NUMBERED else _OUTCOMES
-    cells = map(_plain, table.columns[found.verdict])
+    cells = list(map(_plain, table.columns[found.verdict]))
+    if key(found.verdict) in _NUMBERED and "0" in cells and "2" not in cells:
+        problem = "0 may be a tie, or either of the two"
+        rows = [row for row, cell in enumerate(cells) if cell == "0"]
+        raise table.bad_cells(found.verdict, rows, problem, "write names, or 1, 2 and tie")
     values = [
-        {opponent: 0.0, entry: 1.0}.get(cell, words.get(cell, words.get(key(cell), np.nan)))
+        {opponent: 0.0, entry: 1.0}.get(cell, words.get(cell, words.get(_name(cell), np.nan)))
         for cell, entry, opponent in zip(cells, entries, opponents, strict=True)
     ]
     bad = np.flatnonzero(np.isnan(values)).tolist()
@@ -169,6 +179,11 @@ def _values(table: Table, found: Battles, tie: str, entries: Any, opponents: Any
         problem = f"{found.first}, {found.second}, tie or the name of one of them is needed"
         raise table.bad_cells(found.verdict, bad, problem)
     return np.array(values)
+
+
+def _name(cell: str) -> str:
+    """Key of a word; numbers have none, for -1 is not 1."""
+    return "" if any(sign.isdigit() for sign in cell) and parse_cell(cell) else key(cell)
 
 
 def _plain(cell: Any) -> str:
@@ -180,7 +195,7 @@ def _plain(cell: Any) -> str:
 
 def _counted(table: Table, wins: tuple[str, ...]) -> tuple[Any, Any, Any]:
     """Results, counts and rows of battles that are given by numbers of wins and ties."""
-    counts = np.array([np.nan_to_num(table.numbers(column)) for column in wins])
+    counts = np.array([_counts(table, column, may_miss=True) for column in wins])
     results = np.array([1.0, 0.0, 0.5])[: len(wins)]
     which, rows = np.nonzero(counts)
     order = np.argsort(rows, kind="stable")
@@ -188,11 +203,22 @@ def _counted(table: Table, wins: tuple[str, ...]) -> tuple[Any, Any, Any]:
     return results[which], counts[which, rows], rows
 
 
+def _counts(table: Table, column: str, may_miss: bool = False) -> Any:
+    """Whole numbers of battles in a column; 0 where an empty cell may stand."""
+    counts = table.numbers(column)
+    if may_miss:
+        counts = np.nan_to_num(counts)
+    bad = np.flatnonzero(~((counts >= 0) & (counts % 1 == 0))).tolist()
+    if bad:
+        raise table.bad_cells(column, bad, "a number of battles is needed")
+    return counts
+
+
 def _read_matrix(table: Table, found: Battles) -> Tidy:
     """Battles of a square matrix of counts, or of shares that add up to one."""
     names = [str(cell).strip() for cell in table.columns[found.first]]
     wins = np.array([table.numbers(name) for name in names]).T
-    are_shares = np.nanmax(wins) <= 1
+    are_shares = np.nanmax(wins) <= 1 and bool(np.any(np.nan_to_num(wins) % 1))
     rows, columns = np.nonzero(~np.isnan(wins) & ~np.eye(len(names), dtype=bool))
     if are_shares:
         total = wins + wins.T
@@ -204,6 +230,8 @@ def _read_matrix(table: Table, found: Battles) -> Tidy:
         upper = (rows < columns) | np.isnan(wins[columns, rows])
         rows, columns = rows[upper], columns[upper]
     else:
+        for name in names:
+            _counts(table, name, may_miss=True)
         played = wins[rows, columns] > 0
         rows, columns = rows[played], columns[played]
     value = wins[rows, columns] if are_shares else np.ones(len(rows))
@@ -212,4 +240,6 @@ def _read_matrix(table: Table, found: Battles) -> Tidy:
     labels = {"entry": every[rows], "opponent": every[columns]}
     what = "shares" if are_shares else "numbers"
     sentence = f"Read: {what} of battles that the row won against the column."
+    if not are_shares and (wins + wins.T)[rows, columns].tolist() == [100.0] * len(rows):
+        sentence += " Every pair adds up to 100: these are taken as battles, not as percent."
     return _tidy(table, value, labels, count, [table.lines[row] for row in rows], sentence)

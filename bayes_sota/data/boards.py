@@ -260,6 +260,13 @@ def task_scores_of(
             parameter="task",
             fix="name the column of tasks with {option}",
         )
+    if len({word.lower() for word in tidy.labels.get("direction", ())} - {""}) > 1:
+        raise InputError(
+            "lower is better in some tasks, higher in others",
+            where=tidy.where,
+            parameter="leave_out",
+            fix="leave out one kind with {option}",
+        )
     grid, (names, tasks) = tidy.pivot("entry", "task")
     whole = ~np.isnan(grid).any(axis=1)
     left_out = [name for name, kept in zip(names, whole, strict=True) if not kept]

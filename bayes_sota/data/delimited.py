@@ -51,7 +51,9 @@ def _delimited_rows(text: str, where: str) -> list[Row]:
     start = 1
     try:
         for row in reader:
-            cells = [unmarked_cell(cell.strip()) for cell in row]
+            cells = list(map(str.strip, row))
+            if any(cell[:1] == "'" for cell in cells):
+                cells = list(map(unmarked_cell, cells))
             if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1

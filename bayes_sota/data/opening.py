@@ -36,9 +36,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
         return stack(read_all(source, metric))
     if not isinstance(source, str | PathLike):
         what = type(source).__name__
-        raise InputError(
-            f"a path, a list of paths, a data frame or cv_results_ is read, got {what}"
-        )
+        raise InputError(f"paths, a data frame or cv_results_ are read, got {what}")
     path = Path(source)
     if path.is_dir():
         table = read_table(logs.files_in(path), metric)

@@ -134,10 +134,11 @@ def _check_one_metric(tidy: Tidy) -> None:
     metrics = set(tidy.labels.get("metric", ()))
     if tidy.layout != "long" or len(metrics) < 2:
         return
-    rows = list(
-        zip(*(names for role, names in tidy.labels.items() if role != "metric"), strict=True)
-    )
-    if tidy.unit != "metric" and len(set(rows)) < len(rows):
+    others = [names for role, names in tidy.labels.items() if role != "metric"]
+    places = set(zip(*others, strict=True))
+    if tidy.unit != "metric" and len(places) < len(
+        set(zip(*others, tidy.labels["metric"], strict=True))
+    ):
         raise InputError(
             f"scores are of several metrics: {listed(sorted(metrics))}",
             where=tidy.where,

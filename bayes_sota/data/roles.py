@@ -52,7 +52,7 @@ class Header:
         self.use = [table.find(name, "use") for name in use]
         self.roles = {role: table.find(name, role) for role, name in asked.items()}
         self.numeric = {name for name in table.columns if table.parsed(name).is_numeric}
-        self._name_roles()
+        self._name_roles(asked)
         if "score" not in self.roles and not self.use and not self._are_pairs():
             self._find_score()
         if "entry" not in self.roles and {"score", "public"} & self.roles.keys():
@@ -85,7 +85,9 @@ class Header:
             and not is_spread(name, self.table.columns)
         ]
         flags = [name for name in found if _FLAGS.issuperset(map(_word, self.table.columns[name]))]
-        return [name for name in found if name not in flags or len(flags) == len(found)]
+        rest = [name for name in found if name not in flags]
+        are_answers = all({0.0, 1.0} >= set(self.table.parsed(name).value) for name in rest)
+        return found if are_answers else rest
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
         """For each column the one of the same name and a word for a role, if all have one."""
@@ -116,7 +118,7 @@ class Header:
         cells = list(map(str, self.table.columns[self.roles[role]]))
         return len(set(cells)) < len(cells)
 
-    def _name_roles(self) -> None:
+    def _name_roles(self, asked: Mapping[str, str]) -> None:
         for role in (*LABELS, *NUMBERS):
             if role in self.roles:
                 continue
@@ -129,7 +131,11 @@ class Header:
         if others:
             self.roles.setdefault("unit", others[0])
         entry = self.roles.get("entry")
-        if entry in self.numeric and not (self.named("score") or "score" in self.roles):
+        if (
+            entry in self.numeric
+            and "entry" not in asked
+            and not (self.named("score") or "score" in self.roles)
+        ):
             del self.roles["entry"]  # in a wide table, a competitor that is called "system"
 
     def _counts_rows(self) -> bool:

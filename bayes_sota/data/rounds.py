@@ -27,6 +27,7 @@ type Orientation = Literal["auto", "rows", "columns"]
 _COARSE_TO_FINE = ("cluster", "task", "metric", "iteration", "run", "fold", "unit")
 _DISPENSABLE = ("cluster", "metric", "unit", "fold", "run", "iteration", "task")  # the first most
 _SHARED = ("cluster", "task", "iteration", "run")  # what dependent rounds have in common
+_MOST_BATTLES = 20_000_000
 _FOLDS = Range(2, 10_000, whole=True)
 
 
@@ -83,10 +84,18 @@ def read_scores(
     'Read: entries from "model", folds from "fold", scores from "auc".'
     """
     check_choice("players", players, Orientation.__value__)
-    table = read_table(source)
+    table = read_table(source, roles.get("score"))
+    if table.origin:  # the log of a tool, whose metric it is
+        roles.pop("score", None)
     if players != "auto" and find_battles(table, roles) is None:
         table, roles = _turned(table, players, roles)
-    tidy = read_tidy(table, use, leave_out, direction, **roles)
+    of_rounds = {name for name in table.columns if place_in("direction", name) is not None}
+    by_round = direction is None and bool(of_rounds.difference(leave_out))
+    tidy = read_tidy(table, use, leave_out, "higher" if by_round else direction, **roles)
+    lower = np.full(len(tidy), float(tidy.lower_is_better))
+    if by_round and "direction" in tidy.labels:
+        lower = np.isin([word.lower() for word in tidy.labels["direction"]], ("false", "0")) * 1.0
+    tidy = replace(tidy, numbers=tidy.numbers | {"lower": lower})
     grouped = bool(roles.keys() & {"group", "cluster"})
     if "tournament" in tidy.labels:
         names, codes = tidy.names("tournament")
@@ -121,24 +130,30 @@ def _tournament(
 ) -> ScoreTable | Matches:
     try:
         if tidy.layout == "battles":
-            return _matches(tidy, name)
+            return _matches(tidy, name, grouped)
         return _score_table(tidy, name, scheme, grouped)
     except InputError as error:
         error.where, error.fix = error.where or tidy.where, error.fix or tidy.sentence
         raise
 
 
-def _matches(tidy: Tidy, name: str) -> Matches:
+def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
     """Battles, each as often as it was counted."""
+    if tidy.numbers["count"].sum() > _MOST_BATTLES:
+        total = f"{tidy.numbers['count'].sum():,.0f} battles"
+        raise InputError(f"{total} are more than the {_MOST_BATTLES:,} that are read")
     if not np.isin(tidy.value, (0.0, 0.5, 1.0)).all():
         raise InputError(
             "shares of wins do not say how many battles there were: give their numbers"
         )
     rows = np.repeat(np.arange(len(tidy)), tidy.numbers["count"].astype(np.intp))
+    clusters = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
+    if clusters and not grouped and len(set(clusters)) < 2:
+        clusters = None  # called so, and the same everywhere
     return Matches.from_names(
         *(tidy.labels[role][rows].tolist() for role in ("entry", "opponent")),
         tidy.value[rows],
-        clusters=tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None,
+        clusters=clusters,
         tournament=name,
         notes=(tidy.sentence, *tidy.notes),
     )
@@ -171,15 +186,11 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
             "players differ on, not an accuracy; bayes-sota board reads answers"
         )
     first = np.unique(tidy.names("round")[1], return_index=True)[1][kept_rounds]
-    if "direction" in tidy.labels:
-        lower: Any = [word.lower() in ("false", "0") for word in tidy.labels["direction"][first]]
-    else:
-        lower = tidy.lower_is_better
     return ScoreTable(
         grid[np.ix_(kept_rounds, kept_players)],
         players=[label for label, keep in zip(players, kept_players, strict=True) if keep],
         rounds=[label for label, keep in zip(rounds, kept_rounds, strict=True) if keep],
-        lower_is_better=lower,
+        lower_is_better=tidy.numbers["lower"][first] > 0,
         groups=_groups(tidy, first, grouped),
         scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
         tournament=name,

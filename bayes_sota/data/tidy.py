@@ -119,6 +119,10 @@ class Tidy:
             Two scores for one place; both lines are named.
         """
         place, axes = self.places(*roles)
+        if np.prod([len(names) for names in axes], dtype=float) > _LARGEST:
+            sizes = ", ".join(f"{len(names):,} {r}s" for names, r in zip(axes, roles, strict=True))
+            problem = f"{len(self):,} scores of {sizes}: are these the columns that were meant?"
+            raise InputError(problem, where=self.where)
         grid = np.full([len(names) for names in axes], np.nan)
         grid.ravel()[place] = self.value if of is None else of
         return grid, axes

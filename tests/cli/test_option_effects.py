@@ -47,7 +47,8 @@ BASES = (
 )
 # values that are tried on every input; several where one could be what is taken anyway
 VALUES: dict[str, tuple[str, ...]] = {
-    "--accuracy": ("0.91 0.87",), "--assurance": ("0.6",), "--average": ("items",), "--best-of": ("3",),
+    "--accuracy": ("0.91 0.87",), "--assurance": ("0.6",), "--average": ("items",),
+    "--best-of": ("3",),
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--cost-per-item": ("3",), "--cost-per-run": ("2",), "--gap": ("0.03",),
     "--item-column": ("item", "a"), "--leave-out": ("x", "a"), "--level": ("0.2",),

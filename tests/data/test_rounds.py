@@ -87,7 +87,7 @@ def test_rounds_of_the_same_name_in_different_groups_differ(tmp_path: Path) -> N
     text = "data,a,b\n" + rows.replace(",1", "").replace(",2", "")
     bare = read_scores(written(tmp_path, text), group="data")
     assert (bare.rounds, bare.groups) == (wide.rounds, wide.groups)
-    with pytest.raises(InputError, match='line 3: round "iris".*line 2.*group="NAME"'):
+    with pytest.raises(InputError, match=r'line 3: round "iris".*line 2.*group="NAME"'):
         read_scores(tmp_path / "board.csv")
     long = pd.read_csv(written(tmp_path, "data,fold,a,b\n" + rows)).melt(
         ["data", "fold"], var_name="model", value_name="score"
@@ -321,7 +321,9 @@ def test_a_data_set_may_have_fewer_iterations_but_none_left_out() -> None:
     found = read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] < 105)])
     short = found.scores[found.tasks.index("d1")]
     assert (np.isnan(short[:, 5:]).all(), np.isnan(short[:, :5]).any()) == (True, False)
-    with pytest.raises(InputError, match='iteration "103", fold "1" has no row.*needed on the sam'):
+    with pytest.raises(
+        InputError, match=r'iteration "103", fold "1" has no row.*needed on the sam'
+    ):
         read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] != 103)])
 
 

@@ -1,0 +1,143 @@
+"""Battles in every dress become the same matches; what can be no battle is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from data.files import written
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.rounds import read_scores
+
+PAIRS = "{},{},{},prompt\na,b,{},p\nb,c,{},q\na,c,{},q\n"  # a wins, c wins, a tie
+
+
+def pairs(first: str, second: str, verdict: str, *cells: object) -> str:
+    return PAIRS.format(first, second, verdict, *cells)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "winner,loser,tie,prompt\na,b,0,p\nc,b,,q\na,c,1,q\n",
+        "winner_name,loser_name,draw,prompt\na,b,false,p\nc,b,no,q\na,c,true,q\n",
+        pairs("model_a", "model_b", "winner", "model_a", "model_b", "tie"),
+        pairs("model_a", "model_b", "winner", "model_a", "model_b", "tie (bothbad)"),
+        pairs("model_a", "model_b", "winner", "a", "c", "both_bad"),
+        pairs("model_a", "model_b", "winner", "A", "B", "Tie"),
+        pairs("Model A", "Model B", "Winner", "Model A", "Model B", "draw"),
+        pairs("left", "right", "winner", "left", "right", "tie"),
+        pairs("model_left", "model_right", "vote", "left", "right", "both"),
+        pairs("system1", "system2", "preference", 1, 2, 0),
+        pairs("player1", "player2", "outcome", "1.0", "0", ".5"),
+        pairs("player_1", "player_2", "winner", "player_1", "player_2", "tie"),
+        pairs("white", "black", "result", "1-0", "0-1", "1/2-1/2"),
+        pairs("home_team", "away_team", "result", "home", "away", "draw")
+        .replace("home_team", "team_home").replace("away_team", "team_away"),
+        "model_a,model_b,winner_model_a,winner_model_b,winner_tie,prompt\n"
+        "a,b,1,0,0,p\nb,c,0,1,0,q\na,c,0,0,1,q\n",
+        "player1,player2,win1,win2,ties,prompt\na,b,1,0,0,p\nb,c,0,1,0,q\na,c,0,0,1,q\n",
+    ],
+)  # fmt: skip
+def test_battles_agree(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, text)
+    found = read_scores(path)
+    assert isinstance(found, Matches)
+    assert (found.n_matches, found.clustered, found.tournament) == (3, False, "board")
+    won = {
+        frozenset((found.players[i], found.players[j])): (
+            None if y == 0.5 else found.players[i if y else j]
+        )
+        for i, j, y in zip(found.first, found.second, found.outcomes, strict=True)
+    }
+    assert won == {frozenset("ab"): "a", frozenset("bc"): "c", frozenset("ac"): None}
+    grouped = read_scores(path, cluster="prompt")
+    assert grouped.clusters.tolist() == [0, 1, 1]
+    assert read_scores(path, group="prompt") == grouped
+    frame = pd.read_csv(path).assign(conversation=[[{"role": "user"}]] * 3)
+    records = written(tmp_path, frame.to_json(orient="records"), "arena.json")
+    assert read_scores(records).outcomes.tolist() == found.outcomes.tolist()
+
+
+def wins(found: Any) -> dict[tuple[str, str], float]:
+    """Number of wins, ties counted half, of each over each."""
+    total: dict[tuple[str, str], float] = {}
+    for i, j, y in zip(found.first, found.second, found.outcomes, strict=True):
+        for one, other, points in ((i, j, y), (j, i, 1 - y)):
+            pair = (found.players[one], found.players[other])
+            total[pair] = total.get(pair, 0) + float(points)
+    return {pair: number for pair, number in total.items() if number}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "winner,loser,count\na,b,7\nb,a,3\nb,c,2\n",
+        "player1,player2,win1,win2\na,b,7,3\nb,c,2,0\n",
+        "model_a,model_b,wins_a,wins_b\nb,a,3,7\nc,b,0,2\n",
+        ",a,b,c\na,,7,0\nb,3,,2\nc,0,0,\n",
+        "model,a,b,c\na,0,7,0\nb,3,0,2\nc,0,0,0\n",
+    ],
+)
+def test_counted_battles_agree(tmp_path: Path, text: str) -> None:
+    found = read_scores(written(tmp_path, text))
+    assert wins(found) == {("a", "b"): 7, ("b", "a"): 3, ("b", "c"): 2}
+
+
+def test_a_matrix_of_many_counts_agrees_with_numpy(tmp_path: Path) -> None:
+    counts = np.random.default_rng(0).integers(0, 9, (12, 12))
+    np.fill_diagonal(counts, 0)
+    names = [f"m{i}" for i in range(12)]
+    frame = pd.DataFrame(counts, index=pd.Index(names, name="model"), columns=names)
+    frame.to_csv(tmp_path / "matrix.csv")
+    found = wins(read_scores(tmp_path / "matrix.csv"))
+    grid = [[found.get((one, other), 0) for other in names] for one in names]
+    np.testing.assert_array_equal(grid, counts)
+
+
+def test_battles_of_several_tournaments(tmp_path: Path) -> None:
+    text = "tournament,winner,loser\nx,a,b\ny,b,c\nx,b,a\ny,c,b\n"
+    found = read_scores(written(tmp_path, text))
+    assert {name: one.players for name, one in found.items()} == {"x": ("a", "b"), "y": ("b", "c")}
+    renamed = written(tmp_path, text.replace("tournament", "year"), "years.csv")
+    assert list(read_scores(renamed, tournament="year")) == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (pairs("model_a", "model_b", "winner", "a", "maybe", "tie"), {},
+         'line 3, column "winner": model_a, model_b, tie or the name of one.*got "maybe"'),
+        (pairs("player_a", "player_b", "outcome", 1, -1, 0), {}, 'line 3, column "outcome".*"-1"'),
+        (pairs("model_1", "model_2", "winner", 1, 0, 1), {}, 'line 3, column "winner": 0 may be a'),
+        (pairs("model_a", "model_b", "winner", "a", "", "tie"), {}, 'line 3, column "winner"'),
+        ("winner,loser\n,b\na,b\n", {}, 'line 2, column "winner": a name is needed'),
+        ("winner,loser\na,b\nb,b\n", {}, 'line 3, column "loser": nobody plays against itself'),
+        ("winner,loser\na,b\nb,a\n", {"cluster": "promt"}, 'no column "promt"'),
+        ("winner,loser,count\na,b,2\nb,a,1.5\n", {}, 'line 3, column "count".*got "1.5"'),
+        ("winner,loser,count\na,b,2\nb,a,-1\n", {}, 'line 3, column "count".*got "-1"'),
+        ("winner,loser,count\na,b,2\nb,a,\n", {}, 'line 3, column "count"'),
+        ("winner,loser,count\na,b,2\nb,a,9e9\n", {}, "board.csv: .*9,000,000,002 battles"),
+        ("player1,player2,win1,win2\na,b,7,x\nb,c,2,1\n", {}, 'line 2, column "win2".*"x"'),
+        ("player1,player2,win1,win2\na,b,7,2\nb,c,.5,1\n", {}, 'line 3, column "win1".*"0?.5"'),
+        (",a,b,c\na,,.7,.5\nb,.3,,.2\nc,.5,.8,\n", {}, "shares of wins do not say how many"),
+        (",a,b,c\na,,.7,.5\nb,.4,,.2\nc,.5,.8,\n", {}, 'shares of "a" and "b" do not add up to 1'),
+        (",a,b,c\na,,7,0\nb,3,,-2\nc,0,0,\n", {}, 'line 3, column "c".*got "-2"'),
+        ("winner,loser\na,b\n", {}, "board.csv: a tournament needs at least 2 matches, got 1"),
+        ("winner,loser,judge\na,b,x\nb,a,x\n", {"cluster": "judge"}, "all matches are of one clu"),
+        ("winner,loser,tie\na,b,maybe\nb,a,0\n", {}, 'line 2, column "tie".*"maybe"'),
+        ("winner,loser,tie\na,b,7\nb,a,0\n", {}, 'line 2, column "tie".*"7"'),
+    ],
+)  # fmt: skip
+def test_battles_that_are_refused(tmp_path: Path, text: str, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read_scores(written(tmp_path, text), **options)
+    assert str(caught.value).isprintable()
+
+
+def test_judges_that_are_clusters_by_name_may_be_one(tmp_path: Path) -> None:
+    found = read_scores(written(tmp_path, "winner,loser,judge\na,b,x\nb,a,x\n"))
+    assert not found.clustered
