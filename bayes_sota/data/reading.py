@@ -1,6 +1,6 @@
 """From a source to one row per score."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -12,6 +12,7 @@ from bayes_sota.data import battles, kaggle, searches
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.melting import melt
 from bayes_sota.data.opening import read_table
+from bayes_sota.data.roles import LABELS, NUMBERS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import is_loss, is_summary_row
@@ -20,6 +21,20 @@ type Direction = Literal["lower", "higher"] | None
 
 _SUMMED = ("entry", "unit", "task", "fold", "metric")
 _MOST_METRICS = 100  # rows of a table, if they are metrics
+_ROLES = (
+    *LABELS,
+    *NUMBERS,
+    "score",
+    "label",
+    "group",
+    "public",
+    "private",
+    "winner",
+    "loser",
+    "tie",
+    "count",
+    "probability",
+)
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
 
@@ -55,6 +70,7 @@ def read_tidy(
     >>> print(read_tidy(pd.DataFrame({"model": ["a", "b"], "acc": [0.9, 0.8], "size": [1, 2]})))
     Read: entries from "model", scores from "acc"; not used: "size".
     """
+    _check_roles(roles)
     table = read_table(source)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
@@ -74,6 +90,14 @@ def read_tidy(
     _check_one_metric(tidy)
     marked = replace(tidy, asked=frozenset(roles), is_competition=kaggle.is_kaggle(table))
     return _directed(marked, layout, direction)
+
+
+def _check_roles(roles: Iterable[str]) -> None:
+    for role in roles:
+        if role not in _ROLES:
+            near = get_close_matches(role, _ROLES, 1)
+            fix = f"did you mean {near[0]}?" if near else ""
+            raise InputError(f"{role} is no role; the roles are {', '.join(_ROLES)}", fix=fix)
 
 
 def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, list[str]]:
