@@ -94,9 +94,12 @@ def _wins_of(table: Table, side: str) -> str:
 
 def _find_matrix(table: Table) -> Battles | None:
     """Table whose rows have the names of its columns: wins of the row against the column."""
-    first, *others = table.columns
-    rows = [str(cell).strip() for cell in table.columns[first]]
-    if len(others) < 2 or sorted(rows) != sorted(others):
+    for first in table.columns:
+        others = [name for name in table.columns if name != first]
+        rows = [str(cell).strip() for cell in table.columns[first]]
+        if len(others) > 1 and sorted(rows) == sorted(others):
+            break
+    else:
         return None
     diagonal = [parse_cell(table.columns[name][rows.index(name)]) for name in others]
     if any(

@@ -130,6 +130,8 @@ def _rows_of_units(header: Header) -> Layout:
         columns = [score]
     if not columns:
         raise header.nothing_to_score()
+    if not header.use:
+        _check_no_counter(table, columns)
     if not roles.keys() & set(UNITS):
         _check_rows(table, texts)
     if len(columns) == 1 and roles.keys() & set(UNITS) == {"run"}:
@@ -143,6 +145,17 @@ def _check_alone(table: Table, score: str, others: Sequence[str]) -> None:
     if others:
         problem = f"{quoted(score)} looks like a metric, and beside it stand {listed(others)}"
         raise table.error(problem, "use", "choose the columns that hold scores with {option}")
+
+
+def _check_no_counter(table: Table, columns: Sequence[str]) -> None:
+    """A column that numbers the rows is no competitor of columns that do not."""
+    if len(table) < 6:
+        return
+    numbers = {name: np.sort(table.parsed(name).value) for name in columns}
+    counters = [name for name, of in numbers.items() if (np.diff(of) == 1).all()]
+    if counters and len(counters) < len(columns):
+        problem = f"column {quoted(counters[0])} numbers the rows, so it holds no scores"
+        raise table.error(problem, "leave_out", "if so, leave it out with {option}")
 
 
 def _check_rows(table: Table, texts: Sequence[str]) -> None:

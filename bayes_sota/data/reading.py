@@ -1,9 +1,8 @@
 """From a source to one row per score."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from bayes_sota.data import battles, kaggle, searches
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.melting import melt
 from bayes_sota.data.opening import read_table
+from bayes_sota.data.roles import LABELS, NUMBERS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import is_loss, is_summary_row
@@ -21,6 +21,20 @@ type Direction = Literal["lower", "higher"] | None
 
 _SUMMED = ("entry", "unit", "task", "fold", "metric")
 _MOST_METRICS = 100  # rows of a table, if they are metrics
+_ROLES = (
+    *LABELS,
+    *NUMBERS,
+    "score",
+    "label",
+    "group",
+    "public",
+    "private",
+    "winner",
+    "loser",
+    "tie",
+    "count",
+    "probability",
+)
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
 
@@ -56,6 +70,7 @@ def read_tidy(
     >>> print(read_tidy(pd.DataFrame({"model": ["a", "b"], "acc": [0.9, 0.8], "size": [1, 2]})))
     Read: entries from "model", scores from "acc"; not used: "size".
     """
+    _check_roles(roles)
     table = read_table(source)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
@@ -75,6 +90,14 @@ def read_tidy(
     _check_one_metric(tidy)
     marked = replace(tidy, asked=frozenset(roles), is_competition=kaggle.is_kaggle(table))
     return _directed(marked, layout, direction)
+
+
+def _check_roles(roles: Iterable[str]) -> None:
+    for role in roles:
+        if role not in _ROLES:
+            near = get_close_matches(role, _ROLES, 1)
+            fix = f"did you mean {near[0]}?" if near else ""
+            raise InputError(f"{role} is no role; the roles are {', '.join(_ROLES)}", fix=fix)
 
 
 def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, list[str]]:
@@ -128,9 +151,10 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
     dropped: dict[int, str] = {}
     for role in _SUMMED:
         column = layout.roles.get(role)
-        cells = table.columns[column] if column is not None else []
-        is_summary = partial(is_summary_row, of_entries=role == "entry")
-        dropped |= {row: str(cell) for row, cell in enumerate(cells) if is_summary(str(cell))}
+        names = [] if column is None else list(map(str, table.columns[column]))
+        summaries = {name for name in set(names) if is_summary_row(name, role == "entry")}
+        if summaries:
+            dropped |= {row: name for row, name in enumerate(names) if name in summaries}
     if not dropped or len(dropped) == len(table):
         return table
     named = list(dict.fromkeys(dropped.values()))

@@ -71,7 +71,7 @@ class Header:
         """Free columns that are called so, the best name first."""
         places = {name: place_in(role, name) for name in self.free()}
         found = {name: place for name, place in places.items() if place is not None}
-        ordered = sorted(found, key=found.__getitem__)
+        ordered = sorted(found, key=lambda name: (found[name], split_words(name)[-1:] != ["id"]))
         return [name for name in ordered if name in self.numeric] if numeric else ordered
 
     def scores(self) -> list[str]:
@@ -83,6 +83,7 @@ class Header:
             if name in self.numeric
             and not is_attribute(name, of_entry)
             and not is_spread(name, self.table.columns)
+            and not any(role in self.roles and place_in(role, name) is not None for role in UNITS)
         ]
         flags = [name for name in found if _FLAGS.issuperset(map(_word, self.table.columns[name]))]
         rest = [name for name in found if name not in flags]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.readers.boards import read_leaderboard
 
 BOARDS = [
     ("playground-series-s4e2", "private", 11_072),

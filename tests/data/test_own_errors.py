@@ -6,10 +6,10 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.own_errors import find_rounding, sizes_of_accuracies
 from bayes_sota.data.printed_scores import parse_scores
-from bayes_sota.data.readers.boards import read_leaderboard
 
 SUBJECT = "entry {}".format
 SIZES = [1000, 400, 40, 300]
@@ -128,40 +128,30 @@ FRAME = pd.DataFrame({
 })  # fmt: skip
 
 
-def test_columns_are_read_by_their_names():
-    by_size = read_leaderboard(FRAME, n_test_column="size", score_column="score")
+def test_columns_are_asked_for_by_their_roles():
+    by_size = read_leaderboard(FRAME, n="size", score="score", leave_out=["error"])
     np.testing.assert_allclose(by_size.sizes, [500, 50, 50])
-    by_error = read_leaderboard(FRAME, stderr_column="error")  # no candidate for the scores then
+    by_error = read_leaderboard(FRAME, se="error")
     np.testing.assert_allclose(by_error.sizes, [500, 50, 50], rtol=0.02)
-    assert not any("not used" in note for note in by_error.notes)
-
-
-def test_column_of_errors_beside_the_scores_is_recognised_unless_items_are_given():
-    frame = FRAME.rename(columns={"error": "score_stderr"})
-    found = read_leaderboard(frame)
-    np.testing.assert_allclose(found.sizes, [500, 50, 50], rtol=0.02)
-    assert any("'score_stderr'" in note for note in found.notes)
-    assert not read_leaderboard(frame, n_test=1000).has_own_errors
+    beside = FRAME.rename(columns={"error": "score_stderr"})
+    np.testing.assert_allclose(read_leaderboard(beside).sizes, [500, 50, 50], rtol=0.02)
+    assert not read_leaderboard(beside, n_test=1000).has_own_errors
 
 
 def test_percent_signs_of_scores_and_errors():
     frame = pd.DataFrame({"team": ["a", "b"], "score": ["90%", "80%"], "se": ["1%", "2%"]})
-    found = read_leaderboard(frame, stderr_column="se")
-    np.testing.assert_allclose(found.sizes, [901, 401])
+    np.testing.assert_allclose(read_leaderboard(frame).sizes, [901, 401])
 
 
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("team,score,se\na,0.9,0.1\nb,0.8,0\n", ["--stderr-column", "se"], "error 0, which"),
-        ("team,score,se\na,0.9,0.1\nb,0.8,\n", ["--stderr-column", "se"], "no standard error"),
-        ("team,score,se\na,0.9,0.1\nb,0.8,-1\n", ["--stderr-column", "se"], "line 3, column 'se'"),
-        ("team,score,n\na,0.9,10\nb,0.8,\n", ["--n-test-column", "n"], "line 3, column 'n'"),
-        ("team,score,n\na,0.9,10\nb,0.8,10\n", ["--n-test-column", "m"], "no column 'm'"),
-        ("team,score\na,0.9\nb,0.8\n", ["--stderr-column", "score", "--score-column", "score"],
-         "cannot be the scores"),
-        ("team,score,n\na,0.9,10\nb,0.8,10\n", ["--n-test-column", "n", "--classifiers", "9"],
-         "classifiers"),
+        ("team,score,se\na,0.9,0.1\nb,0.8,0\n", [], "error 0, which"),
+        ("team,score,se\na,0.9,0.1\nb,0.8,\n", [], "no standard error"),
+        ("team,score,se\na,0.9,0.1\nb,0.8,-1\n", [], "'b'"),
+        ("team,score,n\na,0.9,10\nb,0.8,\n", [], "'b'"),
+        ("team,score,n\na,0.9,10\nb,0.8,10\n", ["--column", "n=m"], 'no column "m"'),
+        ("team,score,n\na,0.9,10\nb,0.8,10\n", ["--classifiers", "9"], "classifiers"),
     ],
 )  # fmt: skip
 def test_refusals_are_one_line(capsys, tmp_path, content, options, message):

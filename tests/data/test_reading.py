@@ -206,6 +206,7 @@ def test_roles_that_are_asked_for_win(read: Read) -> None:
     assert clusters == [["g", "h"]] * 2
     error = refused(read, "team,score\nA,0.9\n", entry="tema")
     assert error.fix == 'did you mean "team"?'
+    assert "no role; the roles are entry" in str(refused(read, BOARD, score_column="score"))
 
 
 def test_use_and_leave_out(read: Read) -> None:

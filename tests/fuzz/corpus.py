@@ -108,9 +108,11 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
         ("sota", "{file}", "--draws", "100", *_EXACT),
         ("board", "{file}", "--draws", "100", *_EXACT),
         ("claim", "responses", "{file}", "--draws", "200", *_EXACT),
+        ("score", "{file}", "--json"),
+        ("inspect", "{file}", "--json"),
     )
     for name, content in answers.items():
-        for command in read if name == "answers.csv" else read[:1] + read[2:3]:
+        for command in read if name == "answers.csv" else (read[0], read[2], read[4]):
             scored = (1, 2, 3, 4) if name == "answers.csv" else ()
             yield Case("answers", name, content, command, score_columns=scored)
     dice = [["case", "unet", "vit"]]
@@ -122,7 +124,7 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
         [f"i{i}", str(y), f"{rng.normal(y):.3f}", f"{rng.normal(y):.3f}"]
         for i, y in enumerate(label)
     ]
-    how = ("--item-metric", "auc", "--label-column", "label")
+    how = ("--metric", "auc", "--column", "label=label")
     command = ("board", "{file}", *how, "--draws", "100", *_EXACT)
     yield Case("item-scores", "auc.csv", table_text(auc), command, score_columns=(2, 3))
 
@@ -160,10 +162,17 @@ def _rounds(rng: np.random.Generator) -> Iterator[Case]:
     outcomes = [["player_a", "player_b", "outcome"]]
     outcomes += [[*pair, "0" if u < 0.4 else "1" if u < 0.9 else "0.5"] for pair, u in pairs]
     folds = {f"split{i}_test_score": row.tolist() for i, row in enumerate(scores)}
+    parts = [["learner", "iteration", "fold", "accuracy"]]
+    parts += [[p, str(r), fold, f"{x + int(fold) / 100:.4f}"] for r, row in enumerate(scores)
+              for p, x in zip(players, row, strict=True) for fold in "01"]  # fmt: skip
+    judge = ("cv", "judge", "{file}", *_EXACT)
+    yield Case("folds", "folds.csv", table_text(parts), judge, score_columns=(3,))
     cv = {"params": [{"depth": depth} for depth in range(4)], **folds,
           "mean_test_score": scores.mean(axis=0).tolist()}  # fmt: skip
     read = ("epp", "{file}", "--penalty", "0.5", *_EXACT)
     yield Case("rounds", "wide.csv", table_text(wide), read, score_columns=(1, 2, 3, 4))
+    inspect = ("inspect", "{file}", "--json")
+    yield Case("rounds", "wide.csv", table_text(wide), inspect, score_columns=(1, 2, 3, 4))
     yield Case("rounds", "long.csv", table_text(long), read, score_columns=(2,))
     yield Case("battles", "battles.csv", table_text(battles), read, score_columns=(2,))
     yield Case("battles", "outcomes.csv", table_text(outcomes), read, score_columns=(2,))

@@ -213,7 +213,7 @@ def numbers_of(found: Any) -> Any:
     """Numbers of a JSON result, without names of files, notes, and the order of entries."""
     if isinstance(found, dict):
         left_out = {"name", "notes", "file", "files", "n_test_source", "model", "source"}
-        left_out |= {"names", "row", "text", "reading"}
+        left_out |= {"names", "row", "text", "reading", "commands", "missing"}
         return {key: numbers_of(found[key]) for key in sorted(found) if key not in left_out}
     if not isinstance(found, list):
         return found

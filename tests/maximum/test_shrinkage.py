@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtri
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.readers.boards import read_leaderboard
+from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.law import maximum_law, resampled_maximum_law
 from bayes_sota.maximum.shrinkage import binomial_interval, crop_scores, shrink_aucs, shrink_scores

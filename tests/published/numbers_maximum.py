@@ -235,8 +235,8 @@ class Board:
 
     def lattice_size(self) -> int:
         """Smallest test set that can give all scores as they are printed."""
+        from bayes_sota.data.boards import read_entries
         from bayes_sota.data.lattice import infer_n_test
-        from bayes_sota.data.readers.boards import read_entries
 
         return infer_n_test(read_entries(self.path).scores).n_test
 
@@ -249,7 +249,7 @@ def read_board(part: Settings, data: Path) -> Board:
     InputError
         No such directory, or not exactly one file that could be the board.
     """
-    from bayes_sota.data.readers.boards import read_leaderboard
+    from bayes_sota.data.boards import read_leaderboard
 
     slug = part["slug"]
     files = sorted(path for path in data.rglob(f"*{slug}*") if path.is_file())
