@@ -36,20 +36,13 @@ OWNERS = {
     "nutpie": {"sample"},
     **dict.fromkeys(("arviz", "arviz_base", "arviz_plots", "arviz_stats"), _ARVIZ),
     "matplotlib": {"plots"},
-    "pandas": {
-        "sample",
-        "summary",
-        "plots",
-        "command",
-        "data.files.opening",
-        "data.files.workbooks",
-    },
+    "pandas": {"sample", "summary", "plots", "command", "data.opening"},
     "click": {"command"},
     "rich": {"command", "core.parallel"},
     "sklearn": {"crossval.fits", "crossval.learners"},
     "numba": set(),
-    "pyarrow": {"data.files.opening"},
-    "openpyxl": {"data.files.workbooks"},
+    "pyarrow": {"data.unpacking"},
+    "openpyxl": set(),
 }
 HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba",
          "pyarrow", "openpyxl", "polars", "joblib", "sklearn", "distributed")  # fmt: skip

@@ -192,7 +192,7 @@ def test_every_part_of_an_installation_works(
             "from sklearn.datasets import load_iris as x; x(as_frame=True).frame.to_excel('i.xlsx')"
         )
         run(scripts / "python", "-c", code, cwd=tmp_path)
-        asked = "cv run i.xlsx --target target --learners nb --scoring roc_auc_ovr --iterations 2"
+        asked = "cv run i.xlsx --learners nb --scoring roc_auc_ovr --iterations 2"
         run(scripts / "bayes-sota", *asked.split(), cwd=tmp_path)
 
 
@@ -210,7 +210,7 @@ def test_what_is_missing_is_named_in_one_line(installed: Path, tmp_path: Path) -
         return done.stderr
 
     assert "'bayes-sota[excel]'" in refused("sota", "t.xlsx", "--n-test", "100")
-    assert "'bayes-sota[cv]'" in refused("cv", "run", "t.csv", "--target", "y")
+    assert "'bayes-sota[cv]'" in refused("cv", "run", "t.csv")
 
 
 @pytest.mark.slow

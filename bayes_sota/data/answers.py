@@ -6,6 +6,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -352,7 +353,7 @@ def _common(
     there = ~np.isnan(values)
     common = there.all(axis=1)
     lost = (there & ~common[:, None]).sum(axis=0) > _MOST_LOST * there.sum(axis=0)
-    gone = set(tasks or ()) - {tasks[i] for i in np.flatnonzero(common)} if tasks else set()
+    gone = set(tasks or ()).difference(compress(tasks or (), common))
     if common.sum() >= 2 and not lost.any() and not gone:
         return common
     fewest = names[int(np.argmin(there.sum(axis=0)))]

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -152,9 +151,10 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
     dropped: dict[int, str] = {}
     for role in _SUMMED:
         column = layout.roles.get(role)
-        cells = table.columns[column] if column is not None else []
-        is_summary = partial(is_summary_row, of_entries=role == "entry")
-        dropped |= {row: str(cell) for row, cell in enumerate(cells) if is_summary(str(cell))}
+        names = [] if column is None else list(map(str, table.columns[column]))
+        summaries = {name for name in set(names) if is_summary_row(name, role == "entry")}
+        if summaries:
+            dropped |= {row: name for row, name in enumerate(names) if name in summaries}
     if not dropped or len(dropped) == len(table):
         return table
     named = list(dict.fromkeys(dropped.values()))

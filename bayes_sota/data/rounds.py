@@ -133,7 +133,7 @@ def _tournament(
             return _matches(tidy, name, grouped)
         return _score_table(tidy, name, scheme, grouped)
     except InputError as error:
-        error.where, error.fix = error.where or tidy.where, error.fix or tidy.sentence
+        error.where, error.fix = error.where or tidy.where, error.fix or tidy.sentence.rstrip(".")
         raise
 
 
@@ -151,7 +151,8 @@ def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
     if clusters and not grouped and len(set(clusters)) < 2:
         clusters = None  # called so, and the same everywhere
     return Matches.from_names(
-        *(tidy.labels[role][rows].tolist() for role in ("entry", "opponent")),
+        tidy.labels["entry"][rows].tolist(),
+        tidy.labels["opponent"][rows].tolist(),
         tidy.value[rows],
         clusters=clusters,
         tournament=name,
@@ -201,25 +202,21 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
 def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     """Scores with the label ``round``, and the roles that it is made of."""
     entries, of_entry = tidy.names("entry")
-    used, codes = [], {}
-    for role in _COARSE_TO_FINE:
-        if role in tidy.labels:
-            names, codes[role] = tidy.names(role)
-            used.append(role)
-    dropped = []
-    for role in [role for role in _DISPENSABLE if role in used]:
+    codes = {role: tidy.names(role)[1] for role in _COARSE_TO_FINE if role in tidy.labels}
+    labels, notes, used = dict(tidy.labels), list(tidy.notes), list(codes)
+    for role in [role for role in _DISPENSABLE if role in used and len(used) > 1]:
         others = [codes[other] for other in used if other != role]
-        of_player = len(entries) == _count([of_entry, codes[role]]) < len(tidy)
-        if others and (of_player or _count(others) == _count([*others, codes[role]])):
-            used.remove(role)
-            dropped += [role] if of_player and codes[role].any() else []
-    labels = {role: names for role, names in tidy.labels.items() if role not in dropped}
-    names = labels[used[0]]
+        if role == "cluster" and len(entries) == _count([of_entry, codes[role]]) < len(tidy):
+            del labels[role]
+            notes += ["clusters say something of players, not of rounds"] * bool(codes[role].any())
+        elif not others or _count(others) < _count([*others, codes[role]]):
+            continue
+        used.remove(role)
+    names: Labels = labels[used[0]]
     for role in used[1:]:
         names = names + "/" + labels[role]
     if used == ["cluster"] and tidy.layout == "wide":
         names = _numbered(names, of_entry)
-    notes = [*tidy.notes, *(f"{role}s say something of players, not of rounds" for role in dropped)]
     return replace(tidy, labels=labels | {"round": names}, notes=tuple(notes)), used
 
 

@@ -4,8 +4,10 @@ A score belongs to an *entry* (model, method, team) and, except on a leaderboard
 round, fold); it may have a *task*, a *cluster* and a *run*. Containers are pivots of this.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -87,9 +89,10 @@ class Tidy:
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""
+        codes: dict[str, int] = defaultdict(count().__next__)
         labels = self.labels[role].tolist()
-        codes = {name: code for code, name in enumerate(dict.fromkeys(labels))}
-        return list(codes), np.fromiter(map(codes.__getitem__, labels), np.intp, len(labels))
+        numbers = np.fromiter(map(codes.__getitem__, labels), np.intp, len(labels))
+        return list(codes), numbers
 
     def take(self, rows: Sequence[int] | NDArray[np.intp], *notes: str) -> "Tidy":
         """Some of the rows."""

@@ -19,8 +19,8 @@ import numpy as np
 from timing import fastest, printed, report
 
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.boards import read_leaderboard
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
 FILE = Path("kaggle") / "playground-series-s4e2__private.csv"

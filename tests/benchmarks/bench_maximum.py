@@ -28,9 +28,9 @@ from timing import fastest, printed, report_parts, run, seconds
 from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import Uniform
+from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.maximum.dependence import conditional_probabilities

@@ -219,7 +219,7 @@ def main(folder: Path) -> None:
         table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
     cli(
         [
-            "cv", "run", str(folder / "items.csv"), "--target", "y", "--learners",
+            "cv", "run", str(folder / "items.csv"), "--learners",
             "nb,5nn,logistic,tree", "--iterations", "10", "--seed", "1", "--scores",
             str(folder / "cross_validation.csv"), "--item-scores", str(folder / "auc.csv"),
         ]

@@ -21,7 +21,7 @@ DRAWN = (
     "claim responses {answers.csv}",
     "epp {rounds.csv}",
     "cv judge {repeats.csv}",
-    "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2",
+    "cv run {numbers.csv} --column target=label --learners nb,tree --folds 2 --iterations 2",
     "batch {board.csv} --n-test 500 --output-dir OUT",
 )
 ELSEWHERE = {

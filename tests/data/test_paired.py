@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bayes_sota.data.readers.boards import read_paired_boards
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.boards import read_paired_boards

@@ -109,6 +109,14 @@ def test_what_says_something_of_players_tells_no_rounds_apart() -> None:
     assert "clusters say something of players, not of rounds" in found.notes
 
 
+def test_players_on_different_data_sets_never_meet() -> None:
+    rows = [(m, t, f, f) for m, t in (("a", "x"), ("b", "y")) for f in range(3)]
+    frame = pd.DataFrame(rows, columns=["model", "task", "fold", "score"])
+    found = read_scores(frame)
+    assert found.n_rounds == 6
+    assert np.isnan(found.scores).sum() == 6
+
+
 def test_a_board_keeps_its_tasks_and_says_what_it_does_not_use(tmp_path: Path) -> None:
     board = "T,Model,Average ⬆️,qa,nli,nli_stderr,#Params (B),Hub ❤️,MoE,sha,rank\n"
     board += "x,m1,50,40,60,1,7,3,True,abc,2\ny,m2,55,50,60,1,7,3,False,def,1\n"

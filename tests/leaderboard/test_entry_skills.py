@@ -5,8 +5,8 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
-from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.boards import read_leaderboard
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
 

@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 from data.files import run, run_json
 
-from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.boards import read_leaderboard
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.shrinkage import binomial_interval, crop_scores, shrink_aucs, shrink_scores
 from bayes_sota.maximum.summary_compare import compare_estimates
 
