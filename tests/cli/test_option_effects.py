@@ -19,6 +19,7 @@ from bayes_sota.core.command import OutputDirectory, OutputFile
 
 SILENT = {
     "--json": "another form of the same result",
+    "--higher-is-better": "what is true without it: tests/data/test_reading.py",
     "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
     "--any-accuracy": "a permission: PERMISSIONS",
 }
