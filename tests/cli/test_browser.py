@@ -137,7 +137,7 @@ def test_a_printed_page_holds_all_columns_in_black_on_white(page_of_players) -> 
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("sota", "averages.csv --score-column average --metric score"),
+        ("sota", "averages.csv --column score=average --metric score"),
         ("board", "answers.csv"),
         ("paired", "public_private.csv"),
         ("claim responses", "answers.csv"),

@@ -44,8 +44,8 @@ COMMANDS: dict[str, str] = {
         "claim plan --gap 0.02 --sd 0.1 0.12 --pairwise-correlation 0.7 --n-test 300",
     "claim responses": "claim responses answers.csv --draws 400 --seed 3",
     "claim batch": "claim batch review.csv",
-    "board of item scores": "board auc.csv --item-metric auc --label-column "
-    "label --draws 200 --seed 3",
+    "board of item scores": "board auc.csv --metric auc "
+    "--column label=label --draws 200 --seed 3",
     "claim responses of item scores": "claim responses dice.csv --draws 400 --seed 3",
     "epp, bayesian": "epp rounds.csv --bayes --seed 3",
     "epp": "epp rounds.csv --penalty 0.5 --seed 3",

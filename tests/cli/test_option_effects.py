@@ -19,12 +19,12 @@ from bayes_sota.core.command import OutputDirectory, OutputFile
 
 SILENT = {
     "--json": "another form of the same result",
+    "--higher-is-better": "what is true without it: tests/data/test_reading.py",
     "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
     "--any-accuracy": "a permission: PERMISSIONS",
 }
 PERMISSIONS = {  # inputs that are refused without the option
     "--any-accuracy": "claim batch {averaged.csv}",
-    "--missing drop": "board {gaps.csv} --n-test 500",
 }
 # {x} is a file of the fixture option_inputs
 BASES = (
@@ -49,15 +49,15 @@ BASES = (
 VALUES: dict[str, tuple[str, ...]] = {
     "--accuracy": ("0.91 0.87",), "--assurance": ("0.6",), "--average": ("items",),
     "--best-of": ("3",),
-    "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
+    "--column": ("unit=item", "entry=item", "task=fold", "task=topic"), "--congruence": ("0.85",),
     "--cost-per-item": ("3",), "--cost-per-run": ("2",), "--gap": ("0.03",),
-    "--item-column": ("item", "a"), "--leave-out": ("x", "a"), "--level": ("0.2",),
+    "--leave-out": ("x", "a"), "--level": ("0.2",),
     "--mean": ("0.82 0.8",), "--metric": ("accuracy", "auc", "score"), "--n-positive": ("60", "22"),
     "--pairwise-correlation": ("0.3", "0.35"), "--power": ("0.9",), "--prob": ("0.5",),
     "--reference-skill": ("0.85",), "--right": ("9",), "--rope": ("0.01",),
-    "--run-column": ("turn",), "--sd-difference": ("0.2",), "--seed": ("2",),
+    "--sd-difference": ("0.2",), "--seed": ("2",),
     "--spread-ratio": ("1.5", "0.4:2"), "--theta": ("0.85",), "--top": ("2", "0.9"),
-    "--uniform": ("0.7 0.9",), "--task-column": ("fold", "topic"),
+    "--uniform": ("0.7 0.9",), "--use": ("x", "b,c", "x,z"),
 }  # fmt: skip
 OWN = {  # of one command
     ("score", "--metric"): ("pass@2",), ("score", "--n-test"): ("60",),

@@ -93,7 +93,7 @@ REFUSED = {
         ("--n-test many", "--n-test takes a whole number or infer, got 'many'"),
         ("--n-test 500 --maximum 0.9", "give FILE or --maximum, not both"),
         ("--n-test 500 --n-test 600", "one FILE takes one --n-test"),
-        ("--n-test 500 --score-column auc", "'team', 'score'"),
+        ("--n-test 500 --column score=auc", '"team", "score"'),
         ("--n-test 500 --model observed-maximum", "for observed maxima"),
         ("--n-test 500 --correlation 1.2", "correlation"),
         ("--n-test 500 --similarity 0.3", "similarity must lie in [0."),
@@ -106,12 +106,11 @@ REFUSED = {
         ("--n-test 100 --lower-is-better", "larger is better"),
         ("--metric auc --n-test infer --n-positive 9", "do not tell"),
         ("--metric auc --n-test 100", "--n-positive is missing"),
-        ("--item-metric mean", "item scores need one column of numbers"),
         ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
     ],
     "sota {outputs}": [
         ("--lower-is-better", "of AUCs larger is better"),
-        ("--label-column none", "there is no column 'none'"),
+        ("--column label=none", 'there is no column "none"'),
     ],
     "sota --metric auc --n-test 100 --classifiers 9": [
         ("--maximum 0.49 --n-positive 51", "must exceed 0.5, got 0.49"),
@@ -166,7 +165,7 @@ def test_refusals(capsys: Capture, files: Path, command: str, message: str) -> N
     [
         ("sota {teams} --n-test 500 --reference-skill 0.9 --cores 2 --new items", 2),
         ("sota {answers} --n-test 500 --no-sensitivity", 1),
-        ("sota --maximum 0.9 --n-test 100 --classifiers 9 --missing drop --score-column x", 1),
+        ("sota --maximum 0.9 --n-test 100 --classifiers 9 --lower-is-better --column score=x", 1),
     ],
 )
 def test_options_that_change_nothing_are_noted(

@@ -72,7 +72,7 @@ def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     dice = pd.DataFrame(rng.normal([0.8, 0.7], 0.05, (30, 2)), columns=["net", "tree"])
     path = written(tmp_path, dice.assign(task=["liver", "lung"] * 15).to_csv(index=False))
-    command = ("board", str(path), "--by", "task", "--item-metric", "mean", "--json")
+    command = ("board", str(path), "--by", "task", "--metric", "mean", "--json")
     code, out, _ = run(capsys, *command)
     found = json.loads(out)
     assert (code, found["n_stand"]) == (0, {"net": 2, "tree": 0})
@@ -92,8 +92,7 @@ HEADER = "model,task,item,correct\n"
         (EXAM, "--average items", "--average has no effect on --by task"),
         (EXAM, "--new tasks", "about new items of every task"),
         (EXAM, "--above 0.9", "--above has no effect on --by task"),
-        (EXAM, "--task-columns a,b", "--task-columns has no effect on --by task"),
-        (EXAM, "--task-column x", "there is no column 'x' (--task-column)"),
+        (EXAM, "--column task=x", 'there is no column "x"'),
         (EXAM, "--leave-out digit", "there is no classifier or task 'digit'"),
         (EXAM, "--draws 0", "--draws"),
         (f"{HEADER}a,x,1,1\nb,x,1,1\na,x,2,0\nb,y,3,1\na,z,4,0\n", "", "b"),

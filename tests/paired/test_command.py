@@ -116,7 +116,7 @@ def test_the_result_has_the_schema(known: tuple[dict[str, Any], xr.DataTree]) ->
         (("--standard-error-private", "1"), "--standard-error-public is missing"),
         (("--top", "2"), "--top must be a number"),
         (("--prob", "95"), "above 0 and below 1"),
-        (("--public-column", "x"), "there is no column 'x'"),
+        (("--column", "public=x"), 'there is no column "x"'),
         (("--model", "leaderboard"), "private board: paired-boards, paired-random-split"),
     ],
 )
