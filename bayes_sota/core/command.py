@@ -447,13 +447,6 @@ class Reported(Shown):
         super().show(report, top)
 
 
-def chosen_figure(shown: Reported, kind: str | None, default: str) -> str:
-    """Which of its figures a command draws, or ``InputError`` where it draws none."""
-    if kind is not None and not (shown.figure or shown.report):
-        raise InputError("--figure-kind needs --figure FILE or --report FILE")
-    return kind or default
-
-
 REPORT_OPTIONS = (
     output_options,
     click.option("--text", is_flag=True, help="Only a paragraph for a paper."),

@@ -428,17 +428,6 @@ class Leaderboard(BestScore):
             _best_counts=None if bounds is None else _pair(bounds[best]),
         )
 
-    @staticmethod
-    def from_maximum(maximum: float | str | Decimal, **known: Any) -> BestScore:
-        """The best score alone: ``BestScore(maximum, **known)``.
-
-        Examples
-        --------
-        >>> Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558).counts
-        (12616, 12617)
-        """
-        return BestScore(maximum, **known)
-
     @property
     def n_entries(self) -> int:
         """Number of entries with a score, m."""

@@ -169,11 +169,6 @@ def _outcomes(tidy: "Tidy", **options: Any) -> "Outcomes":
     return outcomes_of(tidy, average=parse_average(options["average"]), **known)
 
 
-def split_names(text: str | None) -> list[str] | None:
-    """Names between commas."""
-    return None if text is None else [name.strip() for name in text.split(",")]
-
-
 def _sizes_of_tasks(text: str | None) -> int | list[int] | dict[str, int] | None:
     """Items of tasks: one number, one for each, or by the names of the tasks.
 

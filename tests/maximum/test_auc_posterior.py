@@ -13,7 +13,7 @@ from bayes_sota.core.priors import (
     maximum_priors,
 )
 from bayes_sota.core.skills import expit
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
 from bayes_sota.maximum.likelihood import Maxima
@@ -23,7 +23,7 @@ from bayes_sota.maximum.score_laws import score_law
 
 def best_auc(**options) -> Leaderboard:
     given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
-    return Leaderboard.from_maximum("0.95", **given)
+    return BestScore("0.95", **given)
 
 
 @pytest.mark.slow
@@ -99,11 +99,9 @@ def test_abc_agrees_with_the_exact_route() -> None:
 
 @pytest.mark.slow
 def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
-    accuracy = Leaderboard.from_maximum("0.830", n_test=4000, n_classifiers=200)
+    accuracy = BestScore("0.830", n_test=4000, n_classifiers=200)
     error = float(np.sqrt(0.83 * 0.17 / 4000))
-    score = Leaderboard.from_maximum(
-        "0.830", metric="score", standard_error=error, n_classifiers=200
-    )
+    score = BestScore("0.830", metric="score", standard_error=error, n_classifiers=200)
     found = [
         sota_posterior(board, draws=6000, random_seed=3).draws["theta_sota"]
         for board in (accuracy, score)
@@ -187,15 +185,11 @@ def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
 
 @pytest.mark.slow
 def test_a_best_auc_of_one_has_a_posterior() -> None:
-    board = Leaderboard.from_maximum(
-        "1.0000", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
-    )
+    board = BestScore("1.0000", n_test=200, n_positive=20, n_classifiers=30, metric="auc")
     posterior = sota_posterior(board, draws=4000, random_seed=0)
     theta = posterior.draws["theta_sota"]
     assert 0.95 < theta.mean() < 1
-    below = Leaderboard.from_maximum(
-        "0.9900", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
-    )
+    below = BestScore("0.9900", n_test=200, n_positive=20, n_classifiers=30, metric="auc")
     assert (
         theta.mean() > sota_posterior(below, draws=4000, random_seed=0).draws["theta_sota"].mean()
     )
