@@ -151,7 +151,6 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "claim of means": means,
     "compared methods": comparison,
     "review of claims": review,
-    "clustered items": lambda: claim(bs.claims.build_clustered_items(answers())),
     "differences of cases": cases,
     "EPP of rounds": epp,
     "EPP of matches": lambda: epp(likelihood="matches"),
