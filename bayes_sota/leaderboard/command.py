@@ -30,7 +30,6 @@ from bayes_sota.core.command import (
     interval_option,
     model_option,
     number_option,
-    parse_ratio,
     parse_tries,
     seed_option,
     show_progress,
@@ -291,7 +290,7 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
             f"{len(sizes)} and {len(tries)} of them"
         )
     shared = {name: options[name] for name in OF_SCORES if name != "percent"}
-    shared |= {"metric": metric or "accuracy", "spread_ratio": parse_ratio(options["spread_ratio"])}
+    shared |= {"metric": metric or "accuracy"}
     shared["submissions"] = parse_submissions(options["submissions"])
     boards = []
     for number, (score, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):

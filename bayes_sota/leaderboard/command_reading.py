@@ -20,7 +20,6 @@ from bayes_sota.core.command import (
     field_option,
     model_option,
     number_option,
-    parse_ratio,
     parse_tries,
     together,
 )
@@ -127,14 +126,13 @@ def _entries(
     n_test: str | None,
     classifiers: str | None,
     submissions: str | None,
-    spread_ratio: str | None,
     **options: Any,
 ) -> "Leaderboard":
     """A row for each entry."""
     from bayes_sota.data.boards import leaderboard_of
 
     note_unused("a leaderboard", options, GROUPS)
-    known = {name: options[name] for name in OF_SCORES if name != "spread_ratio"}
+    known = {name: options[name] for name in OF_SCORES}
     if parse_passes(options["metric"]) is not None:
         raise InputError(f"--metric {options['metric']} is for answers in several runs")
     return leaderboard_of(
@@ -142,7 +140,6 @@ def _entries(
         n_test=n_test if n_test in (None, "infer") else whole_number(n_test),
         n_classifiers=None if classifiers is None else parse_tries(classifiers),
         submissions=parse_submissions(submissions),
-        spread_ratio=parse_ratio(spread_ratio),
         **known,
     )
 

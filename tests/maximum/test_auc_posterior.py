@@ -58,7 +58,7 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ratio", [0.5, (0.4, 2.5)])
+@pytest.mark.parametrize("ratio", [0.5, 2.5])
 def test_rejection_agrees_with_the_exact_route_whatever_the_spread_ratio(ratio) -> None:
     board = best_auc(spread_ratio=ratio)
     priors = Priors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(0.7))
@@ -77,10 +77,9 @@ def test_rejection_agrees_with_the_exact_route_whatever_the_spread_ratio(ratio) 
 def test_the_spread_ratio_says_how_wide_the_posterior_is() -> None:
     widths = {
         ratio: float(estimate_sota(best_auc(spread_ratio=ratio))["posterior"]["theta_sota"].std())
-        for ratio in (0.5, 1.0, 2.0, (0.5, 2.0))
+        for ratio in (0.5, 1.0, 2.0)
     }
     assert widths[0.5] < widths[1.0] < widths[2.0]
-    assert widths[0.5] < widths[0.5, 2.0] < widths[2.0]
     frame = sota_sensitivity(best_auc(), draws=1000)
     rows = frame[frame.assumption == "spread_ratio"].set_index("value")
     assert (rows.upper - rows.lower).loc[[0.5, 2.0]].is_monotonic_increasing
