@@ -22,6 +22,7 @@ from bayes_sota.core.arguments import (
     DEFAULT_SEED,
     NOT_NEGATIVE,
     OPEN_SHARE,
+    RATIO,
     Points,
     Range,
 )
@@ -361,9 +362,9 @@ def together(*options: Decorator) -> Decorator:
     return lambda command: reduce(lambda wrapped, option: option(wrapped), options, command)
 
 
-auc_options: Decorator = click.option(
+auc_options: Decorator = number_option(
+    RATIO,
     "--spread-ratio",
-    type=float,
     help="Standard deviation of the scores of positives over that of negatives, for auc; "
     "default 1.",
 )
@@ -539,6 +540,13 @@ def parse_tries(text: str, option: str = "--classifiers") -> int | tuple[int, in
         got = plain_text(text, 40)
         raise InputError(f"{option} takes a whole number or a range A:B, got {got!r}")
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def note_unused(what: str, typed: Iterable[str]) -> None:
+    """Say on standard error which options were typed, though they change nothing."""
+    context = click.get_current_context(silent=True)
+    if (names := ", ".join(typed)) and not (context and context.params.get("quiet")):
+        click.echo(f"note: no effect on {what}: {names}", err=True)
 
 
 def echo_json(content: dict[str, Any]) -> None:
