@@ -227,6 +227,7 @@ def marked(route: str) -> Any:
     return route if route in QUICK else pytest.param(route, marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", [marked(route) for route in ROUTES])
 @pytest.mark.parametrize("check", CHECKS)
 def test_what_arviz_offers_works(route: str, check: str) -> None:

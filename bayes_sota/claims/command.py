@@ -314,7 +314,7 @@ def plan(
             raise InputError(
                 "give --accuracy A B, or --gap and --sd for means, or --gap and --pilot FILE"
             )
-    note_unused_reading("a plan without a pilot", reading)
+    note_unused("a plan without a pilot", typed_of_reading(reading))
     if n_test is None:
         _note_unused("a plan without --n-test", "assurance")
     planned = claims.plan_claim(of, n_test=n_test, assurance=assurance, **options)

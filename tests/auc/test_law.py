@@ -62,6 +62,7 @@ def test_covariance_of_two_classifiers() -> None:
     assert float(found) == pytest.approx(np.cov(sample.T)[0, 1], rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 @pytest.mark.parametrize("ratio", [0.5, 2.0])
 def test_the_best_of_other_roc_shapes_agrees_with_simulated_scores(ratio, rho) -> None:

@@ -224,6 +224,7 @@ def check_csv(text: str, result: dict[str, Any]) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG), id=n) for n in COMMANDS]
 )

@@ -182,6 +182,7 @@ def test_permissions_allow_what_is_refused(
     assert run(capsys, *arguments, *flag.split())[0] in (0, 1)  # 1: rows were left out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", BASES)
 def test_options_change_something(base: str, capsys, option_inputs: Path, tmp_path: Path) -> None:
     assert without_effect(base, capsys, option_inputs, tmp_path) == []

@@ -98,6 +98,7 @@ ONE_OF_MANY = re.compile(rf"(?<![\w.,:])1 (?:{VERBS}[a-z-]+ )?{VERBS}[a-z-]*[a-r
 MINUS_ZERO = re.compile(r"(?<![\w.])-0(?:\.0+)?(?![\w.])")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", SMALLEST)
 def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -122,6 +123,7 @@ ANSWERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ANSWERS)
 def test_the_answer_fits_on_two_lines_of_a_page(
     line: str, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

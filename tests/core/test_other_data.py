@@ -118,6 +118,7 @@ def made(room: Any, data: Any) -> pm.Model:
     return room.build_model(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", ["nothing", "its model", "the other's model"])
 @pytest.mark.parametrize(("name", "other"), OTHERS)
 def test_a_trace_of_other_data_is_refused(name: str, other: str, given: str) -> None:
@@ -129,6 +130,7 @@ def test_a_trace_of_other_data_is_refused(name: str, other: str, given: str) -> 
         case.room.complete(trace, asked, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_fit", ["trace", "asked"])
 @pytest.mark.parametrize("of_model", ["none", "trace", "asked"])
 @pytest.mark.parametrize("other", CASES["leaderboard"].others)

@@ -123,6 +123,7 @@ def expected_maximum_by_integration(distribution, m):
     return float(expit(low) + weights @ integrand)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "m", [2, 1e5, *(pytest.param(m, marks=pytest.mark.slow) for m in (1, 10, 1000))]
 )

@@ -30,6 +30,7 @@ def test_finished_iterations_are_not_run_again(how: str, tmp_path: Path) -> None
     assert n_kept(tmp_path) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [

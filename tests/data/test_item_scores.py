@@ -63,6 +63,7 @@ def bootstrapped(scores: ItemScores, repetitions: int, seed: int) -> np.ndarray:
     return np.cov(replicates, rowvar=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["auc", "mean", "rmse"])
 def test_the_bootstrap_agrees(metric: str) -> None:
     rng = np.random.default_rng(1)

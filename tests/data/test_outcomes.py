@@ -52,6 +52,7 @@ def resampled(data: Outcomes, rng: np.random.Generator) -> np.ndarray[Any, Any]:
     return ItemScores(values, tasks=tasks, labels=labels, metric=data.metric).scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OUTCOMES)
 def test_influence_says_how_scores_vary_on_other_items(kind: str) -> None:
     data, rng = OUTCOMES[kind], np.random.default_rng(1)

@@ -58,6 +58,7 @@ def joined(families: dict[str, Any]) -> tuple[Any, list[str]]:
     ]
 
 
+@pytest.mark.slow
 def test_the_sums_are_those_of_plain_loops() -> None:
     rng = np.random.default_rng(2)
     families = {name: LAWS[name](rng, 24) for name in ("normal", "bounded")}
@@ -98,6 +99,7 @@ def test_a_family_that_leads_equals_by_luck_is_promised_too_much() -> None:
     assert 0.25 < np.mean(said) < 0.42
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_the_only_family_beats_its_best_as_exchangeable_draws_do(name: str) -> None:
     """Of n and k draws of one law the highest is among the k with probability k / (n + k)."""

@@ -52,6 +52,7 @@ def is_same(case: Case, ending: str, content: bytes) -> bool:
     return same_numbers(numbers_of(plain), numbers(case))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [
     pytest.param(case, id=label(case), marks=[pytest.mark.slow] * (n % 2))
     for n, case in enumerate(c for c in TABLES if c.kind != "paired")

@@ -78,6 +78,7 @@ def test_the_likelihood_of_entries_adds_up_to_that_of_the_board():
     assert each == pytest.approx(fit.log_likelihood(fit.families[0], points)[:, r], abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["normal", "ex-gaussian", "equals"])
 def test_the_model_counts_the_entries_below_as_the_exact_fit_does(family):
     import pytensor

@@ -57,6 +57,7 @@ def mean_by_quadrature(posterior: LeaderboardPosterior) -> np.ndarray:
     return total[kernel.value_of_entry]
 
 
+@pytest.mark.slow
 def test_means_agree_with_quadrature(fitted: Fit) -> None:
     posterior, entries = fitted
     modelled = posterior.fit.kernel.modelled
@@ -101,6 +102,7 @@ def test_errors_of_integrated_probabilities_are_those_of_other_seeds(fitted: Fit
     assert not errors[:, values[0] == 1].any()
 
 
+@pytest.mark.slow
 def test_few_draws_are_never_certain(fitted: Fit) -> None:
     """Errors of one to eight draws cover what many draws say, and are never 0."""
     fit = fitted[0].fit

@@ -166,6 +166,7 @@ def test_a_density_for_each_entry(fits):
         field_log_density(shape, 2.2, -1.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BOARDS)
 def test_replicated_boards_follow_the_density(fits, kind):
     shape = fit_shape(fits[kind].kernel.board, family="normal", fit=fits[kind])

@@ -145,6 +145,7 @@ def test_spikes_of_identical_submissions_count_as_one() -> None:
     assert abs(with_spike.mean() - alone.mean()) < 0.35 * alone.std()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decimals", [2, 3, 8])
 def test_scores_that_are_written_with_few_decimals_are_no_copies(decimals: int) -> None:
     """Of scores with an error of .01, printed as .84: many are alike by the printing alone."""
@@ -156,6 +157,7 @@ def test_scores_that_are_written_with_few_decimals_are_no_copies(decimals: int) 
     np.testing.assert_array_equal(fit.copies, fit.kernel.copies)
 
 
+@pytest.mark.slow
 def test_scores_that_share_a_bin_are_no_copies_but_equal_ones_are() -> None:
     """Of more than 400 distinct scores those that are near are taken together."""
     rng = np.random.default_rng(1)

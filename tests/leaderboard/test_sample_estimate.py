@@ -117,6 +117,7 @@ def test_another_seed_moves_the_printed_means_by_one_unit_at_most(board: bs.Lead
             assert abs(one["mean"] - mean) < 1.5 * 10.0**-digits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", [MAXIMUM, BOARD], ids=["maximum", "board"])
 def test_the_first_row_is_the_result_itself(board: bs.Leaderboard) -> None:
     theta = bs.estimate_sota(board, random_seed=3)["posterior"]["theta_sota"].values

@@ -114,6 +114,7 @@ def simulated(luck: float, rho: float, size: int, seed: int):
     return gaussian(given, submissions=tries), mass, theta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("luck", [pytest.param(0.5, marks=pytest.mark.slow), 0.9])
 def test_agrees_with_likelihood_weighting(luck):
     priors = BoardPriors(

@@ -194,6 +194,7 @@ def contradictions(table: Report) -> list[str]:
     return [name for name, holds in checks.items() if not holds]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_no_row_contradicts_another(seed: int) -> None:
     assert not contradictions(random_table(seed))

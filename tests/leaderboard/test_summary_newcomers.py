@@ -61,6 +61,7 @@ def scores_on_these_items(skill, rho, shift, n, theta0, rng):  # type: ignore[no
     return counts + rng.binomial(n - right.astype(int), np.clip(b, 0, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [None, pytest.param(300, marks=pytest.mark.slow)])
 def test_beside_a_maximum_as_simulated_newcomers_with_that_score(maximum, items) -> None:
     """Newcomers are drawn from P(theta) of each draw; those with the score are counted."""

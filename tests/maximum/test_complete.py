@@ -84,6 +84,7 @@ def test_a_completed_trace_has_all_groups(completed: xr.DataTree) -> None:
     assert completed.attrs["draws_are_independent"] == 0
 
 
+@pytest.mark.slow
 def test_its_log_densities_are_those_of_the_exact_route(completed: xr.DataTree) -> None:
     """Of tables at other nodes of rho, and of PyMC's own densities."""
     for name, density in exact()["log_prior"].data_vars.items():

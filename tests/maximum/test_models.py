@@ -102,6 +102,7 @@ SMALL_POINTS = [(3.6, 0.4, 0.75), (3.4, 0.1, 0.6), (3.2, 0.2, 0.88), (4.0, 0.05,
 LARGE_POINTS = [(2.33, 0.1, 0.75), (2.30, 0.02, 0.6), (2.36, 0.15, 0.85)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "board", "points"),
     [

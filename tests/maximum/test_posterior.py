@@ -175,6 +175,7 @@ def evidence_error(*posteriors):
     return np.hypot.reduce([posterior.fit.log_evidence_mcse for posterior in posteriors])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skill", [LogitNormalSkill(), UniformSkill()])
 def test_points_have_the_moments_of_quadrature(skill):
     board, priors = best("0.98", 200, 50), MaximumPriors(skill)

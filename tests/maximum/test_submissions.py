@@ -135,6 +135,7 @@ MAXIMA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MAXIMA)
 def test_one_submission_changes_nothing_of_a_best_score_and_more_lower_it(kind):
     priors = Priors(submission_luck=FixedCorrelation(0.6))

@@ -39,6 +39,7 @@ def prior_draws(likelihood: PairedLikelihood, family: str, count: int, seed: int
     return {name: values for name, values in draws.items() if name != "family" and values.size}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "options"),
     [

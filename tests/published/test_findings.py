@@ -264,6 +264,7 @@ def test_two_trees_on_a_data_set_are_one_case() -> None:
     assert states == ["cannot tell", "holds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("truth", "bias", "low", "closest"),
     [

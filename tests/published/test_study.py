@@ -138,6 +138,7 @@ def test_a_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert now[0, quick] == pytest.approx(then[at, quick, :20], abs=1.01e-5)
 
 
+@pytest.mark.slow
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     found = reproduce(["cv-test-sets"])
     assert [one.item for one in found] == ["cv-test-sets"] * 3

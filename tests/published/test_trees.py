@@ -160,6 +160,7 @@ def data(n: int = 60, seed: int = 0) -> tuple[FloatArray, BoolArray]:
     return rows, rows @ [1.0, 0.5, -1.0] + rng.normal(size=n) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("prunes", [False, True])
 @pytest.mark.parametrize("laplace", [False, True])
