@@ -38,6 +38,7 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.command import note_unused_reading
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.command_reading import (
     GROUPS,
@@ -282,6 +283,7 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
     if options["reading"].get("direction") == "lower":
         raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
     note_unused("--maximum", options, ("percent", *GROUPS))
+    note_unused_reading("--maximum", options["reading"])
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
