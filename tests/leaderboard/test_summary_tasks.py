@@ -87,7 +87,7 @@ HEADER = "model,task,item,correct\n"
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        (EXAMPLES / "answers.csv", "", "--by task needs answers with tasks"),
+        (EXAMPLES / "answers.csv", "", "needs answers with several tasks"),
         (EXAMPLES / "leaderboard.csv", "--n-test 250", "not scores"),
         (EXAM, "--average items", "--average has no effect on --by task"),
         (EXAM, "--new tasks", "about new items of every task"),
