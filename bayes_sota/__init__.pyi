@@ -30,6 +30,7 @@ from .data.boards import read_paired_boards as read_paired_boards
 from .data.examples import load_example as load_example
 from .data.item_scores import ItemScores as ItemScores
 from .data.lattice import infer_n_test as infer_n_test
+from .data.leaderboard import BestScore as BestScore
 from .data.leaderboard import Leaderboard as Leaderboard
 from .data.paired import PairedBoards as PairedBoards
 from .data.responses import Responses as Responses

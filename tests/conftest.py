@@ -144,7 +144,7 @@ def independent() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def board() -> bs.Leaderboard:
-    return bs.Leaderboard.from_maximum("0.95", n_test=400, n_classifiers=60)
+    return bs.BestScore("0.95", n_test=400, n_classifiers=60)
 
 
 @pytest.fixture(scope="session")
@@ -156,7 +156,7 @@ def tree(board: bs.Leaderboard) -> xr.DataTree:
 def two_boards() -> xr.DataTree:
     names_and_maxima = (("public $board$", "0.95"), ("<b>private</b>", "0.93"))
     boards = [
-        bs.Leaderboard.from_maximum(maximum, n_test=400, n_classifiers=60, name=name)
+        bs.BestScore(maximum, n_test=400, n_classifiers=60, name=name)
         for name, maximum in names_and_maxima
     ]
     return bs.estimate_sota(boards, draws=300, random_seed=2)

@@ -46,13 +46,11 @@ def errors() -> bs.Leaderboard:
 
 
 def maximum(score: float = 0.98) -> bs.Leaderboard:
-    return bs.Leaderboard.from_maximum(score, n_test=200, n_classifiers=50)
+    return bs.BestScore(score, n_test=200, n_classifiers=50)
 
 
 def best_auc() -> bs.Leaderboard:
-    return bs.Leaderboard.from_maximum(
-        0.94, n_test=600, n_positive=80, n_classifiers=50, metric="auc"
-    )
+    return bs.BestScore(0.94, n_test=600, n_positive=80, n_classifiers=50, metric="auc")
 
 
 def outcomes() -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +151,6 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "claim of means": means,
     "compared methods": comparison,
     "review of claims": review,
-    "clustered items": lambda: claim(bs.claims.build_clustered_items(answers())),
     "differences of cases": cases,
     "EPP of rounds": epp,
     "EPP of matches": lambda: epp(likelihood="matches"),

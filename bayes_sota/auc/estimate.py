@@ -7,9 +7,6 @@ normal, the estimate is a mean over the b items of that class,
 .. math:: \hat A = \frac1b \sum_j G(w_j), \quad G(w) = \frac1a \sum_i 1\{u_i > w\}, \quad
           E(\hat A \mid u) = \frac1a \sum_i \Phi(u_i)
 
-Where classifiers have ratios of their own, log-normal, the law of an estimate is the mean over
-ratios (``ratio_nodes``).
-
 The mean of the placements :math:`\Phi(u_i)` is convolved exactly (FFT); the b scores add noise with
 the variance that belongs to that mean by exponential tilting. ``tests/auc/test_law.py`` compares
 with simulated scores, far into the tail.
@@ -21,10 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, ndtr, ndtri, owens_t
 
+from bayes_sota.core.arguments import RATIO
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import NORMAL_975
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import SpreadRatio, checked_ratio
 
 _MOST = 10_000_000
 _CELLS = 4096  # of one placement
@@ -37,12 +33,9 @@ _RARE = 1e-17  # what an FFT cannot tell from nothing
 _COARSE = 600  # cells of a placement that are enough for a variance
 _TILTS = 61
 _NOISE_POINTS = 600  # of a mean to which noise is added
-_RATIOS = 3  # of classifiers with ratios of their own
 
 
-def auc_std(
-    auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: SpreadRatio = 1.0
-) -> Any:
+def auc_std(auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> Any:
     r"""Standard deviation of the AUC estimate of one classifier.
 
     .. math:: \mathrm{Var} = \frac{A(1-A) + (n_- - 1)(Q_+ - A^2) + (n_+ - 1)(Q_- - A^2)}{n_+ n_-}
@@ -56,9 +49,8 @@ def auc_std(
     auc : array_like
         In (0, 1).
     n_positive, n_negative : int
-    spread_ratio : float or (float, float)
-        Standard deviation of the positives' scores over that of the negatives'; or the ends
-        between which it lies for 95 % of classifiers, log-normal.
+    spread_ratio : float
+        Standard deviation of the positives' scores over that of the negatives'.
 
     Returns
     -------
@@ -69,10 +61,8 @@ def auc_std(
     >>> round(float(auc_std(0.9, 51, 2949)), 5)
     0.02115
     """
-    ratios, weights = ratio_nodes(spread_ratio)
-    sizes = (n_positive, n_negative)
-    variances = [auc_covariance(auc, auc, *sizes, 1.0, spread_ratio=s) for s in ratios.tolist()]
-    return np.sqrt(sum(w * v for w, v in zip(weights, variances, strict=True)))
+    variance = auc_covariance(auc, auc, n_positive, n_negative, 1.0, spread_ratio=spread_ratio)
+    return np.sqrt(variance)
 
 
 def auc_covariance(
@@ -82,7 +72,7 @@ def auc_covariance(
     n_negative: int,
     correlation: float,
     *,
-    spread_ratio: SpreadRatio = 1.0,
+    spread_ratio: float = 1.0,
 ) -> Any:
     r"""Covariance of the AUC estimates of two classifiers on the same items.
 
@@ -93,8 +83,7 @@ def auc_covariance(
               + (n_+ + n_- - 2)\{\Phi_2(\delta, \delta'; r/2) - AA'\}}{n_+ n_-}
 
     Where the spreads differ, positives weigh ``s^2 / (1 + s^2)`` and
-    negatives ``1 / (1 + s^2)`` instead of a half. Two classifiers with ratios s and s' of their own
-    have the geometric means of these weights, and the covariance is its mean over both ratios.
+    negatives ``1 / (1 + s^2)`` instead of a half.
 
     Parameters
     ----------
@@ -103,7 +92,7 @@ def auc_covariance(
     n_positive, n_negative : int
     correlation : float
         ``r``; with a shared reference score it is rho squared.
-    spread_ratio : float or (float, float)
+    spread_ratio : float
         As of ``auc_std``.
 
     Examples
@@ -123,15 +112,11 @@ def auc_covariance(
     def excess(r: float) -> FloatArray:
         return bivariate_normal(delta, gamma, r) - product
 
-    ratios, weights = ratio_nodes(spread_ratio)
-    share = ratios**2 / (1 + ratios**2)
-    covariance = np.zeros(np.shape(product))
-    for (i, j), weight in np.ndenumerate(np.outer(weights, weights)):
-        positive = correlation * float(np.sqrt(share[i] * share[j]))
-        negative = correlation * float(np.sqrt((1 - share[i]) * (1 - share[j])))
-        shared = (b - 1) * excess(positive) + (a - 1) * excess(negative)
-        covariance = covariance + weight * (excess(positive + negative) + shared)
-    return covariance / (a * b)
+    ratio = float(RATIO.check(spread_ratio, "spread_ratio"))
+    share = ratio**2 / (1 + ratio**2)
+    positive, negative = correlation * share, correlation * (1 - share)
+    shared = (b - 1) * excess(positive) + (a - 1) * excess(negative)
+    return (excess(positive + negative) + shared) / (a * b)
 
 
 def checked_auc(auc: ArrayLike) -> FloatArray:
@@ -152,23 +137,12 @@ def checked_size(size: int, what: str) -> int:
     return int(size)
 
 
-def ratio_nodes(spread_ratio: SpreadRatio) -> tuple[FloatArray, FloatArray]:
-    """Ratios of the classes' spreads and their probabilities (Gauss-Hermite of the logarithm)."""
-    ratio = checked_ratio(spread_ratio)
-    if not isinstance(ratio, tuple):
-        return np.array([ratio]), np.ones(1)
-    low, high = np.log(ratio)
-    x, weights = np.polynomial.hermite_e.hermegauss(_RATIOS)
-    nodes = (low + high) / 2 + x * (high - low) / (2 * NORMAL_975)
-    return np.exp(nodes), weights / weights.sum()
-
-
 def auc_estimate_correlation(
     auc: ArrayLike,
     n_positive: int,
     n_negative: int,
     correlation: float,
-    spread_ratio: SpreadRatio = 1.0,
+    spread_ratio: float = 1.0,
 ) -> Any:
     r"""Correlation of AUC estimates with what they share, from that of the scores.
 
@@ -184,7 +158,7 @@ def auc_estimate_correlation(
     n_positive, n_negative : int
     correlation : float
         In [0, 1].
-    spread_ratio : float or (float, float)
+    spread_ratio : float
         As of ``auc_std``.
 
     Examples
@@ -217,18 +191,9 @@ def bivariate_normal(h: FloatArray, k: FloatArray, r: float) -> FloatArray:
 
 
 def distribution_at(
-    levels: FloatArray, auc: float, a: int, b: int, ratio: SpreadRatio
-) -> tuple[FloatArray, FloatArray]:
-    """Distribution function of one estimate, and its complement, at the levels."""
-    ratios, weights = ratio_nodes(ratio)
-    each = np.array([_distribution_of(levels, auc, a, b, s) for s in ratios.tolist()])
-    below, above = np.tensordot(weights, each, axes=1)
-    return below, above
-
-
-def _distribution_of(
     levels: FloatArray, auc: float, a: int, b: int, ratio: float
 ) -> tuple[FloatArray, FloatArray]:
+    """Distribution function of one estimate, and its complement, at the levels."""
     centre, spread = _placement_scale(auc, a, b, ratio)
     few, many = min(a, b), max(a, b)
     placement, mass = _placements(centre, spread)

@@ -26,7 +26,7 @@ from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import CLASSIFIERS, SpreadRatio, checked_ratio, whole_number
+from bayes_sota.data.checks import CLASSIFIERS, whole_number
 
 _DRAWN = 500  # levels of a density, most of which lie far out
 _LEVELS = 1500  # at which laws are tabulated
@@ -91,7 +91,7 @@ class AucLaw(_Tabulated):
     auc : float
         True AUC.
     n_positive, n_negative : int
-    spread_ratio : float or (float, float)
+    spread_ratio : float
     levels, below : ndarray, shape (L,)
         AUC values, increasing, and the distribution function there.
     above : ndarray, shape (L,)
@@ -101,7 +101,7 @@ class AucLaw(_Tabulated):
     auc: float
     n_positive: int
     n_negative: int
-    spread_ratio: SpreadRatio
+    spread_ratio: float
     above: FloatArray = field(repr=False)
 
     def sf(self, x: ArrayLike) -> FloatArray:
@@ -135,9 +135,7 @@ class AucMaximumLaw(_Tabulated):
         return self.mean() - self.auc_sota
 
 
-def auc_law(
-    auc: float, n_positive: int, n_negative: int, spread_ratio: SpreadRatio = 1.0
-) -> AucLaw:
+def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> AucLaw:
     """Law of the AUC estimate of one classifier with binormal scores.
 
     Parameters
@@ -146,7 +144,7 @@ def auc_law(
         True AUC, in (0, 1).
     n_positive, n_negative : int
         Test items of each class, at least 2.
-    spread_ratio : float or (float, float)
+    spread_ratio : float
         Standard deviation of the positives' scores over that of the negatives'; or the ends
         between which it lies for 95 % of classifiers, each with its own, log-normal.
 
@@ -167,16 +165,15 @@ def auc_law(
     """
     value = float(checked_auc(auc))
     a, b = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-    ratio = checked_ratio(spread_ratio)
-    sd = float(auc_std(value, a, b, ratio))
+    sd = float(auc_std(value, a, b, spread_ratio))
     low, high = max(0.0, value - 12 * sd), min(1.0, value + 12 * sd)
     levels = np.linspace(low, high, _LEVELS)
-    below, above = distribution_at(levels, value, a, b, ratio)
+    below, above = distribution_at(levels, value, a, b, spread_ratio)
     return AucLaw(
         auc=value,
         n_positive=a,
         n_negative=b,
-        spread_ratio=ratio,
+        spread_ratio=spread_ratio,
         levels=levels,
         below=below,
         above=above,
@@ -190,7 +187,7 @@ def auc_maximum_law(
     n_negative: int,
     n_classifiers: int | None = None,
     correlation: float = 0.0,
-    spread_ratio: SpreadRatio = 1.0,
+    spread_ratio: float = 1.0,
 ) -> AucMaximumLaw:
     r"""Law of the best AUC estimate of several classifiers on one test set.
 
@@ -207,7 +204,7 @@ def auc_maximum_law(
         rho, in [0, 1): correlation of each classifier's scores with a reference score that every
         item has, within each class (the paper's Sec. 5.3.1); the scores of two classifiers
         correlate by ``rho ** 2``.
-    spread_ratio : float or (float, float)
+    spread_ratio : float
         Standard deviation of the positives' scores over that of the negatives'; or the ends
         between which it lies for 95 % of classifiers, each with its own, log-normal.
 
@@ -236,12 +233,11 @@ def auc_maximum_law(
     """
     CORRELATION.check(correlation, "correlation")
     sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-    ratio = checked_ratio(spread_ratio)
     if isinstance(auc, SkillDistribution):  # every classifier's AUC is drawn anew
         m, ends = _number(n_classifiers, None), auc.axis_skill(np.array(auc.axis_support()))
         low, high = (float(x) for x in np.clip(ends, 1e-4, 1 - 1e-9))
-        nodes = distribution_nodes(auc, AucScores.of(*sizes, low, high, ratio))
-        levels, below = AucField.of(high, *sizes, correlation, ratio).random(*nodes, m)
+        nodes = distribution_nodes(auc, AucScores.of(*sizes, low, high, spread_ratio))
+        levels, below = AucField.of(high, *sizes, correlation, spread_ratio).random(*nodes, m)
         best = float(auc.expected_maximum(m))
         return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
     values = checked_auc(auc)
@@ -251,15 +247,15 @@ def auc_maximum_law(
     m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
     counts = copies * (m / copies.sum())
     if m == 1 or correlation == 0:
-        near = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
-        levels, below = _independent(*near, *sizes, ratio)
+        near = condensed(skills, counts, float(auc_std(best, *sizes, spread_ratio)))
+        levels, below = _independent(*near, *sizes, spread_ratio)
     else:
-        levels, below = AucField.of(best, *sizes, correlation, ratio).fixed(skills, counts)
+        levels, below = AucField.of(best, *sizes, correlation, spread_ratio).fixed(skills, counts)
     return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
 
 
 def _independent(
-    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: SpreadRatio
+    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float
 ) -> tuple[FloatArray, FloatArray]:
     """Levels and distribution function of the best of independent estimates."""
     laws = [auc_law(float(s), a, b, ratio) for s in skills]

@@ -40,7 +40,6 @@ from bayes_sota.auc.estimate import (
 from bayes_sota.core.numerics import cardinal_functions, surely_drawn
 from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import SpreadRatio, checked_ratio
 
 _SCORE_REACH, _OFFSETS = 6.5, 53  # standard deviations on each side, and points there
 _SPACING = 2.0  # standard errors between tabulated AUCs
@@ -62,7 +61,7 @@ class AucScores:
     Attributes
     ----------
     n_positive, n_negative : int
-    spread_ratio : float or (float, float)
+    spread_ratio : float
     stable : ndarray, shape (4626,)
         T at equally spaced log odds of the AUC.
     errors : ndarray, shape (4626,)
@@ -73,7 +72,7 @@ class AucScores:
 
     n_positive: int
     n_negative: int
-    spread_ratio: SpreadRatio
+    spread_ratio: float
     stable: FloatArray = field(repr=False)
     errors: FloatArray = field(repr=False)
     correction: Any = field(repr=False)
@@ -85,7 +84,7 @@ class AucScores:
         n_negative: int,
         lowest: float,
         highest: float,
-        spread_ratio: SpreadRatio = 1.0,
+        spread_ratio: float = 1.0,
     ) -> "AucScores":
         """Normal scores for classifiers with an AUC between ``lowest`` and ``highest``.
 
@@ -99,7 +98,7 @@ class AucScores:
         """
         low, high = sorted(float(checked_auc(x)) for x in (lowest, highest))
         a, b = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-        return _tabulated(a, b, round(low, 4), round(high, 4), checked_ratio(spread_ratio))
+        return _tabulated(a, b, round(low, 4), round(high, 4), spread_ratio)
 
     @property
     def largest(self) -> float:
@@ -178,7 +177,7 @@ def _log_odds(auc: ArrayLike) -> FloatArray:
 
 
 @lru_cache(maxsize=8)
-def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: SpreadRatio) -> AucScores:
+def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> AucScores:
     aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)
     errors = np.asarray(auc_std(aucs, a, b, ratio))
     rate = aucs * (1 - aucs) / errors
@@ -195,7 +194,7 @@ def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: SpreadRatio
 
 
 def _correction(
-    place: float, offsets: FloatArray, stable: FloatArray, a: int, b: int, ratio: SpreadRatio
+    place: float, offsets: FloatArray, stable: FloatArray, a: int, b: int, ratio: float
 ) -> FloatArray:
     """``g - offset`` at one AUC; held constant where no estimate can be."""
     auc = float(expit(np.interp(place, stable, _LOG_ODDS)))
@@ -229,7 +228,7 @@ class AucField:
         n_positive: int,
         n_negative: int,
         correlation: float,
-        ratio: SpreadRatio,
+        ratio: float,
     ) -> "AucField":
         """For fields whose best AUC is at most ``highest``."""
         lowest = max(highest - _BELOW * float(auc_std(highest, n_positive, n_negative, ratio)), 0.1)

@@ -4,7 +4,6 @@ from .congruence import congruence_of_odds_ratio as congruence_of_odds_ratio
 from .means import ReportedMeans as ReportedMeans
 from .means import false_claim_probability_of_means as false_claim_probability_of_means
 from .models import build_case_differences as build_case_differences
-from .models import build_clustered_items as build_clustered_items
 from .models import build_model as build_model
 from .models import counts_logp as counts_logp
 from .planning import GapOfAccuracies as GapOfAccuracies

@@ -31,6 +31,7 @@ from bayes_sota.core.command import (
     command,
     estimate_options,
     interval_option,
+    note_unused,
     number_option,
     packed_options,
     seed_option,
@@ -42,11 +43,10 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import (
     group_options,
     metric_option,
-    note_unused_reading,
     read_answers,
     reading_options,
+    typed_of_reading,
 )
-from bayes_sota.leaderboard.command_reading import note_unused
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -314,7 +314,7 @@ def plan(
             raise InputError(
                 "give --accuracy A B, or --gap and --sd for means, or --gap and --pilot FILE"
             )
-    note_unused_reading("a plan without a pilot", reading)
+    note_unused("a plan without a pilot", typed_of_reading(reading))
     if n_test is None:
         _note_unused("a plan without --n-test", "assurance")
     planned = claims.plan_claim(of, n_test=n_test, assurance=assurance, **options)
@@ -329,7 +329,7 @@ def _note_unused(what: str, *names: str) -> None:
     """Say which of these options were typed, though they change nothing."""
     context = click.get_current_context()
     typed = [n for n in names if context.get_parameter_source(n) is ParameterSource.COMMANDLINE]
-    note_unused(what, context.params, typed)
+    note_unused(what, ["--" + name.replace("_", "-") for name in typed])
 
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
@@ -353,7 +353,7 @@ def batch(
     """
     roles = {"n": "n_test", "entry": "name", "group": "group"}
     columns = {name: reading.pop(role) for role, name in roles.items() if role in reading}
-    note_unused_reading("a review of claims", reading)
+    note_unused("a review of claims", typed_of_reading(reading))
     review = claims.claims_table(file, level=level, check_counts=not any_accuracy, **columns)
     return shown.deliver(review, top, partial(_draw_claims, review))
 

@@ -1,6 +1,6 @@
-r"""Claims as plain ``pm.Model``: reported accuracies, clustered items, and differences of cases.
+r"""Claims as plain ``pm.Model``: reported accuracies, and differences of cases.
 
-Without anything else the first and the last are closed forms (``bayes_sota.claims.accuracies``,
+Without anything else they are closed forms (``bayes_sota.claims.accuracies``,
 ``bayes_sota.claims.means``): the flat Dirichlet prior of the cells (both right, A alone, B alone,
 none), and Student's t of paired means. As models they can be extended, and several claims can share
 what they have in common. ``tests/claims/test_models.py`` and ``tests/claims/test_sample.py``
@@ -8,7 +8,6 @@ compare with the closed forms.
 """
 
 from collections.abc import Sequence
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,8 @@ from numpy.typing import ArrayLike
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.cells import OUTCOMES
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels, codes_of
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.responses import MISSING, Responses
 
 COUNTS = ("right_a", "right_b", "both_right", "n_test")  # -1 where both_right is not known
 _UNKNOWN = -1
@@ -164,87 +162,6 @@ def _draw_counts(cells: Any, n: Any, rng: Any = None, size: Any = None) -> Any:
     table = rng.multinomial(np.broadcast_to(n, shape).astype(int), p / p.sum(-1, keepdims=True))
     both, only_a, only_b = table[..., 0], table[..., 1], table[..., 2]
     return np.stack([both + only_a, both + only_b, both, table.sum(-1)], axis=-1).astype(float)
-
-
-def build_clustered_items(
-    responses: Responses,
-    a: int | str = 0,
-    b: int | str = 1,
-    *,
-    correlation_prior: tuple[float, float] = (1.0, 1.0),
-) -> pm.Model:
-    r"""Model of two classifiers on items that come in clusters (patients, documents, prompts).
-
-    .. math::
-        p \sim Dirichlet(1, 1, 1, 1), \quad \iota \sim Beta, \quad
-        x_c \sim DirichletMultinomial\big(n_c,\; p\,(1 - \iota) / \iota\big)
-
-    The intraclass correlation :math:`\iota` is that of each outcome within a cluster, the same for
-    all four; towards 0 the items are independent, and P(difference <= 0) is
-    ``probability_not_better``. ``p`` is a mean over the clusters that there
-    could be, each with the same weight, however many items it has.
-
-    Parameters
-    ----------
-    responses : Responses
-        With ``clusters``. Items that one of the two did not answer are left out.
-    a, b : int or str
-        Which two classifiers.
-    correlation_prior : (float, float)
-        Parameters of the Beta prior of the intraclass correlation. Default: uniform.
-
-    Returns
-    -------
-    pm.Model
-        Free ``p`` (outcome,) and ``intraclass_correlation``; deterministic ``difference`` and
-        ``congruence``; observed ``tables`` (cluster, outcome), the data ``cluster_tables``.
-
-    Raises
-    ------
-    InputError
-        No clusters, an unknown classifier, the same one twice, a prior that is none.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> answers = Responses(rng.random((60, 2)) < 0.8, clusters=np.arange(60) // 4)
-    >>> model = build_clustered_items(answers)
-    >>> [v.name for v in model.free_RVs]
-    ['p', 'intraclass_correlation']
-    """
-    if not all(value > 0 for value in correlation_prior):
-        raise InputError(f"correlation_prior takes two positive numbers, got {correlation_prior}")
-    names, tables = _cluster_tables(responses, a, b)
-    with pm.Model(coords={"cluster": names, "outcome": list(OUTCOMES)}) as model:
-        observed = pm.Data("cluster_tables", tables, dims=("cluster", "outcome"))
-        p = pm.Dirichlet("p", np.ones(4), dims="outcome")
-        correlation = pm.Beta("intraclass_correlation", *correlation_prior)
-        pm.Deterministic("congruence", p[0])
-        pm.Deterministic("difference", p[1] - p[2])
-        pm.DirichletMultinomial(
-            "tables",
-            n=pt.sum(observed, axis=1),
-            a=p * (1 - correlation) / correlation,
-            observed=observed,
-            dims=("cluster", "outcome"),
-        )
-    return model
-
-
-def _cluster_tables(responses: Responses, a: int | str, b: int | str) -> tuple[list[str], Any]:
-    """Names of clusters, and numbers of items of each outcome in each, (clusters, 4)."""
-    if responses.clusters is None:
-        raise InputError(
-            "these responses have no clusters: give clusters=, or use probability_not_better, "
-            "which is exact for independent items"
-        )
-    pair = responses.subset([a, b]).correct
-    answered = (pair != MISSING).all(axis=1)
-    names, index = codes_of([*compress(responses.clusters, answered)])
-    outcome = 3 - 2 * pair[answered, 0].astype(int) - pair[answered, 1]
-    tables = np.zeros((len(names), 4), np.int64)
-    np.add.at(tables, (index, outcome), 1)
-    return names, tables
 
 
 def build_case_differences(differences: ArrayLike, names: Sequence[str] | None = None) -> pm.Model:

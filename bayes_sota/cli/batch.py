@@ -38,6 +38,7 @@ from bayes_sota.core.summary import (
 )
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import counted, digest_of, listed, plain_text
+from bayes_sota.data.command import reading_options
 from bayes_sota.leaderboard.command import estimate_as_typed, sota
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 
@@ -49,9 +50,7 @@ _OF_SOTA = {
     "n_test",
     "metric",
     "standard_error",
-    "lower_is_better",
     "percent",
-    "missing",
     "domain",
     "field",
     "ci_prob",
@@ -152,6 +151,7 @@ def _result_at(path: Path) -> "xr.DataTree | None":
 @click.option(
     "--output-dir", type=OutputDirectory(), required=True, help="Where the results go, as NAME.nc."
 )
+@reading_options
 @number_option(PROCESSES, "--cores", default=1, help="Processes.")
 @seed_option
 @top_option(15, "Boards shown.")

@@ -22,6 +22,7 @@ from bayes_sota.core.arguments import (
     DEFAULT_SEED,
     NOT_NEGATIVE,
     OPEN_SHARE,
+    RATIO,
     Points,
     Range,
 )
@@ -361,10 +362,11 @@ def together(*options: Decorator) -> Decorator:
     return lambda command: reduce(lambda wrapped, option: option(wrapped), options, command)
 
 
-auc_options: Decorator = click.option(
+auc_options: Decorator = number_option(
+    RATIO,
     "--spread-ratio",
     help="Standard deviation of the scores of positives over that of negatives, for auc; "
-    "default 1. A range A:B is a prior: 95 % of classifiers have a ratio of their own in it.",
+    "default 1.",
 )
 """How the scores behind AUCs are spread."""
 
@@ -445,13 +447,6 @@ class Reported(Shown):
             typed = context.find_root().obj or ()
             save_report(report, self.report, drawn, about=context.command_path, arguments=typed)
         super().show(report, top)
-
-
-def chosen_figure(shown: Reported, kind: str | None, default: str) -> str:
-    """Which of its figures a command draws, or ``InputError`` where it draws none."""
-    if kind is not None and not (shown.figure or shown.report):
-        raise InputError("--figure-kind needs --figure FILE or --report FILE")
-    return kind or default
 
 
 REPORT_OPTIONS = (
@@ -537,33 +532,21 @@ def parse_tries(text: str, option: str = "--classifiers") -> int | tuple[int, in
     >>> parse_tries("3558"), parse_tries("1000:4000")
     (3558, (1000, 4000))
     """
-    return _one_or_range(text, _typed_count, f"{option} takes a whole number")
-
-
-def _typed_count(text: str) -> int:
-    return int(text.replace(",", "").replace("_", ""))
-
-
-def parse_ratio(text: str | None) -> float | tuple[float, float] | None:
-    """Ratio of the spreads of scores, or a range ``A:B`` of classifiers' own.
-
-    Examples
-    --------
-    >>> parse_ratio("2"), parse_ratio("0.5:2")
-    (2.0, (0.5, 2.0))
-    """
-    return None if text is None else _one_or_range(text, float, "--spread-ratio takes a number")
-
-
-def _one_or_range[N](text: str, number: Callable[[str], N], takes: str) -> N | tuple[N, N]:
-    """A number, or two of them with a colon between, or ``InputError``."""
     try:
-        numbers = [number(part) for part in text.split(":")]
+        numbers = [int(part.replace(",", "").replace("_", "")) for part in text.split(":")]
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 2):
-        raise InputError(f"{takes} or a range A:B, got {plain_text(text, 40)!r}")
+        got = plain_text(text, 40)
+        raise InputError(f"{option} takes a whole number or a range A:B, got {got!r}")
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def note_unused(what: str, typed: Iterable[str]) -> None:
+    """Say on standard error which options were typed, though they change nothing."""
+    context = click.get_current_context(silent=True)
+    if (names := ", ".join(typed)) and not (context and context.params.get("quiet")):
+        click.echo(f"note: no effect on {what}: {names}", err=True)
 
 
 def echo_json(content: dict[str, Any]) -> None:

@@ -19,7 +19,6 @@ _SPELLINGS = {
     ),
     "use": ('use=["A", "B"]', "--use A,B"),
     "leave_out": ('leave_out=["A", "B"]', "--leave-out A,B"),
-    "missing": ('missing="drop"', "--missing drop"),
     "n_test": ("n_test=N", "--n-test N"),
     "standard_error": ("standard_error=SE", "--standard-error SE"),
     "metric": ('metric="NAME"', "--metric NAME"),

@@ -282,25 +282,6 @@ def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], lis
     return ticks, [f"{tick:.{max(digits, 0)}f}" for tick in ticks]
 
 
-def log_ticks(low: float, high: float, most: int = 9) -> tuple[list[float], list[str]]:
-    """Ticks at 1, 2 and 5 times the powers of ten, only at these where there are many.
-
-    Range and ticks are decimal logarithms; the labels are the counts.
-
-    Examples
-    --------
-    >>> log_ticks(2.0, 3.1)[1]
-    ['100', '200', '500', '1,000']
-    """
-    decades = range(int(np.floor(low)), int(np.ceil(high)) + 1)
-    for factors in ((1, 2, 5), (1,)):
-        sizes = [factor * 10**decade for decade in decades for factor in factors if decade >= 0]
-        inside = [size for size in sizes if low <= np.log10(size) <= high]
-        if len(inside) <= most:
-            break
-    return [float(np.log10(size)) for size in inside], [f"{size:,}" for size in inside]
-
-
 def title_figure(collection: PlotCollection, text: str) -> None:
     """Title of the figure: what it shows, in one or two lines."""
     collection.add_title(plain_text(text), color="black", size=_TITLE)

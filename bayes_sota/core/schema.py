@@ -85,7 +85,6 @@ VARIABLES: Final = {
     "p_false_mcse": "Monte Carlo standard error of p_false",
     "difference": "skill of A minus skill of B, positive where A is better",
     "congruence": "probability that A and B are both right on an item",
-    "intraclass_correlation": "correlation of the outcomes of items of one cluster",
     "correlation": "correlation of two methods' cases",
     "degrees_of_freedom": "degrees of freedom of the means of iterations",
     "case_difference": "difference of A and B on a case",

@@ -131,7 +131,7 @@ def summarize(
     Examples
     --------
     >>> import bayes_sota as bs
-    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> bs.summarize(bs.estimate_sota(board, random_seed=0)).loc["theta_sota", "upper"] < 1
     np.True_
     """
@@ -206,7 +206,7 @@ def summary_table(tree: "xr.DataTree", ci_prob: float = 0.95) -> Report:
     Examples
     --------
     >>> import bayes_sota as bs
-    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> table = bs.core.summary_table(bs.estimate_sota(board, random_seed=0))
     >>> table.cells[0]
     ['theta_sota', '0.969', '0.012', '0.943 to 0.988', '0.0003']
@@ -246,7 +246,7 @@ def how_drawn(tree: "xr.DataTree") -> str:
     Examples
     --------
     >>> import bayes_sota as bs
-    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> how_drawn(bs.estimate_sota(board, random_seed=0))
     '4,000 independent draws of the exact posterior, seed 0'
     """
@@ -343,7 +343,7 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     Examples
     --------
     >>> import bayes_sota as bs
-    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> chance = probability_above(bs.estimate_sota(board, random_seed=0), 0.95)
     >>> 0.8 < chance["probability"] < 1
     True

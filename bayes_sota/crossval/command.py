@@ -18,6 +18,7 @@ from bayes_sota.core.command import (
     chosen_seed,
     command,
     interval_option,
+    note_unused,
     number_option,
     packed_options,
     seed_option,
@@ -30,7 +31,7 @@ from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.reproducibility import ORDERINGS
 from bayes_sota.crossval.rules import RULES, named_rule
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
-from bayes_sota.data.command import note_unused_reading, reading_options
+from bayes_sota.data.command import reading_options, typed_of_reading
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -149,7 +150,7 @@ def run(
     table = read_table(file)
     chosen = [reading.pop(name, default) for name, default in _OF_ITEMS.items()]
     target, columns = find_classes(table, *chosen)
-    note_unused_reading("a table of items", reading)
+    note_unused("a table of items", typed_of_reading(reading))
     attributes, labels, categories = crossval.read_task(table, target, columns)
     parts = [f"classes from {quoted(target)}", f"attributes from {listed(columns)}"]
     read = [describe_parts(table, parts, [target, *columns])]

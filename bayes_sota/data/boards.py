@@ -8,7 +8,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.data.averages import Averaging
-from bayes_sota.data.checks import Metric, SpreadRatio
+from bayes_sota.data.checks import Metric
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
@@ -33,7 +33,7 @@ def read_leaderboard(
     metric: Metric | None = None,
     standard_error: float | None = None,
     n_positive: int | None = None,
-    spread_ratio: SpreadRatio | None = None,
+    spread_ratio: float | None = None,
     n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
     submissions: int | tuple[int, int] | TriesPrior | None = None,
     rounding: RoundingChoice = "auto",

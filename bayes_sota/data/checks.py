@@ -19,7 +19,6 @@ from bayes_sota.data.printed_scores import (
 )
 
 Metric = Literal["accuracy", "auc", "score"]
-SpreadRatio = float | tuple[float, float]  # of all classifiers, or where those of 95 % of them lie
 
 LARGEST = 10**9  # test items, classifiers
 CLASSIFIERS, TEST_ITEMS = "the number of classifiers", "the number of test items"
@@ -123,20 +122,10 @@ def checked_positives(n_positive: Any, n_test: int, metric: str) -> int | None:
     return positives
 
 
-def checked_ratio(ratio: Any) -> SpreadRatio:
-    """Ratio of the spreads of positives' and negatives' scores, or a range, or ``InputError``."""
-    if not isinstance(ratio, tuple | list):
-        return float(RATIO.check(ratio, "spread_ratio"))
-    ends = [float(RATIO.check(end, "spread_ratio")) for end in ratio]
-    if len(ends) != 2 or ends[0] >= ends[1]:
-        raise InputError(f"spread_ratio must be a number or an increasing pair, got {ratio}")
-    return ends[0], ends[1]
-
-
-def ratio_of_metric(ratio: Any, metric: str) -> SpreadRatio | None:
+def ratio_of_metric(ratio: Any, metric: str) -> float | None:
     """Ratio of AUCs, by default 1; other metrics have none."""
     if metric == "auc":
-        return checked_ratio(1.0 if ratio is None else ratio)
+        return float(RATIO.check(1.0 if ratio is None else ratio, "spread_ratio"))
     if ratio is not None:
         raise InputError(f'spread_ratio is for metric="auc", but metric is "{metric}"')
     return None

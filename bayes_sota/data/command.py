@@ -79,15 +79,13 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def note_unused_reading(what: str, reading: Mapping[str, Any]) -> None:
-    """Say on standard error which of these options were typed, and change nothing."""
+def typed_of_reading(reading: Mapping[str, Any]) -> list[str]:
+    """Those of these options that were typed."""
     spelled = {"use": "--use", "leave_out": "--leave-out"}
-    typed = [
+    return [
         f"--{value}-is-better" if name == "direction" else spelled.get(name, f"--column {name}")
         for name, value in reading.items()
     ]
-    if typed and not click.get_current_context().params.get("quiet"):
-        click.echo(f"note: no effect on {what}: {', '.join(typed)}", err=True)
 
 
 def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:

@@ -46,7 +46,8 @@ def table_of_rows(rows: list[Row], where: str, name: str) -> Table:
 def _delimited_rows(text: str, where: str) -> list[Row]:
     head = _QUOTED.sub("x", text[:10_000])
     separator = next((sign for sign in "\t;" if sign in _header_line(head)), ",")
-    reader = csv.reader(io.StringIO(text.rstrip("\r\n"), newline=""), delimiter=separator, strict=True)
+    lines = io.StringIO(text.rstrip("\r\n"), newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[Row] = []
     start = 1
     try:

@@ -61,7 +61,7 @@ class ItemScores(Outcomes):
     metric, lower_is_better, names, items, clusters, tasks, task_weights, name
     new, unit : str
         What scores are about, and what an item is called: ``"tasks"`` and a task or data set where
-        these are the sample (``about``, ``TaskScores.new_tasks``).
+        these are the sample (``about``).
 
     Raises
     ------

@@ -87,7 +87,7 @@ class BestScore(Chosen):
     n_test: int
     n_test_source: str
     n_positive: int | None
-    spread_ratio: checks.SpreadRatio | None
+    spread_ratio: float | None
     tries: int | TriesPrior
     submissions: IntArray | None
     submissions_prior: TriesPrior | None
@@ -109,7 +109,7 @@ class BestScore(Chosen):
         submissions: int | tuple[int, int] | TriesPrior | None = None,
         metric: Metric = "accuracy",
         n_positive: int | None = None,
-        spread_ratio: checks.SpreadRatio | None = None,
+        spread_ratio: float | None = None,
         standard_error: float | None = None,
         rounding: RoundingChoice = "auto",
         name: str = "board",
@@ -211,13 +211,7 @@ class BestScore(Chosen):
         """The same with another number of classifiers."""
         return self._copy(tries=checks.checked_tries(n_classifiers))
 
-    @property
-    def spread_ratio_ends(self) -> tuple[float, float]:
-        """Ends of the range of spread ratios, equal where it is a number; zero of other metrics."""
-        low, high = np.broadcast_to(self.spread_ratio or 0.0, 2).tolist()
-        return low, high
-
-    def with_spread_ratio(self, spread_ratio: checks.SpreadRatio) -> Self:
+    def with_spread_ratio(self, spread_ratio: float) -> Self:
         """The same with scores of another spread ratio behind its AUCs."""
         return self._copy(spread_ratio=checks.ratio_of_metric(spread_ratio, self.metric))
 
@@ -268,10 +262,9 @@ class Leaderboard(BestScore):
         metric "score", and for accuracies that have standard errors.
     n_positive : int, optional
         Positive test items, for the metric "auc" only, which needs it.
-    spread_ratio : float or (float, float), optional
+    spread_ratio : float, optional
         Standard deviation of the scores of positives over that of negatives (binormal), for the
-        metric "auc" only; default 1. A pair is a log-normal prior: the ends between which the ratio
-        lies for 95 % of classifiers, each of which has its own; (0.5, 2) is weakly informative.
+        metric "auc" only; default 1.
     names : (m,) sequence of str, optional
         Names of the entries, all different. Default: "entry 1", "entry 2", ...
     n_classifiers : int, (int, int) or TriesPrior, optional
@@ -325,7 +318,7 @@ class Leaderboard(BestScore):
         What errors are about: new items, or new tasks like those of an average.
     n_positive : int or None
         Positive test items of the metric "auc".
-    spread_ratio : float, (float, float) or None
+    spread_ratio : float or None
         Of the metric "auc".
     n_test_source : str
         "given" or "inferred from the scores".
@@ -370,7 +363,7 @@ class Leaderboard(BestScore):
         *,
         n_test: int | Literal["infer"] | Sequence[int] | None = None,
         n_positive: int | None = None,
-        spread_ratio: checks.SpreadRatio | None = None,
+        spread_ratio: float | None = None,
         names: Sequence[str] | None = None,
         n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
         submissions: Any = None,
@@ -427,17 +420,6 @@ class Leaderboard(BestScore):
             notes=(*(str(note) for note in notes), *remarks, *told),
             _best_counts=None if bounds is None else _pair(bounds[best]),
         )
-
-    @staticmethod
-    def from_maximum(maximum: float | str | Decimal, **known: Any) -> BestScore:
-        """The best score alone: ``BestScore(maximum, **known)``.
-
-        Examples
-        --------
-        >>> Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558).counts
-        (12616, 12617)
-        """
-        return BestScore(maximum, **known)
 
     @property
     def n_entries(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.checks import checked_submissions, numbers_of
+from bayes_sota.data.checks import numbers_of
 
 
 class Observed(ABC):
@@ -72,20 +72,6 @@ class Chosen(Observed):
     def of_competition(self) -> Self:
         """The same scores, known to be those of a competition."""
         return self._copy(is_competition=True)
-
-    def with_submissions(self, submissions: Any) -> Self:
-        """The same board with other numbers of submissions, given as to the constructor.
-
-        Examples
-        --------
-        >>> from bayes_sota import Leaderboard
-        >>> board = Leaderboard([0.91, 0.94], n_test=100, submissions=[3, 10])
-        >>> board.with_submissions(5).submissions.tolist()
-        [5, 5]
-        """
-        counts, prior, told = checked_submissions(submissions, self.n_entries or 1)
-        notes = tuple(dict.fromkeys((*self.notes, *told)))
-        return self._copy(submissions=counts, submissions_prior=prior, notes=notes)
 
 
 def hash_of_json(content: list[Any]) -> str:

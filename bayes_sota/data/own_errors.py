@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, listed
+from bayes_sota.core.errors import MOST_LISTED, InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.printed_scores import (
@@ -277,7 +277,7 @@ def find_rounding(
     if 2 * wrong.size >= len(sizes):
         _refuse_impossible(parsed[first], every[first], sizes, first, subject)
     if wrong.size:
-        names = listed(subject(int(row)) for row in wrong)
+        names = ", ".join(subject(int(row)) for row in wrong[:MOST_LISTED])
         remarks.append(f"no number of right answers gives {names}: the nearest one is taken")
         bounds[wrong] = np.rint(printed.values * sizes)[wrong, None].astype(np.int64)
     return how, bounds, tuple(remarks)

@@ -135,13 +135,16 @@ class Header:
         if (
             entry in self.numeric
             and "entry" not in asked
-            and not (self.named("score") or "score" in self.roles)
+            and not ("score" in self.roles or self.named("score") or self._has_pairs())
         ):
             del self.roles["entry"]  # in a wide table, a competitor that is called "system"
 
     def _counts_rows(self) -> bool:
         """Whether the unit only numbers the rows of a long table."""
         return "entry" in self.roles and self.repeats("entry") and not self.repeats("unit")
+
+    def _has_pairs(self) -> bool:
+        return all(self.named(role, numeric=True) for role in ("public", "private"))
 
     def _are_pairs(self) -> bool:
         both = [self.named(role, numeric=True) for role in ("public", "private")]

@@ -28,7 +28,6 @@ from bayes_sota.data.averages import (
     task_weights,
 )
 from bayes_sota.data.frames import labelled_values
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.outcomes import check_enough_tasks
@@ -234,26 +233,6 @@ class TaskScores(Observed):
     def row_influence(self) -> FloatArray:
         """What each task adds to the errors of averages on new tasks, (T, m)."""
         return of_new_tasks(self.scores.T, self.weights.T)[0]
-
-    def new_tasks(self) -> ItemScores:
-        """The tasks as the sample: a row for each, a column for each entry.
-
-        Raises
-        ------
-        InputError
-            Fewer than three tasks, or averages in which tasks do not count the same.
-        """
-        check_enough_tasks(self.tasks)
-        if self.averaging != "tasks":
-            raise InputError("tasks that are the sample count the same: leave average out")
-        return ItemScores(
-            self.scores.T,
-            metric="mean",
-            names=self.names,
-            items=self.tasks,
-            name=self.name,
-            lower_is_better=self.lower_is_better,
-        ).of_tasks("data set")
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""

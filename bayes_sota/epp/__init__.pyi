@@ -1,6 +1,5 @@
 from .fit import BradleyTerryFit as BradleyTerryFit
 from .fit import fit_epp as fit_epp
-from .further_fits import bootstrap_epp as bootstrap_epp
 from .further_fits import fit_tournaments as fit_tournaments
 from .likelihoods import log_outcomes as log_outcomes
 from .likelihoods import order_rounds as order_rounds
@@ -10,7 +9,6 @@ from .multiscale import multiscale_test as multiscale_test
 from .planning import plan_rounds as plan_rounds
 from .plots import plot_epp as plot_epp
 from .plots import plot_rank_distribution as plot_rank_distribution
-from .plots_fit import plot_reliability as plot_reliability
 from .sample import complete as complete
 from .sample import sample_epp as sample_epp
 from .simulate import compare_leaderboards as compare_leaderboards

@@ -1,13 +1,9 @@
-"""What follows a first fit: many tournaments, and rounds drawn again.
+"""What follows a first fit: many tournaments.
 
 A skill says how likely a player beats the average of its tournament, and is so compared between
 tournaments (Property 3.4 of Gosiewska et al. 2022).
 
-The bootstrap of Properties 3.3 and 3.6 draws whole clusters of rounds (or of listed matches) with
-replacement and estimates everything again; a resample that no finite skills explain gets half a
-round of ties, and how many did is reported.
-
-``tests/epp/test_further_fits.py`` compares with single fits and with the sandwich.
+``tests/epp/test_further_fits.py`` compares with single fits.
 """
 
 import os
@@ -19,12 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.errors import InfiniteEstimateError, InputError
-from bayes_sota.core.numerics import one_thread
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each
 from bayes_sota.core.text import checked_labels
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import Compared, MatchKind
@@ -35,7 +29,6 @@ if TYPE_CHECKING:
 
 
 _PARALLEL = 4_000_000  # pairs of players, above which processes pay, which take a second to start
-_PENALTY = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,90 +160,3 @@ def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataT
     players = list(dict.fromkeys(name for board in leaderboards for name in board.players))
     joined = xr.concat(tables, "tournament", join="outer").reindex(player=players)
     return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": joined})
-
-
-@dataclass(frozen=True, eq=False)
-class EppBootstrap:
-    """Skills of resampled tournaments.
-
-    Attributes
-    ----------
-    epp : ndarray, shape (B, m)
-        Mean zero; NaN where a player is in no drawn round. Overlapping splits
-        (``fit.test_fraction``) widen their deviations from the estimate.
-    n_infinite : int
-        Resamples that needed a penalty, or were ties only.
-    """
-
-    epp: FloatArray
-    n_infinite: int
-
-    @property
-    def se(self) -> FloatArray:
-        """Standard deviation over the resamples, (m,)."""
-        return np.nanstd(self.epp, axis=0, ddof=1)
-
-    def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        """Percentile interval, (m, 2)."""
-        return np.nanquantile(self.epp, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
-
-
-@one_thread()
-def bootstrap_epp(
-    fit: BradleyTerryFit, repetitions: int = 1000, *, random_seed: Seed = 0
-) -> EppBootstrap:
-    """Estimate the skills again from resampled clusters of rounds.
-
-    Parameters
-    ----------
-    fit : BradleyTerryFit
-    repetitions : int
-    random_seed : int, SeedSequence, Generator or None
-
-    Examples
-    --------
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([0.5, 0.0, -0.5], 40, random_seed=0))
-    >>> skills = bootstrap_epp(fit, 200)
-    >>> skills.se.round(2).tolist(), fit.se.round(2).tolist()
-    ([0.18, 0.16, 0.2], [0.18, 0.16, 0.2])
-    """
-    rng, number = generator_of(random_seed), fit.data.n_clusters
-    skills = np.full((repetitions, len(fit.players)), np.nan)
-    infinite = 0
-    kind: Compared = "same-round" if fit.kind == "listed" else fit.kind
-    for row in skills:
-        data, players = _chosen(fit.data, rng.integers(number, size=number))
-        again = partial(fit_epp, data, kind, test_fraction=fit.test_fraction)
-        try:
-            row[players] = again(penalty=fit.penalty).epp
-        except InfiniteEstimateError:
-            row[players], infinite = again(penalty=_PENALTY).epp, infinite + 1
-        except InputError:  # ties only
-            row[players], infinite = 0.0, infinite + 1
-    skills = fit.epp + np.sqrt(fit.overlap) * (skills - fit.epp)
-    return EppBootstrap(skills, infinite)
-
-
-def _chosen(
-    data: ScoreTable | Matches, drawn: NDArray[np.intp]
-) -> tuple[ScoreTable | Matches, NDArray[np.intp]]:
-    """Clusters, and the players who are in one."""
-    order = np.argsort(data.clusters, kind="stable")
-    starts = np.searchsorted(data.clusters[order], np.arange(data.n_clusters + 1))
-    chosen = np.concatenate([order[starts[k] : starts[k + 1]] for k in drawn])
-    if isinstance(data, ScoreTable):
-        scores = data.oriented[chosen]
-        players = np.flatnonzero(~np.isnan(scores).all(axis=0))
-        groups = None if data.groups is None else [data.groups[r] for r in chosen]
-        return ScoreTable(scores[:, players], groups=groups), players
-    first, second = data.first[chosen], data.second[chosen]
-    players = np.unique(np.concatenate([first, second]))
-    matches = Matches(
-        np.searchsorted(players, first),
-        np.searchsorted(players, second),
-        data.outcomes[chosen],
-        players=[data.players[i] for i in players],
-        clusters=[str(k) for k in data.clusters[chosen]] if data.clustered else None,
-    )
-    return matches, players

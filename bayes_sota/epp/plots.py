@@ -107,7 +107,7 @@ def plot_epp(
         thick = _inside(chosen[["lower", "upper"]], x)
         draw_bars(panel, f"interval_{kind}", thick, heights[:, None], color, 2.8)
         draw_dots(panel, f"epp_{kind}", chosen["epp"].to_numpy(), heights, color)
-    return finished(panel, x, y, _finding_of_skills(board, len(drawn)))
+    return _finished(panel, x, y, _finding_of_skills(board, len(drawn)))
 
 
 def plot_rank_distribution(
@@ -182,7 +182,7 @@ def plot_rank_distribution(
         draw_bars(panel, f"interval_{kind}", bars, heights[:, None] - low, color, 1.6)
         if of_fit:
             draw_dots(panel, f"rank_{kind}", drawn["middle"].to_numpy()[here], heights, color)
-    return finished(panel, x, y, _finding_of_ranks(board, shares, len(drawn)))
+    return _finished(panel, x, y, _finding_of_ranks(board, shares, len(drawn)))
 
 
 def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float) -> pd.DataFrame:
@@ -314,7 +314,7 @@ def _inside(ends: pd.DataFrame, axis: Axis) -> FloatArray:
     return np.where(np.isfinite(ends), ends, [axis.low, axis.high])
 
 
-def finished(panel: Panel, x: Axis, y: Axis, title: str) -> PlotCollection:
+def _finished(panel: Panel, x: Axis, y: Axis, title: str) -> PlotCollection:
     """The figure, with its axes and its title."""
     set_axes(panel, x, y)
     title_figure(panel.collection, title)

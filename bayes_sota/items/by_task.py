@@ -237,13 +237,13 @@ def compare_by_task(
     if outcomes.new != "items":
         raise InputError(
             f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}: leave "
-            "out --new"
+            "out --new, and give answers, not one number for each task"
         )
     data, notes = item_data(outcomes)[0], list[str]()
     if outcomes.tasks is None or data.tasks is None:
         raise InputError(
-            "--by task needs answers with several tasks: a column task, subject or subset, or the "
-            "one that --column task=NAME names"
+            "--by task needs answers with tasks: a column task, subject or subset, or another by "
+            "--column task=NAME"
         )
     tasks = tuple(sorted(set(outcomes.tasks)))
     if len(tasks) == 1:

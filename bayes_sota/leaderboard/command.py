@@ -29,8 +29,8 @@ from bayes_sota.core.command import (
     field_option,
     interval_option,
     model_option,
+    note_unused,
     number_option,
-    parse_ratio,
     parse_tries,
     seed_option,
     show_progress,
@@ -38,14 +38,13 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import note_unused_reading
+from bayes_sota.data.command import typed_of_reading
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.command_reading import (
     GROUPS,
     OF_RHO,
     OF_SCORES,
     field_options,
-    note_unused,
     parse_submissions,
     read_file,
     refuse,
@@ -53,6 +52,7 @@ from bayes_sota.leaderboard.command_reading import (
     score_options,
     size_of_board,
     submissions_option,
+    typed_of,
 )
 from bayes_sota.maximum.command import chosen_correlation
 
@@ -180,7 +180,7 @@ def estimate_as_typed(
     from bayes_sota.leaderboard.specification import chosen_model
 
     if options["similarity"] is not None:
-        refuse("--similarity, which gives rho", options, _RHO)
+        refuse("--similarity, which gives rho", typed_of(options, *_RHO))
     rho = chosen_correlation(*(options[name] for name in _RHO))
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
@@ -198,7 +198,7 @@ def estimate_as_typed(
         best = data[0].maximum if len(data) == 1 else None
         settings |= {"model": spec, "reference_skill": options["reference_skill"]}
     else:
-        note_unused("FILE", options, ("reference_skill",))
+        note_unused("FILE", typed_of(options, "reference_skill"))
         data = _read(file, options)
         if options["method"] == "abc":
             raise InputError(_maximum_of(data))
@@ -207,7 +207,7 @@ def estimate_as_typed(
     if options["compare"]:
         _check_comparable(file, data, options["n_classes"])
     else:
-        note_unused("an answer without --compare", options, ("n_classes",))
+        note_unused("an answer without --compare", typed_of(options, "n_classes"))
     correlation = _correlation_of(options, rho, best)
     report = leaderboard.report_sota(data, correlation=correlation, **settings)
     return _with_comparison(report, data, options, correlation) if options["compare"] else report
@@ -242,7 +242,7 @@ def _correlation_of(options: dict[str, Any], rho: float | None, best: float | No
     similarity = options["similarity"]
     if similarity is None:
         return rho
-    refuse("--similarity, which gives rho", options, ("domain", "field"))
+    refuse("--similarity, which gives rho", typed_of(options, "domain", "field"))
     if best is None or options["metric"] not in (None, "accuracy"):
         raise InputError(
             "--similarity, of right and wrong answers, is for the accuracies of one leaderboard: "
@@ -282,8 +282,8 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
     if options["reading"].get("direction") == "lower":
         raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
-    note_unused("--maximum", options, ("percent", *GROUPS))
-    note_unused_reading("--maximum", options["reading"])
+    typed = typed_of(options, "percent", *GROUPS)
+    note_unused("--maximum", [*typed, *typed_of_reading(options["reading"])])
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
@@ -293,7 +293,7 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
             f"{len(sizes)} and {len(tries)} of them"
         )
     shared = {name: options[name] for name in OF_SCORES if name != "percent"}
-    shared |= {"metric": metric or "accuracy", "spread_ratio": parse_ratio(options["spread_ratio"])}
+    shared |= {"metric": metric or "accuracy"}
     shared["submissions"] = parse_submissions(options["submissions"])
     boards = []
     for number, (score, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
@@ -342,7 +342,7 @@ def board(file: Path, shown: Reported, top: int, by: str | None, **options: Any)
     of_rho = {name: options.pop(name) for name in OF_RHO}
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     if settings["new_score"] is None:
-        note_unused("a board without --new-score", settings, ("new_n_test",))
+        note_unused("a board without --new-score", typed_of(settings, "new_n_test"))
     settings["ranks"] = options.pop("ranks") or "auto"
     data = read_file(file, **options)
     if rho is not None:
@@ -363,8 +363,8 @@ _OF_FIELDS = (
 def _board_by_task(
     file: Path, shown: Reported, top: int, options: dict[str, Any], settings: dict[str, Any]
 ) -> int:
-    refuse("--by task", options, (*_QUESTIONS, "average"))
-    note_unused("--by task", options, _OF_FIELDS)
+    refuse("--by task", typed_of(options, *_QUESTIONS, "average"))
+    note_unused("--by task", typed_of(options, *_OF_FIELDS))
     rest = {name: value for name, value in options.items() if name not in _OF_FIELDS}
     data = read_file(file, **rest)
     if isinstance(data, Leaderboard):

@@ -19,8 +19,8 @@ from bayes_sota.core.command import (
     domain_option,
     field_option,
     model_option,
+    note_unused,
     number_option,
-    parse_ratio,
     parse_tries,
     together,
 )
@@ -127,14 +127,13 @@ def _entries(
     n_test: str | None,
     classifiers: str | None,
     submissions: str | None,
-    spread_ratio: str | None,
     **options: Any,
 ) -> "Leaderboard":
     """A row for each entry."""
     from bayes_sota.data.boards import leaderboard_of
 
-    note_unused("a leaderboard", options, GROUPS)
-    known = {name: options[name] for name in OF_SCORES if name != "spread_ratio"}
+    note_unused("a leaderboard", typed_of(options, *GROUPS))
+    known = {name: options[name] for name in OF_SCORES}
     if parse_passes(options["metric"]) is not None:
         raise InputError(f"--metric {options['metric']} is for answers in several runs")
     return leaderboard_of(
@@ -142,7 +141,6 @@ def _entries(
         n_test=n_test if n_test in (None, "infer") else whole_number(n_test),
         n_classifiers=None if classifiers is None else parse_tries(classifiers),
         submissions=parse_submissions(submissions),
-        spread_ratio=parse_ratio(spread_ratio),
         **known,
     )
 
@@ -152,7 +150,9 @@ def _tasks(tidy: "Tidy", *, n_test: str | None, **options: Any) -> "Leaderboard"
     from bayes_sota.data.boards import task_scores_of
 
     used = ("metric", "percent", *GROUPS)
-    note_unused("averages over tasks", options, [name for name in options if name not in used])
+    note_unused(
+        "averages over tasks", typed_of(options, *(name for name in options if name not in used))
+    )
     known = {name: options[name] for name in ("metric", "percent")}
     sizes, average = _sizes_of_tasks(n_test), parse_average(options["average"])
     board = task_scores_of(tidy, n_test=sizes, average=average, **known)
@@ -164,14 +164,9 @@ def _outcomes(tidy: "Tidy", **options: Any) -> "Outcomes":
     from bayes_sota.data.answers import outcomes_of
 
     used = ("metric", *GROUPS)
-    note_unused("answers", options, [name for name in options if name not in used])
+    note_unused("answers", typed_of(options, *(name for name in options if name not in used)))
     known = {"metric": options["metric"], "new": options["new"]}
     return outcomes_of(tidy, average=parse_average(options["average"]), **known)
-
-
-def split_names(text: str | None) -> list[str] | None:
-    """Names between commas."""
-    return None if text is None else [name.strip() for name in text.split(",")]
 
 
 def _sizes_of_tasks(text: str | None) -> int | list[int] | dict[str, int] | None:
@@ -207,26 +202,15 @@ def parse_submissions(text: str | None) -> int | tuple[int, int] | None:
     return None if text is None else parse_tries(text, "--submissions")
 
 
-def note_unused(what: str, options: dict[str, Any], names: Iterable[str]) -> None:
-    """Say on standard error which of some options were given and change nothing."""
-    typed = [_option(name) for name in _typed(options, names)]
-    context = click.get_current_context(silent=True)
-    if typed and not (context and context.params.get("quiet")):
-        click.echo(f"note: no effect on {what}: {', '.join(typed)}", err=True)
+def refuse(what: str, typed: Iterable[str]) -> None:
+    """Raise ``InputError`` if options were typed which have no effect on ``what``."""
+    refuse_unused(what, dict.fromkeys(typed, True))
 
 
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def refuse(what: str, options: dict[str, Any], names: Iterable[str]) -> None:
-    """Raise ``InputError`` if some options were given, which have no effect on ``what``."""
-    refuse_unused(what, {_option(name): options[name] for name in _typed(options, names)})
-
-
-def _typed(options: dict[str, Any], names: Iterable[str]) -> list[str]:
-    """Names of options that were given."""
-    return [name for name in names if options[name] not in (_DEFAULTS.get(name), ())]
+def typed_of(options: dict[str, Any], *names: str) -> list[str]:
+    """Those of some options that were typed."""
+    given = [name for name in names if options[name] not in (_DEFAULTS.get(name), ())]
+    return ["--" + name.replace("_", "-") for name in given]
 
 
 def size_of_board(text: str | None, metric: str | None, n_positive: int | None) -> Any:

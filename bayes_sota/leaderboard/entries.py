@@ -47,11 +47,8 @@ class EntryDraws:
     p_best : ndarray, shape (m,)
         Probability to have the highest skill of all entries; sums to 1. Entries below the
         modelled part have 0.
-    p_not_below_leader : ndarray, shape (m,)
-        Probability that the skill is at least that of the entry with the best score; 1 for all
-        that have the best score, taken for 0 of entries below the modelled part.
-    p_best_mcse, p_not_below_mcse : ndarray, shape (m,)
-        Their Monte Carlo standard errors; 0 where the probability is fixed at 0 or 1.
+    p_best_mcse : ndarray, shape (m,)
+        Its Monte Carlo standard error; 0 of entries below the modelled part.
     alike : tuple of ndarray, each of shape (groups, s)
         Entries with the same posterior, s to a group: their draws are pooled in every summary.
         From scores alone these are the entries with equal scores; from answers every entry is on
@@ -60,9 +57,7 @@ class EntryDraws:
 
     skill: NDArray[np.float32]
     p_best: FloatArray
-    p_not_below_leader: FloatArray
     p_best_mcse: FloatArray
-    p_not_below_mcse: FloatArray
     alike: tuple[IntArray, ...]
 
     @cached_property
@@ -165,8 +160,8 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
     place = iter(rng.permutation(rows).reshape(sets, _REPEATS))
     shift = _stratified_normal(rows, rng)
     skill = np.empty((rows, fit.kernel.modelled.size), np.float32)
-    values = np.zeros((2, fit.copies.size))
-    spread = _Spread.of(fit.rho.size, values.shape)
+    values = np.zeros(fit.copies.size)
+    spread = _Spread.of(fit.rho.size, values.size)
     with followed(sets, "draws of all skills") as advance:
         for r, f, points in fit.choose(sets, rng):
             rho = float(fit.rho[r])
@@ -178,8 +173,8 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
                 spread.add(r, numbers)
                 advance()
     skill = skill[:draws]
-    chances = sampler.by_entry(values, spread.error_of_mean())
-    return EntryDraws(skill, *chances, tuple(_equal_scores(fit.kernel.alike)))
+    p_best, mcse = sampler.by_entry(values, spread.error_of_mean())
+    return EntryDraws(skill, p_best, mcse, tuple(_equal_scores(fit.kernel.alike)))
 
 
 def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
@@ -213,9 +208,9 @@ class _Spread:
     squares: FloatArray
 
     @classmethod
-    def of(cls, strata: int, shape: tuple[int, ...]) -> "_Spread":
+    def of(cls, strata: int, size: int) -> "_Spread":
         """Of nothing yet."""
-        return cls(np.zeros(strata, np.int64), np.zeros((strata, *shape)), np.zeros(shape))
+        return cls(np.zeros(strata, np.int64), np.zeros((strata, size)), np.zeros(size))
 
     def add(self, stratum: int, numbers: FloatArray) -> None:
         self.counts[stratum] += 1
@@ -228,7 +223,7 @@ class _Spread:
         size = int(counts.sum())
         if size <= 2 * counts.size:
             counts, sums = np.array([size]), sums.sum(axis=0, keepdims=True)
-        within = self.squares - np.sum(sums**2 / counts[:, None, None], axis=0)
+        within = self.squares - np.sum(sums**2 / counts[:, None], axis=0)
         mean = np.clip(sums.sum(axis=0) / size, 0, 1)
         spread = np.maximum(within, 0) + mean * (1 - mean) / size
         return np.sqrt(spread / (size * (size - counts.size + 1)))
@@ -250,7 +245,7 @@ class _Sampler:
     def draw(
         self, r: int, family: str, points: FloatArray, rng: np.random.Generator
     ) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Coordinates of psi, (repeats, m), with P(best) and P(not below the leader) by score.
+        """Coordinates of psi, (repeats, m), with P(best) by score.
 
         One pair of arrays for each set of parameters.
         """
@@ -266,22 +261,15 @@ class _Sampler:
                 if tail is not None and tail_cdf is not None:
                     below = _draw_from_rows(tail_cdf, tail.knot, tail.y, rng)
                     y[:, self.below] = below + tail.residual
-                yield y, _compare(cdf, self.fit.copies)
+                yield y, _chance_of_best(cdf, self.fit.copies)
 
-    def by_entry(
-        self, values: FloatArray, errors: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """P(best) and P(not below the leader) of every entry, and their errors."""
+    def by_entry(self, values: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(best) of every entry, and its error."""
         index = self.kernel.value_of_entry
-        best, not_below, best_error, not_below_error = np.zeros((4, self.kernel.modelled.size))
+        best, error = np.zeros((2, self.kernel.modelled.size))
         share = self.fit.copies / np.bincount(index)
-        best[self.modelled] = (values[0] * share)[index]
-        best_error[self.modelled] = (errors[0] * share)[index]
-        not_below[self.modelled] = values[1][index]
-        not_below_error[self.modelled] = errors[1][index]
-        leaders = self.kernel.leads
-        not_below[leaders], not_below_error[leaders] = 1.0, 0.0
-        return best / best.sum(), not_below, best_error / best.sum(), not_below_error
+        best[self.modelled], error[self.modelled] = (values * share)[index], (errors * share)[index]
+        return best / best.sum(), error / best.sum()
 
 
 class _Tail:
@@ -354,13 +342,13 @@ def _draw_from_rows(
     return invert_rows(cdf, level, y, row)
 
 
-def _compare(cdf: FloatArray, copies: FloatArray) -> FloatArray:
-    """P(best) of one entry of each score, and P(not below the best score's), shape (2, U)."""
+def _chance_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
+    """P(best) of one entry of each score, (U,)."""
     mass = np.diff(cdf, axis=1, prepend=0.0)
     below = np.maximum(cdf - mass / 2, _TINY)
     log_below = np.log(below)
     others = np.exp(copies @ log_below - log_below)
-    return np.stack([np.sum(mass * others, axis=1), mass @ below[-1]])
+    return np.sum(mass * others, axis=1)
 
 
 def _stratified_normal(size: int, rng: np.random.Generator) -> FloatArray:

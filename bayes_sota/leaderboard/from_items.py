@@ -124,18 +124,12 @@ class JointPosterior(LeaderboardPosterior):
 
     @cached_property
     def entries(self) -> EntryDraws:
-        """Draws of all classifiers with their ranks, P(best) and comparison with the leader."""
-        leader, classifiers = int(np.argmax(self.fit.kernel.scores)), np.arange(self.skill.shape[1])
-        best = self._best[:, None] == classifiers
-        not_below = self.skill >= self.skill[:, [leader]]
-        not_below_error = self.parameters.share_mcse(not_below)
-        not_below_error[leader] = 0.0
+        """Draws of all classifiers with their ranks and P(best)."""
+        classifiers = np.arange(self.skill.shape[1])
         return EntryDraws(
             self.skill.astype(np.float32),
             self.p_best,
-            not_below.mean(axis=0),
-            self.parameters.share_mcse(best),
-            not_below_error,
+            self.parameters.share_mcse(self._best[:, None] == classifiers),
             (classifiers[:, None],),
         )
 

@@ -45,8 +45,8 @@ def kernel_of(board: Leaderboard) -> ScoreKernel:
     Examples
     --------
     >>> board = Leaderboard([0.90, 0.91, 0.93], n_test=1000, submissions=[1, 5, 20])
-    >>> kernel_of(board).has_luck, kernel_of(board.with_submissions(1)).has_luck
-    (True, False)
+    >>> kernel_of(board).has_luck
+    True
     """
     if isinstance(board, Leaderboard) and board.has_own_errors:
         raise InputError(

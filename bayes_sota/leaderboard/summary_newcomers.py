@@ -571,9 +571,8 @@ def _law_of(best: float, metric: str, constants: "xr.Dataset") -> ScoreLaw:
     if metric == "accuracy":
         return AccuracyLaw(best, size)
     if metric == "auc":
-        low, high = (float(constants.get(f"spread_ratio_{end}", 1.0)) for end in ("low", "high"))
-        ratio = low if low == high else (low, high)
-        return AucScoreLaw(best, size, int(constants["n_positive"]), ratio, _printed_step(best))
+        sizes = size, int(constants["n_positive"])
+        return AucScoreLaw(best, *sizes, float(constants["spread_ratio"]), _printed_step(best))
     return NormalLaw(best, size, float(constants["standard_error"]))
 
 

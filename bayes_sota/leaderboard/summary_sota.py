@@ -492,8 +492,7 @@ def _reading(board: BestScore) -> str:
         items = f"an AUC of {board.n_positive:,} positive and {negative}"
         if board.spread_ratio in (None, 1.0):
             return items
-        ratio = np.ravel(board.spread_ratio)
-        return f"{items}, spread ratio {' to '.join(f'{end:g}' for end in ratio)}"
+        return f"{items}, spread ratio {board.spread_ratio:g}"
     if board.metric == "score":
         return f"with a standard error of {board.standard_error:g}"
     low, high = board.counts

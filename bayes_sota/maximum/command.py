@@ -14,7 +14,6 @@ from bayes_sota.core.command import (
     estimate_options,
     interval_option,
     number_option,
-    parse_ratio,
 )
 from bayes_sota.core.errors import InputError
 
@@ -60,7 +59,7 @@ def maximum(
     theta: float | None,
     metric: str,
     n_positive: int | None,
-    spread_ratio: str | None,
+    spread_ratio: float | None,
     uniform: tuple[float, float] | None,
     correlation: float | None,
     pairwise_correlation: float | None,
@@ -83,7 +82,7 @@ def maximum(
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        ratio = parse_ratio(spread_ratio) or 1.0
+        ratio = 1.0 if spread_ratio is None else spread_ratio
         law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho, ratio)
     else:
         for name, value in {"--n-positive": n_positive, "--spread-ratio": spread_ratio}.items():
@@ -141,7 +140,7 @@ def _auc_law(
     classifiers: int,
     skills: tuple[float, ...],
     rho: float,
-    ratio: float | tuple[float, float],
+    ratio: float,
 ) -> tuple[Any, dict[str, Any]]:
     from bayes_sota.auc.laws import auc_maximum_law
 

@@ -92,7 +92,7 @@ def plot_sota(
     Examples
     --------
     >>> import bayes_sota as bs
-    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> figure = plot_sota(bs.estimate_sota(board, random_seed=1), backend="none")
     >>> figure.viz["observed_maximum"]["posterior"].item()["x"]
     0.98
@@ -400,7 +400,7 @@ def plot_prior_predictive(
     Examples
     --------
     >>> import bayes_sota as bs
-    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> figure = plot_prior_predictive(bs.estimate_sota(board, random_seed=1), backend="none")
     >>> figure.viz["observed_maximum"]["observed_maximum"].item()["x"]
     0.98

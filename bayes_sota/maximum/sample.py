@@ -189,14 +189,13 @@ class Request(Maxima):
         return {**provenance, **notes, **attributes, "new_n_test": int(self.new_n_test or 0)}
 
     def _facts(self, board: BestScore) -> dict[str, float]:
-        (low, high), ratios = score_bounds(board), board.spread_ratio_ends
+        low, high = score_bounds(board)
         return {
             "maximum": board.maximum,
             "n_test": board.n_test or 0,
             "n_positive": board.n_positive or 0,
             "standard_error": board.standard_error or 0,
-            "spread_ratio_low": ratios[0],
-            "spread_ratio_high": ratios[1],
+            "spread_ratio": board.spread_ratio or 0,
             "score_low": low,
             "score_high": high,
             "typical_tries": board.typical_tries,

@@ -33,7 +33,6 @@ from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import SpreadRatio
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 
@@ -361,7 +360,7 @@ class AucScoreLaw(ScoreLaw):
     ----------
     n_positive : int
         Positive items.
-    spread_ratio : float or (float, float)
+    spread_ratio : float
         Of the scores behind the AUCs.
     width : float
         Distance of two scores that print differently; 0 for scores in full precision.
@@ -370,7 +369,7 @@ class AucScoreLaw(ScoreLaw):
     """
 
     n_positive: int
-    spread_ratio: SpreadRatio = 1.0
+    spread_ratio: float = 1.0
     width: float = 0.0
     floors: bool = False
 

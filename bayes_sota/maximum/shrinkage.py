@@ -40,7 +40,6 @@ from bayes_sota.core.arguments import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import SpreadRatio, checked_ratio
 from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.law import MaximumLaw, resampled_maximum_law
 
@@ -230,7 +229,7 @@ def shrink_aucs(
     n_positive: int,
     n_negative: int,
     correlation: float = 0.0,
-    spread_ratio: SpreadRatio = 1.0,
+    spread_ratio: float = 1.0,
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
 ) -> FieldEstimate:
@@ -247,7 +246,7 @@ def shrink_aucs(
         Test items of each class.
     correlation : float
         rho of each classifier's scores with a reference score that every item has.
-    spread_ratio : float or (float, float)
+    spread_ratio : float
         As of ``bayes_sota.auc.auc_maximum_law``.
     criterion, ci_prob
         As in ``shrink_scores``.
@@ -271,8 +270,7 @@ def shrink_aucs(
     board = _observed(aucs, n_positive + n_negative, 0.5, correlation, criterion, ci_prob)
     kept, best = board["scores"], board["observed_maximum"]
     values, copies = np.unique(kept, return_counts=True)
-    ratio = checked_ratio(spread_ratio)
-    field = AucField.of(best, n_positive, n_negative, correlation, ratio)
+    field = AucField.of(best, n_positive, n_negative, correlation, spread_ratio)
 
     def law_at(weight: float) -> AucMaximumLaw:
         levels, below = field.resampled(weight * values + (1 - weight) / 2, copies.astype(float))
@@ -280,7 +278,7 @@ def shrink_aucs(
         return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
     fitted = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
-    law = auc_law(best, n_positive, n_negative, ratio)
+    law = auc_law(best, n_positive, n_negative, spread_ratio)
     return _estimate(board | fitted, law.std(), law.interval(ci_prob))
 
 

@@ -70,18 +70,11 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         f"That is {bias} above the skill of the best classifier, {sota}, by luck alone.",
     ]
     if auc and content["spread_ratio"] != 1:
-        said.append(spread_in_words(content["spread_ratio"]))
+        said.append(
+            f"The scores of positives are spread {content['spread_ratio']:g} times as wide as "
+            "those of negatives."
+        )
     if content["correlation"]:
         of = "scores with a reference score" if auc else "classifiers with a reference classifier"
         said.append(f"The correlation of the {of} (rho) is {content['correlation']:g}.")
     return said
-
-
-def spread_in_words(ratio: float | tuple[float, float]) -> str:
-    """What the spread ratio of AUCs was taken to be."""
-    if isinstance(ratio, tuple):
-        return (
-            "Every classifier's scores of positives are spread by a factor of its own over those "
-            f"of negatives, between {ratio[0]:g} and {ratio[1]:g} for 95 % of them."
-        )
-    return f"The scores of positives are spread {ratio:g} times as wide as those of negatives."

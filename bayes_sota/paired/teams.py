@@ -46,10 +46,6 @@ class Coordinate:
         """Score of a coordinate."""
         return np.asarray(u) if self.n_test is None else np.sin(np.clip(u, 0, np.pi / 2)) ** 2
 
-    def of_skill(self, skill: FloatArray) -> FloatArray:
-        """Coordinate of a skill, the way back from ``to_score``."""
-        return np.asarray(skill) if self.n_test is None else np.arcsin(np.sqrt(skill))
-
     def printed(self, u: FloatArray) -> FloatArray:
         """Scores that have the coordinates ``u``, (..., 2 boards): accuracies are whole counts."""
         if self.n_test is None:

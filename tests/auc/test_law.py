@@ -62,29 +62,11 @@ def test_covariance_of_two_classifiers() -> None:
     assert float(found) == pytest.approx(np.cov(sample.T)[0, 1], rel=0.05)
 
 
-def best_of_own_ratios(
-    rng: np.random.Generator, auc: float, a: int, b: int, rho: float, ratios
-) -> np.ndarray:
-    """Estimates of classifiers with a ratio each, from their scores."""
-    m, mu, own = ratios.size, ndtri(auc) * np.sqrt(1 + ratios**2), np.sqrt(1 - rho**2)
-    scores = [
-        rho * rng.standard_normal(size) + own * rng.standard_normal((m, size)) for size in (a, b)
-    ]
-    positive, negative = mu[:, None] + ratios[:, None] * scores[0], np.sort(scores[1], axis=1)
-    right = [np.searchsorted(n, p).sum() for n, p in zip(negative, positive, strict=True)]
-    return np.array(right) / (a * b)
-
-
 @pytest.mark.parametrize("rho", [0.0, 0.7])
-@pytest.mark.parametrize("ratio", [0.5, 2.0, (0.5, 2.0)])
+@pytest.mark.parametrize("ratio", [0.5, 2.0])
 def test_the_best_of_other_roc_shapes_agrees_with_simulated_scores(ratio, rho) -> None:
-    """A ratio of all classifiers or of each, against the law."""
-    sizes, m, repeats, rng = (30, 200), 20, 1500, np.random.default_rng(3)
-    sd = np.log(2) / stats.norm.ppf(0.975)
-    best = []
-    for _ in range(repeats):
-        own = np.exp(sd * rng.standard_normal(m)) if isinstance(ratio, tuple) else np.full(m, ratio)
-        best.append(best_of_own_ratios(rng, 0.85, *sizes, rho, own).max())
+    sizes, m, repeats = (30, 200), 20, 1500
+    best = simulated(0.85, *sizes, repeats, rho=rho, ratio=ratio, m=m).max(axis=1)
     law = auc_maximum_law(
         0.85, n_positive=30, n_negative=200, n_classifiers=m, correlation=rho, spread_ratio=ratio
     )
@@ -93,8 +75,7 @@ def test_the_best_of_other_roc_shapes_agrees_with_simulated_scores(ratio, rho) -
     assert law.mean() == pytest.approx(np.mean(best), abs=4 * noise + 0.05 * error)
     assert law.std() == pytest.approx(np.std(best), rel=0.08)
     equal = auc_maximum_law(0.85, n_positive=30, n_negative=200, n_classifiers=m, correlation=rho)
-    if ratio in (0.5, 2.0):  # another ratio is far outside
-        assert abs(equal.mean() - np.mean(best)) > 10 * noise
+    assert abs(equal.mean() - np.mean(best)) > 10 * noise  # another ratio is far outside
 
 
 @pytest.mark.parametrize("r", [-0.7, -0.2, 0.3, 0.5, 0.99])
@@ -183,9 +164,9 @@ def test_many_different_aucs_are_condensed() -> None:
         (lambda: auc_law(0.9, 10, 2.5), "n_negative must be a whole number from 2"),
         *[
             (partial(auc_law, 0.9, 10, 10, ratio), "spread_ratio must be a number from 0.02 to 50")
-            for ratio in (0.0, -1.0, np.inf, np.nan, (0.0, 2.0))
+            for ratio in (0.0, -1.0, np.inf, np.nan)
         ],
-        (lambda: auc_law(0.9, 10, 10, (2.0, 0.5)), "an increasing pair"),
+        (lambda: auc_law(0.9, 10, 10, (2.0, 0.5)), "a number from 0.02 to 50"),
         (lambda: auc_maximum_law(0.9, n_positive=9, n_negative=9), "n_classifiers is needed"),
         (
             lambda: auc_maximum_law([0.8, 0.9], n_positive=9, n_negative=9, n_classifiers=3),

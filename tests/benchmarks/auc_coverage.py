@@ -198,7 +198,7 @@ def judge(case: dict, cache: Path, seed: int, shrunk: int) -> dict:
         "leaderboard": lambda: leaderboard_posterior(board, **options),
         "items": lambda: items_posterior(drawn, **options),
         "maximum": lambda: sota_posterior(
-            bs.Leaderboard.from_maximum(best, n_classifiers=aucs.size, **sizes), **options
+            bs.BestScore(best, n_classifiers=aucs.size, **sizes), **options
         ),
     }
     for name, rho in POINTS.items() if case["index"] % 5 < shrunk else ():

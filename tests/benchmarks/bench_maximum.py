@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from bayes_sota.data.readers.boards import read_leaderboard
 from independent_table1 import table1_row4  # beside this script
 from scipy.special import ndtri
 from timing import fastest, printed, report_parts, run, seconds
@@ -30,7 +31,7 @@ from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import Uniform
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.maximum.dependence import conditional_probabilities
@@ -50,8 +51,8 @@ LARGE = (
 )
 IMPORT = "import time; t = time.perf_counter(); import bayes_sota; print(time.perf_counter() - t)"
 AUCS = 0.6 + 0.349 * np.random.default_rng(0).beta(6, 2, 3000)
-PAPER = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
-SMALL = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50, rounding="exact")
+PAPER = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
+SMALL = BestScore("0.98", n_test=200, n_classifiers=50, rounding="exact")
 COMMAND = ("sota", "--maximum", "0.9116", "--n-test", "13840", "--classifiers", "3558")
 QUICK = ("maximum", "--n-test", "3000", "--classifiers", "1000", "--theta", "0.9")
 NEARLY_EQUAL = MaximumPriors(skill=LogitNormalSkill(spread=0.0111))  # sd .001 of accuracy at .90
@@ -187,7 +188,7 @@ def posterior() -> dict[str, float]:
 def auc_posteriors() -> dict[str, float]:
     """Seconds of three posteriors and of DeLong's covariance."""
     sizes = {"n_test": 7687, "n_positive": 131, "metric": "auc"}
-    best = Leaderboard.from_maximum("0.9490", n_classifiers=3300, **sizes)
+    best = BestScore("0.9490", n_classifiers=3300, **sizes)
     board = Leaderboard(AUCS.round(5), **sizes)
     rng, labels = np.random.default_rng(1), np.arange(3000) < 51
     values = 1.8 * labels[:, None] + rng.standard_normal((3000, 1)) * 0.8
@@ -211,7 +212,7 @@ def abc() -> dict[str, str]:
     figures = {}
     sample_abc([SMALL], MaximumPriors(), draws=50, chains=1)  # compilation, cached from here on
     for n, m, maximum, rounding, priors in SETTINGS:
-        board = Leaderboard.from_maximum(maximum, n_test=n, n_classifiers=m, rounding=rounding)
+        board = BestScore(maximum, n_test=n, n_classifiers=m, rounding=rounding)
         exact = sota_posterior(board, priors, draws=200_000, random_seed=0).draws["theta_sota"]
         rows = []
         for seed in range(1, 6):
@@ -229,9 +230,7 @@ def epsilons(draws: int = 1000) -> dict[str, str]:
     """Epsilon in sd, CPU seconds, errors of mean and sd of theta_sota, and moves."""
     from bayes_sota.maximum.sample import sample_abc
 
-    board = Leaderboard.from_maximum(
-        "0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor"
-    )
+    board = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
     exact = sota_posterior(board, MaximumPriors(), draws=200_000, random_seed=0).draws["theta_sota"]
     figures = {}
     for share in (1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 50):

@@ -89,7 +89,7 @@ def simulated_cases(boards: int, seed: int) -> Iterator[Case]:
         best, score = counts[:m].max(), counts[m] / size
         if best in (0, size):
             continue
-        board = bs.Leaderboard.from_maximum(best / size, n_test=size, n_classifiers=m)
+        board = bs.BestScore(best / size, n_test=size, n_classifiers=m)
         tree = bs.estimate_sota(board, draws=500, random_seed=rng,
                                 reference_skill=default_reference_skill(board))  # fmt: skip
         better = bool(skill[m] > skill[:m].max())

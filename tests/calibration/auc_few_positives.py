@@ -6,8 +6,8 @@ every board. Judged are theta_sota and winner_skill from all AUCs with default p
 give 12 boards per cell.
 
 ``... ratios 40`` has 60 positive items, and scores of positives that are spread more or less than
-those of negatives: known to the posterior, taken for equal, or under the prior .5 to 2.
-``... learners`` is what that prior is about: the ratio in the ROC curves of scikit-learn's
+those of negatives: known to the posterior, or taken for equal.
+``... learners`` is which ratios there are: those in the ROC curves of scikit-learn's
 classifiers.
 """
 
@@ -22,7 +22,7 @@ import bayes_sota as bs
 
 N_TEST, N_CLASSIFIERS, RHO = 800, 30, 0.8
 POSITIVES = (10, 20, 40, 80, 160)
-RATIOS = (0.5, 1.0, 2.0, (0.5, 2.0))
+RATIOS = (0.5, 1.0, 2.0)
 
 
 def probits(shape: str, rng: np.random.Generator) -> np.ndarray:
@@ -67,16 +67,15 @@ def of_posterior(board: bs.Leaderboard, auc: np.ndarray, seed: int) -> dict[str,
     return found
 
 
-def judged_ratios(ratio: float | tuple[float, float], rng: np.random.Generator) -> list[dict]:
-    """One board whose scores have that ratio, or ratios of their own, as it may be taken."""
+def judged_ratios(ratio: float, rng: np.random.Generator) -> list[dict]:
+    """One board whose scores have that ratio, as it may be taken."""
     shape = rng.choice(["normal", "left"])
-    own = np.exp(np.log(2) / 1.96 * rng.standard_normal(N_CLASSIFIERS))
-    spread = own if isinstance(ratio, tuple) else np.full(N_CLASSIFIERS, ratio)
+    spread = np.full(N_CLASSIFIERS, ratio)
     distance = probits(shape, rng)
     auc = ndtr(distance / np.sqrt(2))
     shown = estimates(distance / np.sqrt(2) * np.sqrt(1 + spread**2), 60, rng, spread)
     rows, seed = [], int(rng.integers(2**31))
-    for name, taken in {"known": ratio, "equal": 1.0, "prior": (0.5, 2.0)}.items():
+    for name, taken in {"known": ratio, "equal": 1.0}.items():
         board = bs.Leaderboard(
             shown, n_test=N_TEST, n_positive=60, metric="auc", spread_ratio=taken
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.task_scores import TaskScores
 from bayes_sota.items.comparison import compare_methods
 from bayes_sota.leaderboard.from_own_errors import board_posterior
@@ -38,13 +39,20 @@ def tables() -> dict[str, np.ndarray]:
     }
 
 
+def _sample_of(scores: TaskScores) -> ItemScores:
+    """The tasks as the sample: a row for each, a column for each entry."""
+    return ItemScores(
+        scores.scores.T, metric="mean", names=scores.names, items=scores.tasks
+    ).of_tasks("data set")
+
+
 def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, float]]:
     """Share of intervals that hold the truth, and squares of errors, by what was asked."""
     rng = np.random.default_rng([number, seen])
     most = min(len(table), LARGEST)
     methods = rng.choice(len(table), int(rng.integers(SMALLEST, most + 1)), replace=False)
     scores = TaskScores(table[np.ix_(methods, rng.choice(table.shape[1], seen))], metric="score")
-    truth, sample = table[methods].mean(axis=1), scores.new_tasks()
+    truth, sample = table[methods].mean(axis=1), _sample_of(scores)
     raw, chosen = sample.scores.max(), truth[np.argmax(sample.scores)]
     settings = {"draws": 2000, "random_seed": number}
     found = {"compared": {"pairs": held(compare_methods(sample, **settings).draws, truth)[1]}}

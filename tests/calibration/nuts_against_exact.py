@@ -25,7 +25,7 @@ from calibration.sampled_boards import NUTS
 from bayes_sota.core.builders import paired_priors
 from bayes_sota.core.numerics import one_thread, sample_importance
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
@@ -257,8 +257,8 @@ def main(cases: list[str]) -> None:
         elif name == "paired":
             compare_paired(simulated_pair(), "normal", "two boards, m = 120", 40_000)
         elif name == "maximum":
-            small = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
-            large = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
+            small = BestScore("0.98", n_test=200, n_classifiers=50)
+            large = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
             compare_maximum(small, "maximum, m = 50")
             compare_maximum(large, "maximum, m = 3,558")
         else:

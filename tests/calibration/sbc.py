@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.priors import BetaCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_abc
@@ -89,7 +89,7 @@ def simulate_board(
         "winner_new_score": float(again[winner]),
         "best_new_score": float(again.max()),
     }
-    board = Leaderboard.from_maximum(
+    board = BestScore(
         float(scores.max()),
         n_test=n,
         n_positive=setting.n_positive,

@@ -62,9 +62,12 @@ def judged(cell: Cell, seed: int) -> dict[str, np.ndarray]:
     best = scores.max()
     truth = {"theta_sota": shown.max(), "winner_skill": shown[scores == best].mean()}
     error = np.sqrt(best * (1 - best) / ITEMS)
-    board = Leaderboard(scores, n_test=ITEMS, rounding="exact", submissions=cell.number)
+    board, without = (
+        Leaderboard(scores, n_test=ITEMS, rounding="exact", submissions=number)
+        for number in (cell.number, 1)
+    )
     found = {"noise": np.array([noise.mean()])}
-    for label, data in (("with", board), ("without", board.with_submissions(1))):
+    for label, data in (("with", board), ("without", without)):
         draws = leaderboard_posterior(data, PRIORS, draws=1000, random_seed=seed).draws
         for name in ESTIMANDS:
             ends = [draws[name].mean(), *np.quantile(draws[name], [0.025, 0.975])]

@@ -9,13 +9,12 @@ import xarray as xr
 from scipy import stats
 
 import bayes_sota as bs
-from bayes_sota.claims.models import build_clustered_items
+from bayes_sota.claims.models import build_case_differences
 from bayes_sota.claims.sample import complete
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.responses import Responses
 
 RNG = np.random.default_rng(0)
-ANSWERS = Responses(RNG.random((40, 2)) < [0.9, 0.8], clusters=[str(i // 4) for i in range(40)])
+CASES = RNG.normal(0.02, 0.1, 40)
 
 
 def trace_of(model: pm.Model, **changes: Any) -> xr.DataTree:
@@ -31,7 +30,7 @@ def trace_of(model: pm.Model, **changes: Any) -> xr.DataTree:
 
 @pytest.fixture(scope="module")
 def model() -> pm.Model:
-    return build_clustered_items(ANSWERS)
+    return build_case_differences(CASES)
 
 
 @pytest.fixture(scope="module")
@@ -43,19 +42,15 @@ def trace(model: pm.Model) -> xr.DataTree:
 def test_the_groups_are_those_of_the_model(model: pm.Model, trace: xr.DataTree) -> None:
     with model:
         tree = complete(trace, random_seed=0)
-    posterior, tables = tree["posterior"], model["cluster_tables"].get_value()
-    p, correlation = (posterior[x].values[0] for x in ("p", "intraclass_correlation"))
-    law = [
-        stats.dirichlet_multinomial(a, tables.sum(axis=1)).logpmf(tables)
-        for a in p * ((1 - correlation) / correlation)[:, None]
-    ]
-    assert tree["log_likelihood"]["tables"].dims == ("chain", "draw", "cluster")
-    assert tree["log_likelihood"]["tables"].values[0] == pytest.approx(np.array(law), abs=1e-6)
-    assert tree["log_prior"]["p"].values == pytest.approx(np.log(6))
+    posterior = tree["posterior"]
+    mean, log_scale = (posterior[name].values[..., None] for name in ("difference", "log_scale"))
+    law = stats.norm.logpdf(CASES, mean, CASES.std(ddof=1) * np.exp(log_scale))
+    assert tree["log_likelihood"]["case_difference"].dims == ("chain", "draw", "case")
+    assert tree["log_likelihood"]["case_difference"].values == pytest.approx(law)
+    prior = stats.norm.logpdf(posterior["standardized_difference"].values, 0, 10)
+    assert tree["log_prior"]["standardized_difference"].values == pytest.approx(prior)
     assert set(tree["prior"].data_vars) == set(posterior.data_vars)
-    again = tree["posterior_predictive"]["tables"]
-    assert again.dims == ("chain", "draw", "cluster", "outcome")
-    assert np.all(again.sum("outcome").values == tables.sum(axis=1))
+    assert tree["posterior_predictive"]["case_difference"].dims == ("chain", "draw", "case")
     share = float((posterior["difference"] <= 0).mean())
     assert float(tree["point_estimate"]["p_false"]) == share
     assert list(bs.summarize(tree).index) == ["difference", "p_false"]
@@ -63,13 +58,13 @@ def test_the_groups_are_those_of_the_model(model: pm.Model, trace: xr.DataTree) 
 
 @pytest.mark.slow
 def test_an_extended_model_gives_its_own_groups(trace: xr.DataTree) -> None:
-    with build_clustered_items(ANSWERS) as extended:
+    with build_case_differences(CASES) as extended:
         more = pm.Normal("more", extended["difference"], 1, initval=0.3)
         pm.Normal("further", more, 1, observed=[0.5, 0.2])
     own = trace_of(extended)
     tree = complete(own, extended, random_seed=0)
-    assert {"tables", "further"} == set(tree["posterior_predictive"].data_vars)
-    assert {"tables", "further"} == set(tree["log_likelihood"].data_vars)
+    assert {"case_difference", "further"} == set(tree["posterior_predictive"].data_vars)
+    assert {"case_difference", "further"} == set(tree["log_likelihood"].data_vars)
     expected = stats.norm.logpdf([0.5, 0.2], own["posterior"]["more"].values[..., None])
     assert tree["log_likelihood"]["further"].values == pytest.approx(expected)
     assert "more" in tree["log_prior"]
@@ -80,8 +75,8 @@ def test_an_extended_model_gives_its_own_groups(trace: xr.DataTree) -> None:
 def test_what_is_no_trace_of_the_model(model: pm.Model, trace: xr.DataTree) -> None:
     with pytest.raises(InputError, match=r"which model .* give model="):
         complete(trace)
-    other = build_clustered_items(ANSWERS.subset([1, 0]))
-    with pytest.raises(InputError, match="of other data: its 'tables' differ"):
+    other = build_case_differences(-CASES)
+    with pytest.raises(InputError, match="of other data: its 'case_difference' differ"):
         complete(trace, other)
     broken = trace.copy(deep=True)
     broken["posterior"]["difference"].values[0, -1] = np.nan

@@ -5,8 +5,7 @@ import pymc as pm
 import pytest
 from scipy import special, stats
 
-from bayes_sota.claims.models import build_clustered_items, build_model
-from bayes_sota.data.responses import Responses
+from bayes_sota.claims.models import build_model
 
 CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.nan])
 
@@ -53,57 +52,3 @@ def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
     few = expected * len(counts) < 8
     table = [np.append(x[~few], x[few].sum()) for x in (observed, expected * len(counts))]
     assert stats.chisquare(*table).pvalue > 1e-3
-
-
-def clustered(tables: np.ndarray) -> Responses:
-    """Answers of two classifiers with these numbers of outcomes per cluster."""
-    outcome = np.concatenate([np.repeat(np.arange(4), row) for row in tables])
-    clusters = np.repeat(np.arange(len(tables)), tables.sum(axis=1))
-    a, b = outcome < 2, (outcome == 0) | (outcome == 2)
-    return Responses(np.stack([a, b], axis=1), names=["A", "B"], clusters=clusters)
-
-
-def log_polya(table: np.ndarray, concentration: np.ndarray) -> float:
-    """Items drawn one by one from an urn that remembers them, in any order."""
-    urn, total = concentration.copy(), special.gammaln(table.sum() + 1)
-    for outcome in np.repeat(np.arange(4), table):
-        total += np.log(urn[outcome] / urn.sum())
-        urn[outcome] += 1
-    return float(total - special.gammaln(table + 1).sum())
-
-
-def point_of(p: np.ndarray, correlation: float) -> dict[str, object]:
-    simplex = np.log(p[:-1]) - np.log(p).mean()
-    return {"p_simplex__": simplex, "intraclass_correlation_logodds__": special.logit(correlation)}
-
-
-def test_density_of_clustered_items() -> None:
-    rng = np.random.default_rng(0)
-    tables = rng.multinomial([3, 5, 8, 1, 4], [0.6, 0.2, 0.1, 0.1])
-    model = build_clustered_items(clustered(tables), "A", "B", correlation_prior=(2.0, 3.0))
-    assert model["cluster_tables"].get_value().tolist() == tables.tolist()
-    density = quick(model)
-    for correlation in (0.05, 0.5, 0.9):
-        p = rng.dirichlet(np.ones(4))
-        expected = np.log(6) + stats.beta.logpdf(correlation, 2, 3)
-        expected += sum(log_polya(row, p * (1 - correlation) / correlation) for row in tables)
-        assert density(point_of(p, correlation)) == pytest.approx(expected, abs=1e-6)
-
-
-def test_clusters_of_one_item_are_the_closed_form() -> None:
-    """Then no correlation is seen, and the posterior of the cells is Dirichlet(counts + 1)."""
-    counts = np.array([30, 8, 3, 9])
-    model = build_clustered_items(clustered(np.repeat(np.eye(4, dtype=int), counts, axis=0)))
-    density = quick(model)
-    rng, found = np.random.default_rng(1), []
-    for _ in range(6):
-        p, correlation = rng.dirichlet(np.ones(4)), rng.random()
-        found.append(density(point_of(p, correlation)) - stats.dirichlet.logpdf(p, counts + 1))
-    assert np.ptp(found) < 1e-7
-
-
-def test_answers_that_are_missing_are_left_out() -> None:
-    answers = [[1, 1], [1, 0], [0, 1], [None, 1], [1, 0], [0, 0]]
-    model = build_clustered_items(Responses(answers, clusters=list("aabbbc")))
-    tables = [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
-    assert model["cluster_tables"].get_value().tolist() == tables

@@ -14,20 +14,16 @@ from bayes_sota.claims import (
     ReportedMeans,
     assured_size,
     build_case_differences,
-    build_clustered_items,
     build_model,
     powered_size,
     report_accuracies,
 )
 from bayes_sota.claims.planning import smallest_size
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.responses import Responses
 
 p, means, plan = bs.false_claim_probability, bs.false_claim_probability_of_means, GapOfMeans
 best = bs.claims.best_try_probability_of_means
 SD = (0.1, 0.1)
-ANSWERS = Responses([[1, 0], [1, 1], [0, 1], [1, 1]])
-IN_PAIRS = Responses([[1, 0], [1, 1], [0, 1], [1, 1]], clusters=list("aabb"))
 
 
 def of(function: Callable[..., Any]) -> Callable[..., Callable[[], Any]]:
@@ -81,8 +77,6 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (review([0.9], [0.8], [100], [0.5]), "must lie between 0.7 and 0.8"),
     (review([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
     (review([0.9], [0.8], [100], None, ["a", "b"]), "1 claims, but 2 names"),
-    (lambda: build_clustered_items(ANSWERS), "no clusters"),
-    (lambda: build_clustered_items(IN_PAIRS, correlation_prior=(0.0, 1.0)), "two positive numbers"),
     (cases([0.1, np.nan, 0.3, 0.2]), "one finite number per case"),
     (cases([[0.1, 0.2, 0.3]]), "one finite number per case"),
     (cases([0.1, 0.2]), "at least 3 of them"),

@@ -2,24 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import nutpie
 import pymc as pm
 import pytest
 from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.means import false_claim_probability_of_means
-from bayes_sota.claims.models import build_case_differences, build_clustered_items, build_model
+from bayes_sota.claims.models import build_case_differences, build_model
 from bayes_sota.claims.sample import sample_claim
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS
 from bayes_sota.core.summary import diagnose
-from bayes_sota.data.responses import Responses
-from bayes_sota.items.comparison import probability_not_better
 
 REVIEW = {
     "accuracy_a": [0.90, 0.85, 0.80, 0.95, 0.90, 0.75],
@@ -87,51 +83,15 @@ def test_same_seed_same_draws() -> None:
     assert one.attrs["model_hash"] == two.attrs["model_hash"]
 
 
-def interval(compiled: Any, seed: int, tune: int = 500, **data: np.ndarray) -> np.ndarray:
-    """95 % interval of the difference, from a compiled model with other data."""
-    drawn = nutpie.sample(
-        compiled.with_data(**data), draws=500, tune=tune, chains=2, cores=1, seed=seed,
-        progress_bar=False,
-    )  # fmt: skip
-    return np.quantile(drawn.posterior["difference"], [0.025, 0.975])
-
-
-@pytest.mark.slow
-def test_clustered_items_cover_where_the_closed_form_does_not() -> None:
-    """40 clusters of 6 items, correlation 0.3: the model, and items as if independent."""
-    clusters, size, correlation, p = 40, 6, 0.3, np.array([0.75, 0.10, 0.08, 0.07])
-    rng = np.random.default_rng(7)
-    start = Responses(rng.random((clusters * size, 2)) < 0.8,
-                      clusters=np.repeat(np.arange(clusters), size))  # fmt: skip
-    compiled = nutpie.compile_pymc_model(build_clustered_items(start))
-    covered, naive, agreement = [], [], []
-    for seed in range(100):
-        cells = rng.dirichlet(p * (1 - correlation) / correlation, clusters)
-        tables = np.array([rng.multinomial(size, row) for row in cells])
-        low, high = interval(compiled, seed, tune=400, cluster_tables=tables)
-        covered.append(low < 0.02 < high)
-        counts = tables.sum(axis=0)
-        flat = rng.dirichlet(counts + 1, 4000)
-        low, high = np.quantile(flat[:, 1] - flat[:, 2], [0.025, 0.975])
-        naive.append(low < 0.02 < high)
-        agreement.append(np.mean(flat[:, 1] <= flat[:, 2])
-                         - probability_not_better(counts[1], counts[2]))  # fmt: skip
-    assert np.abs(agreement).max() < 0.04
-    assert np.mean(covered) > 0.88
-    assert np.mean(naive) < 0.86
-
-
 # Names of the schema
 
 RNG = np.random.default_rng(0)
-ANSWERS = Responses(RNG.random((40, 2)) < [0.9, 0.8], clusters=[str(i // 4) for i in range(40)])
 MODELS: dict[str, Callable[[], pm.Model]] = {
     "review": lambda: build_model([0.9, 0.8], [0.88, 0.7], 50, [0.85, np.nan]),
-    "clusters": lambda: build_clustered_items(ANSWERS),
     "cases": lambda: build_case_differences(RNG.normal(0.01, 0.05, 30)),
 }
 # data that a model was given and its indices, which the schema does not name
-GIVEN = {"given_difference", "cluster_tables", "n_test"}
+GIVEN = {"given_difference", "n_test"}
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -75,7 +75,7 @@ def test_every_command_that_draws_is_here() -> None:
 
 
 def test_functions_have_the_same_default() -> None:
-    board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     first, again = (bs.estimate_sota(board, draws=50) for _ in range(2))
     fresh = bs.estimate_sota(board, draws=50, random_seed=None)
     assert first.attrs["random_seed"] == str(DEFAULT_SEED)

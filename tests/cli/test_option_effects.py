@@ -56,7 +56,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--pairwise-correlation": ("0.3", "0.35"), "--power": ("0.9",), "--prob": ("0.5",),
     "--reference-skill": ("0.85",), "--right": ("9",), "--rope": ("0.01",),
     "--sd-difference": ("0.2",), "--seed": ("2",),
-    "--spread-ratio": ("1.5", "0.4:2"), "--theta": ("0.85",), "--top": ("2", "0.9"),
+    "--spread-ratio": ("1.5", "0.4"), "--theta": ("0.85",), "--top": ("2", "0.9"),
     "--uniform": ("0.7 0.9",), "--use": ("x", "b,c", "x,z"),
 }  # fmt: skip
 OWN = {  # of one command

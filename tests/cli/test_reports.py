@@ -139,7 +139,7 @@ def reports() -> dict[str, Any]:
     """Reports whose names come from strangers."""
     scores = [0.93, 0.915, 0.91, 0.90, 0.88]
     hostile = bs.Leaderboard(scores, n_test=1000, names=HOSTILE, name=HOSTILE[2])
-    single = bs.Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=9, name=HOSTILE[2])
+    single = bs.BestScore("0.9", n_test=300, n_classifiers=9, name=HOSTILE[2])
     rng = np.random.default_rng(0)
     table = bs.ScoreTable(rng.normal(size=(12, 5)), players=HOSTILE, tournament=HOSTILE[2])
     answers = bs.Responses(rng.random((80, 5)) < np.linspace(0.9, 0.6, 5), names=HOSTILE)

@@ -18,7 +18,7 @@ NAMES = (
 
 @pytest.fixture(scope="module")
 def tree():
-    board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     return bs.estimate_sota(board, random_seed=3)
 
 
@@ -37,8 +37,8 @@ def test_summary_is_what_numpy_says(tree) -> None:
 
 def test_boards_get_a_row_each() -> None:
     boards = [
-        bs.Leaderboard.from_maximum("0.9", n_test=500, n_classifiers=20, name="first"),
-        bs.Leaderboard.from_maximum("0.8", n_test=300, n_classifiers=(10, 40), name="second"),
+        bs.BestScore("0.9", n_test=500, n_classifiers=20, name="first"),
+        bs.BestScore("0.8", n_test=300, n_classifiers=(10, 40), name="second"),
     ]
     table = bs.summarize(bs.estimate_sota(boards, draws=200, random_seed=0))
     assert {"theta_sota[first]", "theta_sota[second]", "rho"} <= set(table.index)

@@ -7,11 +7,11 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, LogNormalTries, UniformTries
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 
 
 def board(maximum="0.91", n_test=100, n_classifiers=10, **options):
-    return Leaderboard.from_maximum(maximum, n_test=n_test, n_classifiers=n_classifiers, **options)
+    return BestScore(maximum, n_test=n_test, n_classifiers=n_classifiers, **options)
 
 
 def counts_that_print_as(score, n_test, decimals, modes):
@@ -117,7 +117,7 @@ def test_full_board_has_the_attributes_that_others_rely_on():
     assert full().names == ("entry 1", "entry 2", "entry 3", "entry 4")
 
 
-def test_maximum_of_a_full_board_reads_as_from_maximum_reads_it():
+def test_maximum_of_a_full_board_reads_as_a_best_score():
     b = full(["0.9116", "0.9032", "0.88"], 13_840, rounding="floor", name="x")
     only = board("0.9116", 13_840, 3, rounding="floor", name="x")
     assert b.counts == only.counts
@@ -291,8 +291,8 @@ def test_a_hundred_thousand_entries_take_well_below_a_second():
 
 def test_a_float_has_no_trailing_zeros() -> None:
     """1.0 as a number is exact; as text it has one digit, and stands for .95 and more."""
-    typed = Leaderboard.from_maximum("1.0", n_test=200, n_classifiers=30)
-    number = Leaderboard.from_maximum(1.0, n_test=200, n_classifiers=30)
+    typed = BestScore("1.0", n_test=200, n_classifiers=30)
+    number = BestScore(1.0, n_test=200, n_classifiers=30)
     assert typed.counts == (190, 200)
     assert number.counts == (200, 200)
 
@@ -306,7 +306,7 @@ def test_submissions_are_a_number_a_range_a_prior_or_one_for_each():
     assert ranged.submissions_prior == UniformTries(1, 100)
     assert full(submissions=(5, 5)) == full(submissions=5)
     assert full(submissions=UniformTries(2, 9)).submission_numbers.shape == (4, 8)
-    assert full(submissions=3).with_submissions([1, 2, 3, 4]).submissions.tolist() == [1, 2, 3, 4]
+    assert full(submissions=[1, 2, 3, 4]).submissions.tolist() == [1, 2, 3, 4]
 
 
 def test_missing_numbers_of_submissions_are_taken_as_those_of_the_others():

@@ -7,7 +7,6 @@ from scipy.special import stdtrit
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.averages import korn_graubard
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.data.task_scores import TaskScores
 
@@ -145,16 +144,6 @@ def test_order_of_tasks_and_entries_does_not_matter():
         np.testing.assert_allclose(found.sizes, other.sizes[::-1])
 
 
-def test_tasks_as_the_sample():
-    scores = np.random.default_rng(5).random((2, 4))
-    found = TaskScores(scores, names=["a", "b"]).new_tasks()
-    np.testing.assert_allclose(found.scores, scores.mean(axis=1))
-    assert found.names == ("a", "b")
-    assert (found.n_items, found.unit, found.new) == (4, "data set", "tasks")
-    assert found.subset([1, 0]).unit == "data set"
-    assert found.about("tasks") == found != ItemScores(scores.T, names=["a", "b"])
-
-
 TWO = [[0.9, 0.5], [0.8, 0.6]]
 
 
@@ -201,10 +190,3 @@ def test_scores_that_cannot_be_are_refused(scores, message):
 def test_averages_without_their_errors_are_refused(table, new, message):
     with pytest.raises(InputError, match=message):
         table.leaderboard(new)
-
-
-def test_tasks_that_are_the_sample_count_the_same():
-    with pytest.raises(InputError, match="leave average out"):
-        TaskScores(np.full((2, 3), 0.5), n_test=9, average="items").new_tasks()
-    with pytest.raises(InputError, match="3 tasks at least"):
-        TaskScores(TWO).new_tasks()

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from epp.resampling import bootstrap_epp
 from scipy.stats import ncx2, norm
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.further_fits import bootstrap_epp
 from bayes_sota.epp.multiscale import SCALES, multiscale_test, unbiased_p_values
 from bayes_sota.epp.simulate import simulate_tournament
 

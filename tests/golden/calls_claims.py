@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from golden.calls_board import BOARDS
 from golden.registry import add, add_all, example
-from golden.results import Numbers, each, flat, interval_numbers, log_densities, pick
+from golden.results import Numbers, each, flat, interval_numbers, pick
 
 import bayes_sota as bs
 from bayes_sota import claims
@@ -175,5 +175,3 @@ for _run, _names in {
 }.items():
     _kind = _run.__name__.replace("_", "-")
     add_all(f"claims/{_kind}", _run, {name: BOARDS[name] for name in _names})
-add("model/claim-items", lambda: log_densities(
-    claims.build_clustered_items(BOARDS["answers-clusters"]())))  # fmt: skip

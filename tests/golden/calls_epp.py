@@ -102,10 +102,6 @@ def reliability(data: Any) -> Numbers:
     return flat(epp.reliability(bs.fit_epp(data), 5))
 
 
-def bootstrap(data: Any, seed: int) -> Numbers:
-    return pick(epp.bootstrap_epp(bs.fit_epp(data), 100, random_seed=seed), "se", "interval")
-
-
 def multiscale(data: Any, seed: int) -> Numbers:
     """The bootstrap's p-values of two pairs."""
     fitted = bs.fit_epp(data)
@@ -124,7 +120,6 @@ SOME = ("rounds-example", "simulated", "vtab", "step", "battles")
 for _run, _names in {
     quality: SOME[:4],
     reliability: SOME,
-    bootstrap: ("rounds-example", "simulated", "battles"),
     multiscale: SOME[:2],
     plan: SOME[:3],
 }.items():

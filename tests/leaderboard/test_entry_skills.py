@@ -21,11 +21,6 @@ def draws_of(board: Leaderboard, draws: int = DRAWS, **options) -> tuple:
     return posterior, draw_entry_skills(posterior.fit, draws, np.random.default_rng(2))
 
 
-def tied(entries: EntryDraws, prob: float = 0.95) -> np.ndarray:
-    """Entries that are not told from the leader, each by itself."""
-    return entries.p_not_below_leader >= (1 - prob) / 2
-
-
 def sd_of(entries: EntryDraws) -> np.ndarray:
     return entries.skill.std(axis=0, dtype=float)
 
@@ -87,10 +82,6 @@ def test_integrated_probabilities_agree_with_counting(field: Leaderboard, fitted
     counted = np.bincount(entries.skill.argmax(axis=1), minlength=field.n_entries) / DRAWS
     assert np.abs(counted - entries.p_best).max() < 4 * 0.5 / np.sqrt(DRAWS)
     assert entries.p_best.sum() == pytest.approx(1)
-    leader = entries.skill[:, [field.order[0]]]
-    counted = (entries.skill >= leader).mean(axis=0)
-    others = field.scores < field.maximum
-    assert np.abs(counted - entries.p_not_below_leader)[others].max() < 4 * 0.5 / np.sqrt(DRAWS)
 
 
 @pytest.mark.slow
@@ -100,15 +91,13 @@ def test_errors_of_integrated_probabilities_are_those_of_other_seeds(fitted: Fit
     again = [
         draw_entry_skills(posterior.fit, 400, np.random.default_rng(seed)) for seed in range(15)
     ]
-    for name in ("p_best", "p_not_below"):
-        full = "p_not_below_leader" if name == "p_not_below" else name
-        values = np.array([getattr(one, full) for one in again])
-        errors = np.array([getattr(one, f"{name}_mcse") for one in again])
-        leading = np.argsort(-values.mean(axis=0))[:12]
-        varying = leading[errors[0, leading] > 0]
-        ratio = values.std(axis=0, ddof=1)[varying] / errors.mean(axis=0)[varying]
-        assert varying.size > 6
-        assert 0.5 < np.median(ratio) < 1.3, ratio
+    values = np.array([one.p_best for one in again])
+    errors = np.array([one.p_best_mcse for one in again])
+    leading = np.argsort(-values.mean(axis=0))[:12]
+    varying = leading[errors[0, leading] > 0]
+    ratio = values.std(axis=0, ddof=1)[varying] / errors.mean(axis=0)[varying]
+    assert varying.size > 6
+    assert 0.5 < np.median(ratio) < 1.3, ratio
     assert not errors[:, values[0] == 1].any()
 
 
@@ -136,18 +125,11 @@ def test_ranks_are_permutations_and_equal_scores_share_everything(
     first, second = np.flatnonzero(field.scores == field.maximum)[:2]
     for summary in (entries.mean(), entries.p_best, entries.interval(), entries.rank_interval()):
         assert np.array_equal(summary[first], summary[second])
-    assert tied(entries)[[first, second]].all()
 
 
 def test_a_better_score_is_never_worse(field: Leaderboard, fitted: Fit) -> None:
     _, entries = fitted
-    for values in (entries.p_best, entries.p_not_below_leader):
-        assert np.all(np.diff(values[field.order]) <= 1e-12)
-    near = tied(entries)[field.order]
-    assert near[0]
-    assert np.all(near[: near.sum()])
-    wider = tied(entries, 0.999)
-    assert np.all(wider[tied(entries)])
+    assert np.all(np.diff(entries.p_best[field.order]) <= 1e-12)
 
 
 def test_winners_are_shrunk_and_the_rest_keep_their_scores(field: Leaderboard, fitted: Fit) -> None:
@@ -241,5 +223,4 @@ def test_a_real_board(data_directory) -> None:
     best, theta = entries.skill.max(axis=1), posterior.draws["theta_sota"]
     assert best.mean() == pytest.approx(theta.mean(), abs=0.15 * theta.std())
     assert best.std() == pytest.approx(theta.std(), rel=0.1)
-    assert tied(entries).sum() > 500
     assert entries.rank_interval()[board.order[0], 1] > 300

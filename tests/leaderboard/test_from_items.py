@@ -89,12 +89,13 @@ def test_errors_of_p_best_are_those_of_other_seeds():
     """Thirty seeds, fits and all; a standard deviation of thirty is known to 13 %."""
     answers = correlated(np.random.default_rng(1), 60, [0.9, *[0.75] * 9], 0.2)
     found = [items_posterior(answers, draws=4000, random_seed=seed).entries for seed in range(30)]
-    for name, error in (("p_best", "p_best_mcse"), ("p_not_below_leader", "p_not_below_mcse")):
-        values, errors = (np.array([getattr(one, n) for one in found]) for n in (name, error))
-        varying = np.flatnonzero((values.mean(axis=0) > 0.01) & (errors[0] > 0))
-        ratio = (values.std(axis=0, ddof=1) / np.maximum(errors.mean(axis=0), 1e-9))[varying]
-        assert varying.size > 5
-        assert 0.85 < np.sqrt(np.mean(ratio**2)) < 1.15, ratio
+    values, errors = (
+        np.array([getattr(one, name) for one in found]) for name in ("p_best", "p_best_mcse")
+    )
+    varying = np.flatnonzero((values.mean(axis=0) > 0.01) & (errors[0] > 0))
+    ratio = (values.std(axis=0, ddof=1) / np.maximum(errors.mean(axis=0), 1e-9))[varying]
+    assert varying.size > 5
+    assert 0.85 < np.sqrt(np.mean(ratio**2)) < 1.15, ratio
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.posterior import draw_with_parameters
 from bayes_sota.leaderboard.submissions import kernel_of
 
-MAXIMUM = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50, rounding="exact")
+MAXIMUM = bs.BestScore("0.98", n_test=200, n_classifiers=50, rounding="exact")
 COUNTS = np.random.default_rng(1).binomial(500, 0.85 + 0.05 * np.random.default_rng(2).random(40))
 BOARD = bs.Leaderboard(COUNTS / 500, n_test=500, rounding="exact")
 ONE = BoardPriors(correlation=FixedCorrelation(0.7), families=("normal",))

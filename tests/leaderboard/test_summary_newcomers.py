@@ -21,7 +21,7 @@ PUBLISHED = load_published()
 
 @pytest.fixture(scope="module")
 def maximum() -> xr.DataTree:
-    board = bs.Leaderboard.from_maximum("0.94", n_test=200, n_classifiers=50)
+    board = bs.BestScore("0.94", n_test=200, n_classifiers=50)
     return bs.estimate_sota(board, random_seed=3)
 
 
@@ -189,9 +189,9 @@ def test_every_kind_of_result_answers() -> None:
         bs.Responses(answers),
         bs.ItemScores(numbers, labels=labels),
         bs.Leaderboard(np.linspace(0.8, 0.9, 12), n_test=300, n_positive=90, metric="auc"),
-        bs.Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=9, n_positive=90,
+        bs.BestScore("0.9", n_test=300, n_classifiers=9, n_positive=90,
                                     metric="auc"),
-        bs.Leaderboard.from_maximum("0.9", n_classifiers=9, metric="score", standard_error=0.01),
+        bs.BestScore("0.9", n_classifiers=9, metric="score", standard_error=0.01),
     )  # fmt: skip
     for one in data:
         result = bs.estimate_sota(one, draws=400, random_seed=0)
@@ -221,10 +221,7 @@ def test_answers_have_the_digits_of_their_error(board) -> None:
 
 @pytest.mark.slow
 def test_boards_are_asked_one_by_one() -> None:
-    boards = [
-        bs.Leaderboard.from_maximum(x, n_test=n, n_classifiers=20)
-        for x, n in (("0.9", 500), ("0.8", 300))
-    ]
+    boards = [bs.BestScore(x, n_test=n, n_classifiers=20) for x, n in (("0.9", 500), ("0.8", 300))]
     result = bs.estimate_sota(boards, draws=300, random_seed=0)
     first, second = (probability_truly_better(result, 0.88, board=k) for k in (0, 1))
     assert first["probability"] < 0.5 < second["probability"]

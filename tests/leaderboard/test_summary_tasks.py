@@ -87,7 +87,7 @@ HEADER = "model,task,item,correct\n"
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        (EXAMPLES / "answers.csv", "", "needs answers with several tasks"),
+        (EXAMPLES / "answers.csv", "", "needs answers with tasks"),
         (EXAMPLES / "leaderboard.csv", "--n-test 250", "not scores"),
         (EXAM, "--average items", "--average has no effect on --by task"),
         (EXAM, "--new tasks", "about new items of every task"),
@@ -97,7 +97,7 @@ HEADER = "model,task,item,correct\n"
         (EXAM, "--draws 0", "--draws"),
         (f"{HEADER}a,x,1,1\nb,x,1,1\na,x,2,0\nb,y,3,1\na,z,4,0\n", "", "b"),
         (f"{HEADER}a,x,1,1\nb,x,1,0\na,y,2,0\nb,y,2,1\n", "", "every task has one item"),
-        (f"{HEADER}a,x,1,1\nb,x,1,0\na,x,2,0\nb,x,2,1\n", "", "needs answers with several tasks"),
+        (f"{HEADER}a,x,1,1\nb,x,1,0\na,x,2,0\nb,x,2,1\n", "", "needs answers with tasks"),
     ],
 )
 def test_what_is_refused(

@@ -13,7 +13,7 @@ from bayes_sota.core.priors import (
     maximum_priors,
 )
 from bayes_sota.core.skills import expit
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
 from bayes_sota.maximum.likelihood import Maxima
@@ -23,7 +23,7 @@ from bayes_sota.maximum.score_laws import score_law
 
 def best_auc(**options) -> Leaderboard:
     given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
-    return Leaderboard.from_maximum("0.95", **given)
+    return BestScore("0.95", **given)
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ratio", [0.5, (0.4, 2.5)])
+@pytest.mark.parametrize("ratio", [0.5, 2.5])
 def test_rejection_agrees_with_the_exact_route_whatever_the_spread_ratio(ratio) -> None:
     board = best_auc(spread_ratio=ratio)
     priors = Priors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(0.7))
@@ -77,10 +77,9 @@ def test_rejection_agrees_with_the_exact_route_whatever_the_spread_ratio(ratio) 
 def test_the_spread_ratio_says_how_wide_the_posterior_is() -> None:
     widths = {
         ratio: float(estimate_sota(best_auc(spread_ratio=ratio))["posterior"]["theta_sota"].std())
-        for ratio in (0.5, 1.0, 2.0, (0.5, 2.0))
+        for ratio in (0.5, 1.0, 2.0)
     }
     assert widths[0.5] < widths[1.0] < widths[2.0]
-    assert widths[0.5] < widths[0.5, 2.0] < widths[2.0]
     frame = sota_sensitivity(best_auc(), draws=1000)
     rows = frame[frame.assumption == "spread_ratio"].set_index("value")
     assert (rows.upper - rows.lower).loc[[0.5, 2.0]].is_monotonic_increasing
@@ -99,11 +98,9 @@ def test_abc_agrees_with_the_exact_route() -> None:
 
 @pytest.mark.slow
 def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
-    accuracy = Leaderboard.from_maximum("0.830", n_test=4000, n_classifiers=200)
+    accuracy = BestScore("0.830", n_test=4000, n_classifiers=200)
     error = float(np.sqrt(0.83 * 0.17 / 4000))
-    score = Leaderboard.from_maximum(
-        "0.830", metric="score", standard_error=error, n_classifiers=200
-    )
+    score = BestScore("0.830", metric="score", standard_error=error, n_classifiers=200)
     found = [
         sota_posterior(board, draws=6000, random_seed=3).draws["theta_sota"]
         for board in (accuracy, score)
@@ -187,15 +184,11 @@ def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
 
 @pytest.mark.slow
 def test_a_best_auc_of_one_has_a_posterior() -> None:
-    board = Leaderboard.from_maximum(
-        "1.0000", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
-    )
+    board = BestScore("1.0000", n_test=200, n_positive=20, n_classifiers=30, metric="auc")
     posterior = sota_posterior(board, draws=4000, random_seed=0)
     theta = posterior.draws["theta_sota"]
     assert 0.95 < theta.mean() < 1
-    below = Leaderboard.from_maximum(
-        "0.9900", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
-    )
+    below = BestScore("0.9900", n_test=200, n_positive=20, n_classifiers=30, metric="auc")
     assert (
         theta.mean() > sota_posterior(below, draws=4000, random_seed=0).draws["theta_sota"].mean()
     )

@@ -32,9 +32,9 @@ pytestmark = [
     )
 ]
 
-BOARD = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
-SECOND = bs.Leaderboard.from_maximum("0.97", n_test=400, n_classifiers=40, name="second")
-LARGE = bs.Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
+BOARD = bs.BestScore("0.98", n_test=200, n_classifiers=50)
+SECOND = bs.BestScore("0.97", n_test=400, n_classifiers=40, name="second")
+LARGE = bs.BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
 QUICK = {"mode": "FAST_COMPILE"}
 
 

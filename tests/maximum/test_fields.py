@@ -9,7 +9,7 @@ from scipy import integrate, optimize, stats
 
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.cell_law import CellLaw
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.fields import ChosenCounts, Fields, NormalTestSet, TestSet, chosen_among
@@ -270,9 +270,7 @@ def test_the_walk_draws_the_best_score_of_whole_fields(kind, number, luck):
 
 
 def test_a_luck_for_each_draw_takes_the_tables_around_it():
-    board = Leaderboard.from_maximum(
-        0.9, n_classifiers=9, submissions=20, metric="score", standard_error=0.02
-    )
+    board = BestScore(0.9, n_classifiers=9, submissions=20, metric="score", standard_error=0.02)
     rng, rows = np.random.default_rng(4), np.arange(2 * SIZE)
     luck = np.repeat([0.33, 0.81], SIZE)
     sets = NormalTestSet(GaussianScores(0.02), np.zeros(2 * SIZE), np.zeros(2 * SIZE))

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from bayes_sota.core.priors import UniformTries
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.likelihood import BoardLikelihood
 
@@ -22,7 +22,7 @@ FIELDS = {
 
 
 def board(count: int, m=M, n=N) -> Leaderboard:
-    return Leaderboard.from_maximum(count / n, n_test=n, n_classifiers=m, rounding="exact")
+    return BestScore(count / n, n_test=n, n_classifiers=m, rounding="exact")
 
 
 def arrays(distribution, size=1):
@@ -70,7 +70,7 @@ def test_likelihoods_of_all_scores_sum_to_one(rho):
 
 
 def test_a_coarse_score_has_the_likelihood_of_all_its_counts():
-    coarse = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=M)
+    coarse = BestScore("0.9", n_test=300, n_classifiers=M)
     assert coarse.counts == (255, 285)
     parts = [np.exp(log_likelihood(board(x, n=300), FIELDS["beta"], 0.7)) for x in range(255, 286)]
     assert log_likelihood(coarse, FIELDS["beta"], 0.7) == pytest.approx(

@@ -20,7 +20,7 @@ from bayes_sota.core.priors import (
     UniformSkill,
     UniformTries,
 )
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import BoardLikelihood, Maxima
 from bayes_sota.maximum.models import _random, build_model, maximum_logp
@@ -40,9 +40,9 @@ pytestmark = [
 
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 FAMILIES = (LogitNormalSkill, BetaSkill, UniformSkill)
-BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
-LARGE = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
-FIRST = Leaderboard.from_maximum("0.912", n_test=3000, n_classifiers=200)
+BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
+LARGE = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
+FIRST = BestScore("0.912", n_test=3000, n_classifiers=200)
 SLOW_AND_LARGE = pytest.param(LogitNormalSkill, LARGE, marks=pytest.mark.slow)
 
 
@@ -184,7 +184,7 @@ def test_a_wide_prior_of_rho_has_more_nodes(a, b):
 
 @pytest.mark.slow
 def test_two_boards_add_their_log_likelihoods():
-    other = Leaderboard.from_maximum("0.97", n_test=400, n_classifiers=(20, 80), name="other")
+    other = BestScore("0.97", n_test=400, n_classifiers=(20, 80), name="other")
     joint, one, two = (
         build_model(boards, MaximumPriors()) for boards in ((BOARD, other), BOARD, other)
     )
@@ -207,7 +207,7 @@ def test_known_quantities_are_constants():
 
 @pytest.mark.slow
 def test_prior_draws_come_from_the_stated_prior():
-    board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
+    board = BestScore("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
     priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
     with build_model(board, priors):
         drawn = pm.sample_prior_predictive(60, random_seed=1)
@@ -296,7 +296,7 @@ def test_kernel_is_zero_inside_the_printed_interval(right, distance):
 
 @pytest.mark.parametrize("tries", [UniformTries(20, 80), LogNormalTries(50.0, 2.0)])
 def test_uncertain_number_of_classifiers_follows_its_prior(tries):
-    board = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=tries)
+    board = BestScore("0.90", n_test=500, n_classifiers=tries)
     model = build_simulated_maximum([board], MaximumPriors(), epsilon=0.01)
     draws = prior_draws(model, ["tries_quantile", "n_classifiers"], size=300)
     expected = np.maximum(np.round(tries.quantile(draws["tries_quantile"])), 1)

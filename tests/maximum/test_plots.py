@@ -153,11 +153,9 @@ def test_the_density_of_a_whole_board_is_the_law_of_its_draws(metric: str) -> No
 
 
 BEST = {
-    "accuracy": lambda: bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50),
-    "many": lambda: bs.Leaderboard.from_maximum("0.912", n_test=11_072, n_classifiers=3_558),
-    "auc": lambda: bs.Leaderboard.from_maximum(
-        "0.93", n_test=300, n_positive=90, metric="auc", n_classifiers=30
-    ),
+    "accuracy": lambda: bs.BestScore("0.98", n_test=200, n_classifiers=50),
+    "many": lambda: bs.BestScore("0.912", n_test=11_072, n_classifiers=3_558),
+    "auc": lambda: bs.BestScore("0.93", n_test=300, n_positive=90, metric="auc", n_classifiers=30),
 }
 
 

@@ -15,14 +15,14 @@ from bayes_sota.core.priors import (
     UniformTries,
 )
 from bayes_sota.core.skills import expit
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.likelihood import Maxima, default_reference_skill
 from bayes_sota.maximum.posterior import fit_maximum, sota_posterior
 
 
 def best(score, n_test, n_classifiers, **options):
-    return Leaderboard.from_maximum(score, n_test=n_test, n_classifiers=n_classifiers, **options)
+    return BestScore(score, n_test=n_test, n_classifiers=n_classifiers, **options)
 
 
 BOARD = best("0.98", 200, 50)

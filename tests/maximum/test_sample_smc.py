@@ -11,7 +11,7 @@ from rejection import draw_accepted
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.schema import DIMENSIONS
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import Maxima
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_abc
@@ -25,10 +25,8 @@ pytestmark = [
     )
 ]
 
-BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
-BEST_OF_MANY = Leaderboard.from_maximum(
-    "0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor"
-)
+BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
+BEST_OF_MANY = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
 QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
 
 
@@ -49,7 +47,7 @@ def exact() -> dict[str, np.ndarray]:
         (BOARD, MaximumPriors()),
         # nearly equal classifiers, of whom the winner often ranks low
         (
-            Leaderboard.from_maximum("0.92", n_test=1000, n_classifiers=300),
+            BestScore("0.92", n_test=1000, n_classifiers=300),
             MaximumPriors(LogitNormalSkill((0.85, 0.93), (0.01, 0.04)), FixedCorrelation(0.7)),
         ),
     ],
@@ -67,7 +65,7 @@ def test_plain_rejection_agrees_with_the_exact_route(board, priors):
 
 @pytest.mark.slow
 def test_nearly_equal_classifiers_agree_with_the_exact_route():
-    board = Leaderboard.from_maximum("0.92", n_test=1000, n_classifiers=300)
+    board = BestScore("0.92", n_test=1000, n_classifiers=300)
     priors = MaximumPriors(LogitNormalSkill((0.85, 0.93), (0.01, 0.04)), FixedCorrelation(0.7))
     exact = sota_posterior(board, priors, draws=20_000, random_seed=1).draws
     tree = sample_abc((board,), priors, draws=320, chains=2, cores=1, random_seed=1)
@@ -90,7 +88,7 @@ def test_an_impossible_epsilon_is_refused(options, message):
 
 
 def test_chosen_submissions_are_not_simulated():
-    board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50, submissions=10)
+    board = BestScore("0.98", n_test=200, n_classifiers=50, submissions=10)
     with pytest.raises(InputError, match="simulated classifiers submit once"):
         sample_abc((board,), MaximumPriors(), random_seed=1)
 

@@ -14,7 +14,7 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import expit
 from bayes_sota.core.summary import summarize
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, log_ratios
@@ -112,7 +112,7 @@ def best_of_fields(rng, luck, rho, tries, m, size):
 )
 def test_the_posterior_of_a_best_score_is_that_of_simulated_fields(tries, luck):
     priors = MaximumPriors(SKILL, FixedCorrelation(0.7), FixedCorrelation(luck))
-    board = Leaderboard.from_maximum(
+    board = BestScore(
         0.93, n_classifiers=10, submissions=tries, metric="score", standard_error=0.02
     )
     draws = sota_posterior(board, priors, draws=20_000, random_seed=1).draws
@@ -139,7 +139,7 @@ MAXIMA = {
 def test_one_submission_changes_nothing_of_a_best_score_and_more_lower_it(kind):
     priors = Priors(submission_luck=FixedCorrelation(0.6))
     boards = [
-        Leaderboard.from_maximum(**MAXIMA[kind], n_classifiers=30, submissions=number)
+        BestScore(**MAXIMA[kind], n_classifiers=30, submissions=number)
         for number in (None, 1, 4, 40)
     ]
     found = [sota_posterior(b, priors, draws=1000, random_seed=3).draws for b in boards]
@@ -154,14 +154,17 @@ def test_a_board_reduced_to_its_best_score_keeps_its_submissions():
     board = Leaderboard([0.9, 0.92, 0.91, 0.88], n_test=500, submissions=numbers).maximum_only()
     assert board.submissions_prior == ListedTries(tuple(numbers))
     assert board.submission_numbers.shape == (1, 8)
-    same = Leaderboard([0.9, 0.92], n_test=500, submissions=6).maximum_only()
-    assert same.submissions.tolist() == [6]
-    assert same.data_hash() != same.with_submissions(7).data_hash()
+    six, seven = (
+        Leaderboard([0.9, 0.92], n_test=500, submissions=number).maximum_only() for number in (6, 7)
+    )
+    assert six.submissions.tolist() == [6]
+    assert six.data_hash() != seven.data_hash()
 
 
-CHOSEN = Leaderboard.from_maximum(
+CHOSEN = BestScore(
     0.91, metric="score", standard_error=0.013, n_classifiers=20, submissions=(5, 60)
 )
+ALONE = BestScore(0.91, metric="score", standard_error=0.013, n_classifiers=20, submissions=1)
 
 
 def test_prior_and_replicates_of_a_best_score_have_the_luck():
@@ -210,4 +213,4 @@ def test_a_luck_is_needed_or_refused_in_models_of_best_scores():
     with pytest.raises(InputError, match="give the luck of it, luck="):
         maximum_logp(CHOSEN, 1.5, 0.4, 0.7)
     with pytest.raises(InputError, match="luck has no effect on best scores"):
-        maximum_logp(CHOSEN.with_submissions(1), 1.5, 0.4, 0.7, luck=0.5)
+        maximum_logp(ALONE, 1.5, 0.4, 0.7, luck=0.5)

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from bayes_sota.data.readers.boards import read_paired_boards
 from scipy.stats import norm
 
 import bayes_sota as bs
@@ -97,10 +98,10 @@ def brute_force(likelihood: PairedLikelihood, density: np.ndarray, noise) -> np.
 
 
 def test_one_submission_changes_nothing() -> None:
-    boards, _ = simulated(40, 0.0)
+    public, private = np.random.default_rng(0).normal(0.8, 0.02, (2, 40))
     found = []
     for number in (None, 1):
-        teams = Selection.of_boards(boards.with_submissions(number)).teams
+        teams = Selection.of_boards(PairedBoards(public, private, submissions=number)).teams
         likelihood = PairedLikelihood(teams, None, PairedPriors())
         rng = np.random.default_rng(1)
         fitted = fit_pairs(likelihood, rng, 50, families=("normal",))
