@@ -94,6 +94,8 @@ def _wins_of(table: Table, side: str) -> str:
 
 def _find_matrix(table: Table) -> Battles | None:
     """Table whose rows have the names of its columns: wins of the row against the column."""
+    if len(table) != len(table.columns) - 1:
+        return None
     for first in table.columns:
         others = [name for name in table.columns if name != first]
         rows = [str(cell).strip() for cell in table.columns[first]]

@@ -173,9 +173,10 @@ def find_test_size(
     """Number of test items, and whether it was given or inferred from scores so rounded."""
     if n_test is None and not is_needed:
         return cast(int, None), GIVEN
+    if n_test is None:
+        raise InputError('n_test is missing: the number of test items, or "infer"')
     if n_test != "infer":
-        meaning = 'the number of test items (or "infer")' if n_test is None else TEST_ITEMS
-        return whole_number(n_test, "n_test", meaning), GIVEN
+        return whole_number(n_test, "n_test", TEST_ITEMS), GIVEN
     fit = fit_lattice(parsed)
     if not fit.is_identified:
         raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")

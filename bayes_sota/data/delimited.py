@@ -46,15 +46,16 @@ def table_of_rows(rows: list[Row], where: str, name: str) -> Table:
 def _delimited_rows(text: str, where: str) -> list[Row]:
     head = _QUOTED.sub("x", text[:10_000])
     separator = next((sign for sign in "\t;" if sign in _header_line(head)), ",")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    lines = io.StringIO(text.rstrip("\r\n"), newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[Row] = []
     start = 1
     try:
         for row in reader:
-            cells = list(map(str.strip, row))
-            if any(cell[:1] == "'" for cell in cells):
+            cells = list(map(str.strip, row)) if row else row
+            if row and any(cell[:1] == "'" for cell in cells):
                 cells = list(map(unmarked_cell, cells))
-            if any(cells):
+            if row and any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1
     except csv.Error as error:

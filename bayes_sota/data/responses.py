@@ -142,7 +142,7 @@ class Responses(Outcomes):
         self._set(run_numbers=np.array(1) if runs is None else runs, passes=passes)
         if (new == "runs" or passes is not None) and self.n_runs < 2:
             what = "new runs need" if passes is None else f"{name_of_passes(passes)} needs"
-            raise InputError(f"{what} several runs of each item (run_column)")
+            raise InputError(f"{what} several runs of each item")
         numbers, noise = _as_numbers(values), None
         if runs is not None:
             wrong = ~((numbers >= 0) & (numbers <= 1))

@@ -38,6 +38,7 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.command import typed_of_reading
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.command_reading import (
     GROUPS,
@@ -281,7 +282,8 @@ def _boards(options: dict[str, Any]) -> tuple[BestScore, ...]:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
     if options["reading"].get("direction") == "lower":
         raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
-    note_unused("--maximum", typed_of(options, "percent", *GROUPS))
+    typed = typed_of(options, "percent", *GROUPS)
+    note_unused("--maximum", [*typed, *typed_of_reading(options["reading"])])
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)

@@ -38,7 +38,7 @@ def test_trailing_zeros_are_digits():
         (191.16, {}, r"in \[0, 1\], got 191\.16; scores that are not accuracies need"),
         ("191.16%", {}, r"in \[0, 1\], got 191\.16"),
         ("0.915", {"n_test": 100}, "nearest attainable scores are 0.91 and 0.92"),
-        ("0.91", {"n_test": None}, "whole number of at least 1, got None"),
+        ("0.91", {"n_test": None}, "n_test is missing"),
         ("0.91", {"n_classifiers": (5, 2)}, "1 <= low < high, got 5:2"),
     ],
 )
@@ -223,7 +223,7 @@ def test_without_what_is_not_there(entries, message):
         (SCORES, {"names": ["a", "b", "a", "c"]}, "entries 1 and 3 are both 'a'"),
         (SCORES, {"names": ["a", None, "b", "c"]}, "entry 2 has no name"),
         (SCORES, {"submissions": [1, 2, 3]}, "3 submissions for 4 scores"),
-        (SCORES, {"n_test": None}, 'n_test is the number of test items .or "infer".'),
+        (SCORES, {"n_test": None}, "n_test is missing"),
         (SCORES, {"n_test": "infer"}, "cannot be inferred: sizes that give .* any from 100 on"),
         (SCORES, {"metric": "f1"}, 'metric must be "accuracy", "auc" or "score"'),
         (SCORES, {"metric": "auc", "n_positive": 1}, "at least 2 items of each class.* got 1"),

@@ -103,8 +103,8 @@ REFUSED = {
         ("--n-test 500 --new-score 92", "in percent? then write 0.92"),
         ("--n-test 500 --submissions 1.5", "takes a whole number or a range A:B, got '1.5'"),
         ("--n-test 500 --submissions 9:2", "a range of submissions rises, got 9:2"),
-        ("--n-test 100 --lower-is-better", "larger is better"),
-        ("--metric auc --n-test infer --n-positive 9", "do not tell"),
+        ("--n-test 100 --lower-is-better", "need --standard-error"),
+        ("--metric auc --n-test infer --n-positive 9", "infer is for accuracies"),
         ("--metric auc --n-test 100", "--n-positive is missing"),
         ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
     ],
@@ -117,7 +117,7 @@ REFUSED = {
         ("--maximum 1.2 --n-positive 51", "in [0, 1], got 1.2"),
         ("--maximum 0.9", "--n-positive is missing"),
         ("--maximum 0.9 --n-positive 1", "at least 2 items of each class, got 1"),
-        ("--maximum 0.9 --n-positive 50 --lower-is-better", "no effect"),
+        ("--maximum 0.9 --n-positive 50 --lower-is-better", "write an error rate e as 1 - e"),
         ("--maximum 0.9 --n-positive 50 --reference-skill .9", "no theta0"),
         ("--maximum 0.9 --n-positive 50 --standard-error 1", "follows from"),
     ],
@@ -165,7 +165,7 @@ def test_refusals(capsys: Capture, files: Path, command: str, message: str) -> N
     [
         ("sota {teams} --n-test 500 --reference-skill 0.9 --cores 2 --new items", 2),
         ("sota {answers} --n-test 500 --no-sensitivity", 1),
-        ("sota --maximum 0.9 --n-test 100 --classifiers 9 --lower-is-better --column score=x", 1),
+        ("sota --maximum 0.9 --n-test 100 --classifiers 9 --column score=x", 1),
     ],
 )
 def test_options_that_change_nothing_are_noted(

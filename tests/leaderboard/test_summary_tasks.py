@@ -87,17 +87,17 @@ HEADER = "model,task,item,correct\n"
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        (EXAMPLES / "answers.csv", "", "--by task needs answers with tasks"),
+        (EXAMPLES / "answers.csv", "", "needs answers with tasks"),
         (EXAMPLES / "leaderboard.csv", "--n-test 250", "not scores"),
         (EXAM, "--average items", "--average has no effect on --by task"),
         (EXAM, "--new tasks", "about new items of every task"),
         (EXAM, "--above 0.9", "--above has no effect on --by task"),
         (EXAM, "--column task=x", 'there is no column "x"'),
-        (EXAM, "--leave-out digit", "there is no classifier or task 'digit'"),
+        (EXAM, "--leave-out digit", 'nothing is called "digit"'),
         (EXAM, "--draws 0", "--draws"),
         (f"{HEADER}a,x,1,1\nb,x,1,1\na,x,2,0\nb,y,3,1\na,z,4,0\n", "", "b"),
         (f"{HEADER}a,x,1,1\nb,x,1,0\na,y,2,0\nb,y,2,1\n", "", "every task has one item"),
-        (f"{HEADER}a,x,1,1\nb,x,1,0\na,x,2,0\nb,x,2,1\n", "", "items belong to one task, 'x'"),
+        (f"{HEADER}a,x,1,1\nb,x,1,0\na,x,2,0\nb,x,2,1\n", "", "needs answers with tasks"),
     ],
 )
 def test_what_is_refused(
