@@ -21,7 +21,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from bayes_sota.data.readers.boards import read_leaderboard
 from independent_table1 import table1_row4  # beside this script
 from scipy.special import ndtri
 from timing import fastest, printed, report_parts, run, seconds

@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from bayes_sota.data.readers.boards import read_paired_boards
 from scipy.stats import norm
 
 import bayes_sota as bs
