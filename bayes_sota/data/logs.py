@@ -91,7 +91,10 @@ def table_of_log(
     if (
         "doc_id" in first
         and "model" not in first
-        and (first.keys() & {"doc_hash", "resps", "doc", "filter"})
+        and (
+            path.name.startswith("samples_")
+            or first.keys() & {"doc_hash", "resps", "doc", "filter"}
+        )
     ):
         return _table_of_samples(placed, path, name, metric)
     if first.keys() >= _RECORD:

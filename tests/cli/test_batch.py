@@ -37,7 +37,7 @@ def test_each_file_has_a_result_and_a_bad_one_does_not_stop_the_others(
     code, printed, error = run(capsys, *given, "--json", "--table", tmp_path / "table.csv")
     found = json.loads(printed)
     assert (code, found["n_boards"], found["n_failed"]) == (1, 3, 1)
-    assert "bad: no column looks like scores" in error
+    assert "bad: rows may be entries or units" in error
     assert best_skills(out) == {row["board"]: row["theta_sota"] for row in found["boards"][1:]}
     table = pd.read_csv(tmp_path / "table.csv")
     assert table["board"].tolist() == ["bad", "b1", "b2"]

@@ -235,10 +235,10 @@ class Board:
 
     def lattice_size(self) -> int:
         """Smallest test set that can give all scores as they are printed."""
-        from bayes_sota.data.boards import read_entries
         from bayes_sota.data.lattice import infer_n_test
+        from bayes_sota.data.reading import read_tidy
 
-        return infer_n_test(read_entries(self.path).scores).n_test
+        return infer_n_test(read_tidy(self.path).texts).n_test
 
 
 def read_board(part: Settings, data: Path) -> Board:

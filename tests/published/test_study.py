@@ -54,8 +54,8 @@ def test_tasks(tmp_path: Path) -> None:
     ("tables", "message"),
     [
         ({}, "no tasks, tables NAME.csv with a column y"),
-        ({"one": "a,b\n1,2\n3,4\n"}, "there is no column 'y'"),
-        ({"one": "a,y\n1,0\ntwo,1\n"}, "one.csv: line 3, column 'a': the column has numbers"),
+        ({"one": "a,b\n1,2\n3,4\n"}, "there is no column .y.;"),
+        ({"one": "a,y\n1,0\ntwo,1\n"}, "one.csv: line 3, column .a.: the column has numbers"),
         ({"one": frame().assign(y=range(40))}, "task one: labels are of two classes, got 40"),
         ({"one": frame().head(12).assign(y=[0] * 9 + [1] * 3)}, "one: class 1 has 3 members"),
         ({"wine-0": frame()}, "two tasks are named wine-0"),
