@@ -23,7 +23,7 @@ from bayes_sota.data.unpacking import MOST_BYTES
 from bayes_sota.data.words import is_loss
 
 _SAMPLES = re.compile(
-    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(\.\d+)?)\.jsonl?(\.gz|\.zip)?"
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\d(T\d\d[-:]\d\d[-:]\d\d(\.\d+)?)?)\.jsonl?(\.gz|\.zip)?"
 )
 _PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", "*.eval")
 _NO_METRICS = frozenset(
