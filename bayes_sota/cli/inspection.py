@@ -5,7 +5,7 @@ process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
 """
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
 from bayes_sota.data.answers import outcomes_of
 from bayes_sota.data.boards import leaderboard_of, read_paired_boards, task_scores_of
-from bayes_sota.data.command import reading_options
+from bayes_sota.data.command import reading_options, typed_of_reading
 from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.opening import read_table
+from bayes_sota.data.outcomes import New
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.rounds import read_fold_scores, read_scores
 from bayes_sota.data.tables import Table
@@ -45,7 +46,7 @@ def inspect_file(file: Path, reading: dict[str, Any], shown: Shown) -> int:
     table, metric = _opened(file)
     kind, questions, said, notes = _found(table, reading)
     commands, missing = [], []
-    typed = shlex.join(_typed(reading, metric))
+    typed = " ".join([*typed_of_reading(reading), f"--metric {metric}" * bool(metric)])
     for question, words, trial in questions:
         try:
             trial()
@@ -77,19 +78,6 @@ def _opened(file: Path) -> tuple[Table, str]:
         return read_table(file, error.metrics[0]), error.metrics[0]
 
 
-def _typed(reading: dict[str, Any], metric: str) -> Iterator[str]:
-    """The options of reading as they were typed."""
-    for name, value in reading.items():
-        if name == "direction":
-            yield f"--{value}-is-better"
-        elif name in ("use", "leave_out"):
-            yield from (f"--{name.replace('_', '-')}", ",".join(value))
-        else:
-            yield from ("--column", f"{name}={value}")
-    if metric:
-        yield from ("--metric", metric)
-
-
 def _found(table: Table, reading: dict[str, Any]) -> tuple[str, list[Question], str, list[str]]:
     """Kind of a table, questions to try, what it holds in words, and notes."""
     of_rows = counted(len(table), "row")
@@ -116,9 +104,9 @@ def _questions(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, 
         return "leaderboard", _of_board(tidy)
     if tidy.layout == "pair":
         words = "paired {} --n-test-public N --n-test-private N"
-        trial = lambda: read_paired_boards(table, n_test=(_SIZE, _SIZE), **reading)  # noqa: E731
-        return "two boards", [("How good is the public winner?", words, trial)]
-    rounds = lambda: _fitted(table, reading)  # noqa: E731
+        read = partial(read_paired_boards, table, n_test=(_SIZE, _SIZE), **reading)
+        return "two boards", [("How good is the public winner?", words, read)]
+    rounds = partial(_fitted, table, reading)
     of_rounds: list[Question] = [
         ("Who is better over rounds?", "epp {}", rounds),
         ("... with their uncertainty?", "epp {} --bayes", rounds),
@@ -126,17 +114,24 @@ def _questions(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, 
     if tidy.layout == "battles":
         return "battles", of_rounds
     if {"fold", "iteration"} & tidy.labels.keys():
-        folds = lambda: read_fold_scores(table, **reading)  # noqa: E731
-        judged = ("Is the order reproducible?", "cv judge {}", folds)
-        return "cross-validation", [judged, *of_rounds]
+        folds = partial(read_fold_scores, table, **reading)
+        return "cross-validation", [
+            ("Is the order reproducible?", "cv judge {}", folds),
+            *of_rounds,
+        ]
     if tidy.unit == "task":
-        return "rounds", _of_tasks(tidy) + of_rounds
-    answers = lambda **about: outcomes_of(tidy, **about)  # noqa: E731
+        sizes = " --n-test N" * ("n" not in tidy.numbers)
+        return "rounds", [
+            ("Who may be the best in new tasks?", "board {} --new tasks", partial(_mean, tidy)),
+            ("... on new items of these?", f"board {{}}{sizes}", partial(_mean, tidy, _SIZE)),
+            *of_rounds,
+        ]
+    answers = partial(outcomes_of, tidy)
     try:
         is_answers = answers().is_answers
     except InputError:
         return "rounds", of_rounds
-    several = lambda **about: answers(**about).check_several()  # noqa: E731
+    several = partial(_of_several, tidy)
     asked: list[Question] = [
         ("Who may be the best?", "board {}", several),
         ("How good is the best?", "sota {}", several),
@@ -145,18 +140,26 @@ def _questions(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, 
         ("How many items tell the best two apart?", "claim plan --gap 0.02 --pilot {}", several),
     ]  # fmt: skip
     if "task" in tidy.labels:
-        tasks = lambda: several(new="tasks")  # noqa: E731
-        asked.append(("Who may be the best in new tasks?", "board {} --new tasks", tasks))
+        new = partial(several, new="tasks")
+        asked.append(("Who may be the best in new tasks?", "board {} --new tasks", new))
         asked.append(("What can each do in every task?", "board {} --by task", several))
     if "run" in tidy.labels:
-        runs = lambda: answers(new="runs")  # noqa: E731
+        runs = partial(answers, new="runs")
         asked.append(("How good on new runs of these items?", "score {} --new runs", runs))
     return ("answers", asked) if is_answers else ("item scores", asked + of_rounds)
 
 
+def _of_several(tidy: Tidy, new: New | None = None) -> None:
+    outcomes_of(tidy, new=new).check_several()
+
+
+def _mean(tidy: Tidy, n_test: int | None = None) -> None:
+    task_scores_of(tidy, n_test=n_test).leaderboard("items" if n_test else "tasks")
+
+
 def _of_board(tidy: Tidy) -> list[Question]:
     """Questions about entries with a score each, with what has to be filled in."""
-    options, known = "", {}
+    options, known = "", dict[str, Any]()
     if "se" not in tidy.numbers and (measure(tidy.titles[0]) != "accuracy" or tidy.lower_is_better):
         options, known = " --standard-error S", {"standard_error": _ERROR}
     elif not {"se", "n"} & tidy.numbers.keys():
@@ -167,17 +170,6 @@ def _of_board(tidy: Tidy) -> list[Question]:
     return [
         ("Who may be the best?", f"board {{}}{options}", trial),
         ("How good is the best?", f"sota {{}}{options}", trial),
-    ]
-
-
-def _of_tasks(tidy: Tidy) -> list[Question]:
-    """Questions about averages over tasks."""
-    new = lambda: task_scores_of(tidy).leaderboard("tasks")  # noqa: E731
-    these = lambda: task_scores_of(tidy, n_test=_SIZE).leaderboard()  # noqa: E731
-    known = " --n-test N" * ("n" not in tidy.numbers)
-    return [
-        ("Who may be the best in new tasks?", "board {} --new tasks", new),
-        ("... on new items of these tasks?", f"board {{}}{known}", these),
     ]
 
 

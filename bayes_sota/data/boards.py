@@ -358,8 +358,9 @@ def read_paired_boards(
     kept = np.flatnonzero(~np.isnan(grid).any(axis=1))
     notes = list(dict.fromkeys(note for tidy in both for note in (tidy.sentence, *tidy.notes)))
     notes += _left_out(names, grid)
+    counts: Any = submissions
     if submissions is None and numbers is not None:
-        submissions = [None if np.isnan(numbers[row]) else numbers[row] for row in kept]
+        counts = [None if np.isnan(numbers[row]) else numbers[row] for row in kept]
     with located(" and ".join(dict.fromkeys(tidy.where for tidy in both))):
         boards = PairedBoards(
             grid[kept, 0],
@@ -368,7 +369,7 @@ def read_paired_boards(
             n_test=n_test,
             standard_errors=standard_errors,
             lower_is_better=both[0].lower_is_better,
-            submissions=submissions,
+            submissions=counts,
             name=both[0].name if name is None else name,
             notes=notes,
         )

@@ -1,6 +1,7 @@
 """``bayes-sota examples``, and options of data. Imports NumPy only."""
 
 import csv
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
@@ -80,12 +81,22 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def typed_of_reading(reading: Mapping[str, Any]) -> list[str]:
-    """Those of these options that were typed."""
-    spelled = {"use": "--use", "leave_out": "--leave-out"}
-    return [
-        f"--{value}-is-better" if name == "direction" else spelled.get(name, f"--column {name}")
-        for name, value in reading.items()
-    ]
+    """These options as they were typed.
+
+    Examples
+    --------
+    >>> typed_of_reading({"score": "acc", "use": ["a", "b"], "direction": "lower"})
+    ['--column score=acc', '--use a,b', '--lower-is-better']
+    """
+    options = []
+    for name, value in reading.items():
+        if name == "direction":
+            options.append([f"--{value}-is-better"])
+        elif isinstance(value, str):
+            options.append(["--column", f"{name}={value}"])
+        else:
+            options.append([f"--{name.replace('_', '-')}", ",".join(value)])
+    return list(map(shlex.join, options))
 
 
 def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:

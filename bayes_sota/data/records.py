@@ -159,7 +159,9 @@ def _of_lists(value: dict[str, list[Any]]) -> tuple[list[dict[str, Any]] | None,
 def _solved_in(reports: dict[str, dict[str, Any]]) -> tuple[dict[str, list[Any]], list[str]] | None:
     """Lists of solved items in the report of each entry, and all items that reports list."""
     keys = [key for key in next(iter(reports.values()), {}) if place_in("score", key) is not None]
-    lists = [{name: report.get(key) for name, report in reports.items()} for key in keys]
+    lists: list[dict[str, Any]] = [
+        {name: report.get(key) for name, report in reports.items()} for key in keys
+    ]
     lists = [solved for solved in lists if _all_are(list, list(solved.values()))]
     if len(lists) != 1:
         return None
