@@ -13,7 +13,6 @@ from .claims.means import false_claim_probability_of_means as false_claim_probab
 from .claims.summary_review import claims_table as claims_table
 from .cli.batch import estimate_many as estimate_many
 from .core.command_report import save_report as save_report
-from .core.priors import BetaCorrelation as BetaCorrelation
 from .core.priors import FixedCorrelation as FixedCorrelation
 from .core.priors import LogitNormalSkill as LogitNormalSkill
 from .core.priors import Priors as Priors

@@ -120,6 +120,6 @@ def test_the_sensitivity_has_the_other_kind_of_field(board: Any) -> None:
 
 def test_a_prior_of_no_kind_has_no_other_kind() -> None:
     board = bs.Leaderboard(SCORES, n_test=1000)
-    priors = bs.Priors(correlation=bs.BetaCorrelation(3.3, 1.1))
+    priors = bs.Priors(correlation=bs.core.BetaCorrelation(3.3, 1.1))
     assert "field" not in set(bs.sota_sensitivity(board, priors=priors, draws=50)["assumption"])
     assert board_priors(None).correlation == bs.load_model("leaderboard").priors.correlation
