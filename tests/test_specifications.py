@@ -104,6 +104,7 @@ def some_model(builder: str) -> pm.Model:
     return MODELS_OF[builder](load_model(BUILDERS[builder].default))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", [quick_or_slow(path) for path in BUILT_FILES], ids=lambda p: p.stem
 )

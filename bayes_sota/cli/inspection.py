@@ -88,7 +88,7 @@ def _found(table: Table, reading: dict[str, Any]) -> tuple[str, list[Question], 
     learn = ("How good are learners, and how sure?", "cv run {} --column target=", lambda: None)
     to_learn = [(learn[0], learn[1] + shlex.quote(name), learn[2]) for name in targets]
     try:
-        tidy = read_tidy(table, **reading)
+        tidy = read_tidy(table, **reading).with_items()
     except InputError:
         if not to_learn:
             raise

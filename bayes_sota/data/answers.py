@@ -176,6 +176,7 @@ def outcomes_of(
         problem = f"{_NOT_ITEMS[tidy.layout]}, and not answers to items"
         raise InputError(problem, where=tidy.where)
     passes = parse_passes(metric)
+    tidy = tidy.with_items()
     tidy, are_answers = _checked(tidy, metric)
     values, counts, items, names = _averaged(tidy)
     labels = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}

@@ -100,20 +100,11 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]
             notes.append(f"{empty.size} rows without a cluster are clusters of their own")
     _tell_units_apart(labels)
     rows = range(1, len(table) + 1)
-    if layout.kind == "wide" and _are_items(labels):
+    if layout.kind == "wide" and not labels.keys() & set(UNITS):
         labels["unit"] = np.array([str(row) for row in rows], object)
     if "entry" not in labels and layout.across != "entry":
         labels["entry"] = np.array([f"entry {row}" for row in rows], object)
     return labels, notes
-
-
-def _are_items(labels: dict[str, Any]) -> bool:
-    """Whether each row is an item without a name: no column tells rows apart, except by task."""
-    there = labels.keys() & set(UNITS)
-    if not there <= {"task", "cluster"}:
-        return False
-    groups = set(zip(*(labels[role].tolist() for role in there), strict=True))
-    return not there or 2 * len(groups) <= len(labels[next(iter(there))])
 
 
 def _tell_units_apart(labels: dict[str, Any]) -> None:

@@ -87,6 +87,21 @@ class Tidy:
         there = [role for role in UNITS if role in self.labels]
         return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
 
+    def with_items(self) -> "Tidy":
+        """The same, with numbers for items that nothing but their task or cluster names."""
+        if self.layout != "wide" or not self.labels.keys() & set(UNITS) <= {"task", "cluster"}:
+            return self
+        entries, codes = self.names("entry")
+        number = np.empty(len(self), np.intp)
+        for code in range(len(entries)):
+            number[codes == code] = np.arange(1, np.sum(codes == code) + 1)
+        groups = zip(
+            *(self.labels[role] for role in ("task", "cluster") if role in self.labels), strict=True
+        )
+        if len(set(groups)) * 2 > number.max():
+            return self  # rows are tasks
+        return replace(self, labels=self.labels | {"unit": number.astype(str).astype(object)})
+
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""
         codes: dict[str, int] = defaultdict(count().__next__)

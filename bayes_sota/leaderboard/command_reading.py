@@ -109,7 +109,7 @@ def read_file(file: Path, reading: dict[str, Any], **options: Any) -> "Leaderboa
 
     metric = options["metric"]
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
-    tidy = read_tidy(read_table(file, of_log), **reading)
+    tidy = read_tidy(read_table(file, of_log), **reading).with_items()
     if of_log and tidy.layout == "board":
         raise InputError(f"--metric is one of {', '.join(METRICS)} or pass@K, got {quoted(metric)}")
     if of_log and tidy.unit == "task":

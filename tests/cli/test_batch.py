@@ -29,6 +29,7 @@ def best_skills(folder: Path) -> dict[str, float]:
     return {name: float(tree["posterior"]["theta_sota"].mean()) for name, tree in trees.items()}
 
 
+@pytest.mark.slow
 def test_each_file_has_a_result_and_a_bad_one_does_not_stop_the_others(
     boards: list[Path], tmp_path: Path, capsys: Any
 ) -> None:

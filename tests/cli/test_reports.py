@@ -42,6 +42,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", FAST)
 def test_the_paragraph_is_one_and_tables_have_every_format(
     line: str, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -30,6 +30,7 @@ def check(case: Case, seeds: range) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [
     pytest.param(n, id=case.label, marks=[pytest.mark.slow] * (n % 3 > 0))
     for n, case in enumerate(_CASES)

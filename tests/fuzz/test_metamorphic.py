@@ -61,6 +61,7 @@ def test_names_order_and_format_together_do_not_matter(case: Case) -> None:
     assert is_same(case, ".csv.gz", everything(renamed(case)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [c for c in TABLES if c.kind in ("board", "kaggle") and c.command[0] != "sota"],
     ids=label,
@@ -107,6 +108,7 @@ _LAW = "maximum --json "
 _CLAIM = "claim classification --json --accuracy 0.9 0.88 "
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "option", "values", "key", "sign"),
     [

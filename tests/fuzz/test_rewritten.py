@@ -97,6 +97,7 @@ SOURCES += [(f"{one['about']}, {one['file']}", one["text"], one["options"])
 CASES = [(name, rows, options) for name, text, options in SOURCES if (rows := rows_of(text))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_the_same_table_has_the_same_scores(tmp_path: Path, way: str) -> None:
     wrong = []

@@ -66,6 +66,7 @@ def test_means_agree_with_quadrature(fitted: Fit) -> None:
     assert error.max() < 0.04
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [None, 0.0])
 def test_the_best_of_the_draws_is_theta_sota(field: Leaderboard, fitted, rho) -> None:
     known = {"correlation": FixedCorrelation(0.0)}

@@ -21,6 +21,7 @@ def scores_of(m, n, seed=0):
     return [f"{x:.4f}" for x in rng.binomial(n, skills) / n]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "n"), [(3, 200), (20, 500), (60, 1000)])
 def test_a_board_of_which_all_errors_are_the_same_is_a_plain_board(m, n):
     scores = scores_of(m, n)

@@ -69,6 +69,7 @@ def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["normal", "ex-gaussian", "equals"])
 @pytest.mark.parametrize("rho", [pytest.param(0.0, marks=pytest.mark.slow), 0.8])
 def test_agrees_with_likelihood_weighting(rho: float, family: str) -> None:

@@ -120,6 +120,7 @@ def test_replicates_are_draws_of_pymc(model: pm.Model, trace: xr.DataTree) -> No
     assert best.dims == ("chain", "draw")
 
 
+@pytest.mark.slow
 def test_prior_is_one_story(completed: xr.DataTree) -> None:
     """Each draw of the prior is one board: its bias is its best score minus its best skill."""
     for tree in (completed, exact()):

@@ -61,6 +61,7 @@ def known(table: Path) -> tuple[dict[str, Any], xr.DataTree]:
     return json.loads(out), read_result(output)
 
 
+@pytest.mark.slow
 def test_json(known: tuple[dict[str, Any], xr.DataTree], table: Path) -> None:
     result, tree = known
     assert result["schema_version"] == "2"
