@@ -53,7 +53,7 @@ def find_battles(table: Table, asked: Mapping[str, str]) -> Battles | None:
     verdict = winner or next(
         (name for name in table.columns if key(name) in BATTLES["verdict"]), ""
     )
-    if not verdict and key(first) == sides[0]:
+    if not verdict and key(first) == sides[0] == "a":
         return None  # models that are called a and b
     if not verdict:
         problem = (

@@ -27,7 +27,7 @@ def test_a_table_is_read_rightly_or_a_choice_is_asked_for(
     table: dict[str, Any], tmp_path: Path
 ) -> None:
     path = write(table, tmp_path)
-    if table["kind"] == "R":
+    if table["kind"] == "R" or table.get("refused"):
         with pytest.raises(InputError) as refused:
             read_as("", read_tidy(path, **table["options"]))
         assert "\n" not in str(refused.value)
@@ -80,7 +80,8 @@ def _of_units(tidy: Tidy) -> dict[str, dict[str, float]]:
         names = tidy.labels["task"] + "/" + tidy.labels["iteration"]
         tidy = replace(tidy, labels=tidy.labels | {"task": names})
     grid, (units, names, *_) = tidy.pivot(tidy.unit, "entry", *runs)
-    means = np.nanmean(grid, axis=2) if runs else grid
+    with np.errstate(invalid="ignore"):  # an entry may have no run of a unit
+        means = np.nansum(grid, axis=2) / (~np.isnan(grid)).sum(axis=2) if runs else grid
     return {
         name: {
             unit: score for unit, score in zip(units, column, strict=True) if not np.isnan(score)
