@@ -42,7 +42,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
         table = read_table(logs.files_in(path), metric)
         return replace(table, where=str(source), name=path.resolve().name)
     check_file(path)
-    archived = logs.read_archive(path, metric)
+    archived = logs.read_archive(path, metric) if path.suffix == ".eval" else None
     if archived is not None:
         return archived
     data, file_name = read_bytes(path)
