@@ -135,7 +135,7 @@ def _questions(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, 
     asked: list[Question] = [
         ("Who may be the best?", "board {}", several),
         ("How good is the best?", "sota {}", several),
-        ("How good is each by itself?", "score {}", answers),
+        ("How good is each by itself?", "score {}", partial(_alone, tidy)),
         ("Which methods cannot be told apart?", "claim responses {}", several),
         ("How many items tell the best two apart?", "claim plan --gap 0.02 --pilot {}", several),
     ]  # fmt: skip
@@ -147,6 +147,12 @@ def _questions(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, 
         runs = partial(answers, new="runs")
         asked.append(("How good on new runs of these items?", "score {} --new runs", runs))
     return ("answers", asked) if is_answers else ("item scores", asked + of_rounds)
+
+
+def _alone(tidy: Tidy) -> None:
+    from bayes_sota.items.score import skills_alone
+
+    skills_alone(outcomes_of(tidy))
 
 
 def _of_several(tidy: Tidy, new: New | None = None) -> None:
