@@ -7,7 +7,7 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.text import unmarked_cell
-from bayes_sota.data.tables import Table, make_table
+from bayes_sota.data.tables import MOST_CELLS, Table, make_table
 
 type Row = tuple[str, list[Any]]
 
@@ -45,7 +45,10 @@ def table_of_rows(rows: list[Row], where: str, name: str) -> Table:
 
 def _delimited_rows(text: str, where: str) -> list[Row]:
     head = _QUOTED.sub("x", text[:10_000])
-    separator = next((sign for sign in "\t;" if sign in _header_line(head)), ",")
+    header = _header_line(head)
+    separator = next((sign for sign in "\t;" if sign in header), ",")
+    if (header.count(separator) + 1) * text.count("\n") > MOST_CELLS:
+        raise InputError(f"has more than {MOST_CELLS:,} cells", where=where)
     lines = io.StringIO(text.rstrip("\r\n"), newline="")
     reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[Row] = []

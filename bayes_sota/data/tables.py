@@ -13,6 +13,9 @@ from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
 from bayes_sota.data.cells import Numbers, parse_numbers
 from bayes_sota.data.words import key
 
+MOST_CELLS = 10_000_000
+"""Cells of a table, which take some seconds and a gigabyte."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -120,6 +123,8 @@ def make_table(
     repeated = [title for title, count in Counter(title for title, _ in kept).items() if count > 1]
     if repeated:
         raise InputError(f"several columns are called {quoted(repeated[0])}", where=where)
+    if len(lines) * len(kept) > MOST_CELLS:
+        raise InputError(f"has more than {MOST_CELLS:,} cells", where=where)
     if not lines or not kept:
         raise InputError(f"the table has no {'rows' if kept else 'columns'}", where=where)
     return Table(dict(kept), lines, where, name, tuple(notes))
