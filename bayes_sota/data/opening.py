@@ -129,6 +129,10 @@ def _by_pandas(reader: str, data: bytes, where: str, **options: Any) -> Any:
         return getattr(pd, reader)(io.BytesIO(data), **options)
     except InputError:
         raise
+    except ImportError:
+        extra = reader.removeprefix("read_")
+        fix = f"pip install 'bayes-sota[{extra}]'"
+        raise InputError(f"needs the extra {extra}", where=where, fix=fix) from None
     except Exception as error:  # pandas passes on whatever its engines raise
         raise InputError(f"cannot be read ({error})", where=where) from None
 

@@ -11,7 +11,7 @@ CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.n
 
 
 def quick(model: pm.Model, **options: object):
-    return model.compile_logp(mode="FAST_COMPILE", jacobian=False, **options)
+    return model.compile_logp(jacobian=False, **options)
 
 
 def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> float:

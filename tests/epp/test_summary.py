@@ -72,7 +72,7 @@ def test_numbers_of_the_fit() -> None:
     order = np.argsort(-fit.epp)
     assert frame["player"].tolist() == [NAMES[k] for k in order]
     assert frame["epp"].tolist() == fit.epp[order].tolist()
-    assert frame[["lower", "upper"]].to_numpy() == pytest.approx(fit.interval(0.9)[order])
+    assert frame[["lower", "upper"]].to_numpy(float) == pytest.approx(fit.interval(0.9)[order])
     assert frame[["rank_lower", "rank_upper"]].to_numpy().tolist() == (
         fit.rank_interval(0.9)[order].tolist()
     )
