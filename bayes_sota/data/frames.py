@@ -1,6 +1,7 @@
 """Data frames of whatever library: pandas, polars, PyArrow and others that narwhals knows.
 
-A frame comes in here and nowhere else (``tests/data/test_frames.py``).
+Containers take numbers of frames from here; tables of frames are read by ``data.opening``
+(``tests/data/test_reading.py``).
 """
 
 import os
