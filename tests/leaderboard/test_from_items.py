@@ -378,20 +378,18 @@ def coverage(correct, order, n, boards, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "floor"), [(200, 0.75), (1000, 0.85)])
-def test_coverage_on_digits(n, floor):
-    """At 200 items, few mistakes each, intervals are too narrow: docs/measured/responses.md."""
+def test_coverage_on_digits():
     correct = load_responses_example("digits").held_out.correct
     order = np.argsort(-correct.mean(axis=0))[:120]
-    assert coverage(correct, order, n, 60, 10) > floor
+    assert coverage(correct, order, 1000, 40, 10) > 0.85
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "floor"), [(200, 0.75), (1000, 0.85), (5000, 0.85)])
+@pytest.mark.parametrize(("n", "floor"), [(200, 0.75), (5000, 0.85)])
 def test_coverage_on_cifar10(data_directory, n, floor):
     """At 200 items, six mistakes each, intervals are too narrow: docs/measured/responses.md."""
     answers = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
-    assert coverage(answers.correct, np.arange(30), n, 60, 11) > floor
+    assert coverage(answers.correct, np.arange(30), n, 40, 11) > floor
 
 
 def test_new_scores_of_clustered_items_are_no_sharper_than_those_of_the_clusters():
@@ -433,8 +431,8 @@ def test_small_tasks_that_weigh_much_widen_intervals():
     ("kind", "naive"), [("half of 92 clusters", 0.9), ("three of nine with 2 to 4", 0.65)]
 )
 def test_intervals_cover_on_real_tasks_and_clusters(kind, naive):
-    """40 boards of language models; the figures of more are in docs/measured/responses.md."""
-    rows = pd.DataFrame([row for index in range(40) for row in judged((kind, 1000 + index))])
+    """24 boards of language models; the figures of more are in docs/measured/responses.md."""
+    rows = pd.DataFrame([row for index in range(24) for row in judged((kind, 1000 + index))])
     covered = rows.groupby("taken")["covered"].mean()
     assert covered["as they are"] > 0.85
     assert covered["every item by itself"] < naive
