@@ -35,7 +35,7 @@ from .data.paired import PairedBoards as PairedBoards
 from .data.responses import Responses as Responses
 from .data.rounds import read_fold_scores as read_fold_scores
 from .data.rounds import read_scores as read_scores
-from .data.score_table import ScoreTable as ScoreTable
+from .data.tournaments import ScoreTable as ScoreTable
 from .epp.fit import fit_epp as fit_epp
 from .epp.plots import plot_epp as plot_epp
 from .epp.sample import sample_epp as sample_epp

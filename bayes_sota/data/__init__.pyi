@@ -13,13 +13,13 @@ from .item_scores import ItemScores as ItemScores
 from .lattice import infer_n_test as infer_n_test
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
-from .matches import Matches as Matches
 from .paired import PairedBoards as PairedBoards
 from .responses import Responses as Responses
 from .rounds import read_fold_scores as read_fold_scores
 from .rounds import read_scores as read_scores
 from .rounds import read_test_scores as read_test_scores
-from .score_table import ScoreTable as ScoreTable
 from .task_scores import TaskScores as TaskScores
+from .tournaments import Matches as Matches
+from .tournaments import ScoreTable as ScoreTable
 from .writing import write_fold_scores as write_fold_scores
 from .writing import write_items as write_items

@@ -13,13 +13,12 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.battles import find_battles
 from bayes_sota.data.cells import parse_cell
 from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.data.matches import Matches
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.roles import NAMELESS, UNITS
-from bayes_sota.data.score_table import Scheme, ScoreTable
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Labels, Tidy
+from bayes_sota.data.tournaments import Matches, Scheme, ScoreTable
 from bayes_sota.data.words import key, place_in
 
 type Orientation = Literal["auto", "rows", "columns"]
@@ -154,7 +153,7 @@ def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
         tidy.labels["entry"][rows].tolist(),
         tidy.labels["opponent"][rows].tolist(),
         tidy.value[rows],
-        clusters=clusters,
+        groups=clusters,
         tournament=name,
         notes=(tidy.sentence, *tidy.notes),
     )

@@ -105,7 +105,7 @@ def test_what_says_something_of_players_tells_no_rounds_apart() -> None:
             enumerate("xyz")]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["model", "group", "task", "score"])
     found = read_scores(frame)
-    assert (found.rounds, found.groups, found.complete) == (("x", "y", "z"), None, True)
+    assert (found.rounds, found.groups) == (("x", "y", "z"), None)
     assert "clusters say something of players, not of rounds" in found.notes
 
 
@@ -161,8 +161,8 @@ def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
         (LONG.replace("c,x", "a,x"), {}, 'line 4: round "x", entry "a" has a score already on lin'),
         (LONG, {"entry": "modle"}, 'no column "modle".*did you mean "model"'),
         (LONG, {"players": "left"}, "players must be one of|players"),
-        ("task,a\nx,1\ny,2\n", {}, "board.csv: a tournament needs at least 2 players, got 1; Read"),
-        ("task,a,b\nx,1,2\n", {}, "needs at least 2 rounds, got 1"),
+        ("task,a\nx,1\ny,2\n", {}, "board.csv: a tournament needs .* got 1 and 2; Read"),
+        ("task,a,b\nx,1,2\n", {}, "2 rounds, .* got 2 and 1"),
         ("model,score\na,1\nb,2\n", {}, "board.csv: each entry has one score, and a tournament"),
         ("team,public,private\na,1,2\nb,2,3\n", {}, "each entry has two scores"),
         (",d1,d2,d3\nA,1,2,3\nB,2,3,1\n", {}, 'rows may be entries or units.*entry="NAME" or un'),
@@ -273,7 +273,7 @@ def test_results_of_lm_evaluation_harness(tmp_path: Path) -> None:
     more = {"law": tasks["law"], "arc": {"acc,none": 0.2, "acc_norm,none": 0.3}}
     normed = read_scores([results_of("three", more), results_of("four", more)], score="acc_norm")
     assert normed.scores.tolist() == [[0.7, 0.7], [0.3, 0.3]]
-    with pytest.raises(InputError, match="at least 2 players, got 1"):
+    with pytest.raises(InputError, match=r"at least 2 players and 2 rounds.*got 1 and"):
         read_scores(paths[0])
     with pytest.raises(InputError, match="has a score already"):
         read_scores([paths[0], written(tmp_path, paths[0].read_text(), "x.json")])
