@@ -1,16 +1,17 @@
-"""Scores of players in rounds, battles, and scores of cross-validation, from any table."""
+"""Scores of players in rounds, or battles, from any table."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.core.arguments import Range, check_choice
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.battles import find_battles
-from bayes_sota.data.cells import parse_cell
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.roles import NAMELESS, UNITS
@@ -25,7 +26,6 @@ _COARSE_TO_FINE = ("cluster", "task", "metric", "iteration", "run", "fold", "uni
 _DISPENSABLE = ("cluster", "metric", "unit", "fold", "run", "iteration", "task")  # the first most
 _SHARED = ("cluster", "task", "iteration", "run")  # what dependent rounds have in common
 _MOST_BATTLES = 20_000_000
-_FOLDS = Range(2, 10_000, whole=True)
 
 
 def read_scores(
@@ -86,13 +86,9 @@ def read_scores(
         roles.pop("score", None)
     if players != "auto" and find_battles(table, roles) is None:
         table, roles = _turned(table, players, roles)
-    of_rounds = {name for name in table.columns if place_in("direction", name) is not None}
-    by_round = direction is None and bool(of_rounds.difference(leave_out))
-    tidy = read_tidy(table, use, leave_out, "higher" if by_round else direction, **roles)
-    lower = np.full(len(tidy), float(tidy.lower_is_better))
-    if by_round and "direction" in tidy.labels:
-        lower = np.isin([word.lower() for word in tidy.labels["direction"]], ("false", "0")) * 1.0
-    tidy = replace(tidy, numbers=tidy.numbers | {"lower": lower})
+    tidy = read_tidy(table, use, leave_out, direction, **roles)
+    if direction is not None:  # which wins over what the table says of a round
+        tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
     grouped = bool(roles.keys() & {"group", "cluster"})
     if "tournament" in tidy.labels:
         names, codes = tidy.names("tournament")
@@ -105,18 +101,16 @@ def read_scores(
 def _turned(table: Table, players: str, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
     """Table and roles by which its rows are players, or rounds."""
     role = "entry" if players == "rows" else "unit"
-    if role in roles:
-        return table, roles
     models = [name for name in table.columns if place_in("entry", name) is not None]
     rounds = [name for name in table.columns if any(place_in(r, name) is not None for r in UNITS)]
-    nameless = [name for name in table.columns if key(name) in NAMELESS]
-    texts = [name for name in table.columns if set(map(parse_cell, table.columns[name])) == {None}]
-    if players == "columns" and rounds and not models:
+    if role in roles or (role == "unit" and rounds and not models):
         return table, roles
-    found = [*models, *nameless, *rounds, *texts[:1]]
-    if found:
-        return table, roles | {role: found[0]}
-    if players == "columns":
+    nameless = [name for name in table.columns if key(name) in NAMELESS]
+    texts = [name for name in table.columns if not table.parsed(name).is_numeric]
+    names = [*models, *nameless, *rounds, *texts]
+    if names:
+        return table, roles | {role: names[0]}
+    if role == "unit":
         return table, roles
     numbers: list[Any] = [str(row) for row in range(1, len(table) + 1)]
     return replace(table, columns={"player": numbers, **table.columns}), roles | {role: "player"}
@@ -136,22 +130,23 @@ def _tournament(
 
 def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
     """Battles, each as often as it was counted."""
-    if tidy.numbers["count"].sum() > _MOST_BATTLES:
-        total = f"{tidy.numbers['count'].sum():,.0f} battles"
-        raise InputError(f"{total} are more than the {_MOST_BATTLES:,} that are read")
-    if not np.isin(tidy.value, (0.0, 0.5, 1.0)).all():
-        raise InputError(
-            "shares of wins do not say how many battles there were: give their numbers"
-        )
-    rows = np.repeat(np.arange(len(tidy)), tidy.numbers["count"].astype(np.intp))
-    clusters = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
-    if clusters and not grouped and len(set(clusters)) < 2:
-        clusters = None  # called so, and the same everywhere
+    number = tidy.numbers["count"]
+    for row in np.flatnonzero(~((number >= 0) & (number % 1 == 0))):
+        problem = f"a whole number of battles is needed, got {number[row]:g}"
+        fix = "shares of wins do not say how many battles there were"
+        raise InputError(problem, where=tidy.where, line=tidy.lines[row], fix=fix)
+    if number.sum() > _MOST_BATTLES:
+        problem = f"{number.sum():,.0f} battles are more than the {_MOST_BATTLES:,} that are read"
+        raise InputError(problem)
+    rows = np.repeat(np.arange(len(tidy)), number.astype(np.intp))
+    groups = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
+    if groups and not grouped and len(set(groups)) < 2:
+        groups = None  # called so, and the same everywhere
     return Matches.from_names(
         tidy.labels["entry"][rows].tolist(),
         tidy.labels["opponent"][rows].tolist(),
         tidy.value[rows],
-        groups=clusters,
+        groups=groups,
         tournament=name,
         notes=(tidy.sentence, *tidy.notes),
     )
@@ -165,30 +160,31 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
         )
     tidy, used = _with_rounds(tidy)
     try:
-        grid, (rounds, players) = tidy.pivot("round", "entry")
+        grid, axes = tidy.pivot("round", "entry")
     except InputError as error:
         if tidy.layout == "wide":
             error.parameter = "group"
             error.fix = "if rows of one name are its folds or runs, name the column with {option}"
         raise
+    rounds, players = (np.array(names, object) for names in axes)
     present = ~np.isnan(grid)
-    kept_rounds, kept_players = present.any(axis=1), present.any(axis=0)
-    notes = [tidy.sentence, *tidy.notes]
-    for what, names, kept in (("round", rounds, kept_rounds), ("player", players, kept_players)):
-        if not kept.all():
-            empty = listed(label for label, keep in zip(names, kept, strict=True) if not keep)
-            notes.append(f"dropped {what}s without any score: {empty}")
+    has_round, has_player = present.any(axis=1), present.any(axis=0)
+    notes, empty = [tidy.sentence, *tidy.notes], [*rounds[~has_round], *players[~has_player]]
+    if empty:
+        notes.append(f"dropped rounds and players without any score: {listed(empty)}")
     if np.isin(grid[present], (0.0, 1.0)).all():
         notes.append(
             "all scores are 0 or 1, like answers to items: a skill is then about which items two "
             "players differ on, not an accuracy; bayes-sota board reads answers"
         )
-    first = np.unique(tidy.names("round")[1], return_index=True)[1][kept_rounds]
+    first = np.unique(tidy.names("round")[1], return_index=True)[1][has_round]
+    told = tidy.labels.get("direction")
+    lower = told is not None and [word.lower() in ("false", "0") for word in told[first]]
     return ScoreTable(
-        grid[np.ix_(kept_rounds, kept_players)],
-        players=[label for label, keep in zip(players, kept_players, strict=True) if keep],
-        rounds=[label for label, keep in zip(rounds, kept_rounds, strict=True) if keep],
-        lower_is_better=tidy.numbers["lower"][first] > 0,
+        grid[np.ix_(has_round, has_player)],
+        players=players[has_player],
+        rounds=rounds[has_round],
+        lower_is_better=lower or tidy.lower_is_better,
         groups=_groups(tidy, first, grouped),
         scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
         tournament=name,
@@ -198,38 +194,30 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
 
 def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     """Scores with the label ``round``, and the roles that it is made of."""
-    entries, of_entry = tidy.names("entry")
-    codes = {role: tidy.names(role)[1] for role in _COARSE_TO_FINE if role in tidy.labels}
-    labels, notes, used = dict(tidy.labels), list(tidy.notes), list(codes)
-    for role in [role for role in _DISPENSABLE if role in used and len(used) > 1]:
-        others = [codes[other] for other in used if other != role]
-        if role == "cluster" and len(entries) == _count([of_entry, codes[role]]) < len(tidy):
-            del labels[role]
-            notes += ["clusters say something of players, not of rounds"] * bool(codes[role].any())
-        elif not others or _count(others) < _count([*others, codes[role]]):
-            continue
-        used.remove(role)
+    labels, notes = dict(tidy.labels), list(tidy.notes)
+    used = [role for role in _COARSE_TO_FINE if role in labels]
+    of_players = _count(tidy, ["entry", *used[:1]]) == _count(tidy, ["entry"]) < len(tidy)
+    if used[0] == "cluster" and len(used) > 1 and of_players:
+        used = used[1:]
+        if len(set(labels.pop("cluster"))) > 1:
+            notes.append("clusters say something of players, not of rounds")
+    for role in [role for role in _DISPENSABLE if role in used]:
+        others = [other for other in used if other != role]
+        if others and _count(tidy, others) == _count(tidy, used):
+            used = others
     names: Labels = labels[used[0]]
     for role in used[1:]:
         names = names + "/" + labels[role]
-    if used == ["cluster"] and tidy.layout == "wide":
-        names = _numbered(names, of_entry)
+    if used == ["cluster"] and tidy.layout == "wide":  # its rows are rounds without a name
+        seen: dict[Any, count[int]] = defaultdict(partial(count, 1))
+        pairs = zip(names, labels["entry"], strict=True)
+        names = np.array([f"{pair[0]}/{next(seen[pair])}" for pair in pairs], object)
     return replace(tidy, labels=labels | {"round": names}, notes=tuple(notes)), used
 
 
-def _count(codes: Sequence[Any]) -> int:
+def _count(tidy: Tidy, roles: Sequence[str]) -> int:
     """How many combinations of names there are."""
-    return len(set(zip(*(code.tolist() for code in codes), strict=True)))
-
-
-def _numbered(names: Labels, entries: Any) -> Labels:
-    """Names with a number, counted for every entry."""
-    seen: Counter[Any] = Counter()
-    numbered = []
-    for pair in zip(names, entries.tolist(), strict=True):
-        seen[pair] += 1
-        numbered.append(f"{pair[0]}/{seen[pair]}")
-    return np.array(numbered, object)
+    return len(set(zip(*(tidy.labels[role].tolist() for role in roles), strict=True)))
 
 
 def _groups(tidy: Tidy, first: Any, asked: bool) -> list[str] | None:

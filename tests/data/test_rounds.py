@@ -144,7 +144,7 @@ def test_directions(tmp_path: Path) -> None:
 def test_empty_rounds_and_players_are_dropped_with_a_note(tmp_path: Path) -> None:
     found = read_scores(written(tmp_path, "task,a,b,c\nx,1,2,\ny,2,1,\nz,,,\nw,1,1,\n"))
     assert (found.players, found.rounds) == (("a", "b"), ("x", "y", "w"))
-    assert 'dropped rounds without any score: "z"' in found.notes
+    assert 'dropped rounds and players without any score: "z"' in found.notes
 
 
 def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
