@@ -27,15 +27,15 @@ from .data.answers import read_responses as read_responses
 from .data.boards import read_leaderboard as read_leaderboard
 from .data.boards import read_paired_boards as read_paired_boards
 from .data.examples import load_example as load_example
+from .data.fold_scores import read_fold_scores as read_fold_scores
 from .data.item_scores import ItemScores as ItemScores
 from .data.lattice import infer_n_test as infer_n_test
 from .data.leaderboard import BestScore as BestScore
 from .data.leaderboard import Leaderboard as Leaderboard
 from .data.paired import PairedBoards as PairedBoards
 from .data.responses import Responses as Responses
-from .data.rounds import read_fold_scores as read_fold_scores
 from .data.rounds import read_scores as read_scores
-from .data.score_table import ScoreTable as ScoreTable
+from .data.tournaments import ScoreTable as ScoreTable
 from .epp.fit import fit_epp as fit_epp
 from .epp.plots import plot_epp as plot_epp
 from .epp.sample import sample_epp as sample_epp

@@ -382,12 +382,12 @@ def shown_path(path: str | os.PathLike[str]) -> str:
 
 
 def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[str, ...]:
-    """Names as strings, as many as needed and each once."""
-    if labels is None:
-        return tuple(str(number) for number in range(1, size + 1))
+    """Names as strings, as many as needed and each once; numbers from 1 where there are none."""
     if isinstance(labels, str):
         raise InputError(f"names of {kind}s must be a sequence of names, got {labels!r}")
-    names = tuple(str(label) for label in labels)
+    names = () if labels is None else tuple(str(label) for label in labels)
+    if not names:
+        return tuple(str(number) for number in range(1, size + 1))
     if len(names) != size:
         raise InputError(f"there are {size} {kind}s, but {len(names)} names of {kind}s")
     if len(set(names)) < size:

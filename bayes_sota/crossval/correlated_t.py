@@ -169,7 +169,7 @@ def correlated_t(
             f"{names[0]!r} and {names[1]!r} have {differences.size} scores of the same partitions "
             f"on {fold_scores.tasks[at]!r}; at least 2 are needed"
         )
-    rho = fold_scores.test_share if correlation is None else correlation
+    rho = 1 / fold_scores.folds if correlation is None else correlation
     OVERLAP.check(rho, "correlation")
     folds_of_a_value = fold_scores.folds if scores.shape[2] == 1 else 1
     return DifferencePosterior(

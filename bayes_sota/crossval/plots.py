@@ -31,7 +31,7 @@ from bayes_sota.crossval.across_tasks import AverageRanks
 from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules
 from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.shape import running_means
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.data.fold_scores import FoldScores, score_name
 
 _PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MOST = len(_PALETTE)
@@ -100,7 +100,9 @@ def plot_running_means(
     limits = _name_lines(panel, scores.learners, last, count, (low, high))
     _set_axes(panel, "iterations", (1, 1 + 1.36 * (count - 1)), limits, until=count)
     on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
-    panel.set_titles([f"{scores.score_name}; bands: where {ci_prob:.0%} of other partitions are"])
+    panel.set_titles(
+        [f"{score_name(scores.scorer)}; bands: where {ci_prob:.0%} of other partitions are"]
+    )
     title = f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}"
     title_figure(panel.collection, title)
     return panel.collection

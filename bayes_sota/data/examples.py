@@ -30,18 +30,14 @@ class Example:
         Best observed score, an accuracy, with its digits as printed.
     n_test : int
         Number of test items behind the score.
-    n_classifiers : int or (int, int)
-        Number of classifiers on the board, or a range.
-    rounding : {"nearest", "floor", "exact"}
+    n_classifiers : int
+        Number of classifiers on the board.
+    rounding : {"nearest", "floor"}
         How the score was cut to its digits.
-    source : str
-        Where the maximum and the number of classifiers come from.
-    n_test_source : str
-        Where the number of test items comes from.
     runner_up : str
         Second-best observed score as printed; empty if unknown.
-    note : str
-        What the example shows.
+    source : str
+        Where the numbers come from.
 
     Examples
     --------
@@ -52,16 +48,10 @@ class Example:
     name: str
     maximum: str
     n_test: int
-    n_classifiers: int | tuple[int, int]
+    n_classifiers: int
     rounding: Rounding = "nearest"
-    source: str = ""
-    n_test_source: str = ""
     runner_up: str = ""
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        """Build the board once, so that impossible numbers fail here."""
-        self.leaderboard()
+    source: str = ""
 
     def leaderboard(self) -> BestScore:
         """Container that the estimators take; its ``name`` is that of the example."""
@@ -74,12 +64,8 @@ class Example:
         )
 
 
-_EXAMPLES = {
-    name: Example(name, **fields)
-    for name, fields in tomllib.loads(
-        Path(__file__).with_name("examples.toml").read_text("utf-8")
-    ).items()
-}
+_BOARDS = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
+_EXAMPLES = {name: Example(name, **board) for name, board in _BOARDS.items()}
 
 
 def list_examples() -> tuple[Example, ...]:
@@ -121,16 +107,10 @@ class ResponsesExample:
 
     Attributes
     ----------
-    name : str
-        Name for ``load_responses_example``.
     test, held_out : Responses
         The same classifiers in the same order, on different items.
     families : tuple of str
         Kind of each classifier ("svm-rbf", "failed", ...), aligned with ``test.names``.
-    source : str
-        Where the items and the answers come from.
-    note : str
-        What the field is made of.
 
     Examples
     --------
@@ -139,12 +119,9 @@ class ResponsesExample:
     np.True_
     """
 
-    name: str
     test: Responses
     held_out: Responses
     families: tuple[str, ...]
-    source: str
-    note: str
 
 
 @cache
@@ -152,7 +129,10 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     """Bundled response matrix of a given name; there is one, "digits".
 
     313 scikit-learn classifiers of many kinds learnt handwritten digits from at most 300 images
-    and answered the others: 250 test items and 1,247 held-out items.
+    and answered the others: 250 test items and 1,247 held-out items. A crowd of near-equals at the
+    top, near-clones, a long tail and failed entries. The images are scikit-learn's copy of the UCI
+    Optical Recognition of Handwritten Digits (doi 10.24432/C50P49), the classifiers those of
+    ``tests/benchmarks/make_digits_benchmark.py``.
 
     Parameters
     ----------
@@ -176,15 +156,9 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
         raise InputError(f"there is no example of responses {name!r}; examples: digits")
     answers = read_responses(Path(__file__).with_name("digits_responses.csv.gz"))
     return ResponsesExample(
-        name=name,
         test=_part(answers, "test", name),
         held_out=_part(answers, "held-out", name),
         families=tuple(label.partition("/")[0] for label in answers.names),
-        source=(
-            "scikit-learn's copy of the UCI Optical Recognition of Handwritten Digits (doi "
-            "10.24432/C50P49); classifiers trained by tests/benchmarks/make_digits_benchmark.py"
-        ),
-        note="a crowd of near-equals at the top, near-clones, a long tail and failed entries",
     )
 
 

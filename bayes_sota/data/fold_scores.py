@@ -2,24 +2,32 @@ r"""Scores of learners over repeated cross-validation of one or more data sets.
 
 A *task* is a data set; a *learner* is trained and tested on it in every *fold* of every
 *iteration*; one iteration is one random partition, the same for all learners.
-``tests/data/test_fold_scores.py`` checks what is refused.
+``tests/data/test_fold_scores.py`` checks what is read, written and refused.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.arguments import Range
+from bayes_sota.core.errors import InputError, listed, located, quoted
+from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_finite
+from bayes_sota.data.reading import Direction, read_tidy
+from bayes_sota.data.tidy import Tidy
+
+_FOLDS = Range(2, 10_000, whole=True)
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FoldScores(Observed):
     """Scores of learners over repeated cross-validation, larger is better.
 
@@ -31,7 +39,7 @@ class FoldScores(Observed):
         (n_folds = 1) is a score of the whole iteration, pooled or already averaged over its folds.
     learners, tasks : sequence of str, optional
     folds : int, optional
-        Folds of the partitions, where ``scores`` holds one value per iteration.
+        Folds k of the k-fold partitions, needed where ``scores`` holds one value per iteration.
     scorer : str
         Name of the score.
     notes : sequence of str
@@ -40,11 +48,7 @@ class FoldScores(Observed):
     Attributes
     ----------
     scores : ndarray, shape (n_tasks, n_learners, n_iterations, n_folds)
-    learners, tasks : tuple of str
-    folds : int
-        k of the k-fold partitions.
-    scorer : str
-    notes : tuple of str
+    learners, tasks, folds, scorer, notes
 
     Raises
     ------
@@ -61,61 +65,51 @@ class FoldScores(Observed):
     [[0.85, 0.8], [0.75, 0.7]]
     """
 
-    scores: FloatArray
-    learners: tuple[str, ...]
-    tasks: tuple[str, ...]
-    folds: int
-    scorer: str
-    notes: tuple[str, ...]
+    scores: Any
+    _: KW_ONLY
+    learners: Sequence[str] = ()
+    tasks: Sequence[str] = ()
+    folds: int = 0
+    scorer: str = "score"
+    notes: Sequence[str] = ()
 
-    def __init__(
-        self,
-        scores: ArrayLike | Any,
-        *,
-        learners: Sequence[str] | None = None,
-        tasks: Sequence[str] | None = None,
-        folds: int | None = None,
-        scorer: str = "score",
-        notes: Sequence[str] = (),
-    ) -> None:
+    def __post_init__(self) -> None:
         """Check everything once."""
-        numbers = np.array(scores, dtype=float)
-        numbers = numbers[None] if numbers.ndim == 3 else numbers
-        if numbers.ndim != 4 or 0 in numbers.shape:
+        scores = np.array(self.scores, np.float64)
+        scores = scores[None] if scores.ndim == 3 else scores
+        if scores.ndim != 4 or 0 in scores.shape:
             raise InputError(
                 "scores of repeated cross-validation have the shape (data sets, learners, "
-                f"iterations, folds), got {np.shape(scores)}"
+                f"iterations, folds), got {np.shape(self.scores)}"
             )
-        names = checked_labels(learners, numbers.shape[1], "learner")
-        labels = checked_labels(tasks, numbers.shape[0], "data set")
-        _check_numbers(numbers, labels, names)
+        columns = scores.shape[3]
+        folds = self.folds or columns
+        if folds < 2 or columns not in (1, folds):
+            raise InputError(
+                "a partition has at least 2 folds, and an iteration one score or one per fold; got "
+                f"{columns} for {folds} folds",
+                parameter="folds",
+                fix="give their number with {option}",
+            )
+        tasks = checked_labels(self.tasks, len(scores), "data set")
+        learners = checked_labels(self.learners, scores.shape[1], "learner")
+        kinds = ("data set", "learner", "iteration", "fold")
+        names = (tasks, learners, *map(range, scores.shape[2:]))
+        check_finite(scores, list(zip(kinds, names, strict=True)))
+        for t, j in np.argwhere(np.isnan(scores).all(axis=(2, 3))):
+            problem = f"learner {learners[j]!r} has no score at all on data set {tasks[t]!r}"
+            raise InputError(problem)
         self._set(
-            scores=numbers,
-            learners=names,
-            tasks=labels,
-            folds=_checked_folds(folds, numbers.shape[3]),
-            scorer=str(scorer),
-            notes=tuple(notes),
+            scores=scores, learners=learners, tasks=tasks, folds=folds, notes=tuple(self.notes)
         )
 
     def __repr__(self) -> str:
         """Size."""
         n_tasks, n_learners, n_iterations, _ = self.scores.shape
-        sets = f"{n_tasks} data set{'s' if n_tasks > 1 else ''}"
         return (
-            f"<FoldScores: {n_learners} learners x {sets}, {n_iterations} iterations of "
-            f"{self.folds} folds>"
+            f"<FoldScores: {n_learners} learners x {n_tasks} data set{'s' * (n_tasks > 1)}, "
+            f"{n_iterations} iterations of {self.folds} folds>"
         )
-
-    @property
-    def test_share(self) -> float:
-        """Share of the items that is in one test fold, 1 / k."""
-        return 1 / self.folds
-
-    @property
-    def score_name(self) -> str:
-        """Name of the score in text: AUROC for ``roc_auc``."""
-        return score_name(self.scorer)
 
     def iteration_means(self) -> FloatArray:
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
@@ -138,23 +132,183 @@ def score_name(scorer: str) -> str:
     return "AUROC" if scorer.lower() in ("roc_auc", "auc", "auroc") else scorer
 
 
-def _checked_folds(folds: int | None, columns: int) -> int:
-    n_folds = columns if folds is None else folds
-    if n_folds < 2 or columns not in (1, n_folds):
-        raise InputError(
-            f"folds is the number of parts of a partition, at least 2 and the {columns} of the "
-            f"scores where they are given fold by fold, got {n_folds}"
+def read_fold_scores(
+    source: Any,
+    *,
+    folds: int | None = None,
+    use: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+    direction: Direction = None,
+    **roles: str,
+) -> FoldScores:
+    """Scores of repeated cross-validation that were computed elsewhere.
+
+    Parameters
+    ----------
+    source : path, data frame or mapping
+        A long table (learner, task, iteration, fold, score: one row per fit), a wide one (the
+        learners in its columns, one row per fold or iteration), ``cv_results_`` of a scikit-learn
+        search as it is or saved. A score is empty where a fit failed.
+    folds : int, optional
+        k, where there is one score per iteration; and where parts are numbered through all
+        iterations, as in ``cv_results_``, of which k after each other are one iteration.
+    use, leave_out, direction, **roles
+        As of ``read_tidy``. Of losses (``direction="lower"``) the result has minus them.
+
+    Returns
+    -------
+    FoldScores
+        Larger is better. ``notes`` say what was read.
+
+    Raises
+    ------
+    InputError
+        What cannot be told; a fit with two scores or, where other learners have it, without a row.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [(m, i, f, 0.8 + 0.1 * f) for m in "ab" for i in range(3) for f in range(2)]
+    >>> frame = pd.DataFrame(rows, columns=["learner", "iteration", "fold", "roc_auc"])
+    >>> read_fold_scores(frame)
+    <FoldScores: 2 learners x 1 data set, 3 iterations of 2 folds>
+    """
+    if folds is not None:
+        _FOLDS.check(folds, "folds")
+    tidy = _of_learners(read_tidy(source, use, leave_out, direction, **roles))
+    tidy = _with_parts(tidy, folds)
+    grid, names = tidy.pivot("task", "entry", "iteration", "fold")
+    grid = grid[:, :, _order(names[2])][..., _order(names[3])]
+    missing = grid.size - len(tidy)
+    note = f"{missing:,} fits that others have are no rows of the table, and count as failed"
+    name = tidy.score or "score"
+    with located(tidy.where):
+        return FoldScores(
+            -grid if tidy.lower_is_better else grid,
+            learners=names[1],
+            tasks=names[0],
+            folds=folds or 0,
+            scorer=f"-{name}" if tidy.lower_is_better else name,
+            notes=(tidy.sentence, *tidy.notes, *[note] * bool(missing)),
         )
-    return int(n_folds)
 
 
-def _check_numbers(numbers: FloatArray, tasks: Sequence[str], learners: Sequence[str]) -> None:
-    iterations, folds = map(range, numbers.shape[2:])
-    check_finite(
-        numbers,
-        (("data set", tasks), ("learner", learners), ("iteration", iterations), ("fold", folds)),
+def _of_learners(tidy: Tidy) -> Tidy:
+    """Scores of learners, with the data set, which may be the file's only one."""
+    if tidy.layout in ("battles", "pair"):
+        problem = f"this is a table of {tidy.layout}, and no cross-validation"
+        raise InputError(problem, where=tidy.where)
+    if tidy.lower_is_better and tidy.score.startswith(("-", "neg_")):
+        problem = f"of {quoted(tidy.score)} larger is better already, by its name"
+        raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
+    task = np.full(len(tidy), tidy.name, object)
+    return replace(tidy, labels={"task": task} | tidy.labels)
+
+
+def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
+    """Scores with iteration and fold; parts that are numbered through are split."""
+    labels = tidy.labels
+    part = next((role for role in ("fold", "unit") if role in labels), "")
+    repeat = next((role for role in ("iteration", "run") if role in labels), "")
+    if repeat:
+        folds = labels[part] if part else np.full(len(tidy), "1", object)
+        return replace(tidy, labels=labels | {"iteration": labels[repeat], "fold": folds})
+    if part != "fold" and k is None:
+        problem = "no column names the iterations or the folds"
+        fix = "say which with iteration and fold, or with {option} that rows are folds in order"
+        raise InputError(problem, where=tidy.where, parameter="folds", fix=fix)
+    if part:
+        names, codes = tidy.names(part)
+        numbers = np.argsort(_order(names))[codes]
+    else:
+        rows: dict[tuple[str, str], count[int]] = defaultdict(count)
+        fits = zip(labels["task"], labels["entry"], strict=True)
+        numbers = np.array([next(rows[fit]) for fit in fits])
+    size = int(numbers.max()) + 1
+    k = k or size
+    if size % k:
+        problem = f"{size} folds are no whole number of iterations of {k} folds"
+        raise InputError(problem, where=tidy.where, parameter="folds", fix="give {option}")
+    made = {"iteration": numbers // k, "fold": numbers % k}
+    return replace(tidy, labels=labels | {r: n.astype(str).astype(object) for r, n in made.items()})
+
+
+def _order(names: Sequence[str]) -> list[int]:
+    """Places of names that are numbers in their order; others stay as they are."""
+    try:
+        return np.argsort([float(name) for name in names], kind="stable").tolist()
+    except ValueError:
+        return list(range(len(names)))
+
+
+def read_test_scores(
+    source: Any,
+    like: FoldScores,
+    *,
+    use: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+    direction: Direction = None,
+    **roles: str,
+) -> FloatArray:
+    """Scores of learners on true test sets, in the order of scores of cross-validation.
+
+    Parameters
+    ----------
+    source : path or data frame
+        A long table (learner, data set, score), or a wide one with the learners in its columns;
+        without a column of data sets where there is one.
+    like : FoldScores
+        Whose learners and data sets are needed.
+    use, leave_out, direction, **roles
+        As of ``read_tidy``.
+
+    Returns
+    -------
+    ndarray, shape (n_tasks, n_learners)
+        Larger is better.
+
+    Raises
+    ------
+    InputError
+        A learner or data set that is missing or not known, two scores for one, no number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = FoldScores([[[0.8, 0.9]], [[0.7, 0.8]]], learners=["nb", "tree"])
+    >>> test = pd.DataFrame({"learner": ["tree", "nb"], "score": [0.78, 0.86]})
+    >>> read_test_scores(test, runs).tolist()
+    [[0.86, 0.78]]
+    """
+    tidy = _of_learners(read_tidy(source, use, leave_out, direction, **roles))
+    grid, (tasks, learners) = tidy.pivot("task", "entry")
+    needed = like.tasks if len(like.tasks) > 1 or len(tasks) > 1 else tasks
+    odd = [*set(learners) ^ set(like.learners), *set(tasks) ^ set(needed)]
+    if odd:
+        problem = "the learners and data sets of cross-validation are needed; missing or unknown: "
+        raise InputError(problem + listed(sorted(odd)), where=tidy.where)
+    columns = [learners.index(name) for name in like.learners]
+    grid = grid[np.ix_([tasks.index(task) for task in needed], columns)]
+    with located(tidy.where):
+        check_finite(grid, (("data set", needed), ("learner", like.learners)), may_miss=False)
+    return -grid if tidy.lower_is_better else grid
+
+
+def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
+    """Write a long table as CSV: learner, task, iteration, fold, and a column of the score's name.
+
+    A missing score is an empty cell; iterations and folds count from 0. Names that a spreadsheet
+    would take for a formula get a leading apostrophe. ``read_fold_scores`` reads the same.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    scores = runs.scores[..., 0] if runs.scores.shape[3] == 1 else runs.scores
+    rows = (
+        [runs.learners[j], runs.tasks[t], *parts, "" if np.isnan(score) else score]
+        for (t, j, *parts), score in np.ndenumerate(scores)
     )
-    empty = np.argwhere(np.isnan(numbers).all(axis=(2, 3)))
-    if empty.size:
-        t, j = empty[0]
-        raise InputError(f"learner {learners[j]!r} has no score at all on data set {tasks[t]!r}")
+    header = ["learner", "task", "iteration", "fold"][: scores.ndim]
+    write_csv(path, [*header, runs.scorer], rows)

@@ -1,25 +1,23 @@
-"""Scores of players in rounds, battles, and scores of cross-validation, from any table."""
+"""Scores of players in rounds, or battles, from any table."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.core.arguments import Range, check_choice
-from bayes_sota.core.errors import InputError, listed, located, quoted
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.battles import find_battles
-from bayes_sota.data.cells import parse_cell
-from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.data.matches import Matches
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.roles import NAMELESS, UNITS
-from bayes_sota.data.score_table import Scheme, ScoreTable
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Labels, Tidy
+from bayes_sota.data.tournaments import Matches, Scheme, ScoreTable
 from bayes_sota.data.words import key, place_in
 
 type Orientation = Literal["auto", "rows", "columns"]
@@ -28,7 +26,6 @@ _COARSE_TO_FINE = ("cluster", "task", "metric", "iteration", "run", "fold", "uni
 _DISPENSABLE = ("cluster", "metric", "unit", "fold", "run", "iteration", "task")  # the first most
 _SHARED = ("cluster", "task", "iteration", "run")  # what dependent rounds have in common
 _MOST_BATTLES = 20_000_000
-_FOLDS = Range(2, 10_000, whole=True)
 
 
 def read_scores(
@@ -89,13 +86,9 @@ def read_scores(
         roles.pop("score", None)
     if players != "auto" and find_battles(table, roles) is None:
         table, roles = _turned(table, players, roles)
-    of_rounds = {name for name in table.columns if place_in("direction", name) is not None}
-    by_round = direction is None and bool(of_rounds.difference(leave_out))
-    tidy = read_tidy(table, use, leave_out, "higher" if by_round else direction, **roles)
-    lower = np.full(len(tidy), float(tidy.lower_is_better))
-    if by_round and "direction" in tidy.labels:
-        lower = np.isin([word.lower() for word in tidy.labels["direction"]], ("false", "0")) * 1.0
-    tidy = replace(tidy, numbers=tidy.numbers | {"lower": lower})
+    tidy = read_tidy(table, use, leave_out, direction, **roles)
+    if direction is not None:  # which wins over what the table says of a round
+        tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
     grouped = bool(roles.keys() & {"group", "cluster"})
     if "tournament" in tidy.labels:
         names, codes = tidy.names("tournament")
@@ -108,18 +101,16 @@ def read_scores(
 def _turned(table: Table, players: str, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
     """Table and roles by which its rows are players, or rounds."""
     role = "entry" if players == "rows" else "unit"
-    if role in roles:
-        return table, roles
     models = [name for name in table.columns if place_in("entry", name) is not None]
     rounds = [name for name in table.columns if any(place_in(r, name) is not None for r in UNITS)]
-    nameless = [name for name in table.columns if key(name) in NAMELESS]
-    texts = [name for name in table.columns if set(map(parse_cell, table.columns[name])) == {None}]
-    if players == "columns" and rounds and not models:
+    if role in roles or (role == "unit" and rounds and not models):
         return table, roles
-    found = [*models, *nameless, *rounds, *texts[:1]]
-    if found:
-        return table, roles | {role: found[0]}
-    if players == "columns":
+    nameless = [name for name in table.columns if key(name) in NAMELESS]
+    texts = [name for name in table.columns if not table.parsed(name).is_numeric]
+    names = [*models, *nameless, *rounds, *texts]
+    if names:
+        return table, roles | {role: names[0]}
+    if role == "unit":
         return table, roles
     numbers: list[Any] = [str(row) for row in range(1, len(table) + 1)]
     return replace(table, columns={"player": numbers, **table.columns}), roles | {role: "player"}
@@ -139,22 +130,23 @@ def _tournament(
 
 def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
     """Battles, each as often as it was counted."""
-    if tidy.numbers["count"].sum() > _MOST_BATTLES:
-        total = f"{tidy.numbers['count'].sum():,.0f} battles"
-        raise InputError(f"{total} are more than the {_MOST_BATTLES:,} that are read")
-    if not np.isin(tidy.value, (0.0, 0.5, 1.0)).all():
-        raise InputError(
-            "shares of wins do not say how many battles there were: give their numbers"
-        )
-    rows = np.repeat(np.arange(len(tidy)), tidy.numbers["count"].astype(np.intp))
-    clusters = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
-    if clusters and not grouped and len(set(clusters)) < 2:
-        clusters = None  # called so, and the same everywhere
+    number = tidy.numbers["count"]
+    for row in np.flatnonzero(~((number >= 0) & (number % 1 == 0))):
+        problem = f"a whole number of battles is needed, got {number[row]:g}"
+        fix = "shares of wins do not say how many battles there were"
+        raise InputError(problem, where=tidy.where, line=tidy.lines[row], fix=fix)
+    if number.sum() > _MOST_BATTLES:
+        problem = f"{number.sum():,.0f} battles are more than the {_MOST_BATTLES:,} that are read"
+        raise InputError(problem)
+    rows = np.repeat(np.arange(len(tidy)), number.astype(np.intp))
+    groups = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
+    if groups and not grouped and len(set(groups)) < 2:
+        groups = None  # called so, and the same everywhere
     return Matches.from_names(
         tidy.labels["entry"][rows].tolist(),
         tidy.labels["opponent"][rows].tolist(),
         tidy.value[rows],
-        clusters=clusters,
+        groups=groups,
         tournament=name,
         notes=(tidy.sentence, *tidy.notes),
     )
@@ -168,30 +160,31 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
         )
     tidy, used = _with_rounds(tidy)
     try:
-        grid, (rounds, players) = tidy.pivot("round", "entry")
+        grid, axes = tidy.pivot("round", "entry")
     except InputError as error:
         if tidy.layout == "wide":
             error.parameter = "group"
             error.fix = "if rows of one name are its folds or runs, name the column with {option}"
         raise
+    rounds, players = (np.array(names, object) for names in axes)
     present = ~np.isnan(grid)
-    kept_rounds, kept_players = present.any(axis=1), present.any(axis=0)
-    notes = [tidy.sentence, *tidy.notes]
-    for what, names, kept in (("round", rounds, kept_rounds), ("player", players, kept_players)):
-        if not kept.all():
-            empty = listed(label for label, keep in zip(names, kept, strict=True) if not keep)
-            notes.append(f"dropped {what}s without any score: {empty}")
+    has_round, has_player = present.any(axis=1), present.any(axis=0)
+    notes, empty = [tidy.sentence, *tidy.notes], [*rounds[~has_round], *players[~has_player]]
+    if empty:
+        notes.append(f"dropped rounds and players without any score: {listed(empty)}")
     if np.isin(grid[present], (0.0, 1.0)).all():
         notes.append(
             "all scores are 0 or 1, like answers to items: a skill is then about which items two "
             "players differ on, not an accuracy; bayes-sota board reads answers"
         )
-    first = np.unique(tidy.names("round")[1], return_index=True)[1][kept_rounds]
+    first = np.unique(tidy.names("round")[1], return_index=True)[1][has_round]
+    told = tidy.labels.get("direction")
+    lower = told is not None and [word.lower() in ("false", "0") for word in told[first]]
     return ScoreTable(
-        grid[np.ix_(kept_rounds, kept_players)],
-        players=[label for label, keep in zip(players, kept_players, strict=True) if keep],
-        rounds=[label for label, keep in zip(rounds, kept_rounds, strict=True) if keep],
-        lower_is_better=tidy.numbers["lower"][first] > 0,
+        grid[np.ix_(has_round, has_player)],
+        players=players[has_player],
+        rounds=rounds[has_round],
+        lower_is_better=lower or tidy.lower_is_better,
         groups=_groups(tidy, first, grouped),
         scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
         tournament=name,
@@ -201,38 +194,30 @@ def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) ->
 
 def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     """Scores with the label ``round``, and the roles that it is made of."""
-    entries, of_entry = tidy.names("entry")
-    codes = {role: tidy.names(role)[1] for role in _COARSE_TO_FINE if role in tidy.labels}
-    labels, notes, used = dict(tidy.labels), list(tidy.notes), list(codes)
-    for role in [role for role in _DISPENSABLE if role in used and len(used) > 1]:
-        others = [codes[other] for other in used if other != role]
-        if role == "cluster" and len(entries) == _count([of_entry, codes[role]]) < len(tidy):
-            del labels[role]
-            notes += ["clusters say something of players, not of rounds"] * bool(codes[role].any())
-        elif not others or _count(others) < _count([*others, codes[role]]):
-            continue
-        used.remove(role)
+    labels, notes = dict(tidy.labels), list(tidy.notes)
+    used = [role for role in _COARSE_TO_FINE if role in labels]
+    of_players = _count(tidy, ["entry", *used[:1]]) == _count(tidy, ["entry"]) < len(tidy)
+    if used[0] == "cluster" and len(used) > 1 and of_players:
+        used = used[1:]
+        if len(set(labels.pop("cluster"))) > 1:
+            notes.append("clusters say something of players, not of rounds")
+    for role in [role for role in _DISPENSABLE if role in used]:
+        others = [other for other in used if other != role]
+        if others and _count(tidy, others) == _count(tidy, used):
+            used = others
     names: Labels = labels[used[0]]
     for role in used[1:]:
         names = names + "/" + labels[role]
-    if used == ["cluster"] and tidy.layout == "wide":
-        names = _numbered(names, of_entry)
+    if used == ["cluster"] and tidy.layout == "wide":  # its rows are rounds without a name
+        seen: dict[Any, count[int]] = defaultdict(partial(count, 1))
+        pairs = zip(names, labels["entry"], strict=True)
+        names = np.array([f"{pair[0]}/{next(seen[pair])}" for pair in pairs], object)
     return replace(tidy, labels=labels | {"round": names}, notes=tuple(notes)), used
 
 
-def _count(codes: Sequence[Any]) -> int:
+def _count(tidy: Tidy, roles: Sequence[str]) -> int:
     """How many combinations of names there are."""
-    return len(set(zip(*(code.tolist() for code in codes), strict=True)))
-
-
-def _numbered(names: Labels, entries: Any) -> Labels:
-    """Names with a number, counted for every entry."""
-    seen: Counter[Any] = Counter()
-    numbered = []
-    for pair in zip(names, entries.tolist(), strict=True):
-        seen[pair] += 1
-        numbered.append(f"{pair[0]}/{seen[pair]}")
-    return np.array(numbered, object)
+    return len(set(zip(*(tidy.labels[role].tolist() for role in roles), strict=True)))
 
 
 def _groups(tidy: Tidy, first: Any, asked: bool) -> list[str] | None:
@@ -243,195 +228,3 @@ def _groups(tidy: Tidy, first: Any, asked: bool) -> list[str] | None:
             if (asked and role == "cluster") or 1 < len(set(shared)) < len(shared):
                 return shared
     return None
-
-
-def read_fold_scores(
-    source: Any,
-    *,
-    folds: int | None = None,
-    use: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
-) -> FoldScores:
-    """Scores of repeated cross-validation that were computed elsewhere.
-
-    Parameters
-    ----------
-    source : path, data frame or mapping
-        A long table (learner, task, iteration, fold, score: one row per fit), a wide one (the
-        learners in its columns, one row per fold or iteration), ``cv_results_`` of a scikit-learn
-        search as it is or saved. A score is empty where a fit failed.
-    folds : int, optional
-        k, where there is one score per iteration; and where parts are numbered through all
-        iterations, as in ``cv_results_``, of which k after each other are one iteration.
-    use, leave_out, direction, **roles
-        As of ``read_tidy``. Of losses (``direction="lower"``) the result has minus them.
-
-    Returns
-    -------
-    FoldScores
-        Larger is better. ``notes`` say what was read.
-
-    Raises
-    ------
-    InputError
-        What cannot be told; a fit with two scores or, where other learners have it, without a row.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rows = [(m, i, f, 0.8 + 0.1 * f) for m in "ab" for i in range(3) for f in range(2)]
-    >>> frame = pd.DataFrame(rows, columns=["learner", "iteration", "fold", "roc_auc"])
-    >>> read_fold_scores(frame)
-    <FoldScores: 2 learners x 1 data set, 3 iterations of 2 folds>
-    """
-    if folds is not None:
-        _FOLDS.check(folds, "folds")
-    tidy = _with_task(read_tidy(source, use, leave_out, direction, **roles))
-    tidy = _with_parts(tidy, folds)
-    axes = ("task", "entry", "iteration", "fold")
-    grid, names = tidy.pivot(*axes)
-    there, _ = tidy.pivot(*axes, of=1.0)
-    for axis in (2, 3):
-        order = _order(names[axis])
-        names[axis] = [names[axis][i] for i in order]
-        grid, there = np.take(grid, order, axis), np.take(there, order, axis)
-    _refuse_gaps(tidy.where, there == 1, names)
-    single = grid.shape[3] == 1
-    if single and folds is None:
-        problem = "there is one score per iteration, and nothing says of how many folds"
-        raise InputError(problem, where=tidy.where, parameter="folds", fix="give {option}")
-    name = tidy.score or "score"
-    with located(tidy.where):
-        return FoldScores(
-            -grid if tidy.lower_is_better else grid,
-            learners=names[1],
-            tasks=names[0],
-            folds=folds if single else None,
-            scorer=f"-{name}" if tidy.lower_is_better else name,
-            notes=(tidy.sentence, *tidy.notes),
-        )
-
-
-def _with_task(tidy: Tidy) -> Tidy:
-    """Scores of learners, with the data set, which may be the file's only one."""
-    if tidy.layout in ("battles", "pair"):
-        problem = f"this is a table of {tidy.layout}, and no cross-validation"
-        raise InputError(problem, where=tidy.where)
-    if tidy.lower_is_better and tidy.score.startswith(("-", "neg_")):
-        problem = f"of {quoted(tidy.score)} larger is better already, by its name"
-        raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
-    if "task" in tidy.labels:
-        return tidy
-    return replace(tidy, labels=tidy.labels | {"task": np.full(len(tidy), tidy.name, object)})
-
-
-def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
-    """Scores with iteration and fold; parts that are numbered through are split."""
-    labels = tidy.labels
-    part = next((role for role in ("fold", "unit") if role in labels), "")
-    repeat = next((role for role in ("iteration", "run") if role in labels), "")
-    if repeat:
-        folds = labels[part] if part else np.full(len(tidy), "1", object)
-        number = len(set(folds))
-        if part and k not in (None, number):
-            raise InputError(f"there are {number} folds, not folds={k}", where=tidy.where)
-        return replace(tidy, labels=labels | {"iteration": labels[repeat], "fold": folds})
-    if part != "fold" and k is None:
-        problem = "no column names the iterations or the folds"
-        fix = "say which with iteration and fold, or with {option} that rows are folds in order"
-        raise InputError(problem, where=tidy.where, parameter="folds", fix=fix)
-    if part:
-        names, codes = tidy.names(part)
-        numbers = np.argsort(_order(names))[codes]
-    else:
-        fits = tidy.labels["task"] + "\n" + tidy.labels["entry"]
-        numbered = _numbered(fits, np.zeros(len(tidy), int))
-        numbers = np.array([int(name.rpartition("/")[2]) - 1 for name in numbered])
-    size = int(numbers.max()) + 1
-    k = k or size
-    if size % k:
-        problem = f"{size} folds are no whole number of iterations of {k} folds"
-        raise InputError(problem, where=tidy.where, parameter="folds", fix="give {option}")
-    made = {"iteration": numbers // k, "fold": numbers % k}
-    return replace(tidy, labels=labels | {r: n.astype(str).astype(object) for r, n in made.items()})
-
-
-def _order(names: Sequence[str]) -> list[int]:
-    """Places of names that are numbers in their order; others stay as they are."""
-    try:
-        return np.argsort([float(name) for name in names], kind="stable").tolist()
-    except ValueError:
-        return list(range(len(names)))
-
-
-def _refuse_gaps(where: str, there: Any, names: Sequence[Sequence[str]]) -> None:
-    """Every learner has a row for every partition of its task; later iterations may be missing."""
-    counts = there.any(axis=(1, 3)) * np.arange(1, there.shape[2] + 1)
-    needed = np.arange(there.shape[2]) < counts.max(axis=1)[:, None]
-    gaps = np.argwhere(needed[:, None, :, None] & ~there)
-    if gaps.size:
-        kinds = ("data set", "learner", "iteration", "fold")
-        parts = zip(kinds, names, gaps[0], strict=True)
-        place = [f"{kind} {quoted(known[i])}" for kind, known, i in parts]
-        problem = f"{', '.join(place)} has no row, and others have: all learners are needed on the "
-        fix = "an empty score says that a fit failed"
-        raise InputError(problem + "same partitions", where=where, fix=fix)
-
-
-def read_test_scores(
-    source: Any,
-    like: FoldScores,
-    *,
-    use: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
-) -> FloatArray:
-    """Scores of learners on true test sets, in the order of scores of cross-validation.
-
-    Parameters
-    ----------
-    source : path or data frame
-        A long table (learner, data set, score), or a wide one with the learners in its columns;
-        without a column of data sets where there is one.
-    like : FoldScores
-        Whose learners and data sets are needed.
-    use, leave_out, direction, **roles
-        As of ``read_tidy``.
-
-    Returns
-    -------
-    ndarray, shape (n_tasks, n_learners)
-        Larger is better.
-
-    Raises
-    ------
-    InputError
-        A learner or data set that is missing or not known, two scores for one, no number.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> runs = FoldScores([[[0.8, 0.9]], [[0.7, 0.8]]], learners=["nb", "tree"])
-    >>> test = pd.DataFrame({"learner": ["tree", "nb"], "score": [0.78, 0.86]})
-    >>> read_test_scores(test, runs).tolist()
-    [[0.86, 0.78]]
-    """
-    tidy = _with_task(read_tidy(source, use, leave_out, direction, **roles))
-    grid, (tasks, learners) = tidy.pivot("task", "entry")
-    several = len(like.tasks) > 1 or len(tasks) > 1
-    needed = {"learner": like.learners, "data set": like.tasks if several else tasks}
-    for (kind, names), found in zip(needed.items(), (learners, tasks), strict=True):
-        for odd in sorted(set(names) ^ set(found)):
-            known = "is not among those of cross-validation"
-            problem = known if odd in found else "has no test score"
-            raise InputError(f"{kind} {quoted(odd)} {problem}", where=tidy.where)
-    rows = [tasks.index(task) for task in needed["data set"]]
-    grid = grid[np.ix_(rows, [learners.index(name) for name in like.learners])]
-    if np.isnan(grid).any():
-        task, learner = np.argwhere(np.isnan(grid))[0]
-        problem = f"learner {quoted(like.learners[learner])} has no score on data set "
-        raise InputError(problem + quoted(tasks[rows[task]]), where=tidy.where)
-    return -grid if tidy.lower_is_better else grid

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.tables import Report
-    from bayes_sota.data.matches import Matches
-    from bayes_sota.data.score_table import ScoreTable
+    from bayes_sota.data.tournaments import Matches, ScoreTable
 
     type Tournament = ScoreTable | Matches
 
@@ -138,7 +137,7 @@ def _check_bayes(asked: Asked) -> None:
 
 def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
     """A note on options that change nothing here."""
-    from bayes_sota.data.matches import Matches
+    from bayes_sota.data.tournaments import Matches
 
     unused = ["penalty"] if asked["bayes"] else ["model"]
     if not asked["bayes"] and (asked["plan"] is not None or len(tables) > 1):
@@ -179,7 +178,7 @@ def _fit_several(tables: "list[Tournament]", asked: Asked, about: Asked) -> _Fou
 
 
 def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressbar: bool) -> _Found:
-    from bayes_sota.data.score_table import nearest_player
+    from bayes_sota.data.tournaments import nearest_player
     from bayes_sota.leaderboard.specification import chosen_model
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))

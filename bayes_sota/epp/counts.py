@@ -22,8 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 
 Compared = Literal["same-round", "all-rounds"]
 MatchKind = Compared | Literal["listed"]

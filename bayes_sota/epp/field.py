@@ -23,8 +23,7 @@ from scipy.special import xlogy
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
 from bayes_sota.epp.likelihoods import (
     MatchRows,

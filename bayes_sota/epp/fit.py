@@ -20,7 +20,7 @@ often a true null is rejected.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,8 +34,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable, nearest_player
+from bayes_sota.data.tournaments import Matches, ScoreTable, nearest_player
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import (
     Compared,
@@ -154,7 +153,7 @@ class BradleyTerryFit:
         )
 
     @property
-    def players(self) -> tuple[str, ...]:
+    def players(self) -> Sequence[str]:
         """Names."""
         return self.data.players
 
@@ -193,7 +192,7 @@ class BradleyTerryFit:
     @cached_property
     def _cluster_scores(self) -> FloatArray | None:
         """What each cluster adds to the estimating equations, (G, m)."""
-        if isinstance(self.data, Matches) and not self.data.clustered:
+        if isinstance(self.data, Matches) and self.data.groups is None:
             return None
         return cluster_scores(self.data, self.kind, self.win_probabilities())
 
@@ -498,7 +497,7 @@ def fit_epp(
         OPEN_SHARE.check(test_fraction, "test_fraction")
         if isinstance(data, Matches):
             raise InputError("test_fraction is for rounds that are splits of one data set")
-        data = data.without_groups()
+        data = replace(data, groups=None)
     counts = count_matches(data, kind)
     if counts.n_ties and counts.n_ties == counts.n_matches.sum() / 2:
         raise InputError("all matches are ties: the scores are constant and tell nothing of skill")

@@ -19,8 +19,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import Compared, MatchKind
 from bayes_sota.epp.fit import FACTS, BradleyTerryFit, fit_epp
 

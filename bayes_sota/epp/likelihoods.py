@@ -39,7 +39,7 @@ from scipy.optimize import minimize
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
+from bayes_sota.data.tournaments import Matches
 from bayes_sota.epp.counts import ABSENT
 
 OUTCOMES = ("won", "tied", "lost")  # of the first player of a match

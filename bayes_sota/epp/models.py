@@ -30,8 +30,7 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.builders import EppPriors, own_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import likelihoods
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
 from bayes_sota.epp.field import Field, checked_tables, join_tournaments
@@ -283,7 +282,7 @@ def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
         return 1 / fit.overlap
     if field.ranked:
         return likelihoods.group_weight(ranks_of_rounds(table.oriented), table.clusters, fit.epp)
-    if isinstance(table, Matches) and not table.clustered:
+    if isinstance(table, Matches) and table.groups is None:
         return 1.0
     if isinstance(table, Matches):
         rows = likelihoods.rows_of_matches([table], table.players)

@@ -24,7 +24,7 @@ from scipy.special import ndtri
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
+from bayes_sota.data.tournaments import Matches
 from bayes_sota.epp.fit import BradleyTerryFit
 
 STANDARD_ERROR = Range(0, 100, open_low=True)
@@ -126,7 +126,7 @@ def plan_rounds(
 
 
 def _check_rounds(fit: BradleyTerryFit) -> None:
-    if isinstance(fit.data, Matches) and not fit.data.clustered:
+    if isinstance(fit.data, Matches) and fit.data.groups is None:
         raise InputError("rounds are planned from rounds: matches without clusters have none")
     if np.isinf(fit.se).any():
         name = fit.players[int(np.argmax(np.isinf(fit.se)))]

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import MatchKind, ranks_of_rounds, scores_below
 
 _SEED = 0  # of the flips

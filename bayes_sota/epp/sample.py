@@ -84,7 +84,7 @@ def sample_epp(
     Examples
     --------
     >>> import bayes_sota as bs
-    >>> from bayes_sota.data.score_table import ScoreTable
+    >>> from bayes_sota.data.tournaments import ScoreTable
     >>> table = ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]], players=["a", "b", "c"])
     >>> model = bs.epp.build_model(table)
     >>> tree = sample_epp(model, random_seed=0)  # doctest: +SKIP

@@ -29,8 +29,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import MatchCounts, count_matches, count_scores, strong_parts
 from bayes_sota.epp.fit import BradleyTerryFit
@@ -49,7 +48,7 @@ def simulate_tournament(
     *,
     step: float | None = None,
     missing: float = 0.0,
-    players: Sequence[str] | None = None,
+    players: Sequence[str] = (),
     tournament: str = "simulated",
     random_seed: Seed = None,
 ) -> ScoreTable:
@@ -187,11 +186,10 @@ def leaderboard_quality(
 
 def not_comparable(data: ScoreTable | Matches) -> str:
     """Why a deviance cannot be compared with simulated tournaments; empty if it can."""
-    if isinstance(data, Matches) and data.clustered:
-        return "matches of one cluster depend on each other in a way that is not simulated"
-    if isinstance(data, ScoreTable) and data.groups is not None:
-        return "rounds of one group depend on each other in a way that is not simulated"
-    return ""
+    if data.groups is None:
+        return ""
+    what = "matches of one cluster" if isinstance(data, Matches) else "rounds of one group"
+    return f"{what} depend on each other in a way that is not simulated"
 
 
 def deviances_of_replicates(

@@ -17,8 +17,7 @@ from bayes_sota.core.summary import diagnose, how_drawn, seed_of, summarize_draw
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import as_sentences, chance, counted, p_value
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.further_fits import TournamentLeaderboard
 from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
@@ -270,7 +269,7 @@ def _title(data: ScoreTable | Matches) -> str:
     if isinstance(data, ScoreTable):
         size = counted(data.n_rounds, "round")
     else:
-        clusters = f" in {counted(data.n_clusters, 'cluster')}" if data.clustered else ""
+        clusters = f" in {counted(data.n_clusters, 'cluster')}" if data.groups else ""
         size = f"{counted(data.n_matches, 'match', 'matches')}{clusters}"
     return f"{data.tournament}: {counted(data.n_players, 'player')}, {size}"
 
@@ -304,7 +303,7 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
         remarks.append(
             "without the penalty some estimates would be infinite: those skills depend on it"
         )
-    if isinstance(fit.data, Matches) and not fit.data.clustered:
+    if isinstance(fit.data, Matches) and fit.data.groups is None:
         remarks.append(
             "matches are taken as independent of each other; if some share a prompt, judge or "
             "round, give --column cluster=NAME"

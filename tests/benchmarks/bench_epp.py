@@ -30,7 +30,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from timing import fastest, print_table, printed
 
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.counts import count_matches
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.further_fits import fit_tournaments

@@ -41,7 +41,7 @@ from timing import print_table
 
 from bayes_sota.core.errors import InfiniteEstimateError
 from bayes_sota.data.answers import read_responses
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import cluster_weight, count_cells, order_rounds, rows_of_rounds

@@ -24,7 +24,7 @@ from timing import fastest, print_table
 import bayes_sota as bs
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.correlated_t import correlated_t
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.items.score import skill_of_counts
 
 warnings.simplefilter("ignore")

@@ -15,9 +15,7 @@ from bayes_sota.crossval.across_tasks import against_truth
 from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, SpearmanRule
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
-from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.data.rounds import read_fold_scores
-from bayes_sota.data.writing import write_fold_scores
+from bayes_sota.data.fold_scores import FoldScores, read_fold_scores, write_fold_scores
 
 
 def scores_of(tasks: int) -> FoldScores:
@@ -92,9 +90,9 @@ def test_true_test_sets(judge, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("learner,task,score\nnb,task 0,0.9", 'learner "tree" has no test score'),
-        ("learner,score\nnb,0.9\nforest,0.8", 'learner "forest" is not among those'),
-        ("learner,task,score\nnb,task 0,\ntree,task 0,0.9", 'learner "nb" has no test score'),
+        ("learner,task,score\nnb,task 0,0.9", 'missing or unknown: "tree"'),
+        ("learner,score\nnb,0.9\nforest,0.8", 'missing or unknown: "forest", "tree"'),
+        ("learner,task,score\nnb,task 0,\ntree,task 0,0.9", 'missing or unknown: "nb"'),
         ("learner,task,score\nnb,task 0,1\nnb,task 0,2", "has a score already"),
     ],
 )

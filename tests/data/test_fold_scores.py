@@ -25,17 +25,13 @@ def test_a_missing_fold_leaves_its_iteration_out_of_the_means() -> None:
     assert np.argwhere(np.isnan(means)).tolist() == [[1, 2, 3]]
 
 
-def test_whole_iterations_say_how_many_folds_they_had() -> None:
-    assert FoldScores(some_scores()[..., :1], folds=10).test_share == pytest.approx(0.1)
-
-
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [
         (lambda s: s[0, 0], {}, "have the shape"),
         (lambda s: s[:, :0], {}, "have the shape"),
-        (lambda s: s[..., :1], {}, "folds is the number of parts of a partition"),
-        (lambda s: s, {"folds": 4}, "folds is the number of parts of a partition"),
+        (lambda s: s[..., :1], {}, "got 1 for 1 folds; give their number with folds="),
+        (lambda s: s, {"folds": 4}, "got 5 for 4 folds"),
         (lambda s: s, {"learners": ["a", "a", "b"]}, "a"),
         (lambda s: s, {"tasks": ["a"]}, "data set"),
         (lambda s: np.where(s == s[1, 2, 3, 4], np.inf, s), {}, "learner '3', iteration 3, fold 4"),

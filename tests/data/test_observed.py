@@ -9,11 +9,10 @@ import pytest
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.matches import Matches
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.responses import Responses
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 
 SCORES = np.array([[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]])
 FOLDS = np.random.default_rng(0).uniform(0.7, 0.9, (2, 3, 4, 5))
@@ -42,7 +41,7 @@ CONTAINERS: dict[type[Observed], tuple[dict[str, Any], dict[str, Any]]] = {
         {"first": [0, 1, 0], "second": [1, 2, 2], "outcomes": np.array([1.0, 0.0, 1.0]),
          "players": [*"abc"]},
         {"first": [0, 1, 1], "second": [1, 2, 1], "outcomes": [1, 1, 1], "players": [*"acb"],
-         "clusters": [0, 0, 1], "tournament": "t"},
+         "groups": [0, 0, 1], "tournament": "t"},
     ),
     FoldScores: (
         {"scores": FOLDS},

@@ -9,7 +9,7 @@ import pytest
 from bayes_sota import ItemScores, Responses
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import ScoreTable
 
 N = 240
 RNG = np.random.default_rng(3)

@@ -15,9 +15,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.data.rounds import read_fold_scores, read_scores, read_test_scores
-from bayes_sota.data.writing import write_fold_scores, write_items
+from bayes_sota.data.fold_scores import (
+    FoldScores,
+    read_fold_scores,
+    read_test_scores,
+    write_fold_scores,
+)
+from bayes_sota.data.rounds import read_scores
+from bayes_sota.data.writing import write_items
 
 SCORES = [[0.9, 0.8, 0.7], [0.5, np.nan, 0.6]]  # rounds x players
 LONG = "model,fold,auc\na,x,0.9\nb,x,0.8\nc,x,0.7\na,y,0.5\nb,y,NA\nc,y,0.6\n"
@@ -105,7 +110,7 @@ def test_what_says_something_of_players_tells_no_rounds_apart() -> None:
             enumerate("xyz")]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["model", "group", "task", "score"])
     found = read_scores(frame)
-    assert (found.rounds, found.groups, found.complete) == (("x", "y", "z"), None, True)
+    assert (found.rounds, found.groups) == (("x", "y", "z"), None)
     assert "clusters say something of players, not of rounds" in found.notes
 
 
@@ -139,7 +144,7 @@ def test_directions(tmp_path: Path) -> None:
 def test_empty_rounds_and_players_are_dropped_with_a_note(tmp_path: Path) -> None:
     found = read_scores(written(tmp_path, "task,a,b,c\nx,1,2,\ny,2,1,\nz,,,\nw,1,1,\n"))
     assert (found.players, found.rounds) == (("a", "b"), ("x", "y", "w"))
-    assert 'dropped rounds without any score: "z"' in found.notes
+    assert 'dropped rounds and players without any score: "z"' in found.notes
 
 
 def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
@@ -161,8 +166,8 @@ def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
         (LONG.replace("c,x", "a,x"), {}, 'line 4: round "x", entry "a" has a score already on lin'),
         (LONG, {"entry": "modle"}, 'no column "modle".*did you mean "model"'),
         (LONG, {"players": "left"}, "players must be one of|players"),
-        ("task,a\nx,1\ny,2\n", {}, "board.csv: a tournament needs at least 2 players, got 1; Read"),
-        ("task,a,b\nx,1,2\n", {}, "needs at least 2 rounds, got 1"),
+        ("task,a\nx,1\ny,2\n", {}, "board.csv: a tournament needs .* got 1 and 2; Read"),
+        ("task,a,b\nx,1,2\n", {}, "2 rounds, .* got 2 and 1"),
         ("model,score\na,1\nb,2\n", {}, "board.csv: each entry has one score, and a tournament"),
         ("team,public,private\na,1,2\nb,2,3\n", {}, "each entry has two scores"),
         (",d1,d2,d3\nA,1,2,3\nB,2,3,1\n", {}, 'rows may be entries or units.*entry="NAME" or un'),
@@ -273,7 +278,7 @@ def test_results_of_lm_evaluation_harness(tmp_path: Path) -> None:
     more = {"law": tasks["law"], "arc": {"acc,none": 0.2, "acc_norm,none": 0.3}}
     normed = read_scores([results_of("three", more), results_of("four", more)], score="acc_norm")
     assert normed.scores.tolist() == [[0.7, 0.7], [0.3, 0.3]]
-    with pytest.raises(InputError, match="at least 2 players, got 1"):
+    with pytest.raises(InputError, match=r"at least 2 players and 2 rounds.*got 1 and"):
         read_scores(paths[0])
     with pytest.raises(InputError, match="has a score already"):
         read_scores([paths[0], written(tmp_path, paths[0].read_text(), "x.json")])
@@ -324,15 +329,16 @@ def test_wide_tables_have_the_learners_in_their_columns() -> None:
     assert read_fold_scores(both, folds=2).scores.shape == (2, 3, 12, 2)
 
 
-def test_a_data_set_may_have_fewer_iterations_but_none_left_out() -> None:
+def test_a_data_set_may_have_fewer_iterations_and_fits_may_be_missing() -> None:
     frame = long_of()
     found = read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] < 105)])
     short = found.scores[found.tasks.index("d1")]
     assert (np.isnan(short[:, 5:]).all(), np.isnan(short[:, :5]).any()) == (True, False)
-    with pytest.raises(
-        InputError, match=r'iteration "103", fold "1" has no row.*needed on the sam'
-    ):
-        read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] != 103)])
+    gone = (frame["model"] == "m1") & (frame["dataset"] == "d1") & (frame["seed"] == 103)
+    found = read_fold_scores(frame[~gone])
+    place = found.tasks.index("d1"), found.learners.index("m1"), 3
+    assert np.argwhere(np.isnan(found.iteration_means())).tolist() == [[*place]]
+    assert found.notes[1].startswith("2 fits that others have are no rows")
 
 
 def changed(**cells: Any) -> pd.DataFrame:
@@ -350,7 +356,7 @@ def changed(**cells: Any) -> pd.DataFrame:
         (changed(seed=100), {}, 'entry "m0", iteration "100", fold "2" has a score already on row'),
         (changed(model=None), {}, 'row 4, column "model": a name is needed'),
         (changed(), {"folds": 1}, "folds must be a whole number from 2"),
-        (changed(), {"folds": 5}, "there are 2 folds, not folds=5"),
+        (changed(), {"folds": 5}, "got 2 for 5 folds; give their number with folds="),
         (pd.DataFrame({"a": [0.1, 0.2], "b": [0.1, 0.2]}), {}, "no column names the iterations"),
         (pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": 1.5}), {"folds": 2}, "3 folds are no whole num"),
         (pd.DataFrame({"winner": ["a"], "loser": ["b"]}), {}, "battles, and no cross-validation"),
@@ -372,7 +378,7 @@ def test_scores_of_true_test_sets() -> None:
     wide = frame.pivot(index="task", columns="learner", values="score").reset_index()
     np.testing.assert_array_equal(read_test_scores(wide, runs, direction="lower"), -expected)
     frame["score"] = frame["score"].astype(float).where(frame["score"] != 2)
-    with pytest.raises(InputError, match='learner "m2" has no score on data set "d0"'):
+    with pytest.raises(InputError, match=r"data set 'd0', learner 'm2': a score is .* got nan"):
         read_test_scores(frame, runs)
 
 

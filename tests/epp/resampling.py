@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import Compared
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 
@@ -85,6 +84,6 @@ def _chosen(
         np.searchsorted(players, second),
         data.outcomes[chosen],
         players=[data.players[i] for i in players],
-        clusters=[str(k) for k in data.clusters[chosen]] if data.clustered else None,
+        groups=[data.groups[k] for k in chosen] if data.groups else None,
     )
     return matches, players

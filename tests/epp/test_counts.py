@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import (
     MatchCounts,
     count_matches,

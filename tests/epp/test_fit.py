@@ -10,8 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import chi2, norm, t
 
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.simulate import simulate_tournament
@@ -347,7 +346,7 @@ def test_matches_without_clusters_are_independent() -> None:
     assert found.df == np.inf
     assert found.p_value == pytest.approx(found.p_value_model)
     np.testing.assert_allclose(fit.interval(), fit.interval(kind="model"), rtol=1e-12)
-    own = Matches(first, (first + 1) % 3, outcomes, players=list("abc"), clusters=np.arange(90))
+    own = Matches(first, (first + 1) % 3, outcomes, players=list("abc"), groups=np.arange(90))
     np.testing.assert_allclose(fit_epp(own).se, fit.se, rtol=0.1)  # each match its own cluster
     assert fit.to_datatree()["observed_data"]["match_outcome"].sizes == {"match": 90}
 

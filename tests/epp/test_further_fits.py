@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from epp.resampling import bootstrap_epp
 
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.further_fits import fit_tournaments, tournaments_tree
 from bayes_sota.epp.simulate import simulate_tournament

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from bayes_sota.data.matches import Matches
+from bayes_sota.data.tournaments import Matches
 from bayes_sota.epp.counts import count_matches, ranks_of_rounds
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.likelihoods import (

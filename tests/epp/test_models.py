@@ -6,8 +6,7 @@ import pymc as pm
 import pytest
 from scipy import stats
 
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.likelihoods import cluster_weight, log_outcomes, rows_of_matches
 from bayes_sota.epp.models import build_design, build_model
 from bayes_sota.epp.simulate import simulate_tournament
@@ -103,7 +102,7 @@ def test_listed_matches() -> None:
 def test_dependent_matches_count_less() -> None:
     clustered = Matches(
         BATTLES.first, BATTLES.second, BATTLES.outcomes, players=BATTLES.players,
-        clusters=[0, 0, 1, 1, 2, 2, 3],
+        groups=[0, 0, 1, 1, 2, 2, 3],
     )  # fmt: skip
     plain, weighted = build_model(BATTLES), build_model(clustered)
     weight = weighted["likelihood_weight"].get_value()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.matches import Matches
+from bayes_sota.data.tournaments import Matches
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.planning import plan_rounds
 from bayes_sota.epp.simulate import simulate_tournament

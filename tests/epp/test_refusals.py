@@ -10,8 +10,7 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import count_matches
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import cluster_weight, rows_of_rounds
@@ -22,7 +21,7 @@ NAN, INF = float("nan"), float("inf")
 PLAYERS = ["resnet", "vit", "mlp", "svm"]
 TABLE = simulate_tournament([1, 0.3, 0, -1], 15, players=PLAYERS, random_seed=5)
 BATTLES = Matches.from_names("aba", "bab", [1, 1, 0.5])
-CLUSTERED = Matches.from_names("abab", "baca", [1, 0, 1, 0.5], clusters=[1, 1, 2, 2])
+CLUSTERED = Matches.from_names("abab", "baca", [1, 0, 1, 0.5], groups=[1, 1, 2, 2])
 FOLDS = ScoreTable([[1, 2], [2, 1], [3, 1]], players=[*"ab"], groups=[*"ppq"])
 EVEN = [[2, 1], [1, 2]]
 
@@ -43,8 +42,8 @@ FIVE = pd.DataFrame({"s": range(5)}, index=[*PLAYERS, "vit"])
 
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     # fits
-    ("at least 2 players, got 1", lambda: fit_epp([[1], [2]])),
-    ("at least 2 rounds, got 1", lambda: fit_epp([[1, 2]])),
+    ("at least 2 players and 2 rounds, .* got 1 and 2", lambda: fit_epp([[1], [2]])),
+    ("at least 2 players and 2 rounds, .* got 2 and 1", lambda: fit_epp([[1, 2]])),
     ("scores are constant", lambda: fit_epp([[1, NAN, 1], [2, 2, NAN]])),
     ("matrix of numbers", lambda: fit_epp([["a", "b"], [1, 2]])),
     ("'1' never lost to '2', '3'", lambda: fit_epp([[2, 1, 0], [2, 0, 1]])),

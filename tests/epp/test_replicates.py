@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InfiniteEstimateError
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import simulate
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.simulate import deviances_of_replicates, simulate_tournament

@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import norm, t
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.rounds import (
     bonferroni_critical,
@@ -261,7 +260,7 @@ def test_matches_of_a_table_listed_one_by_one_are_the_same_tournament() -> None:
                     second.append(j)
                     outcomes.append(outcome(row[i], row[j]))
                     clusters.append(GROUPS[r])
-    listed = fit_epp(Matches(first, second, outcomes, players=table.players, clusters=clusters))
+    listed = fit_epp(Matches(first, second, outcomes, players=table.players, groups=clusters))
     fit = fit_epp(table)
     np.testing.assert_allclose(listed.epp, fit.epp, rtol=0, atol=1e-10)
     np.testing.assert_allclose(listed.covariance, fit.covariance, rtol=0, atol=1e-10)

@@ -17,8 +17,7 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.field import join_tournaments
 from bayes_sota.epp.fit import fit_epp
@@ -220,7 +219,7 @@ def test_log_likelihood_of_matches_adds_up_to_pairs() -> None:
 def test_units_of_listed_matches() -> None:
     names = (list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
     for clusters, unit, size in ((None, "match", 5), ([0, 0, 1, 1, 2], "cluster", 3)):
-        model = build_model(Matches.from_names(*names, clusters=clusters))
+        model = build_model(Matches.from_names(*names, groups=clusters))
         found = log_likelihood_of(model, field_of(model), prior_of(model, 5))["match_counts"]
         assert found.dims == ("chain", "draw", unit)
         assert found.sizes[unit] == size

@@ -7,9 +7,8 @@ import pytest
 from scipy.special import expit
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.matches import Matches
 from bayes_sota.data.rounds import read_scores
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.simulate import (
     compare_leaderboards,

@@ -24,7 +24,7 @@ def battles() -> Any:
     first, second = rng.integers(0, 3, 300), rng.integers(3, 6, 300)
     wins = rng.choice([0.0, 0.5, 1.0], 300, p=[0.35, 0.15, 0.5])
     clusters = [i // 5 for i in range(300)]
-    return bs.data.Matches(first, second, wins, players=list("abcdef"), clusters=clusters)
+    return bs.data.Matches(first, second, wins, players=list("abcdef"), groups=clusters)
 
 
 def groups() -> bs.ScoreTable:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 
 Settings = dict[str, Any]
@@ -196,7 +196,7 @@ def figure_3(settings: Settings, fit: BradleyTerryFit) -> Numbers:
     """Fig. 3: means and spreads of scores of VTAB."""
     assert isinstance(fit.data, ScoreTable)
     scores = np.asarray(fit.data.scores)
-    one, other, calm = (fit.data.player_index(player) for player in settings["vtab_boxes"])
+    one, other, calm = (fit.data.players.index(player) for player in settings["vtab_boxes"])
     means, spreads = np.nanmean(fit.data.scores, axis=0), scores.std(axis=0)
     names = settings["vtab_boxes"]
     return {
@@ -221,7 +221,7 @@ def figure_6(settings: Settings, fit: BradleyTerryFit) -> Numbers:
     """Fig. 6: EPP against the mean score of VTAB, and what Sec. 4.2 reads off it."""
     assert isinstance(fit.data, ScoreTable)
     pair = settings["vtab"]["tested"]
-    first, second = (fit.data.player_index(player) for player in pair)
+    first, second = (fit.data.players.index(player) for player in pair)
     means = np.nanmean(fit.data.scores, axis=0)
     found = {
         f"{pair[0]} above {pair[1]} by mean, below by EPP (1: yes)": float(

@@ -1,0 +1,103 @@
+"""Score tables and matches: what is kept, which way is better, and what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.tournaments import Matches, ScoreTable, nearest_player
+
+SCORES = [[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]]
+TABLE = ScoreTable(
+    SCORES, players=["vit", "cnn", "svm"], rounds=["acc", "loss", "auc"],
+    lower_is_better=[False, True, False], groups=["q", "p", "q"], tournament="board",
+)  # fmt: skip
+
+
+def test_what_is_kept():
+    assert (TABLE.n_rounds, TABLE.n_players, TABLE.n_clusters) == (3, 3, 2)
+    assert repr(TABLE) == "<ScoreTable 'board': 3 players x 3 rounds, 1 scores missing>"
+    np.testing.assert_array_equal(TABLE.oriented[1], [-2, -1, -3])
+    np.testing.assert_array_equal(TABLE.oriented[[0, 2]], TABLE.scores[[0, 2]])
+    np.testing.assert_array_equal(TABLE.present, ~np.isnan(SCORES))
+    assert TABLE.clusters.tolist() == [1, 0, 1]  # in the order of their names
+    assert replace(TABLE, groups=None).clusters.tolist() == [0, 2, 1]
+    plain = ScoreTable(SCORES[1:], players=pd.Index([*"123"]), lower_is_better=np.bool_(True))
+    assert (plain.players, plain.rounds) == (("1", "2", "3"), ("1", "2"))
+    assert (plain.clusters.tolist(), plain.lower_is_better.tolist()) == ([0, 1], [True, True])
+
+
+def test_frames_bring_their_names():
+    frame = pd.DataFrame(SCORES, columns=["vit", "cnn", "svm"], index=["acc", "loss", "auc"])
+    found = ScoreTable(frame)
+    assert (found.players, found.rounds) == (TABLE.players, TABLE.rounds)
+    assert ScoreTable(pl.DataFrame(SCORES, schema=["a", "b", "c"], orient="row")).players[2] == "c"
+    with pytest.raises(InputError, match=r"data frame cannot be read .*names"):
+        ScoreTable(pd.DataFrame(SCORES, columns=["a", "a", "b"]))
+
+
+def test_nearest_player():
+    assert nearest_player(["vit", "cnn"], "cnn") == 1
+    with pytest.raises(InputError, match="no player 'vitt'; did you mean 'vit'"):
+        nearest_player(TABLE.players, "vitt")
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ([[1], [2]], {}, "at least 2 players and 2 rounds, .* got 1 and 2"),
+        ([1, 2], {}, "rounds x players, .*; got 1 dimension"),
+        ([[1, np.inf], [2, 3]], {"players": [*"ab"]}, "round '1', player 'b': .* finite .* inf"),
+        ([[1, 2], [np.nan, np.nan]], {}, "round '2' has no score at all"),
+        ([[1, np.nan], [2, np.nan]], {}, "player '2' has no score at all"),
+        (SCORES, {"rounds": ["a", "b", "a"]}, "every round needs its own name"),
+        (SCORES, {"lower_is_better": [True, False]}, "one bool, or one for each of 3 rounds"),
+        (SCORES, {"lower_is_better": ["loss"]}, "one bool, or one for each of 3 rounds"),
+        (SCORES, {"groups": ["p", "p", "p"]}, "3 labels, 1 different"),
+        (SCORES, {"groups": ["p", "q"]}, "each of the 3 results .* 2 labels"),
+    ],
+)
+def test_what_is_refused(scores, options, message):
+    with pytest.raises(InputError, match=message) as caught:
+        ScoreTable(scores, **options)
+    assert str(caught.value).isprintable()
+
+
+def test_names_and_places_agree():
+    named = Matches.from_names(["b", "a", "b"], ["a", "c", "c"], [1, 0, 0.5], groups=[*"ppq"])
+    placed = Matches([0, 1, 0], [1, 2, 2], [1, 0, 0.5], players=["b", "a", "c"], groups=[*"ppq"])
+    assert named == placed
+    for array in ("first", "second", "outcomes", "clusters"):
+        np.testing.assert_array_equal(getattr(named, array), getattr(placed, array))
+    assert (named.n_matches, named.n_players, named.n_clusters) == (3, 3, 2)
+    assert repr(named) == "<Matches 'tournament': 3 matches of 3 players, 1 tie>"
+
+
+def test_matches_without_groups_are_independent():
+    found = Matches.from_names([1, 2], [2, 1], [0.5, 0.5], tournament="arena")
+    assert (found.clusters.tolist(), found.groups, found.n_clusters) == ([0, 1], None, 2)
+    assert found.players == ("1", "2")
+    assert repr(found) == "<Matches 'arena': 2 matches of 2 players, 2 ties>"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcomes", "options", "message"),
+    [
+        ([0, 1], [1, 0], [1, 2], {}, "match 2, 'b' against 'a', 2: .* an outcome is 1"),
+        ([0, 1], [1, 1], [1, 0], {}, "match 2, 'b' against 'b', 0: two players differ"),
+        ([0, 0], [1, 1], [1, 0], {"players": [*"abc"]}, '0 to 2, each at least once, .* "2"'),
+        ([0, 2], [1, 1], [1, 0], {}, '0 to 1, .* "2"'),
+        (["a", "b"], ["b", "a"], [1, 0], {}, "Matches.from_names"),
+        ([0], [1], [1], {}, "2 players and 2 matches, got 2 and 1"),
+        ([0, 1], [1, 0], [1, 0], {"groups": [1]}, "each of the 2 results .* 1 labels"),
+        ([0, 0], [0, 0], [1, 0], {"players": [*"a"]}, "got 1 and 2"),
+        ([0, 1], [1], [1, 0], {}, "got 2, 1 and 2 of them"),
+    ],
+)
+def test_what_matches_refuse(first, second, outcomes, options, message):
+    with pytest.raises(InputError, match=message) as caught:
+        Matches(first, second, outcomes, **({"players": [*"ab"]} | options))
+    assert str(caught.value).isprintable()
