@@ -2,7 +2,6 @@ from .answers import read_item_scores as read_item_scores
 from .answers import read_outcomes as read_outcomes
 from .answers import read_responses as read_responses
 from .boards import read_leaderboard as read_leaderboard
-from .boards import read_paired_boards as read_paired_boards
 from .boards import read_task_scores as read_task_scores
 from .examples import Example as Example
 from .examples import list_examples as list_examples
@@ -15,6 +14,7 @@ from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .matches import Matches as Matches
 from .paired import PairedBoards as PairedBoards
+from .paired import read_paired_boards as read_paired_boards
 from .responses import Responses as Responses
 from .rounds import read_fold_scores as read_fold_scores
 from .rounds import read_scores as read_scores
