@@ -129,6 +129,7 @@ class BestScore(Chosen):
         self._set(**vars(board) | {"tries": tries, "names": ()})
         if metric == "score":
             checks.check_alone(self.maximum, standard_error)
+            self._set(decimals=parse_scores([maximum], bounded=False).decimals)
 
     @property
     def maximum(self) -> float:
