@@ -25,7 +25,6 @@ from .data.answers import read_item_scores as read_item_scores
 from .data.answers import read_outcomes as read_outcomes
 from .data.answers import read_responses as read_responses
 from .data.boards import read_leaderboard as read_leaderboard
-from .data.boards import read_paired_boards as read_paired_boards
 from .data.examples import load_example as load_example
 from .data.fold_scores import read_fold_scores as read_fold_scores
 from .data.item_scores import ItemScores as ItemScores
@@ -33,6 +32,7 @@ from .data.lattice import infer_n_test as infer_n_test
 from .data.leaderboard import BestScore as BestScore
 from .data.leaderboard import Leaderboard as Leaderboard
 from .data.paired import PairedBoards as PairedBoards
+from .data.paired import read_paired_boards as read_paired_boards
 from .data.responses import Responses as Responses
 from .data.rounds import read_scores as read_scores
 from .data.tournaments import ScoreTable as ScoreTable

@@ -2,7 +2,6 @@ from .answers import read_item_scores as read_item_scores
 from .answers import read_outcomes as read_outcomes
 from .answers import read_responses as read_responses
 from .boards import read_leaderboard as read_leaderboard
-from .boards import read_paired_boards as read_paired_boards
 from .boards import read_task_scores as read_task_scores
 from .examples import Example as Example
 from .examples import list_examples as list_examples
@@ -17,6 +16,7 @@ from .lattice import infer_n_test as infer_n_test
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .paired import PairedBoards as PairedBoards
+from .paired import read_paired_boards as read_paired_boards
 from .responses import Responses as Responses
 from .rounds import read_scores as read_scores
 from .task_scores import TaskScores as TaskScores

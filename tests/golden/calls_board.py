@@ -119,8 +119,8 @@ BOARDS = {
     "chembench": lambda: many_answers("chembench/correct_chembench.csv", 10),
     "cifar10": lambda: many_answers("cifar10/correct_cifar10_test.csv", 10),
     "spaceship": lambda: bs.read_leaderboard(
-        real("kaggle/spaceship-titanic__private.csv"), n_test=4277
-    ).without(range(30)),
+        pd.read_csv(real("kaggle/spaceship-titanic__private.csv"), dtype=str)[30:], n_test=4277
+    ),
 }  # fmt: skip
 add_all("board", board, BOARDS)
 BOARDS["answers-missing"] = lambda: bs.Responses(  # which only claims and `score` take

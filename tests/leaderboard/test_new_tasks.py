@@ -74,15 +74,6 @@ def test_few_tasks_tell_no_near_clones() -> None:
         assert len(told.families) == families, (rows, apart, of_tasks)
 
 
-def test_entries_of_a_board_of_tasks_can_be_left_out() -> None:
-    table = TaskScores(scores_of_tasks(np.random.default_rng(4), 4)[0], metric="score")
-    whole = own_errors_posterior(table.leaderboard("tasks").without(["3", "7"]), draws=50)
-    alone = TaskScores(np.delete(table.scores, [2, 6], axis=0), metric="score")
-    fewer = own_errors_posterior(alone.leaderboard("tasks"), draws=50)
-    assert whole.skill.shape == fewer.skill.shape == (50, M - 2)
-    np.testing.assert_allclose(whole.correlation.loadings, fewer.correlation.loadings)
-
-
 def test_tasks_that_tell_nothing_leave_the_prior() -> None:
     scores = np.repeat([[0.6], [0.7], [0.8]], 4, axis=1)
     board = TaskScores(scores, n_test=50).leaderboard("tasks")
