@@ -5,7 +5,7 @@ import io
 import re
 from typing import Any
 
-from bayes_sota.core.errors import InputError, listed
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import MOST_CELLS, Table, make_table
 
@@ -89,20 +89,10 @@ def _markdown_rows(text: str) -> list[Row]:
 
 def _without_remarks(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Rows without those at either end that hold a single piece of text."""
-
-    def is_remark(row: Row) -> bool:
-        first, *others = row[1]
-        return first not in _EMPTY and all(cell in _EMPTY for cell in others)
-
-    if all(sum(cell not in _EMPTY for cell in cells) < 2 for _, cells in rows):
+    filled = [sum(cell not in _EMPTY for cell in cells) for _, cells in rows]
+    if max(filled) < 2:
         return rows, []
-    remarks = []
-    while is_remark(rows[0]):
-        remarks.append(rows.pop(0))
-    while is_remark(rows[-1]):
-        remarks.append(rows.pop())
-    notes = [
-        f"dropped {line}: {listed(cell for cell in cells if cell not in _EMPTY)}"
-        for line, cells in remarks
-    ]
-    return rows, notes
+    is_row = [n > 1 or cells[0] in _EMPTY for n, (_, cells) in zip(filled, rows, strict=True)]
+    start, end = is_row.index(True), len(rows) - is_row[::-1].index(True)
+    remarks = rows[:start] + rows[end:]
+    return rows[start:end], [f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks]
