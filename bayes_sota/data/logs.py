@@ -194,7 +194,7 @@ def _choose(rows: Iterable[Row], metric: str | None, path: Path) -> list[str]:
     for row in every:
         scores = row.pop("score")
         if len({str(scores.get(name)) for name in found}) > 1:
-            problem = f"{listed(found)} disagree, first at {quoted(row['item'])}"
+            problem = f"{listed(found)} disagree, first at item {quoted(row['item'])}"
             raise AmbiguousMetricError(problem, found, where)
         row["metric"] = metric if metric in names else used
         if found[0] in scores:

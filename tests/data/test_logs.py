@@ -112,7 +112,7 @@ def test_filters_count_if_they_agree_or_one_is_chosen(tmp_path: Path) -> None:
     with pytest.raises(AmbiguousMetricError) as refused:
         read_outcomes(same, other)
     assert refused.value.metrics == ["exact_match,strict-match", "exact_match,flexible"]
-    assert 'disagree, first at "1"; choose one with metric="NAME"' in str(refused.value)
+    assert 'disagree, first at item "1"; choose one with metric="NAME"' in str(refused.value)
     for name, expected in (("strict-match", 0), ("flexible", 1)):
         found = read_outcomes(same, other, metric=f"exact_match,{name}")
         assert table_of(found)["b"]["1"] == expected
