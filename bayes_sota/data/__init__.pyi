@@ -1,6 +1,4 @@
-from .answers import read_item_scores as read_item_scores
 from .answers import read_outcomes as read_outcomes
-from .answers import read_responses as read_responses
 from .boards import read_leaderboard as read_leaderboard
 from .boards import read_paired_boards as read_paired_boards
 from .boards import read_task_scores as read_task_scores
@@ -9,13 +7,12 @@ from .examples import list_examples as list_examples
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
 from .fold_scores import FoldScores as FoldScores
-from .item_scores import ItemScores as ItemScores
 from .lattice import infer_n_test as infer_n_test
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .matches import Matches as Matches
+from .outcomes import Outcomes as Outcomes
 from .paired import PairedBoards as PairedBoards
-from .responses import Responses as Responses
 from .rounds import read_fold_scores as read_fold_scores
 from .rounds import read_scores as read_scores
 from .rounds import read_test_scores as read_test_scores

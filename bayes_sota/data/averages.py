@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import nearest, shown
@@ -148,11 +149,11 @@ def averaged(
     """
     n = len(values)
     sizes = np.bincount(tasks).astype(float)
-    means = _sums(values, tasks) / sizes[:, None]
+    means = group_sums(values, tasks) / sizes[:, None]
     scores = weights @ means
     away = values - means[tasks]
     places = np.arange(n) if clusters is None else _codes(tasks, clusters)
-    summed = away if clusters is None else _sums(away, places)
+    summed = away if clusters is None else group_sums(away, places)
     of_task = np.zeros(len(summed), np.int64)
     of_task[places] = tasks
     counts = np.bincount(of_task).astype(float)
@@ -162,7 +163,7 @@ def averaged(
         raise InputError(f"{what}: nothing says how clusters differ")
     correction = np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0)
     influence = summed * (weights * np.sqrt(correction) / sizes)[of_task][:, None]
-    squares = _sums(away**2, tasks) / sizes[:, None]
+    squares = group_sums(away**2, tasks) / sizes[:, None]
     kish = float(1 / np.sum(weights**2 / sizes))
     variance = _smoothed(scores, means, squares, sizes[:, None], weights[:, None], kish)
     if clusters is not None:
@@ -191,9 +192,70 @@ def weighted_means(
     ([5.0], [-1.33, 0.0, 1.33, 0.0])
     """
     sizes = np.bincount(tasks).astype(float)
-    means = _sums(values, tasks) / sizes[:, None]
+    means = group_sums(values, tasks) / sizes[:, None]
     factor = len(values) * weights / sizes
     return weights @ means, (values - means[tasks]) * factor[tasks][:, None]
+
+
+def number_scores(
+    values: FloatArray,
+    metric: str,
+    positive: NDArray[np.bool_] | None,
+    tasks: IntArray,
+    weights: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Scores made of numbers, (m,), and the influence of each item on them, (n, m).
+
+    An AUC where ``positive`` items are known, else a mean, or the root of one of squares. Each
+    score is nearly a mean over items,
+
+    .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}
+
+    For AUC the influence values u are the placement values of DeLong, DeLong & Clarke-Pearson
+    (1988, doi 10.2307/2531595), whose covariance follows.
+
+    Examples
+    --------
+    >>> one = np.zeros(2, int), np.ones(1)
+    >>> number_scores(np.array([[3.0], [4.0]]), "rmse", None, *one)[0].round(3).tolist()
+    [3.536]
+    """
+    if positive is not None:
+        return _auc_placements(values, positive)
+    means, influence = weighted_means(values**2 if metric == "rmse" else values, tasks, weights)
+    if metric == "mean":
+        return means, influence
+    roots = np.sqrt(means)
+    return roots, influence / (2 * np.maximum(roots, 1e-300))
+
+
+def _auc_placements(
+    values: FloatArray, positive: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray]:
+    """AUCs, ties counted as a half, and influence values."""
+    a, b = int(positive.sum()), int((~positive).sum())
+    n = a + b
+    aucs, influence = np.empty(values.shape[1]), np.empty(values.shape)
+    for j, column in enumerate(values.T):
+        high, low = column[positive], column[~positive]
+        above = _share_below(high, np.sort(low))  # of negatives below each positive
+        below = 1 - _share_below(low, np.sort(high))  # of positives above each negative
+        aucs[j] = above.mean()
+        influence[positive, j] = n / a * (above - aucs[j])
+        influence[~positive, j] = n / b * (below - aucs[j])
+    return aucs, influence
+
+
+def _share_below(points: FloatArray, ordered: FloatArray) -> FloatArray:
+    left = np.searchsorted(ordered, points, side="left")
+    right = np.searchsorted(ordered, points, side="right")
+    return (left + right) / (2 * ordered.size)
+
+
+def widened(rows: FloatArray, kinds: IntArray | NDArray[np.bool_]) -> FloatArray:
+    """Influence for the mean of its kind (class or task), as in an unbiased variance, (C, m)."""
+    sizes = np.bincount(kinds)
+    return rows * np.sqrt(sizes / (sizes - 1))[kinds.astype(np.intp), None]
 
 
 def averaged_over_runs(
@@ -223,9 +285,9 @@ def averaged_over_runs(
     sizes = np.bincount(tasks).astype(float)[:, None]
     doubt = 0.25 / np.mean(np.broadcast_to(n_runs, values.shape), axis=0)
     whole = (of_items.sum(axis=0) + doubt) / (n + 1)  # half an answer in doubt: never 0
-    of_task = (_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
+    of_task = (group_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
     variance = np.sum(weights[:, None] ** 2 * of_task / sizes, axis=0)
-    scores = weights @ (_sums(values, tasks) / sizes)
+    scores = weights @ (group_sums(values, tasks) / sizes)
     kish = float(1 / np.sum(weights**2 / sizes[:, 0]))
     effective = _chance(scores, kish) / variance + 1
     freedom = float(n * (np.mean(n_runs) - 1))
@@ -248,11 +310,6 @@ def variance_of_runs(
     """
     if passes is None:
         return shares * (1 - shares) / (n_runs - 1)
-    if passes[0] >= np.min(n_runs):
-        raise InputError(
-            f"new runs of {name_of_passes(passes)} need more than {passes[0]} runs of each item, "
-            f"there are {np.min(n_runs)}"
-        )
     right, rest = np.rint(shares * n_runs), n_runs - 1
     after_right = pass_rates(np.maximum(right - 1, 0) / rest, rest, passes)
     after_wrong = pass_rates(np.minimum(right, rest) / rest, rest, passes)
@@ -273,11 +330,6 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K: Chen and others
         2021, arXiv 2107.03374, eq. 1).
 
-    Raises
-    ------
-    InputError
-        More runs than there are.
-
     Examples
     --------
     >>> pass_rates(np.array([0.25, 0.5]), np.array(4), (2, False)).round(3).tolist()
@@ -286,9 +338,6 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -
     from scipy.special import binom
 
     k, every = passes
-    if k > np.min(n_runs):
-        what = name_of_passes(passes)
-        raise InputError(f"{what} needs {k} runs of each item, there are {np.min(n_runs)}")
     right = np.rint(shares * n_runs)
     none = binom(right if every else n_runs - right, k) / binom(n_runs, k)
     return none if every else 1 - none
@@ -333,7 +382,7 @@ def averaged_over_tasks(
     ([0.5], 0.0167)
     """
     within = averaged(values, tasks, clusters, weights)
-    means = _sums(values, tasks) / np.bincount(tasks)[:, None]
+    means = group_sums(values, tasks) / np.bincount(tasks)[:, None]
     influence, variance = of_new_tasks(means, weights[:, None])
     freedom = weights.size - 1.0
     between = (_chance(within.scores, within.kish) / variance + 1) * korn_graubard(freedom)
@@ -449,7 +498,7 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     """
     sizes, m = np.bincount(tasks).astype(float), values.shape[1]
     kish = float(1 / np.sum(weights**2 / sizes))
-    means = _sums(values, tasks) / sizes[:, None]
+    means = group_sums(values, tasks) / sizes[:, None]
     away = kish * (means - weights @ means) / (kish + 1)
     spreads = []
     for task, size in enumerate(sizes):
@@ -512,7 +561,7 @@ def _codes(tasks: IntArray, clusters: IntArray) -> IntArray:
     return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
 
 
-def _sums(values: FloatArray, groups: IntArray) -> FloatArray:
+def group_sums(values: FloatArray, groups: IntArray) -> FloatArray:
     """Sums of the rows of each group, (groups, m)."""
     total = np.zeros((int(groups.max()) + 1, values.shape[1]))
     np.add.at(total, groups, values)
