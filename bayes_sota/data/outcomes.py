@@ -28,20 +28,8 @@ from bayes_sota.core.text import (
     summed_by_cluster,
 )
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import (
-    Average,
-    Averaging,
-    averaged,
-    averaged_over_runs,
-    averaged_over_tasks,
-    group_sums,
-    name_of_passes,
-    number_scores,
-    pass_rates,
-    task_weights,
-    variance_of_runs,
-    widened,
-)
+from bayes_sota.data import averages
+from bayes_sota.data.averages import Average, Averaging
 from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
@@ -194,53 +182,45 @@ class Outcomes(Observed):
             )
         if self.lower_is_better and self.metric in ("accuracy", "auc"):
             raise InputError(f'larger is better for metric="{self.metric}"')
-        self._given = self._checked(given)
+        self._given = self._checked_cells(given)
         if self.is_answers:
-            self._check_answers()
+            self._check_runs()
         else:
             self._check_numbers()
-        passed = None if passes is None else pass_rates(self._given, self.run_numbers, passes)
+        passed = (
+            None if passes is None else averages.pass_rates(self._given, self.run_numbers, passes)
+        )
         self.values = self._given if passed is None else passed
 
-    def _checked(self, given: FloatArray) -> FloatArray:
-        """Values with missing answers as NaN."""
+    def _checked_cells(self, given: FloatArray) -> FloatArray:
+        """Values with NaN where an answer is missing, as it may without tasks and runs."""
         if not self.is_answers:
-            right = np.abs(given) <= LARGEST_NUMBER
-            meaning = f"a number is finite, at most {LARGEST_NUMBER:g}, and none is missing"
+            right, what = np.abs(given) <= LARGEST_NUMBER, f"finite, at most {LARGEST_NUMBER:g}"
         elif self.runs_in_words:
-            right = (given >= 0) & (given <= 1)
-            meaning = "shares of right answers lie between 0 and 1, none missing"
+            right, what = (given >= 0) & (given <= 1), "shares of right answers, from 0 to 1"
         else:
             given = np.where(given == MISSING, np.nan, given)
-            right = np.isin(given, (0, 1)) | np.isnan(given)
-            meaning = (
-                "an answer is right (1) or wrong (0), or missing (None, NaN or -1); numbers have "
-                'metric="mean"'
+            right, what = np.isin(given, (0, 1)), 'right (1) or wrong (0), but for metric="mean"'
+        missing = np.isnan(given)
+        wrong = ~right & ~(missing & self.is_plain)
+        wrong |= missing.all(axis=0)
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            gaps = (
+                "or missing (None, NaN, -1), not all of them" if self.is_plain else "none missing"
             )
-        if not right.all():
-            row, column = np.argwhere(~right)[0]
             raise InputError(
-                f"{meaning}; classifier {shown(self.names[column])} has {given[row, column]:g} for "
-                f"item {shown(self.items[row])}"
+                f"values are {what}, {gaps}; classifier {shown(self.names[column])} has "
+                f"{given[row, column]:g} for item {shown(self.items[row])}"
             )
         return given
 
-    def _check_answers(self) -> None:
-        missing = np.isnan(self._given)
-        silent = np.flatnonzero(missing.all(axis=0))
-        if silent.size:
-            raise InputError(f"classifier {self.names[silent[0]]!r} has no answer to any item")
-        if self.tasks is not None and missing.any():
-            row, column = np.argwhere(missing)[0]
-            raise InputError(
-                f"averages over tasks need every answer, but {self.names[column]!r} has none to "
-                f"item {self.items[row]!r}; complete() of the answers without tasks says which "
-                "items all have"
-            )
+    def _check_runs(self) -> None:
+        """Check that there are enough runs, and enough tasks."""
         least = 1 if self.passes is None else max(self.passes[0], 2)
         least = max(least + 1, 2) if self.new == "runs" else least
         if self.n_runs < least:
-            what = "new runs" if self.passes is None else name_of_passes(self.passes)
+            what = f"new {self.new}" if self.passes is None else self.measured
             raise InputError(
                 f"{what}: {least} runs of each item are needed, and there are {self.n_runs}"
             )
@@ -248,15 +228,13 @@ class Outcomes(Observed):
             check_enough_tasks(self.task_weights)
 
     def _check_numbers(self) -> None:
+        """Check that numbers are of a metric that goes with what is known of them, and vary."""
         if self.passes is not None or self.runs_in_words or self.new == "runs":
             raise InputError("runs and pass@K are for right and wrong answers; these are numbers")
         if self.tasks is not None:
             task, size = Counter(self.tasks).most_common()[-1]
             if self.metric != "mean" or self.new == "tasks":
-                raise InputError(
-                    'averages over tasks are of metric="mean"; about("tasks") makes one item of '
-                    "each task"
-                )
+                raise InputError('only numbers of metric="mean" have tasks; about() makes new ones')
             if size < 2:
                 raise InputError(
                     f"task {task!r} has one item, which does not say how its numbers vary: leave "
@@ -332,7 +310,11 @@ class Outcomes(Observed):
     @property
     def measured(self) -> str:
         """What scores of several runs are, in words."""
-        return "shares of right answers" if self.passes is None else name_of_passes(self.passes)
+        return (
+            "shares of right answers"
+            if self.passes is None
+            else averages.name_of_passes(self.passes)
+        )
 
     @property
     def averaging(self) -> Literal["items", "tasks", "weights"]:
@@ -366,9 +348,9 @@ class Outcomes(Observed):
     @cached_property
     def scores(self) -> FloatArray:
         """Observed score of each classifier, larger is better (negative if lower is), (m,)."""
-        if not self.is_answers:
-            return self.sign * self._estimates[0]
-        return np.nanmean(self.values, axis=0) if self.is_plain else self.average.scores
+        if self.is_plain:
+            return np.nanmean(self.values, axis=0)
+        return self.average.scores if self.is_answers else self._estimates[0]
 
     @cached_property
     def average(self) -> Average:
@@ -377,21 +359,22 @@ class Outcomes(Observed):
             raise InputError("these have no effective numbers of items: answers have, none missing")
         tasks, weights = self.task_codes
         if self.new == "runs":
-            noise = variance_of_runs(self._given, self.run_numbers, self.passes)
-            return averaged_over_runs(self.values, noise, tasks, weights, self.run_numbers)
-        of = averaged_over_tasks if self.new == "tasks" else averaged
+            noise = averages.variance_of_runs(self._given, self.run_numbers, self.passes)
+            return averages.averaged_over_runs(self.values, noise, tasks, weights, self.run_numbers)
+        of = averages.averaged_over_tasks if self.new == "tasks" else averages.averaged
         clusters = None if self.clusters is None else codes_of(self.clusters)[1]
         return of(self.values, tasks, clusters, weights)
 
     @cached_property
     def _estimates(self) -> tuple[FloatArray, FloatArray]:
-        """Scores of numbers as they are, (m,), and influence values of the items, (n, m)."""
-        return number_scores(self.values, self.metric, self.labels, *self.task_codes)
+        """Scores of numbers, larger is better, (m,), and influence of items on them, (n, m)."""
+        found = averages.number_scores(self.values, self.metric, self.labels, *self.task_codes)
+        return self.sign * found[0], self.sign * found[1]
 
     @property
     def influence(self) -> FloatArray:
         """Influence values of the items on the ``scores`` of numbers, mean 0, (n, m)."""
-        return self.sign * self._estimates[1]
+        return self._estimates[1]
 
     @cached_property
     def row_influence(self) -> FloatArray:
@@ -403,8 +386,8 @@ class Outcomes(Observed):
             return summed_by_cluster(influence, self.clusters)
         rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
         if self.clusters is not None:
-            return widened(rows, np.zeros(len(rows), np.intp))
-        return widened(rows, self.task_codes[0] if self.labels is None else self.labels)
+            return averages.widened(rows, np.zeros(len(rows), np.intp))
+        return averages.widened(rows, self.task_codes[0] if self.labels is None else self.labels)
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -469,7 +452,7 @@ class Outcomes(Observed):
             "clusters": of(self.clusters),
             "tasks": tasks,
             "average": {task: self.task_weights[task] for task in tasks or ()} or None,
-            "labels": None if self.labels is None else self.labels[rows],
+            "labels": None if self.labels is None else self.labels[rows].tolist(),
         }
 
     def complete(self) -> "Outcomes":
@@ -534,8 +517,8 @@ class Outcomes(Observed):
         if methods is not None:
             names = tuple(dict.fromkeys(methods))
             of = np.array([names.index(name) for name in methods])
-            right = group_sums((np.nan_to_num(values) * runs).T, of).T
-            runs = group_sums(runs.T, of).T
+            right = averages.group_sums((np.nan_to_num(values) * runs).T, of).T
+            runs = averages.group_sums(runs.T, of).T
             values = np.where(runs > 0, right / np.maximum(runs, 1), np.nan)
         if self.is_answers:
             known |= {"new": new, "passes": passes, "n_runs": np.maximum(runs, 1).astype(np.int64)}
@@ -544,7 +527,7 @@ class Outcomes(Observed):
             if self.averaging != "tasks":
                 raise InputError("new tasks of numbers count the same: leave out other weights")
             codes = self.task_codes[0]
-            values = group_sums(values, codes) / np.bincount(codes)[:, None]
+            values = averages.group_sums(values, codes) / np.bincount(codes)[:, None]
             known |= {"items": sorted(self.task_weights), "new": new, "unit": "task"}
             known |= dict.fromkeys(("tasks", "average", "clusters"))
         elif new == "runs" or passes is not None:
@@ -572,13 +555,11 @@ class Outcomes(Observed):
         self.check_several()
         known: dict[str, Any] = {"n_test": self.n_items, "names": self.names, "name": self.name}
         if self.has_missing:
-            missing = np.isnan(self.values)
-            row, column = np.argwhere(missing)[0]
+            gaps = np.isnan(self.values).any(axis=1)
             raise InputError(
-                "a leaderboard needs every classifier's answer to every item, but "
-                f"{missing.any(axis=1).sum():,} of {self.n_items:,} items lack some: "
-                f"{self.names[column]!r} has none to item {self.items[row]!r}; take these items "
-                "out of the file; in Python complete() does"
+                f"a leaderboard needs every answer, and {gaps.sum():,} of {self.n_items:,} items "
+                f"lack some, the first {shown(self.items[int(np.argmax(gaps))])}: leave them out, "
+                "in Python by complete()"
             )
         if self.is_plain or self.metric == "auc":
             known["n_positive"] = None if self.labels is None else int(self.labels.sum())
@@ -594,13 +575,9 @@ class Outcomes(Observed):
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        labels = () if self.labels is None else (self.labels,)
-        rest = (
-            *(self.metric, self.lower_is_better, self.names, self.items, self.clusters, self.tasks),
-            *(self.task_weights, self.run_numbers.tolist(), self.passes, self.new, self.unit),
-            self.name,
-        )
-        return digest_of(self._given.shape, self._given, *labels, rest)
+        rest = self._rest(np.arange(self.n_items)) | {"notes": ()}
+        known = (self.names, self.run_numbers.tolist(), rest)
+        return digest_of(self._given.shape, self._given, known)
 
     def check_several(self) -> None:
         """Raise ``InputError`` where there is nobody to compare with."""
@@ -649,15 +626,13 @@ def _with_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, IntArr
 def _classes(labels: Any, n_items: int) -> NDArray[np.bool_]:
     """Which items are positive, (n,)."""
     raw = np.asarray(labels)
-    if raw.shape != (n_items,) or not np.isin(raw, (0, 1)).all():
-        raise InputError(f"labels are 1 (positive) or 0 (negative), one per item, {n_items}")
-    positive = int(raw.sum())
-    if min(positive, n_items - positive) < 2:
+    sizes = [int(np.sum(raw == kind)) for kind in (0, 1)]
+    if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
         raise InputError(
-            f"an AUC needs at least 2 items of each class, got {positive} positive and "
-            f"{n_items - positive} negative"
+            "labels are 1 (positive) or 0 (negative), one per item and at least 2 of each class; "
+            f"got {sizes[1]} positive and {sizes[0]} negative of {raw.size}, and {n_items} items"
         )
-    return raw.astype(bool)
+    return raw == 1
 
 
 def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> dict[str, float]:
@@ -667,7 +642,9 @@ def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> d
             raise InputError("average is for items with tasks: give tasks, one per item")
         return {}
     counts = Counter(tasks)
-    weights = task_weights(average, list(counts), np.array(list(counts.values()), np.float64))
+    weights = averages.task_weights(
+        average, list(counts), np.array(list(counts.values()), np.float64)
+    )
     if not weights.all():
         raise InputError("the weights of tasks are positive numbers")
     return dict(zip(counts, weights.tolist(), strict=True))
