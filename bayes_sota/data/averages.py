@@ -233,23 +233,15 @@ def _auc_placements(
     values: FloatArray, positive: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
     """AUCs, ties counted as a half, and influence values."""
-    a, b = int(positive.sum()), int((~positive).sum())
-    n = a + b
-    aucs, influence = np.empty(values.shape[1]), np.empty(values.shape)
-    for j, column in enumerate(values.T):
-        high, low = column[positive], column[~positive]
-        above = _share_below(high, np.sort(low))  # of negatives below each positive
-        below = 1 - _share_below(low, np.sort(high))  # of positives above each negative
-        aucs[j] = above.mean()
-        influence[positive, j] = n / a * (above - aucs[j])
-        influence[~positive, j] = n / b * (below - aucs[j])
-    return aucs, influence
+    from scipy.stats import rankdata
 
-
-def _share_below(points: FloatArray, ordered: FloatArray) -> FloatArray:
-    left = np.searchsorted(ordered, points, side="left")
-    right = np.searchsorted(ordered, points, side="right")
-    return (left + right) / (2 * ordered.size)
+    pooled, shares = rankdata(values, axis=0), np.empty(values.shape)
+    for kind in (positive, ~positive):  # share of the others below each
+        shares[kind] = (pooled[kind] - rankdata(values[kind], axis=0)) / np.sum(~kind)
+    shares[~positive] = 1 - shares[~positive]  # of positives above each negative
+    aucs = shares[positive].mean(axis=0)
+    sizes = np.where(positive, positive.sum(), np.sum(~positive))
+    return aucs, (shares - aucs) * (len(values) / sizes)[:, None]
 
 
 def widened(rows: FloatArray, kinds: IntArray | NDArray[np.bool_]) -> FloatArray:
@@ -440,12 +432,24 @@ def _smoothed(
 
     Sizes and weights of tasks are (T, 1), or (T, m) where classifiers differ in them.
     """
-    a = _PSEUDO
-    middle = (kish * scores + 0.5) / (kish + 1)
-    of_task = (kish * means + 0.5) / (kish + 1)
     spread = (kish * squares + 0.25) / (kish + 1) + kish * (means - 0.5) ** 2 / (kish + 1) ** 2
-    whole = np.sum(w * (spread + (of_task - middle) ** 2), axis=0)
-    shrunk = (n * spread + a * whole) / (n + a) + n * a * (of_task - middle) ** 2 / (n + a) ** 2
+    return _shrunk(spread, (kish * (means - scores) / (kish + 1)) ** 2, n, w)
+
+
+def _shrunk(spread: FloatArray, apart: FloatArray, n: FloatArray, w: FloatArray) -> FloatArray:
+    """(Co)variance of averages, of each task shrunk towards that of all items.
+
+    Parameters
+    ----------
+    spread, apart : ndarray, shape (T, ...)
+        (Co)variance within each task, and squares (products) of how far its means are from the
+        scores.
+    n, w : ndarray, shape (T, 1), (T, m) or (T, 1, 1)
+        Sizes and weights of tasks.
+    """
+    a = _PSEUDO
+    whole = np.sum(w * (spread + apart), axis=0)
+    shrunk = (n * spread + a * whole) / (n + a) + n * a * apart / (n + a) ** 2
     return np.sum(w**2 * shrunk / (n * (1 - n / (n + a) ** 2)), axis=0)
 
 
@@ -499,21 +503,17 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     sizes, m = np.bincount(tasks).astype(float), values.shape[1]
     kish = float(1 / np.sum(weights**2 / sizes))
     means = group_sums(values, tasks) / sizes[:, None]
-    away = kish * (means - weights @ means) / (kish + 1)
-    spreads = []
-    for task, size in enumerate(sizes):
-        own = values[tasks == task] - means[task]
-        half = means[task] - 0.5
-        spread = (kish * own.T @ own / size + np.eye(m) / 4) / (kish + 1)
-        spreads.append(spread + kish * np.outer(half, half) / (kish + 1) ** 2)
-    whole = sum(
-        w * (spread + np.outer(u, u)) for w, spread, u in zip(weights, spreads, away, strict=True)
-    )
-    total, a = np.zeros((m, m)), _PSEUDO
-    for w, n, spread, u in zip(weights, sizes, spreads, away, strict=True):
-        shrunk = (n * spread + a * whole) / (n + a) + n * a * np.outer(u, u) / (n + a) ** 2
-        total += w**2 * shrunk / (n * (1 - n / (n + a) ** 2))
-    return total
+    own = [values[tasks == t] - mean for t, mean in enumerate(means)]
+    within = np.stack([x.T @ x / len(x) for x in own])
+    spread = (kish * within + np.eye(m) / 4) / (kish + 1)
+    spread += kish * _products(means - 0.5) / (kish + 1) ** 2
+    apart = _products(kish * (means - weights @ means) / (kish + 1))
+    return _shrunk(spread, apart, sizes[:, None, None], weights[:, None, None])
+
+
+def _products(x: FloatArray) -> FloatArray:
+    """Products of every two columns, (T, m, m)."""
+    return x[:, :, None] * x[:, None, :]
 
 
 def _design_effect(

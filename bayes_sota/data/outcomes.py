@@ -29,7 +29,7 @@ from bayes_sota.core.text import (
 )
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import averages
-from bayes_sota.data.averages import Average, Averaging
+from bayes_sota.data.averages import Average, Averaging, name_of_passes
 from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
@@ -37,13 +37,12 @@ from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
 
 ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
-"""What a skill is about: new items of these tasks, new runs on these items, or new tasks."""
+# What a skill is about: new items of these tasks, new runs on these items, or new tasks.
 ABOUT: dict[New, str] = {
     "items": "new items",
     "runs": "new runs of these items",
     "tasks": "new tasks like these",
 }
-"""The same in words."""
 
 MISSING = -1
 FEWEST_TASKS = 3
@@ -98,13 +97,26 @@ class Outcomes(Observed):
     ----------
     values : ndarray, shape (n_items, n_classifiers)
         Answers (0 or 1), shares, passes or numbers, read-only; NaN where an answer is missing.
+    n_items, n_classifiers : int
     labels : ndarray of bool, shape (n_items,), or None
     names, items : tuple of str
     clusters, tasks : tuple of str or None
+    n_clusters : int or None
     task_weights : dict of str to float
         Weight of each task in a score; empty without tasks.
     run_numbers : ndarray of int, shape () or (n_items, n_classifiers)
         Runs behind each value; without axes where all have as many.
+    n_runs : int
+        The least of them.
+    totals : ndarray of int, shape (n_classifiers,)
+        Items behind the score of each classifier.
+    has_missing : bool
+        Whether any answer is missing.
+    is_answers, is_plain : bool
+        Whether outcomes are right or wrong, or shares of right ones; and whether scores are
+        accuracies of single answers, without tasks.
+    sign : int
+        What scores are multiplied by to be as they were given: -1 if lower is better.
     metric, lower_is_better, new, passes, unit, name, notes
 
     Raises
@@ -165,10 +177,12 @@ class Outcomes(Observed):
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
         given, self.run_numbers = _with_runs(cells, n_runs)
-        n, m = given.shape
+        self.n_items, self.n_classifiers = n, m = given.shape
+        self.n_runs = int(self.run_numbers.min())
         self.names = checked_labels(columns if names is None else names, m, "classifier")
         self.items = checked_labels(items, n, "item")
         self.clusters = checked_clusters(clusters, n)
+        self.n_clusters = None if self.clusters is None else len(set(self.clusters))
         self.tasks = checked_clusters(tasks, n, "task")
         self.task_weights = _task_weights(self.tasks, average)
         self.labels = None if labels is None else _classes(labels, n)
@@ -182,6 +196,9 @@ class Outcomes(Observed):
             )
         if self.lower_is_better and self.metric in ("accuracy", "auc"):
             raise InputError(f'larger is better for metric="{self.metric}"')
+        self.sign = -1 if self.lower_is_better else 1
+        self.is_answers = self.metric == "accuracy"
+        self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
         self._given = self._checked_cells(given)
         if self.is_answers:
             self._check_runs()
@@ -191,6 +208,8 @@ class Outcomes(Observed):
             None if passes is None else averages.pass_rates(self._given, self.run_numbers, passes)
         )
         self.values = self._given if passed is None else passed
+        self.totals = np.sum(~np.isnan(self.values), axis=0)
+        self.has_missing = bool(np.any(self.totals < n))
 
     def _checked_cells(self, given: FloatArray) -> FloatArray:
         """Values with NaN where an answer is missing, as it may without tasks and runs."""
@@ -254,50 +273,10 @@ class Outcomes(Observed):
         return f"<Outcomes {self.name!r}: {', '.join(parts)}>"
 
     @property
-    def n_items(self) -> int:
-        """Number of test items."""
-        return len(self.items)
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-        return len(self.names)
-
-    @property
-    def n_clusters(self) -> int | None:
-        """Number of clusters, if items come in any."""
-        return None if self.clusters is None else len(set(self.clusters))
-
-    @property
-    def is_answers(self) -> bool:
-        """Whether outcomes are right or wrong, or shares of right ones."""
-        return self.metric == "accuracy"
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether scores are accuracies of single answers, without tasks."""
-        return self.is_answers and self.tasks is None and not self.runs_in_words
-
-    @property
     def is_average(self) -> bool:
         """Whether errors are those of ``average``: over tasks, runs, or clusters of all items."""
         in_clusters = self.clusters is not None and not self.has_missing
         return self.is_answers and (in_clusters or not self.is_plain)
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether any answer is missing."""
-        return bool(np.isnan(self.values).any())
-
-    @property
-    def sign(self) -> int:
-        """What scores are multiplied by to be as they were given: -1 if lower is better."""
-        return -1 if self.lower_is_better else 1
-
-    @property
-    def n_runs(self) -> int:
-        """Least number of runs behind an outcome."""
-        return int(self.run_numbers.min())
 
     @property
     def runs_in_words(self) -> str:
@@ -310,11 +289,7 @@ class Outcomes(Observed):
     @property
     def measured(self) -> str:
         """What scores of several runs are, in words."""
-        return (
-            "shares of right answers"
-            if self.passes is None
-            else averages.name_of_passes(self.passes)
-        )
+        return name_of_passes(self.passes) if self.passes else "shares of right answers"
 
     @property
     def averaging(self) -> Literal["items", "tasks", "weights"]:
@@ -339,11 +314,6 @@ class Outcomes(Observed):
         if not self.is_answers or self.runs_in_words:
             raise InputError("single answers, right or wrong, are needed; these are none")
         return np.where(np.isnan(self.values), MISSING, self.values).astype(np.int8)
-
-    @property
-    def totals(self) -> IntArray:
-        """Number of items behind the score of each classifier, (m,)."""
-        return (~np.isnan(self.values)).sum(axis=0)
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -472,10 +442,8 @@ class Outcomes(Observed):
             return self
         whole = ~np.isnan(self.values).any(axis=1)
         if whole.sum() < 2:
-            raise InputError(
-                f"a comparison needs 2 items that every method answered, there are {whole.sum()} "
-                f"of {self.n_items}; leave out methods with many missing answers"
-            )
+            what = f"2 items that every method answered, there are {whole.sum()} of {self.n_items}"
+            raise InputError(f"a comparison needs {what}; leave out methods that miss many")
         return self.subset(items=whole)
 
     def about(
@@ -582,10 +550,8 @@ class Outcomes(Observed):
     def check_several(self) -> None:
         """Raise ``InputError`` where there is nobody to compare with."""
         if self.n_classifiers < 2:
-            raise InputError(
-                f"of one classifier, {self.names[0]!r}, there is no best: bayes-sota score says "
-                "how good it is"
-            )
+            one = f"of one classifier, {self.names[0]!r}, there is no best"
+            raise InputError(f"{one}: bayes-sota score says how good it is")
 
 
 def check_enough_tasks(tasks: Sized) -> None:
