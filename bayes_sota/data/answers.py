@@ -24,6 +24,8 @@ from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import place_in
 
+type Flags = NDArray[np.bool_]
+
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _MOST_LOST = 0.5  # of the items of a model; more is another test set
@@ -132,8 +134,8 @@ def outcomes_of(
     if tidy.layout in _NOT_ITEMS:
         problem = f"{_NOT_ITEMS[tidy.layout]}, and not answers to items"
         raise InputError(problem, where=tidy.where)
-    passes = parse_passes(metric)
     tidy, are_answers = _checked(tidy.with_items(), metric)
+    passes = parse_passes(metric)
     if passes is not None and not are_answers:
         raise InputError(f"{metric} is for right and wrong answers", where=tidy.where)
     values, counts, items, names = _averaged(tidy)
@@ -146,25 +148,23 @@ def outcomes_of(
         notes.append(f"items have {least:,} to {most:,} runs; a score is the mean of their means")
     kept = np.ones(len(items), bool)
     if tidy.origin or tidy.n_files > 1 or not are_answers or task or most > 1:
-        kept = _common(tidy, values, items, names, task)
+        kept = _common(tidy, counts > 0, names, task or [])
     if not kept.all():
-        lost, first = counted(len(items), "item"), items[int(np.argmin(kept))]
-        text = f"left out {int(np.sum(~kept))} of {lost} that some entries lack"
-        notes.append(f"{text}, the first is {quoted(first)}")
+        lost = f"{np.sum(~kept)} of {counted(len(items), 'item')} that some entries lack"
+        notes.append(f"left out {lost}, the first is {quoted(items[int(np.argmin(kept))])}")
     task, cluster, label = (of and list(compress(of, kept)) for of in (task, cluster, label))
-    known: dict[str, Any] = {"names": names, "name": tidy.name, "notes": notes}
-    known |= {"items": list(compress(items, kept)), "clusters": cluster, "average": average}
+    items = list(compress(items, kept))
+    known: dict[str, Any] = {"names": names, "items": items, "tasks": task, "clusters": cluster}
+    known |= {"average": average, "name": tidy.name, "notes": notes}
     if are_answers:
-        runs = np.maximum(counts[kept], 1)
-        known |= {"tasks": task, "n_runs": runs, "new": new or "items", "passes": passes}
-        return Outcomes(values[kept], **known)
+        known |= {"n_runs": np.maximum(counts[kept], 1), "passes": passes}
+        return Outcomes(values[kept], new=new or "items", **known)
+    known |= {"metric": metric if metric in _METRICS else "auc" if label else "mean"}
     if tidy.unit == "task" or (task and len(set(task)) == len(task)):  # they are the sample
-        known |= {"items": task or known["items"], "new": "tasks", "unit": "data set"}
-        task = None
-    chosen = metric if metric in _METRICS else "auc" if label else "mean"
-    known |= {"tasks": task, "metric": chosen, "lower_is_better": tidy.lower_is_better or None}
-    classes = _classes(label, tidy) if label and chosen == "auc" else None
-    found = Outcomes(values[kept], labels=classes, **known)
+        known |= {"items": task or items, "tasks": None, "new": "tasks", "unit": "data set"}
+    if label and known["metric"] == "auc":
+        known["labels"] = _classes(label, tidy)
+    found = Outcomes(values[kept], lower_is_better=tidy.lower_is_better or None, **known)
     return found if new is None else found.about(new)
 
 
@@ -181,12 +181,8 @@ def _of_metric(table: Table, metric: str | None, roles: dict[str, str]) -> Table
     """Table of one metric: rows that have it, or its column as the score; logs know theirs."""
     if metric is None or table.origin:
         return table
-    columns = [name for name in table.columns if place_in("metric", name) is not None]
-    rows = (
-        [row for row, name in enumerate(table.columns[columns[0]]) if name == metric]
-        if columns
-        else []
-    )
+    columns = [name for name in table.columns if place_in("metric", name) is not None][:1]
+    rows = [row for name in columns for row, of in enumerate(table.columns[name]) if of == metric]
     if rows:
         return table.take(rows)
     roles["score"] = table.find(metric, "metric")
@@ -231,9 +227,9 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     odd = np.flatnonzero((value != MISSING) & ((value < 0) | (value > 1)))
     if answers.mean() >= 1 - _MOST_SLIPS and odd.size:
         row = odd[0]
+        problem = f"{quoted(tidy.texts[row])} of {quoted(tidy.labels['entry'][row])} is no answer"
         raise InputError(
-            f"{quoted(tidy.texts[row])} of {quoted(tidy.labels['entry'][row])} is no answer, as "
-            "nearly all others are",
+            f"{problem}, as nearly all others are",
             where=tidy.where,
             line=tidy.lines[row],
             parameter="metric",
@@ -289,28 +285,21 @@ def _of_items(tidy: Tidy, role: str) -> list[str] | None:
     return cast("list[str]", names.tolist())
 
 
-def _common(
-    tidy: Tidy,
-    values: NDArray[np.float64],
-    items: Sequence[str],
-    names: Sequence[str],
-    tasks: Sequence[str] | None,
-) -> NDArray[np.bool_]:
-    """Items that every entry has, (n,).
+def _common(tidy: Tidy, there: Flags, names: Sequence[str], tasks: Sequence[str]) -> Flags:
+    """Items that every entry has, (n,), given which it has, (n, m).
 
     Raises
     ------
     InputError
         They are fewer than half of the items of an entry, or none of a task.
     """
-    there = ~np.isnan(values)
     common = there.all(axis=1)
     lost = (there & ~common[:, None]).sum(axis=0) > _MOST_LOST * there.sum(axis=0)
-    gone = set(tasks or ()).difference(compress(tasks or (), common))
+    gone = set(tasks).difference(compress(tasks, common))
     if common.sum() >= 2 and not lost.any() and not gone:
         return common
     fewest = names[int(np.argmin(there.sum(axis=0)))]
-    problem = f"only {common.sum()} of {counted(len(items), 'item')} are those of every entry"
+    problem = f"only {common.sum()} of {counted(len(there), 'item')} are those of every entry"
     if gone:
         problem = f"no item of task {listed(sorted(gone))} has a score of every entry"
     raise InputError(

@@ -116,13 +116,14 @@ def task_weights(
 
 def check_tasks(names: Collection[str], tasks: Sequence[str], what: str, one: str) -> None:
     """Raise ``InputError`` unless something is given for every task and no other."""
-    unknown = sorted(set(names) - set(tasks))
-    if unknown:
-        hint = nearest(unknown[0], tasks)
-        raise InputError(f"{what} names a task {shown(unknown[0])} that is not there{hint}")
-    missing = [task for task in tasks if task not in names]
-    if missing:
-        raise InputError(f"{what} has no {one} of task {shown(missing[0])}")
+    wrong = sorted(set(names) ^ set(tasks))
+    if wrong:
+        name, hint = shown(wrong[0]), nearest(wrong[0], tasks)
+        unknown, lacking = (
+            f"names a task {name} that is not there{hint}",
+            f"has no {one} of task {name}",
+        )
+        raise InputError(f"{what} {unknown if wrong[0] in names else lacking}")
 
 
 def averaged(
@@ -153,27 +154,24 @@ def averaged(
     scores = weights @ means
     away = values - means[tasks]
     places = np.arange(n) if clusters is None else _codes(tasks, clusters)
-    summed = away if clusters is None else group_sums(away, places)
+    summed = group_sums(away, places)
     of_task = np.zeros(len(summed), np.int64)
     of_task[places] = tasks
     counts = np.bincount(of_task).astype(float)
     freedom = float(counts.sum() - counts.size)
     if freedom < 1 and clusters is not None:
-        what = "all items belong to one cluster" if sizes.size == 1 else "every task is one cluster"
-        raise InputError(f"{what}: nothing says how clusters differ")
+        raise InputError("every task is in one cluster: nothing says how clusters differ")
     correction = np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0)
     influence = summed * (weights * np.sqrt(correction) / sizes)[of_task][:, None]
     squares = group_sums(away**2, tasks) / sizes[:, None]
     kish = float(1 / np.sum(weights**2 / sizes))
     variance = _smoothed(scores, means, squares, sizes[:, None], weights[:, None], kish)
-    if clusters is not None:
-        effect = _design_effect(influence, squares, sizes, weights)
-        if scores.size == 1:
-            effect = _effect_alone(effect, values, n / counts.sum())
-        variance = variance * effect
-    effective = _chance(scores, kish) / variance + 1
-    if clusters is not None:
-        effective = effective * korn_graubard(freedom)
+    if clusters is None:
+        return Average(scores, _chance(scores, kish) / variance + 1, kish, freedom, influence)
+    effect = _design_effect(influence, squares, sizes, weights)
+    if scores.size == 1:
+        effect = _effect_alone(effect, values, n / counts.sum())
+    effective = (_chance(scores, kish) / (variance * effect) + 1) * korn_graubard(freedom)
     return Average(scores, effective, kish, freedom, influence)
 
 
@@ -242,12 +240,6 @@ def _auc_placements(
     aucs = shares[positive].mean(axis=0)
     sizes = np.where(positive, positive.sum(), np.sum(~positive))
     return aucs, (shares - aucs) * (len(values) / sizes)[:, None]
-
-
-def widened(rows: FloatArray, kinds: IntArray | NDArray[np.bool_]) -> FloatArray:
-    """Influence for the mean of its kind (class or task), as in an unbiased variance, (C, m)."""
-    sizes = np.bincount(kinds)
-    return rows * np.sqrt(sizes / (sizes - 1))[kinds.astype(np.intp), None]
 
 
 def averaged_over_runs(

@@ -10,6 +10,7 @@ construction, and never again; the statistics are functions of ``data.averages``
 from collections import Counter
 from collections.abc import Iterable, Sequence, Sized
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -46,6 +47,7 @@ ABOUT: dict[New, str] = {
 
 MISSING = -1
 FEWEST_TASKS = 3
+_NO_ANSWERS = "runs and pass@K are for right and wrong answers; these are numbers"
 _ROUND_OFF = 1e-9
 
 
@@ -176,9 +178,9 @@ class Outcomes(Observed):
         self.metric: ItemMetric = metric or ("accuracy" if labels is None else "auc")
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
-        given, self.run_numbers = _with_runs(cells, n_runs)
+        given, runs = _with_runs(cells, n_runs)
+        self.run_numbers, self.n_runs = runs, int(runs.min())
         self.n_items, self.n_classifiers = n, m = given.shape
-        self.n_runs = int(self.run_numbers.min())
         self.names = checked_labels(columns if names is None else names, m, "classifier")
         self.items = checked_labels(items, n, "item")
         self.clusters = checked_clusters(clusters, n)
@@ -190,24 +192,12 @@ class Outcomes(Observed):
         self.new: New = new
         self.passes, self.unit, self.name = passes, str(unit), str(name)
         self.notes = tuple(str(note) for note in notes)
-        if (self.metric == "auc") != (labels is not None):
-            raise InputError(
-                'metric="auc" needs labels, 1 (positive) or 0 (negative); no other takes them'
-            )
-        if self.lower_is_better and self.metric in ("accuracy", "auc"):
-            raise InputError(f'larger is better for metric="{self.metric}"')
-        self.sign = -1 if self.lower_is_better else 1
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
-        self._given = self._checked_cells(given)
-        if self.is_answers:
-            self._check_runs()
-        else:
-            self._check_numbers()
-        passed = (
-            None if passes is None else averages.pass_rates(self._given, self.run_numbers, passes)
-        )
-        self.values = self._given if passed is None else passed
+        self.sign = -1 if self.lower_is_better else 1
+        self._check_metric()
+        self._given = given = self._checked_cells(given)
+        self.values = given if passes is None else averages.pass_rates(given, runs, passes)
         self.totals = np.sum(~np.isnan(self.values), axis=0)
         self.has_missing = bool(np.any(self.totals < n))
 
@@ -221,50 +211,48 @@ class Outcomes(Observed):
             given = np.where(given == MISSING, np.nan, given)
             right, what = np.isin(given, (0, 1)), 'right (1) or wrong (0), but for metric="mean"'
         missing = np.isnan(given)
-        wrong = ~right & ~(missing & self.is_plain)
-        wrong |= missing.all(axis=0)
+        wrong = (~right & ~(missing & self.is_plain)) | missing.all(axis=0)
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
-            gaps = (
-                "or missing (None, NaN, -1), not all of them" if self.is_plain else "none missing"
-            )
+            gaps = "not all of a classifier" if self.is_plain else "none"
             raise InputError(
-                f"values are {what}, {gaps}; classifier {shown(self.names[column])} has "
+                f"values are {what}, {gaps} missing; classifier {shown(self.names[column])} has "
                 f"{given[row, column]:g} for item {shown(self.items[row])}"
             )
         return given
 
-    def _check_runs(self) -> None:
-        """Check that there are enough runs, and enough tasks."""
-        least = 1 if self.passes is None else max(self.passes[0], 2)
-        least = max(least + 1, 2) if self.new == "runs" else least
-        if self.n_runs < least:
-            what = f"new {self.new}" if self.passes is None else self.measured
-            raise InputError(
-                f"{what}: {least} runs of each item are needed, and there are {self.n_runs}"
-            )
-        if self.new == "tasks":
-            check_enough_tasks(self.task_weights)
-
-    def _check_numbers(self) -> None:
-        """Check that numbers are of a metric that goes with what is known of them, and vary."""
+    def _check_metric(self) -> None:
+        """Check that the metric goes with all that is given, and that it is enough for errors."""
+        if (self.metric == "auc") != (self.labels is not None):
+            raise InputError('metric="auc" needs labels, 1 or 0 for each item; no other has any')
+        if self.lower_is_better and self.metric in ("accuracy", "auc"):
+            raise InputError(f'larger is better for metric="{self.metric}"')
+        if self.is_answers:
+            least = 1 if self.passes is None else max(self.passes[0], 2)
+            least = max(least + 1, 2) if self.new == "runs" else least
+            if self.n_runs < least:
+                what = f"new {self.new}" if self.passes is None else self.measured
+                need = f"{least} runs of each item are needed, and there are {self.n_runs}"
+                raise InputError(f"{what}: {need}")
+            if self.new == "tasks":
+                check_enough_tasks(self.task_weights)
+            return
         if self.passes is not None or self.runs_in_words or self.new == "runs":
-            raise InputError("runs and pass@K are for right and wrong answers; these are numbers")
-        if self.tasks is not None:
-            task, size = Counter(self.tasks).most_common()[-1]
-            if self.metric != "mean" or self.new == "tasks":
-                raise InputError('only numbers of metric="mean" have tasks; about() makes new ones')
-            if size < 2:
-                raise InputError(
-                    f"task {task!r} has one item, which does not say how its numbers vary: leave "
-                    "it out; if tasks are the sample, they are the items"
-                )
+            raise InputError(_NO_ANSWERS)
+        task, size = min(Counter(self.tasks or ()).items(), key=itemgetter(1), default=("", 2))
+        if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
+            raise InputError('only numbers of metric="mean" have tasks; about() makes new ones')
+        if size < 2:
+            raise InputError(
+                f"task {task!r} has one item, which does not say how its numbers vary: leave it "
+                "out; if tasks are the sample, they are the items"
+            )
         if self.n_clusters == 1:
             raise InputError("all items are in one cluster: leave clusters out")
 
     def __repr__(self) -> str:
         """Size, and what is not plain."""
-        missing, tasks = int(np.isnan(self.values).sum()), len(self.task_weights)
+        missing, tasks = int(np.sum(self.n_items - self.totals)), len(self.task_weights)
         parts = [f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"]
         parts += [f"{counted(missing, 'answer')} missing"] * (missing > 0)
         parts += [f"{tasks:,} tasks"] * (tasks > 0)
@@ -355,9 +343,11 @@ class Outcomes(Observed):
             influence = np.nan_to_num(self.values - self.scores) / self.totals
             return summed_by_cluster(influence, self.clusters)
         rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
+        kinds = self.task_codes[0] if self.labels is None else self.labels.astype(np.intp)
         if self.clusters is not None:
-            return averages.widened(rows, np.zeros(len(rows), np.intp))
-        return averages.widened(rows, self.task_codes[0] if self.labels is None else self.labels)
+            kinds = np.zeros(len(rows), np.intp)
+        sizes = np.bincount(kinds)  # widened for the mean of each kind
+        return rows * np.sqrt(sizes / (sizes - 1))[kinds, None]
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -499,7 +489,7 @@ class Outcomes(Observed):
             known |= {"items": sorted(self.task_weights), "new": new, "unit": "task"}
             known |= dict.fromkeys(("tasks", "average", "clusters"))
         elif new == "runs" or passes is not None:
-            raise InputError("runs and pass@K are for right and wrong answers; these are numbers")
+            raise InputError(_NO_ANSWERS)
         return Outcomes(values, names=names, **known)
 
     def leaderboard(self) -> Leaderboard:
@@ -592,11 +582,11 @@ def _with_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, IntArr
 def _classes(labels: Any, n_items: int) -> NDArray[np.bool_]:
     """Which items are positive, (n,)."""
     raw = np.asarray(labels)
-    sizes = [int(np.sum(raw == kind)) for kind in (0, 1)]
+    sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
     if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
         raise InputError(
-            "labels are 1 (positive) or 0 (negative), one per item and at least 2 of each class; "
-            f"got {sizes[1]} positive and {sizes[0]} negative of {raw.size}, and {n_items} items"
+            f"labels are 1 (positive) or 0 (negative), one for each of {n_items} items, at least 2 "
+            f"of each class; got {raw.size}, {sizes[0]} positive and {sizes[1]} negative"
         )
     return raw == 1
 
@@ -608,9 +598,8 @@ def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> d
             raise InputError("average is for items with tasks: give tasks, one per item")
         return {}
     counts = Counter(tasks)
-    weights = averages.task_weights(
-        average, list(counts), np.array(list(counts.values()), np.float64)
-    )
+    sizes = np.array(list(counts.values()), np.float64)
+    weights = averages.task_weights(average, list(counts), sizes)
     if not weights.all():
         raise InputError("the weights of tasks are positive numbers")
     return dict(zip(counts, weights.tolist(), strict=True))
@@ -624,11 +613,8 @@ def _positions(
     if wanted is None:
         return every
     places: dict[Any, Any] = dict(zip(labels, every, strict=True))
-    chosen = list(wanted)
-    unknown = [of for of in chosen if isinstance(of, str) and of not in places]
-    if unknown:
-        raise InputError(f"there is no {kind} named {unknown[0]!r}{nearest(unknown[0], labels)}")
     try:
-        return every[[places[of] if isinstance(of, str) else of for of in chosen]]
-    except IndexError as error:
-        raise InputError(f"{kind}s are chosen by name, number or mask: {error}") from None
+        return every[[places[of] if isinstance(of, str) else of for of in wanted]]
+    except (KeyError, IndexError) as error:
+        hint = nearest(error.args[0], labels)
+        raise InputError(f"there is no such {kind}: {error}{hint}") from None

@@ -100,7 +100,7 @@ def test_runs_of_an_item_are_no_further_items():
 
 
 def test_every_task_one_cluster_says_nothing_of_clusters():
-    with pytest.raises(InputError, match="every task is one cluster"):
+    with pytest.raises(InputError, match="every task is in one cluster"):
         averaged(np.eye(4), np.arange(4), np.arange(4), np.full(4, 0.25))
 
 
