@@ -59,14 +59,14 @@ def outcomes() -> tuple[np.ndarray, np.ndarray]:
     return number > -1, number
 
 
-def answers() -> bs.Responses:
-    return bs.Responses(outcomes()[0], clusters=np.arange(120) // 4)
+def answers() -> bs.Outcomes:
+    return bs.Outcomes(outcomes()[0], clusters=np.arange(120) // 4)
 
 
-def exam() -> bs.Responses:
+def exam() -> bs.Outcomes:
     """Runs of two classifiers on eight questions of two tasks: ArviZ draws at most 40 panels."""
     right = np.random.default_rng(10).binomial(3, [0.8, 0.6], (8, 2)) / 3
-    return bs.Responses(right, n_runs=3, tasks=["law", "art"] * 4)
+    return bs.Outcomes(right, n_runs=3, tasks=["law", "art"] * 4)
 
 
 def evaluations() -> xr.DataTree:
@@ -144,7 +144,7 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "board of errors": lambda: sota(errors()),
     "responses": lambda: sota(answers()),
     "evaluations, NUTS": evaluations,
-    "item scores": lambda: sota(bs.ItemScores(outcomes()[1])),
+    "item scores": lambda: sota(bs.Outcomes(outcomes()[1], metric="mean")),
     "paired boards": lambda: bs.estimate_paired(pairs(), **DRAWS),
     "claim of accuracies": lambda: bs.claims.claim_tree(0.9, 0.88, 500, **DRAWS),
     "claim of means": means,

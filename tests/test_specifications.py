@@ -51,11 +51,11 @@ RNG = np.random.default_rng(3)
 BEST = load_example("obesity-risk").leaderboard()
 BOARD = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
 SCORES = bs.ScoreTable(RNG.normal(size=(12, 3)), players=list("abc"))
-ANSWERS = bs.Responses(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
+ANSWERS = bs.Outcomes(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
 HARD = RNG.normal(0, 1.5, (60, 1))  # items and classifiers that differ, as the model has them
 RIGHT = RNG.binomial(3, 1 / (1 + np.exp(HARD - [0.0, 0.8, 1.6]))) / 3
-EXAM = bs.Responses(RIGHT, n_runs=3, tasks=["law", "art"] * 30)
-ONE_TASK = bs.Responses(RNG.integers(0, 4, (60, 3)) / 3, n_runs=3)
+EXAM = bs.Outcomes(RIGHT, n_runs=3, tasks=["law", "art"] * 30)
+ONE_TASK = bs.Outcomes(RNG.integers(0, 4, (60, 3)) / 3, n_runs=3)
 PAIRS = bs.PairedBoards(
     *RNG.binomial(500, RNG.uniform(0.7, 0.8, 10), (2, 10)) / 500, n_test=(500, 500)
 )

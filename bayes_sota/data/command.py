@@ -151,7 +151,7 @@ def read_answers(
 
 
 def parse_average(text: str | None) -> Any:
-    """What counts equally, as ``Responses`` takes it."""
+    """What counts equally, as ``Outcomes`` takes it."""
     if text is None or text in ("items", "tasks"):
         return text
     from bayes_sota.data.answers import read_weights

@@ -33,6 +33,12 @@ class Observed:
         """Agree with equality."""
         return hash(self.data_hash())
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field once, arrays read-only."""
+        if name in vars(self):
+            raise AttributeError(f"{type(self).__name__} does not change: {name} is set")
+        self._set(**{name: value})
+
     def _set(self, **fields: Any) -> Self:
         """Set fields, arrays read-only."""
         for name, value in fields.items():

@@ -58,7 +58,7 @@ def board_posterior(
 
     Parameters
     ----------
-    data : Leaderboard, Responses or ItemScores
+    data : Leaderboard or Outcomes
     priors : Priors, optional
     **settings
         ``draws``, ``random_seed`` and ``new_n_test``.

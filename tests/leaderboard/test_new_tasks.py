@@ -7,7 +7,7 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_priors
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.task_scores import TaskScores
 from bayes_sota.items.correlation import ResponseCorrelation, influence_correlation
 from bayes_sota.leaderboard.from_items import OF_TASKS, JointKernel, items_posterior, learnt_from
@@ -49,7 +49,7 @@ def test_answers_and_averages_tell_the_same_correlation() -> None:
     answers = right.transpose(1, 0, 2).reshape(-1, M)
     names = np.repeat([f"task {t}" for t in range(6)], 200)
     of_answers = items_posterior(
-        Responses(answers, tasks=names.tolist(), new="tasks"), draws=200, random_seed=0
+        Outcomes(answers, tasks=names.tolist(), new="tasks"), draws=200, random_seed=0
     )
     table = TaskScores(shares / 200, n_test=200)
     of_averages = own_errors_posterior(table.leaderboard("tasks"), draws=200, random_seed=0)
@@ -89,7 +89,7 @@ def test_passes_stay_passes() -> None:
     rng = np.random.default_rng(5)
     runs = (rng.random((60, 5, 4)) < 0.4) * 1
     names = np.repeat(list("abcd"), 15).tolist()
-    data = Responses(runs, tasks=names, new="tasks", passes=(3, False))
+    data = Outcomes(runs, tasks=names, new="tasks", passes=(3, False))
     kernel = items_posterior(data, draws=50).fit.kernel
     of_items = data.about("items", passes=(3, False)).average.effective
     assert isinstance(kernel, JointKernel)
