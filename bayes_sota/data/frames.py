@@ -6,8 +6,6 @@ Containers take numbers of frames from here; tables of frames are read by ``data
 
 from typing import Any
 
-from bayes_sota.core.errors import InputError
-
 
 def is_frame(source: object) -> bool:
     """Whether something is a data frame, and no path, list, array or lazy query."""
@@ -24,11 +22,7 @@ def labelled_values(values: Any) -> tuple[Any, list[str] | None, list[str] | Non
         return values, None, None
     import narwhals as nw
 
-    try:
-        frame = nw.from_native(values, eager_only=True)
-    except ValueError as error:  # two columns of one name
-        problem = f"the data frame cannot be read ({' '.join(str(error).split())})"
-        raise InputError(problem) from None
+    frame = nw.from_native(values, eager_only=True)
     rows = getattr(values, "index", None)
     names = None if rows is None else list(map(str, rows))
     return frame.to_numpy(), list(map(str, frame.columns)), names

@@ -135,9 +135,9 @@ def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
         problem = f"a whole number of battles is needed, got {number[row]:g}"
         fix = "shares of wins do not say how many battles there were"
         raise InputError(problem, where=tidy.where, line=tidy.lines[row], fix=fix)
-    if number.sum() > _MOST_BATTLES:
-        problem = f"{number.sum():,.0f} battles are more than the {_MOST_BATTLES:,} that are read"
-        raise InputError(problem)
+    total = number.sum()
+    if total > _MOST_BATTLES:
+        raise InputError(f"{total:,.0f} battles are more than the {_MOST_BATTLES:,} that are read")
     rows = np.repeat(np.arange(len(tidy)), number.astype(np.intp))
     groups = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
     if groups and not grouped and len(set(groups)) < 2:
@@ -154,18 +154,10 @@ def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
 
 def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) -> ScoreTable:
     if tidy.layout in ("board", "pair"):
-        raise InputError(
-            f"each entry has {'one score' if tidy.layout == 'board' else 'two scores'}, and a "
-            "tournament needs rounds; bayes-sota board and paired read leaderboards"
-        )
+        problem = "a tournament needs scores of several rounds, and this is a leaderboard"
+        raise InputError(problem, fix="bayes-sota board and paired read leaderboards")
     tidy, used = _with_rounds(tidy)
-    try:
-        grid, axes = tidy.pivot("round", "entry")
-    except InputError as error:
-        if tidy.layout == "wide":
-            error.parameter = "group"
-            error.fix = "if rows of one name are its folds or runs, name the column with {option}"
-        raise
+    grid, axes = tidy.pivot("round", "entry")
     rounds, players = (np.array(names, object) for names in axes)
     present = ~np.isnan(grid)
     has_round, has_player = present.any(axis=1), present.any(axis=0)
@@ -208,10 +200,12 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     names: Labels = labels[used[0]]
     for role in used[1:]:
         names = names + "/" + labels[role]
-    if used == ["cluster"] and tidy.layout == "wide":  # its rows are rounds without a name
+    if tidy.layout == "wide" and _count(tidy, ["entry", *used]) < len(tidy):
         seen: dict[Any, count[int]] = defaultdict(partial(count, 1))
         pairs = zip(names, labels["entry"], strict=True)
         names = np.array([f"{pair[0]}/{next(seen[pair])}" for pair in pairs], object)
+        labels["cluster"] = labels[used[0]]
+        notes.append("rows of one name are numbered, and depend on each other")
     return replace(tidy, labels=labels | {"round": names}, notes=tuple(notes)), used
 
 

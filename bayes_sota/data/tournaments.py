@@ -54,6 +54,10 @@ class Tournament(Observed):
         """Number of clusters."""
         return int(self.clusters.max()) + 1
 
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed, its first 16 digits."""
+        return digest_of(*(value for name, value in vars(self).items() if name != "notes"))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable(Tournament):
@@ -141,22 +145,14 @@ class ScoreTable(Tournament):
             if empty.any():
                 raise InputError(f"{kind} {names[np.argmax(empty)]!r} has no score at all")
         groups = _checked_groups(self.groups, n_rounds)
-        self._set(
-            scores=scores,
-            players=players,
-            rounds=rounds,
-            lower_is_better=np.full(n_rounds, lower),
-            groups=groups,
-            notes=tuple(self.notes),
-            clusters=codes_of(groups or rounds)[1],
-        )
+        self._set(players=players, rounds=rounds, groups=groups, notes=tuple(self.notes))
+        clusters = codes_of(groups or rounds)[1]
+        self._set(scores=scores, lower_is_better=np.full(n_rounds, lower), clusters=clusters)
 
     def __repr__(self) -> str:
-        """Size, and what is missing."""
+        """Size."""
         size = f"{self.n_players:,} players x {self.n_rounds:,} rounds"
-        gaps = int(np.sum(~self.present))
-        missing = f", {gaps:,} scores missing" if gaps else ""
-        return f"<ScoreTable {self.tournament!r}: {size}{missing}>"
+        return f"<ScoreTable {self.tournament!r}: {size}>"
 
     @property
     def n_rounds(self) -> int:
@@ -172,11 +168,6 @@ class ScoreTable(Tournament):
     def oriented(self) -> FloatArray:
         """Scores with the sign that makes larger better, shape (n_rounds, n_players)."""
         return np.where(self.lower_is_better[:, None], -self.scores, self.scores)
-
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed, its first 16 digits."""
-        rest = (self.players, self.rounds, self.groups, self.scheme, self.tournament)
-        return digest_of(self.scores.shape, self.scores, self.lower_is_better, rest)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,7 +202,7 @@ class Matches(Tournament):
     Examples
     --------
     >>> Matches.from_names(["a", "b", "a"], ["b", "c", "c"], [1, 0.5, 1])
-    <Matches 'tournament': 3 matches of 3 players, 1 tie>
+    <Matches 'tournament': 3 matches of 3 players>
     """
 
     first: Any
@@ -253,15 +244,9 @@ class Matches(Tournament):
                 "two players differ, and an outcome is 1 (the first won), 0 or 0.5 (a tie)"
             )
         groups = _checked_groups(self.groups, outcomes.size)
-        self._set(
-            first=first.astype(np.intp),
-            second=second.astype(np.intp),
-            outcomes=outcomes,
-            players=players,
-            groups=groups,
-            notes=tuple(self.notes),
-            clusters=np.arange(outcomes.size) if groups is None else codes_of(groups)[1],
-        )
+        clusters = np.arange(outcomes.size) if groups is None else codes_of(groups)[1]
+        self._set(players=players, groups=groups, notes=tuple(self.notes), clusters=clusters)
+        self._set(first=first.astype(np.intp), second=second.astype(np.intp), outcomes=outcomes)
 
     @classmethod
     def from_names(
@@ -277,20 +262,13 @@ class Matches(Tournament):
 
     def __repr__(self) -> str:
         """Size."""
-        ties = int(np.sum(self.outcomes == 0.5))
-        told = f", {ties:,} tie{'s' if ties > 1 else ''}" if ties else ""
         size = f"{self.n_matches:,} matches of {self.n_players:,} players"
-        return f"<Matches {self.tournament!r}: {size}{told}>"
+        return f"<Matches {self.tournament!r}: {size}>"
 
     @property
     def n_matches(self) -> int:
         """Number of matches."""
         return int(self.outcomes.size)
-
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed, its first 16 digits."""
-        arrays = (self.first, self.second, self.outcomes, self.clusters)
-        return digest_of((self.players, self.groups is None, self.tournament), *arrays)
 
 
 def nearest_player(players: Sequence[str], player: str) -> int:
