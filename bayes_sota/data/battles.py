@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
-from bayes_sota.data.cells import NOTHING, parse_cell
+from bayes_sota.data.cells import parse_cell
 from bayes_sota.data.melting import describe_parts
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
@@ -85,8 +85,8 @@ def _find_matrix(table: Table) -> Battles | None:
         entries = [str(cell).strip() for cell in table.columns[first]]
         others = [name for name in table.columns if name != first]
         if len(others) > 1 and sorted(entries) == sorted(others):
-            own = [parse_cell(table.columns[name][row]) for row, name in enumerate(entries)]
-            if all(cell is NOTHING or (cell and cell.value in (0, 0.5)) for cell in own):
+            own = [table.parsed(name).value[row] for row, name in enumerate(entries)]
+            if np.isin(np.nan_to_num(own), (0, 0.5)).all():
                 return Battles((first,), entries=tuple(entries))
     return None  # of other numbers with themselves: a confusion matrix, or correlations
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import Range
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import checked_labels, digest_of
@@ -23,8 +22,6 @@ from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_finite
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tidy import Tidy
-
-_FOLDS = Range(2, 10_000, whole=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +81,7 @@ class FoldScores(Observed):
             )
         columns = scores.shape[3]
         folds = self.folds or columns
-        if folds < 2 or columns not in (1, folds):
+        if folds < 2 or folds % 1 or columns not in (1, folds):
             raise InputError(
                 "a partition has at least 2 folds, and an iteration one score or one per fold; got "
                 f"{columns} for {folds} folds",
@@ -165,8 +162,6 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     >>> read_fold_scores(frame)
     <FoldScores: 2 learners x 1 data set, 3 iterations of 2 folds>
     """
-    if folds is not None:
-        _FOLDS.check(folds, "folds")
     tidy = _of_learners(read_tidy(source, **reading))
     tidy = _with_parts(tidy, folds)
     grid, names = tidy.pivot("task", "entry", "iteration", "fold")

@@ -13,7 +13,7 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.battles import find_battles
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.reading import Direction, read_tidy
+from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.roles import NAMELESS, UNITS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Labels, Tidy
@@ -29,14 +29,7 @@ _MOST_BATTLES = 20_000_000
 
 
 def read_scores(
-    source: Any,
-    *,
-    players: Orientation = "auto",
-    scheme: Scheme | None = None,
-    use: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
+    source: Any, *, players: Orientation = "auto", scheme: Scheme | None = None, **reading: Any
 ) -> ScoreTable | Matches | dict[str, ScoreTable | Matches]:
     """Scores of players in the rounds of a tournament, or battles between players.
 
@@ -52,9 +45,10 @@ def read_scores(
         methods, players, ...; else in the columns.
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
         Default: "model/cv" where rounds are folds or splits, else "model/task".
-    use, leave_out, direction, **roles
-        As of ``read_tidy``: ``entry`` names the players, ``unit`` the rounds, ``tournament`` the
-        tournaments, ``group`` or ``cluster`` what dependent rounds or battles have in common.
+    **reading
+        ``use``, ``leave_out``, ``direction`` and columns by their roles, as of ``read_tidy``:
+        ``entry`` names the players, ``unit`` the rounds, ``tournament`` the tournaments, ``group``
+        or ``cluster`` what dependent rounds or battles have in common.
 
     Returns
     -------
@@ -81,15 +75,15 @@ def read_scores(
     'Read: entries from "model", folds from "fold", scores from "auc".'
     """
     check_choice("players", players, Orientation.__value__)
-    table = read_table(source, roles.get("score"))
+    table = read_table(source, reading.get("score"))
     if table.origin:  # the log of a tool, whose metric it is
-        roles.pop("score", None)
-    if players != "auto" and find_battles(table, roles) is None:
-        table, roles = _turned(table, players, roles)
-    tidy = read_tidy(table, use, leave_out, direction, **roles)
-    if direction is not None:  # which wins over what the table says of a round
+        reading.pop("score", None)
+    if players != "auto" and find_battles(table, reading) is None:
+        table, reading = _turned(table, players, reading)
+    tidy = read_tidy(table, **reading)
+    if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
-    grouped = bool(roles.keys() & {"group", "cluster"})
+    grouped = bool(reading.keys() & {"group", "cluster"})
     if "tournament" in tidy.labels:
         names, codes = tidy.names("tournament")
         parts = {name: tidy.take(np.flatnonzero(codes == i)) for i, name in enumerate(names)}
@@ -98,22 +92,22 @@ def read_scores(
     return _tournament(tidy, name, scheme, grouped)
 
 
-def _turned(table: Table, players: str, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
-    """Table and roles by which its rows are players, or rounds."""
+def _turned(table: Table, players: str, reading: dict[str, Any]) -> tuple[Table, dict[str, Any]]:
+    """Table and options by which its rows are players, or rounds."""
     role = "entry" if players == "rows" else "unit"
     models = [name for name in table.columns if place_in("entry", name) is not None]
     rounds = [name for name in table.columns if any(place_in(r, name) is not None for r in UNITS)]
-    if role in roles or (role == "unit" and rounds and not models):
-        return table, roles
-    nameless = [name for name in table.columns if key(name) in NAMELESS]
+    if role in reading or (role == "unit" and rounds and not models):
+        return table, reading
     texts = [name for name in table.columns if not table.parsed(name).is_numeric]
+    nameless = [name for name in table.columns if key(name) in NAMELESS]
     names = [*models, *nameless, *rounds, *texts]
     if names:
-        return table, roles | {role: names[0]}
-    if role == "unit":
-        return table, roles
-    numbers: list[Any] = [str(row) for row in range(1, len(table) + 1)]
-    return replace(table, columns={"player": numbers, **table.columns}), roles | {role: "player"}
+        return table, reading | {role: names[0]}
+    if role == "entry":
+        rows: list[Any] = [str(row) for row in range(1, len(table) + 1)]
+        return replace(table, columns={"player": rows, **table.columns}), reading | {role: "player"}
+    return table, reading
 
 
 def _tournament(

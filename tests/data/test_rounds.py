@@ -354,7 +354,7 @@ def changed(**cells: Any) -> pd.DataFrame:
         (changed(auc="x"), {}, 'row 4, column "auc": a number is needed'),
         (changed(seed=100), {}, 'entry "m0", iteration "100", fold "2" has a score already on row'),
         (changed(model=None), {}, 'row 4, column "model": a name is needed'),
-        (changed(), {"folds": 1}, "folds must be a whole number from 2"),
+        (changed(), {"folds": 1}, "at least 2 folds.* got 2 for 1 folds"),
         (changed(), {"folds": 5}, "got 2 for 5 folds; give their number with folds="),
         (pd.DataFrame({"a": [0.1, 0.2], "b": [0.1, 0.2]}), {}, "no column names the iterations"),
         (pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": 1.5}), {"folds": 2}, "3 folds are no whole num"),
