@@ -9,6 +9,7 @@ import numpy as np
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.data.cells import parse_cell
 from bayes_sota.data.melting import describe_parts
+from bayes_sota.data.roles import LABELS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import BATTLES, ROLES, key
@@ -105,8 +106,8 @@ def read_battles(table: Table, found: Battles, asked: Mapping[str, str]) -> Tidy
     tie = [] if found.verdict or found.wins else ["tie"]
     roles = {role: _role(table, role, asked) for role in ("cluster", "tournament", "count", *tie)}
     roles = {role: column for role, column in roles.items() if column and column not in used}
-    labels = {role: table.names(roles[role]) for role in ("cluster", "tournament") if role in roles}
-    labels |= {"entry": entries, "opponent": opponents}
+    labels = {"entry": entries, "opponent": opponents}
+    labels |= {role: table.names(roles[role]) for role in roles if role in LABELS}
     rows = np.arange(len(table))
     count = table.numbers(roles["count"]) if "count" in roles else np.ones(len(table))
     if found.wins:
