@@ -82,7 +82,7 @@ def claim() -> Any:
     return bs.claims.plot_claim_sensitivity(curve, p_false=averaged)
 
 
-def methods_of_digits(step: int) -> bs.Responses:
+def methods_of_digits(step: int) -> bs.Outcomes:
     """Ten classifiers of the digits benchmark on 250 items, the best and every so many below."""
     answers = load_responses_example("digits").test
     return answers.subset(list(answers.scores.argsort()[::-1][: 10 * step : step]))

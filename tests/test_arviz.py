@@ -7,7 +7,6 @@ import io
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +59,14 @@ def outcomes() -> tuple[np.ndarray, np.ndarray]:
     return number > -1, number
 
 
-def answers() -> bs.Responses:
-    return bs.Responses(outcomes()[0], clusters=np.arange(120) // 4)
+def answers() -> bs.Outcomes:
+    return bs.Outcomes(outcomes()[0], clusters=np.arange(120) // 4)
 
 
-def exam() -> bs.Responses:
+def exam() -> bs.Outcomes:
     """Runs of two classifiers on eight questions of two tasks: ArviZ draws at most 40 panels."""
     right = np.random.default_rng(10).binomial(3, [0.8, 0.6], (8, 2)) / 3
-    return bs.Responses(right, n_runs=3, tasks=["law", "art"] * 4)
+    return bs.Outcomes(right, n_runs=3, tasks=["law", "art"] * 4)
 
 
 def evaluations() -> xr.DataTree:
@@ -145,7 +144,7 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "board of errors": lambda: sota(errors()),
     "responses": lambda: sota(answers()),
     "evaluations, NUTS": evaluations,
-    "item scores": lambda: sota(bs.ItemScores(outcomes()[1])),
+    "item scores": lambda: sota(bs.Outcomes(outcomes()[1], metric="mean")),
     "paired boards": lambda: bs.estimate_paired(pairs(), **DRAWS),
     "claim of accuracies": lambda: bs.claims.claim_tree(0.9, 0.88, 500, **DRAWS),
     "claim of means": means,
@@ -157,7 +156,6 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "repeated cross-validation": folds,
     "judged cross-validation": judged,
 }
-QUICK = ("board of accuracies", "claim of accuracies")
 
 
 def to_netcdf(tree: xr.DataTree) -> None:
@@ -218,49 +216,6 @@ NOT: Mapping[tuple[str, str], str] = {
 }
 
 
-@cache
-def tree_of(route: str) -> xr.DataTree:
-    return ROUTES[route]()
-
-
-def marked(route: str) -> Any:
-    return route if route in QUICK else pytest.param(route, marks=pytest.mark.slow)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("route", [marked(route) for route in ROUTES])
-@pytest.mark.parametrize("check", CHECKS)
-def test_what_arviz_offers_works(route: str, check: str) -> None:
-    if (route, check) in NOT:
-        pytest.skip(f"does not apply: {NOT[route, check]}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # such as a large Pareto k: an answer, not a failure
-        try:
-            CHECKS[check](tree_of(route))
-        finally:
-            plt.close("all")
-
-
-@pytest.mark.parametrize("route", [marked(route) for route in ROUTES])
-def test_groups_are_those_that_arviz_needs(route: str) -> None:
-    tree = tree_of(route)
-    observed = set(tree["observed_data"].data_vars)
-    assert observed == set(tree["posterior_predictive"].data_vars)
-    proper = (route, "plot_prior_posterior") not in NOT
-    assert proper == ("prior" in tree.children) == ("log_prior" in tree.children)
-    if proper:
-        assert set(tree["posterior"].data_vars) == set(tree["prior"].data_vars)
-        assert observed == set(tree["prior_predictive"].data_vars)
-    likely = (route, "loo") not in NOT or NOT[route, "loo"] == ONE
-    assert likely == ("log_likelihood" in tree.children)
-    if likely:
-        assert set(tree["log_likelihood"].data_vars) <= observed
-    for group in {"posterior", "log_likelihood", "log_prior"} & set(tree.children):
-        draws = {name: tree[group].sizes[name] for name in ("chain", "draw")}
-        assert draws == {name: tree["posterior"].sizes[name] for name in ("chain", "draw")}
-        assert all(np.isfinite(v.values).all() for v in tree[group].data_vars.values()), group
-
-
 _OF_CLAIMS = {"difference", "p_false"}
 _OF_FIELDS = {"theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "rho"}
 SUMMARIZED: Mapping[str, set[str]] = {
@@ -284,9 +239,47 @@ SUMMARIZED: Mapping[str, set[str]] = {
 }
 
 
-@pytest.mark.parametrize("route", [marked(route) for route in ROUTES])
-def test_the_estimands_of_every_result_are_summarized(route: str) -> None:
-    tree = tree_of(route)
+@pytest.mark.parametrize("route", ["board of accuracies", "claim of accuracies"])
+def test_groups_and_estimands(route: str) -> None:
+    tree = ROUTES[route]()
+    check_groups(route, tree)
+    check_estimands(route, tree)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("route", ROUTES)
+def test_all_that_arviz_offers_works(route: str) -> None:
+    """One test for each result: making it takes most of the time."""
+    tree = ROUTES[route]()
+    check_groups(route, tree)
+    check_estimands(route, tree)
+    for name, check in CHECKS.items():
+        if (route, name) not in NOT:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a large Pareto k is an answer, not a failure
+                check(tree)
+            plt.close("all")
+
+
+def check_groups(route: str, tree: xr.DataTree) -> None:
+    observed = set(tree["observed_data"].data_vars)
+    assert observed == set(tree["posterior_predictive"].data_vars)
+    proper = (route, "plot_prior_posterior") not in NOT
+    assert proper == ("prior" in tree.children) == ("log_prior" in tree.children)
+    if proper:
+        assert set(tree["posterior"].data_vars) == set(tree["prior"].data_vars)
+        assert observed == set(tree["prior_predictive"].data_vars)
+    likely = (route, "loo") not in NOT or NOT[route, "loo"] == ONE
+    assert likely == ("log_likelihood" in tree.children)
+    if likely:
+        assert set(tree["log_likelihood"].data_vars) <= observed
+    for group in {"posterior", "log_likelihood", "log_prior"} & set(tree.children):
+        draws = {name: tree[group].sizes[name] for name in ("chain", "draw")}
+        assert draws == {name: tree["posterior"].sizes[name] for name in ("chain", "draw")}
+        assert all(np.isfinite(v.values).all() for v in tree[group].data_vars.values()), group
+
+
+def check_estimands(route: str, tree: xr.DataTree) -> None:
     table = bs.summarize(tree)
     assert set(table.index) >= SUMMARIZED[route]
     drawn = table[table["sd"].notna()]

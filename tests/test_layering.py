@@ -41,7 +41,7 @@ OWNERS = {
     "rich": {"command", "core.parallel"},
     "sklearn": {"crossval.fits", "crossval.learners"},
     "numba": set(),
-    "pyarrow": {"data.unpacking"},
+    "pyarrow": {"data.opening"},
     "openpyxl": set(),
 }
 HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba",

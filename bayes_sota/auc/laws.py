@@ -26,7 +26,7 @@ from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import CLASSIFIERS, whole_number
+from bayes_sota.data.checks import checked_number
 
 _DRAWN = 500  # levels of a density, most of which lie far out
 _LEVELS = 1500  # at which laws are tabulated
@@ -275,4 +275,4 @@ def _number(n_classifiers: int | None, typed: int | None) -> int:
         raise InputError("n_classifiers is needed unless one AUC per classifier is given")
     if typed not in (None, 1) and m != typed:
         raise InputError(f"{typed} AUCs are given, but n_classifiers is {m}")
-    return whole_number(m, "n_classifiers", CLASSIFIERS)
+    return int(checked_number(m, "n_classifiers"))

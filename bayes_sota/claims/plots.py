@@ -235,10 +235,10 @@ def plot_methods(
 
     Examples
     --------
-    >>> from bayes_sota import Responses
+    >>> from bayes_sota import Outcomes
     >>> from bayes_sota.items.comparison import compare_methods
     >>> from bayes_sota.claims.sample_exact import comparison_tree
-    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> tree = comparison_tree(compare_methods(answers, random_seed=0), answers)
     >>> figure = plot_methods(tree, backend="none")
     >>> figure.viz["figure_title"].item()["string"]
@@ -338,9 +338,9 @@ def plot_pairs(
 
     Examples
     --------
-    >>> from bayes_sota import Responses
+    >>> from bayes_sota import Outcomes
     >>> from bayes_sota.claims.summary_differences import report_pairs
-    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> figure = plot_pairs(report_pairs(answers, random_seed=0).frame, backend="none")
     >>> figure.viz["cell_0_2"]["difference"].item()["string"]
     '+31.3'

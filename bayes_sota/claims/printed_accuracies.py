@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.claims.accuracies import check_winner, false_claim_probability
 from bayes_sota.claims.congruence import Congruence
@@ -24,10 +23,8 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
-    exact_ends,
-    lattice_ends,
+    count_bounds,
     parse_scores,
-    rounding_order,
 )
 
 _MOST_TABLES = 10_000_000  # one by one
@@ -97,13 +94,14 @@ def reported_claim(
     ((448, 452), (438, 442), 0.1)
     """
     Range(2, _LARGEST, whole=True).check(n_test, "n_test")
-    n, how = int(n_test), rounding_order(rounding)[0]
+    n = int(n_test)
     printed = [
-        parse_scores([value], rounding=how, percent=False, subject=who)
-        for who, value in ((lambda _: "A", accuracy_a), (lambda _: "B", accuracy_b))
+        parse_scores([value], rounding=rounding, percent=False, subjects=[who])
+        for who, value in (("A", accuracy_a), ("B", accuracy_b))
     ]
+    how = printed[0].roundings[0]
     check_winner(printed[0].values, printed[1].values)
-    ends = [counts_printed_so(one, np.array([n]), how) for one in printed]
+    ends = [count_bounds(one, np.array([n]), how) for one in printed]
     counts_a, counts_b = ((int(fewest[0]), int(most[0])) for fewest, most in ends)
     for given, (fewest, most) in ((accuracy_a, counts_a), (accuracy_b, counts_b)):
         if fewest > most:
@@ -123,16 +121,6 @@ def reported_claim(
         counts_a=counts_a,
         counts_b=counts_b,
     )
-
-
-def counts_printed_so(
-    printed: PrintedScores, sizes: NDArray[np.int64], rounding: Rounding
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Fewest and most right answers that print so: one score at every size, or each at its own."""
-    if printed.scaled is None:
-        return exact_ends(printed.values, sizes)
-    low, high = lattice_ends(printed.scaled, sizes, 10**printed.decimals, rounding)
-    return np.maximum(low, 0).astype(np.int64), np.minimum(high, sizes).astype(np.int64)
 
 
 def _pairs(
@@ -171,7 +159,7 @@ def _attainable(accuracy: float, n: int, printed: list[PrintedScores], rounding:
     right = accuracy * n
     below, above = np.floor(right) / n, np.ceil(right) / n
     other: Rounding = "floor" if rounding == "nearest" else "nearest"
-    counts = [counts_printed_so(one, np.array([n]), other) for one in printed]
+    counts = [count_bounds(one, np.array([n]), other) for one in printed]
     possible = all(fewest[0] <= most[0] for fewest, most in counts)
     cut = f'; with rounding="{other}" both are attainable' if possible else ""
     return f": the nearest attainable ones are {below:.8g} and {above:.8g}{cut}"

@@ -19,12 +19,12 @@ from scipy.special import betaincinv
 
 from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.claims.means import ReportedMeans
-from bayes_sota.claims.printed_accuracies import counts_printed_so
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.cells import MISSING
 from bayes_sota.data.printed_scores import (
     LARGEST_NUMBER,
+    count_bounds,
     digits_of,
     has_percent_sign,
     parse_number,
@@ -246,7 +246,7 @@ def _check_possible(name: str, printed: Any, n_test: int) -> None:
     if not 0 <= printed <= 1:
         return
     scores = parse_scores([printed], percent=False)
-    low, high = counts_printed_so(scores, np.array([n_test]), "nearest")
+    low, high = count_bounds(scores, np.array([n_test]), "nearest")
     if low > high:
         raise InputError(
             f"no whole number of {n_test:,} items gives {name} as printed, "

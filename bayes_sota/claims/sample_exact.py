@@ -188,7 +188,7 @@ def comparison_tree(
     ----------
     comparison : MethodComparison
         From ``compare_methods``; its draws become four chains.
-    outcomes : Responses or ItemScores
+    outcomes : Outcomes
         What was compared, for its fingerprint.
     joint : EntryDraws, optional
         Of the joint posterior of all skills, for ``p_best``.
@@ -249,7 +249,7 @@ def tasks_tree(
     ----------
     comparison : TaskComparison
         From ``compare_by_task``; its draws become four chains.
-    outcomes : Responses
+    outcomes : Outcomes
         What was compared, for its fingerprint.
     first : str
         The method that others are taken from.

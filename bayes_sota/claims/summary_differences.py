@@ -99,8 +99,8 @@ def report_pairs(
 
     Examples
     --------
-    >>> from bayes_sota import Responses
-    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> from bayes_sota import Outcomes
+    >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> pair = report_pairs(answers, pair=("1", "3")).content["pairs"][0]
     >>> round(pair["difference"]["mean"], 2)
     0.31
@@ -209,9 +209,9 @@ def adjusted_chances(differences: FloatArray) -> FloatArray:
     return 1 - reached / len(largest)
 
 
-def chosen_pair[T: Outcomes](
-    outcomes: T, methods: Sequence[str] | None, pair: tuple[str, str]
-) -> tuple[T, tuple[str, ...]]:
+def chosen_pair(
+    outcomes: Outcomes, methods: Sequence[str] | None, pair: tuple[str, str]
+) -> tuple[Outcomes, tuple[str, ...]]:
     """The columns of two methods, and the method of each."""
     labels = outcomes.names if methods is None else tuple(methods)
     for name in pair:
@@ -368,9 +368,9 @@ def report_tasks(
 
     Examples
     --------
-    >>> from bayes_sota import Responses
+    >>> from bayes_sota import Outcomes
     >>> rng = np.random.default_rng(0)
-    >>> exam = Responses(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
+    >>> exam = Outcomes(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
     >>> report_tasks(exam, pair=("1", "2")).content["n_stand"]
     {'1': 3, '2': 0}
     """

@@ -57,8 +57,8 @@ def report_methods(
 
     Examples
     --------
-    >>> from bayes_sota import Responses
-    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> from bayes_sota import Outcomes
+    >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> report_methods(answers, selection=False, random_seed=0).content["tied_with_best"]
     ['1', '2']
     """

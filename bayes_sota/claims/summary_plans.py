@@ -29,7 +29,6 @@ from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, Table
 from bayes_sota.core.text import counted
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import columns_of_methods, item_data, student_law
 
 _RUNS = (1, 2, 3, 5, 10, 20)
@@ -85,7 +84,7 @@ class Pilot:
         Examples
         --------
         >>> rng = np.random.default_rng(0)
-        >>> answers = Responses(rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3], names=["a", "b"])
+        >>> answers = Outcomes(rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3], names=["a", "b"])
         >>> pilot = Pilot.of(answers)
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)
@@ -104,7 +103,7 @@ class Pilot:
         signs = np.where(np.array(names) == pair[0], 1.0, -1.0)
         variance = float(sum(signs @ part.covariance @ signs for part in law.parts))
         n, runs, of_runs = both.n_items, 1, None
-        if isinstance(both, Responses) and both.n_runs > 1:
+        if both.n_runs > 1:
             runs, noise = both.n_runs, float(both.about("runs").average.variance.sum())
             of_runs = n * runs * min(noise, variance)
             variance -= min(noise, variance)
@@ -172,7 +171,7 @@ def plan_from_pilot(
 
     Parameters
     ----------
-    outcomes : Responses or ItemScores
+    outcomes : Outcomes
         The pilot: answers of the methods to the same items, with tasks, clusters and runs, or a
         number for each item (each data set).
     gap : float
@@ -194,7 +193,7 @@ def plan_from_pilot(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> answers = Responses(rng.random((400, 2)) < [0.8, 0.7], names=["a", "b"])
+    >>> answers = Outcomes(rng.random((400, 2)) < [0.8, 0.7], names=["a", "b"])
     >>> plan_from_pilot(answers, 0.05).content["designs"][0]["n_items"]
     1045
     """

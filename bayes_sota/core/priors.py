@@ -267,9 +267,7 @@ class UniformTries(TriesPrior):
     def __post_init__(self) -> None:
         """Check 1 <= low < high."""
         if not (self.low >= 1 and self.high > self.low):
-            raise InputError(
-                f"a range of classifiers needs 1 <= low < high, got {self.low}:{self.high}"
-            )
+            raise InputError(f"a range needs 1 <= low < high, got {self.low}:{self.high}")
 
     def scaled(self, factor: float) -> "UniformTries":
         """Both ends times ``factor``."""

@@ -1,8 +1,5 @@
-from .answers import read_item_scores as read_item_scores
 from .answers import read_outcomes as read_outcomes
-from .answers import read_responses as read_responses
 from .boards import read_leaderboard as read_leaderboard
-from .boards import read_paired_boards as read_paired_boards
 from .boards import read_task_scores as read_task_scores
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
@@ -10,12 +7,12 @@ from .fold_scores import FoldScores as FoldScores
 from .fold_scores import read_fold_scores as read_fold_scores
 from .fold_scores import read_test_scores as read_test_scores
 from .fold_scores import write_fold_scores as write_fold_scores
-from .item_scores import ItemScores as ItemScores
 from .lattice import infer_n_test as infer_n_test
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
+from .outcomes import Outcomes as Outcomes
 from .paired import PairedBoards as PairedBoards
-from .responses import Responses as Responses
+from .paired import read_paired_boards as read_paired_boards
 from .rounds import read_scores as read_scores
 from .task_scores import TaskScores as TaskScores
 from .tournaments import Matches as Matches

@@ -1,31 +1,32 @@
 """Answers and numbers of items: what each model got for each item, from tables and logs.
 
-``Responses`` where every score is right or wrong, or a share of right runs, else ``ItemScores``
+They are answers where every score is right or wrong, or a share of right runs, else numbers
 (``tests/data/test_answers.py`` has the shapes, and compares with pivots by pandas).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.averages import Averaging, parse_passes
 from bayes_sota.data.cells import parse_numbers
-from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.opening import file_names, read_all, read_table, stack
-from bayes_sota.data.outcomes import New, Outcomes, runs_behind
+from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
-from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import place_in
 
-_METRICS = get_args(ItemMetric)
+type Flags = NDArray[np.bool_]
+
+_METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _MOST_LOST = 0.5  # of the items of a model; more is another test set
 _MOST_SLIPS = 0.1  # of the cells of answers
@@ -63,14 +64,14 @@ def read_outcomes(
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score over several tasks. Default: every task.
     new : {"items", "runs", "tasks"}, optional
-        What skill is about, as in ``Responses``.
+        What skill is about, as in ``Outcomes``.
     use, leave_out, direction, **roles
         As of ``read_tidy``: columns, names that do not count, which scores are better, and columns
         by their role (``unit`` names the items; ``task``, ``cluster``, ``run``, ``label``).
 
     Returns
     -------
-    Responses or ItemScores
+    Outcomes
         Shape (n_items, n_models); ``notes`` begins with what was read.
 
     Raises
@@ -84,7 +85,7 @@ def read_outcomes(
     >>> frame = pd.DataFrame({"item": ["x", "y"], "tree": [1, 0], "forest": [1, 1]})
     >>> answers = read_outcomes(frame)
     >>> answers, answers.scores.tolist()
-    (<Responses 'table': 2 items x 2 classifiers>, [0.5, 1.0])
+    (<Outcomes 'table': 2 items x 2 classifiers>, [0.5, 1.0])
     >>> answers.notes
     ('Read: units from "item", scores of 2 entries from "tree", "forest".',)
     """
@@ -100,48 +101,6 @@ def read_outcomes(
     else:
         tidy = leave_out_names(_joined(tables, reading), leave_out)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
-
-
-def read_responses(*sources: Any, **options: Any) -> Responses:
-    """Answers that are right or wrong, or shares of right runs; as ``read_outcomes`` reads them.
-
-    Raises
-    ------
-    InputError
-        As of ``read_outcomes``; or numbers that are no answers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_responses(pd.DataFrame({"item": ["x", "y"], "tree": [1, 0], "forest": [1, 1]}))
-    <Responses 'table': 2 items x 2 classifiers>
-    """
-    found = read_outcomes(*sources, **options)
-    if not isinstance(found, Responses):
-        fix = "write 1 (right), 0 (wrong) or nothing (missing); read_outcomes reads numbers"
-        raise InputError("holds numbers, not right and wrong answers", where=found.name, fix=fix)
-    return found
-
-
-def read_item_scores(*sources: Any, metric: ItemMetric | None = None, **options: Any) -> ItemScores:
-    """Numbers of items, made into an AUC, a mean or an RMSE; as ``read_outcomes`` reads them.
-
-    Raises
-    ------
-    InputError
-        As of ``read_outcomes``; or answers, where no ``metric`` says that they are numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_item_scores(pd.DataFrame({"item": ["x", "y"], "unet": [0.9, 0.7], "vnet": [0.8, 0.9]}))
-    <ItemScores 'table': 2 items x 2 classifiers, metric mean>
-    """
-    found = read_outcomes(*sources, metric=metric, **options)
-    if not isinstance(found, ItemScores):
-        fix = 'metric="mean" takes them as numbers'
-        raise InputError("holds right and wrong answers", where=found.name, fix=fix)
-    return found
 
 
 def read_weights(source: Any) -> dict[str, float]:
@@ -175,66 +134,55 @@ def outcomes_of(
     if tidy.layout in _NOT_ITEMS:
         problem = f"{_NOT_ITEMS[tidy.layout]}, and not answers to items"
         raise InputError(problem, where=tidy.where)
+    tidy, are_answers = _checked(tidy.with_items(), metric)
     passes = parse_passes(metric)
-    tidy = tidy.with_items()
-    tidy, are_answers = _checked(tidy, metric)
-    values, counts, items, names = _averaged(tidy)
-    labels = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
-    if len(set(labels["task"] or ())) == 1 or (not are_answers and labels["label"]):
-        labels["task"] = None
-    n_runs, told = runs_behind(counts) if are_answers else (None, [])
-    plain = are_answers and n_runs is None and labels["task"] is None
-    notes = [tidy.sentence, *tidy.notes, *told]
-    kept = np.ones(len(items), bool)
-    if tidy.origin or tidy.n_files > 1 or not plain:
-        kept = _common(tidy, values, items, names, labels["task"])
-        lost = [item for item, stays in zip(items, kept, strict=True) if not stays]
-        text = f"left out {len(lost)} of {counted(len(items), 'item')} that some entries lack"
-        notes += [f"{text}, the first is {quoted(lost[0])}"] if lost else []
-    rows = np.flatnonzero(kept)
-    of = {role: [names[i] for i in rows] if names else None for role, names in labels.items()}
-    known: dict[str, Any] = {"names": names, "items": [items[i] for i in rows], "name": tidy.name}
-    known |= {"tasks": of["task"], "clusters": of["cluster"], "average": average, "notes": notes}
-    if are_answers:
-        runs = n_runs[rows] if isinstance(n_runs, np.ndarray) else n_runs
-        return Responses(values[rows], n_runs=runs, new=new or "items", passes=passes, **known)
-    if passes is not None:
+    if passes is not None and not are_answers:
         raise InputError(f"{metric} is for right and wrong answers", where=tidy.where)
-    return _numbers(values[rows], of["label"], metric, tidy, known).about(new or "items")
+    values, counts, items, names = _averaged(tidy)
+    task, cluster, label = (_of_items(tidy, role) for role in ("task", "cluster", "label"))
+    if len(set(task or ())) == 1 or (not are_answers and label):
+        task = None
+    notes = [tidy.sentence, *tidy.notes]
+    least, most = counts.min(where=counts > 0, initial=counts.max()), counts.max()
+    if are_answers and least < most:
+        notes.append(f"items have {least:,} to {most:,} runs; a score is the mean of their means")
+    kept = np.ones(len(items), bool)
+    if tidy.origin or tidy.n_files > 1 or not are_answers or task or most > 1:
+        kept = _common(tidy, counts > 0, names, task or [])
+    if not kept.all():
+        lost = f"{np.sum(~kept)} of {counted(len(items), 'item')} that some entries lack"
+        notes.append(f"left out {lost}, the first is {quoted(items[int(np.argmin(kept))])}")
+    task, cluster, label = (of and list(compress(of, kept)) for of in (task, cluster, label))
+    items = list(compress(items, kept))
+    known: dict[str, Any] = {"names": names, "items": items, "tasks": task, "clusters": cluster}
+    known |= {"average": average, "name": tidy.name, "notes": notes}
+    if are_answers:
+        known |= {"n_runs": np.maximum(counts[kept], 1), "passes": passes}
+        return Outcomes(values[kept], new=new or "items", **known)
+    known |= {"metric": metric if metric in _METRICS else "auc" if label else "mean"}
+    if tidy.unit == "task" or (task and len(set(task)) == len(task)):  # they are the sample
+        known |= {"items": task or items, "tasks": None, "new": "tasks", "unit": "data set"}
+    if label and known["metric"] == "auc":
+        known["labels"] = _classes(label, tidy)
+    found = Outcomes(values[kept], lower_is_better=tidy.lower_is_better or None, **known)
+    return found if new is None else found.about(new)
 
 
-def _numbers(
-    values: NDArray[np.float64],
-    labels: list[str] | None,
-    metric: str | None,
-    tidy: Tidy,
-    known: dict[str, Any],
-) -> ItemScores:
-    """Numbers of items; data sets are the sample where each item has its own."""
-    chosen = cast("ItemMetric | None", metric if metric in _METRICS else None)
-    classes = parse_numbers(labels).value if labels and chosen in (None, "auc") else None
-    if classes is not None and not np.isin(classes, (0, 1)).all():
-        odd = labels[int(np.argmin(np.isin(classes, (0, 1))))] if labels else ""
-        raise InputError(f"labels are 1 or 0, got {quoted(odd)}", where=tidy.where)
-    tasks = known["tasks"]
-    of_tasks = tidy.unit == "task" or (tasks and len(set(tasks)) == len(tasks))
-    if of_tasks:
-        known |= {"items": tasks or known["items"], "tasks": None}
-    lower = True if tidy.lower_is_better else None
-    scores = ItemScores(values, labels=classes, metric=chosen, lower_is_better=lower, **known)
-    return scores.of_tasks("data set") if of_tasks else scores
+def _classes(labels: list[str], tidy: Tidy) -> FloatArray:
+    """Classes of items, 0 and 1."""
+    classes = parse_numbers(labels).value
+    odd = np.flatnonzero(~np.isin(classes, (0, 1)))
+    if odd.size:
+        raise InputError(f"labels are 1 or 0, got {quoted(labels[odd[0]])}", where=tidy.where)
+    return classes
 
 
 def _of_metric(table: Table, metric: str | None, roles: dict[str, str]) -> Table:
     """Table of one metric: rows that have it, or its column as the score; logs know theirs."""
     if metric is None or table.origin:
         return table
-    columns = [name for name in table.columns if place_in("metric", name) is not None]
-    rows = (
-        [row for row, name in enumerate(table.columns[columns[0]]) if name == metric]
-        if columns
-        else []
-    )
+    columns = [name for name in table.columns if place_in("metric", name) is not None][:1]
+    rows = [row for name in columns for row, of in enumerate(table.columns[name]) if of == metric]
     if rows:
         return table.take(rows)
     roles["score"] = table.find(metric, "metric")
@@ -279,9 +227,9 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     odd = np.flatnonzero((value != MISSING) & ((value < 0) | (value > 1)))
     if answers.mean() >= 1 - _MOST_SLIPS and odd.size:
         row = odd[0]
+        problem = f"{quoted(tidy.texts[row])} of {quoted(tidy.labels['entry'][row])} is no answer"
         raise InputError(
-            f"{quoted(tidy.texts[row])} of {quoted(tidy.labels['entry'][row])} is no answer, as "
-            "nearly all others are",
+            f"{problem}, as nearly all others are",
             where=tidy.where,
             line=tidy.lines[row],
             parameter="metric",
@@ -337,28 +285,21 @@ def _of_items(tidy: Tidy, role: str) -> list[str] | None:
     return cast("list[str]", names.tolist())
 
 
-def _common(
-    tidy: Tidy,
-    values: NDArray[np.float64],
-    items: Sequence[str],
-    names: Sequence[str],
-    tasks: Sequence[str] | None,
-) -> NDArray[np.bool_]:
-    """Items that every entry has, (n,).
+def _common(tidy: Tidy, there: Flags, names: Sequence[str], tasks: Sequence[str]) -> Flags:
+    """Items that every entry has, (n,), given which it has, (n, m).
 
     Raises
     ------
     InputError
         They are fewer than half of the items of an entry, or none of a task.
     """
-    there = ~np.isnan(values)
     common = there.all(axis=1)
     lost = (there & ~common[:, None]).sum(axis=0) > _MOST_LOST * there.sum(axis=0)
-    gone = set(tasks or ()).difference(compress(tasks or (), common))
+    gone = set(tasks).difference(compress(tasks, common))
     if common.sum() >= 2 and not lost.any() and not gone:
         return common
     fewest = names[int(np.argmin(there.sum(axis=0)))]
-    problem = f"only {common.sum()} of {counted(len(items), 'item')} are those of every entry"
+    problem = f"only {common.sum()} of {counted(len(there), 'item')} are those of every entry"
     if gone:
         problem = f"no item of task {listed(sorted(gone))} has a score of every entry"
     raise InputError(

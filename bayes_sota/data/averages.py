@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import nearest, shown
@@ -115,13 +116,14 @@ def task_weights(
 
 def check_tasks(names: Collection[str], tasks: Sequence[str], what: str, one: str) -> None:
     """Raise ``InputError`` unless something is given for every task and no other."""
-    unknown = sorted(set(names) - set(tasks))
-    if unknown:
-        hint = nearest(unknown[0], tasks)
-        raise InputError(f"{what} names a task {shown(unknown[0])} that is not there{hint}")
-    missing = [task for task in tasks if task not in names]
-    if missing:
-        raise InputError(f"{what} has no {one} of task {shown(missing[0])}")
+    wrong = sorted(set(names) ^ set(tasks))
+    if wrong:
+        name, hint = shown(wrong[0]), nearest(wrong[0], tasks)
+        unknown, lacking = (
+            f"names a task {name} that is not there{hint}",
+            f"has no {one} of task {name}",
+        )
+        raise InputError(f"{what} {unknown if wrong[0] in names else lacking}")
 
 
 def averaged(
@@ -148,31 +150,28 @@ def averaged(
     """
     n = len(values)
     sizes = np.bincount(tasks).astype(float)
-    means = _sums(values, tasks) / sizes[:, None]
+    means = group_sums(values, tasks) / sizes[:, None]
     scores = weights @ means
     away = values - means[tasks]
     places = np.arange(n) if clusters is None else _codes(tasks, clusters)
-    summed = away if clusters is None else _sums(away, places)
+    summed = group_sums(away, places)
     of_task = np.zeros(len(summed), np.int64)
     of_task[places] = tasks
     counts = np.bincount(of_task).astype(float)
     freedom = float(counts.sum() - counts.size)
     if freedom < 1 and clusters is not None:
-        what = "all items belong to one cluster" if sizes.size == 1 else "every task is one cluster"
-        raise InputError(f"{what}: nothing says how clusters differ")
+        raise InputError("every task is in one cluster: nothing says how clusters differ")
     correction = np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0)
     influence = summed * (weights * np.sqrt(correction) / sizes)[of_task][:, None]
-    squares = _sums(away**2, tasks) / sizes[:, None]
+    squares = group_sums(away**2, tasks) / sizes[:, None]
     kish = float(1 / np.sum(weights**2 / sizes))
     variance = _smoothed(scores, means, squares, sizes[:, None], weights[:, None], kish)
-    if clusters is not None:
-        effect = _design_effect(influence, squares, sizes, weights)
-        if scores.size == 1:
-            effect = _effect_alone(effect, values, n / counts.sum())
-        variance = variance * effect
-    effective = _chance(scores, kish) / variance + 1
-    if clusters is not None:
-        effective = effective * korn_graubard(freedom)
+    if clusters is None:
+        return Average(scores, _chance(scores, kish) / variance + 1, kish, freedom, influence)
+    effect = _design_effect(influence, squares, sizes, weights)
+    if scores.size == 1:
+        effect = _effect_alone(effect, values, n / counts.sum())
+    effective = (_chance(scores, kish) / (variance * effect) + 1) * korn_graubard(freedom)
     return Average(scores, effective, kish, freedom, influence)
 
 
@@ -191,9 +190,56 @@ def weighted_means(
     ([5.0], [-1.33, 0.0, 1.33, 0.0])
     """
     sizes = np.bincount(tasks).astype(float)
-    means = _sums(values, tasks) / sizes[:, None]
+    means = group_sums(values, tasks) / sizes[:, None]
     factor = len(values) * weights / sizes
     return weights @ means, (values - means[tasks]) * factor[tasks][:, None]
+
+
+def number_scores(
+    values: FloatArray,
+    metric: str,
+    positive: NDArray[np.bool_] | None,
+    tasks: IntArray,
+    weights: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Scores made of numbers, (m,), and the influence of each item on them, (n, m).
+
+    An AUC where ``positive`` items are known, else a mean, or the root of one of squares. Each
+    score is nearly a mean over items,
+
+    .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}
+
+    For AUC the influence values u are the placement values of DeLong, DeLong & Clarke-Pearson
+    (1988, doi 10.2307/2531595), whose covariance follows.
+
+    Examples
+    --------
+    >>> one = np.zeros(2, int), np.ones(1)
+    >>> number_scores(np.array([[3.0], [4.0]]), "rmse", None, *one)[0].round(3).tolist()
+    [3.536]
+    """
+    if positive is not None:
+        return _auc_placements(values, positive)
+    means, influence = weighted_means(values**2 if metric == "rmse" else values, tasks, weights)
+    if metric == "mean":
+        return means, influence
+    roots = np.sqrt(means)
+    return roots, influence / (2 * np.maximum(roots, 1e-300))
+
+
+def _auc_placements(
+    values: FloatArray, positive: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray]:
+    """AUCs, ties counted as a half, and influence values."""
+    from scipy.stats import rankdata
+
+    pooled, shares = rankdata(values, axis=0), np.empty(values.shape)
+    for kind in (positive, ~positive):  # share of the others below each
+        shares[kind] = (pooled[kind] - rankdata(values[kind], axis=0)) / np.sum(~kind)
+    shares[~positive] = 1 - shares[~positive]  # of positives above each negative
+    aucs = shares[positive].mean(axis=0)
+    sizes = np.where(positive, positive.sum(), np.sum(~positive))
+    return aucs, (shares - aucs) * (len(values) / sizes)[:, None]
 
 
 def averaged_over_runs(
@@ -223,9 +269,9 @@ def averaged_over_runs(
     sizes = np.bincount(tasks).astype(float)[:, None]
     doubt = 0.25 / np.mean(np.broadcast_to(n_runs, values.shape), axis=0)
     whole = (of_items.sum(axis=0) + doubt) / (n + 1)  # half an answer in doubt: never 0
-    of_task = (_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
+    of_task = (group_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
     variance = np.sum(weights[:, None] ** 2 * of_task / sizes, axis=0)
-    scores = weights @ (_sums(values, tasks) / sizes)
+    scores = weights @ (group_sums(values, tasks) / sizes)
     kish = float(1 / np.sum(weights**2 / sizes[:, 0]))
     effective = _chance(scores, kish) / variance + 1
     freedom = float(n * (np.mean(n_runs) - 1))
@@ -248,11 +294,6 @@ def variance_of_runs(
     """
     if passes is None:
         return shares * (1 - shares) / (n_runs - 1)
-    if passes[0] >= np.min(n_runs):
-        raise InputError(
-            f"new runs of {name_of_passes(passes)} need more than {passes[0]} runs of each item, "
-            f"there are {np.min(n_runs)}"
-        )
     right, rest = np.rint(shares * n_runs), n_runs - 1
     after_right = pass_rates(np.maximum(right - 1, 0) / rest, rest, passes)
     after_wrong = pass_rates(np.minimum(right, rest) / rest, rest, passes)
@@ -273,11 +314,6 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K: Chen and others
         2021, arXiv 2107.03374, eq. 1).
 
-    Raises
-    ------
-    InputError
-        More runs than there are.
-
     Examples
     --------
     >>> pass_rates(np.array([0.25, 0.5]), np.array(4), (2, False)).round(3).tolist()
@@ -286,9 +322,6 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -
     from scipy.special import binom
 
     k, every = passes
-    if k > np.min(n_runs):
-        what = name_of_passes(passes)
-        raise InputError(f"{what} needs {k} runs of each item, there are {np.min(n_runs)}")
     right = np.rint(shares * n_runs)
     none = binom(right if every else n_runs - right, k) / binom(n_runs, k)
     return none if every else 1 - none
@@ -333,7 +366,7 @@ def averaged_over_tasks(
     ([0.5], 0.0167)
     """
     within = averaged(values, tasks, clusters, weights)
-    means = _sums(values, tasks) / np.bincount(tasks)[:, None]
+    means = group_sums(values, tasks) / np.bincount(tasks)[:, None]
     influence, variance = of_new_tasks(means, weights[:, None])
     freedom = weights.size - 1.0
     between = (_chance(within.scores, within.kish) / variance + 1) * korn_graubard(freedom)
@@ -391,12 +424,24 @@ def _smoothed(
 
     Sizes and weights of tasks are (T, 1), or (T, m) where classifiers differ in them.
     """
-    a = _PSEUDO
-    middle = (kish * scores + 0.5) / (kish + 1)
-    of_task = (kish * means + 0.5) / (kish + 1)
     spread = (kish * squares + 0.25) / (kish + 1) + kish * (means - 0.5) ** 2 / (kish + 1) ** 2
-    whole = np.sum(w * (spread + (of_task - middle) ** 2), axis=0)
-    shrunk = (n * spread + a * whole) / (n + a) + n * a * (of_task - middle) ** 2 / (n + a) ** 2
+    return _shrunk(spread, (kish * (means - scores) / (kish + 1)) ** 2, n, w)
+
+
+def _shrunk(spread: FloatArray, apart: FloatArray, n: FloatArray, w: FloatArray) -> FloatArray:
+    """(Co)variance of averages, of each task shrunk towards that of all items.
+
+    Parameters
+    ----------
+    spread, apart : ndarray, shape (T, ...)
+        (Co)variance within each task, and squares (products) of how far its means are from the
+        scores.
+    n, w : ndarray, shape (T, 1), (T, m) or (T, 1, 1)
+        Sizes and weights of tasks.
+    """
+    a = _PSEUDO
+    whole = np.sum(w * (spread + apart), axis=0)
+    shrunk = (n * spread + a * whole) / (n + a) + n * a * apart / (n + a) ** 2
     return np.sum(w**2 * shrunk / (n * (1 - n / (n + a) ** 2)), axis=0)
 
 
@@ -449,22 +494,18 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     """
     sizes, m = np.bincount(tasks).astype(float), values.shape[1]
     kish = float(1 / np.sum(weights**2 / sizes))
-    means = _sums(values, tasks) / sizes[:, None]
-    away = kish * (means - weights @ means) / (kish + 1)
-    spreads = []
-    for task, size in enumerate(sizes):
-        own = values[tasks == task] - means[task]
-        half = means[task] - 0.5
-        spread = (kish * own.T @ own / size + np.eye(m) / 4) / (kish + 1)
-        spreads.append(spread + kish * np.outer(half, half) / (kish + 1) ** 2)
-    whole = sum(
-        w * (spread + np.outer(u, u)) for w, spread, u in zip(weights, spreads, away, strict=True)
-    )
-    total, a = np.zeros((m, m)), _PSEUDO
-    for w, n, spread, u in zip(weights, sizes, spreads, away, strict=True):
-        shrunk = (n * spread + a * whole) / (n + a) + n * a * np.outer(u, u) / (n + a) ** 2
-        total += w**2 * shrunk / (n * (1 - n / (n + a) ** 2))
-    return total
+    means = group_sums(values, tasks) / sizes[:, None]
+    own = [values[tasks == t] - mean for t, mean in enumerate(means)]
+    within = np.stack([x.T @ x / len(x) for x in own])
+    spread = (kish * within + np.eye(m) / 4) / (kish + 1)
+    spread += kish * _products(means - 0.5) / (kish + 1) ** 2
+    apart = _products(kish * (means - weights @ means) / (kish + 1))
+    return _shrunk(spread, apart, sizes[:, None, None], weights[:, None, None])
+
+
+def _products(x: FloatArray) -> FloatArray:
+    """Products of every two columns, (T, m, m)."""
+    return x[:, :, None] * x[:, None, :]
 
 
 def _design_effect(
@@ -512,7 +553,7 @@ def _codes(tasks: IntArray, clusters: IntArray) -> IntArray:
     return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
 
 
-def _sums(values: FloatArray, groups: IntArray) -> FloatArray:
+def group_sums(values: FloatArray, groups: IntArray) -> FloatArray:
     """Sums of the rows of each group, (groups, m)."""
     total = np.zeros((int(groups.max()) + 1, values.shape[1]))
     np.add.at(total, groups, values)

@@ -9,10 +9,9 @@ import numpy as np
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.data.cells import parse_cell
 from bayes_sota.data.melting import describe_parts
-from bayes_sota.data.roles import LABELS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import BATTLES, ROLES, key
+from bayes_sota.data.words import BATTLES, LABELS, ROLES, key
 
 _NUMBERED = ("preference", "preferred", "winner", "choice", "vote", "verdict")
 _CHOICES = {"1": 1.0, "2": 0.0, "0": 0.5, "1.5": 0.5}

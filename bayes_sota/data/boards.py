@@ -1,4 +1,4 @@
-"""Leaderboards, averages over tasks, and public and private boards, from files and frames."""
+"""Leaderboards and averages over tasks, from files and frames."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,6 @@ from bayes_sota.core.priors import TriesPrior
 from bayes_sota.data.averages import Averaging
 from bayes_sota.data.checks import Metric
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.task_scores import TaskScores
@@ -129,9 +128,9 @@ def leaderboard_of(
         rounding = ("floor", "nearest")
     chosen = _metric(tidy, metric, standard_error)
     with located(tidy.where):
-        place = lambda row: f"{tidy.lines[row]}, column {quoted(tidy.titles[0])}"  # noqa: E731
+        places = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
         parse_scores(
-            tidy.texts, percent=known.get("percent"), bounded=chosen != "score", subject=place
+            tidy.texts, percent=known.get("percent"), bounded=chosen != "score", subjects=places
         )
         board = Leaderboard(
             tidy.texts,
@@ -146,7 +145,7 @@ def leaderboard_of(
             notes=[*notes, *told],
             **known,
         )
-    return board.of_competition() if tidy.is_competition else board
+    return board._copy(is_competition=tidy.is_competition)
 
 
 def _metric(tidy: Tidy, metric: Metric | None, standard_error: Any) -> Metric:
@@ -304,120 +303,3 @@ def task_scores_of(
             name=tidy.name if name is None else name,
             notes=notes,
         )
-
-
-def read_paired_boards(
-    source: Any,
-    private_source: Any = None,
-    *,
-    n_test: tuple[int, int] | None = None,
-    standard_errors: tuple[float, float] | None = None,
-    submissions: int | tuple[int, int] | TriesPrior | None = None,
-    name: str | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
-) -> PairedBoards:
-    """Public and private scores of the same teams.
-
-    Parameters
-    ----------
-    source : path, data frame or Table
-        A row for each team with both scores; or, with ``private_source``, the public
-        leaderboard.
-    private_source : path, data frame or Table, optional
-        The private leaderboard, joined on the names of the teams; teams on one board only are left
-        out, and ``notes`` say how many.
-    n_test, standard_errors, submissions
-        As of ``PairedBoards``. Default of ``submissions``: the column that is called so.
-    name, leave_out, direction, **roles
-        As of ``read_leaderboard``; ``public`` and ``private`` are columns of one table.
-
-    Returns
-    -------
-    PairedBoards
-        Teams in the order of their public scores, equal ones by name.
-
-    Raises
-    ------
-    InputError
-        One score for each team, no team on both boards; what ``PairedBoards`` refuses.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> public = [0.9, 0.8, 0.7, 0.6, 0.5]
-    >>> both = pd.DataFrame({"team": list("abcde"), "public": public, "private": public[::-1]})
-    >>> boards = read_paired_boards(both, n_test=(100, 300))
-    >>> boards.names[0], float(boards.public[0]), float(boards.private[0])
-    ('a', 0.9, 0.5)
-    """
-    sources = [source] if private_source is None else [source, private_source]
-    both = [read_tidy(one, None, leave_out, direction, **roles) for one in sources]
-    grid, names, numbers = _of_one(both[0]) if len(both) == 1 else _joined(*both)
-    kept = np.flatnonzero(~np.isnan(grid).any(axis=1))
-    notes = list(dict.fromkeys(note for tidy in both for note in (tidy.sentence, *tidy.notes)))
-    notes += _left_out(names, grid)
-    counts: Any = submissions
-    if submissions is None and numbers is not None:
-        counts = [None if np.isnan(numbers[row]) else numbers[row] for row in kept]
-    with located(" and ".join(dict.fromkeys(tidy.where for tidy in both))):
-        boards = PairedBoards(
-            grid[kept, 0],
-            grid[kept, 1],
-            [names[row] for row in kept],
-            n_test=n_test,
-            standard_errors=standard_errors,
-            lower_is_better=both[0].lower_is_better,
-            submissions=counts,
-            name=both[0].name if name is None else name,
-            notes=notes,
-        )
-    ordered = boards.subset(boards.order(boards.public))
-    return ordered.of_competition() if any(tidy.is_competition for tidy in both) else ordered
-
-
-def _of_one(tidy: Tidy) -> tuple[Any, list[str], Any]:
-    """Scores (m, 2), names and submissions of a table with both boards."""
-    if tidy.layout != "pair":
-        raise InputError(
-            "no columns are called public and private",
-            where=tidy.where,
-            fix='name them with public="A" and private="B" (--column public=A)',
-        )
-    grid, (names, _) = tidy.pivot("entry", "board")
-    return grid, names, _of_entries(tidy, names)
-
-
-def _joined(public: Tidy, private: Tidy) -> tuple[Any, list[str], Any]:
-    """The same of two tables; teams that are on one board only miss a score."""
-    of = []
-    for tidy, which in zip((public, private), BOARDS, strict=True):
-        if tidy.layout != "board":
-            raise InputError(f"the {which} board needs a row for each team", where=tidy.where)
-        of.append(dict(zip(tidy.labels["entry"], tidy.value, strict=True)))
-    names = list(dict.fromkeys((*of[0], *of[1])))
-    if not of[0].keys() & of[1].keys():
-        where = f"{public.where} and {private.where}"
-        raise InputError("no team is on both boards, by their names", where=where)
-    grid = np.array([[scores.get(name, np.nan) for scores in of] for name in names])
-    return grid, names, _of_entries(public, names)
-
-
-def _of_entries(tidy: Tidy, names: Sequence[str]) -> Any:
-    """Submissions of each of some entries, if they are known."""
-    if "submissions" not in tidy.numbers:
-        return None
-    known = dict(zip(tidy.labels["entry"], tidy.numbers["submissions"], strict=True))
-    return [known.get(name, np.nan) for name in names]
-
-
-def _left_out(names: Sequence[str], grid: Any) -> list[str]:
-    """Notes on teams that have one score only."""
-    missing = np.isnan(grid)
-    return [
-        f"left out {count:,} team{'s' * (count > 1)} that {'are' if count > 1 else 'is'} on the "
-        f"{which} board only"
-        for which, other in zip(BOARDS, (1, 0), strict=True)
-        if (count := int((missing[:, other] & ~missing[:, 1 - other]).sum()))
-    ]

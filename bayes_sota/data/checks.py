@@ -1,59 +1,110 @@
-"""What the parts of a leaderboard must be; each error names the entry, the value and the fix."""
+r"""What the parts of a leaderboard must be; each error names the entry, the value and the fix.
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, cast
+Each score may have its own number of items, or its own standard error. An accuracy x with the
+standard error s is worth
+
+.. math:: n = x (1 - x) / s^2 + 1
+
+items, because ``s^2 = x (1 - x) / (n - 1)`` is the usual estimate. Near 0 and 1 an estimated error
+says little, at 0 and 1 nothing: there the number of items counts.
+``tests/data/test_leaderboard.py`` holds what is refused, ``tests/leaderboard/test_own_errors.py``
+the posterior against that of answers.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.core.arguments import RATIO
-from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
+from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_choice
+from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior, UniformTries
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
+    count_bounds,
     is_blank,
     parse_number,
     plain_list,
 )
 
 Metric = Literal["accuracy", "auc", "score"]
+type Tries = int | tuple[int, int] | TriesPrior
 
-LARGEST = 10**9  # test items, classifiers
-CLASSIFIERS, TEST_ITEMS = "the number of classifiers", "the number of test items"
 GIVEN, INFERRED = "given", "inferred from the scores"
+_OWN = "typical of the best, every entry has its own"
+_BY_ERROR = "by the standard errors, typical of the best"
+_OF_METRIC = {
+    "n_positive": "auc",
+    "spread_ratio": "auc",
+    "standard_error": "score",
+    "lower_is_better": "score",
+}
+_LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
+_LEAST_ITEMS = 1.5  # two, and errors are rounded
+_CUT = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
 
 
-def whole_number(value: object, name: str, meaning: str) -> int:
-    """Whole number from 1 to ``LARGEST``; ``name`` and ``meaning`` are for the message."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not (number.is_integer() and number >= 1):
-        raise InputError(f"{name} is {meaning}, a whole number of at least 1, got {value}")
-    if number > LARGEST:
-        raise InputError(f"{name} is {meaning}, at most {LARGEST:,}, got {value}")
-    return int(number)
-
-
-def positive_number(value: object, name: str) -> float:
-    """Positive number; ``name`` is for the message."""
+def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
+    """Number in a range, however it is written; a whole one, such as 100 or "100.0", as an int."""
     number = parse_number(value)
-    if number is None or number <= 0:
-        raise InputError(f"{name} must be a positive number, got {value!r}")
-    return float(number)
+    if number is None or not allowed.holds(number) or (allowed.whole and number % 1):
+        raise allowed.refusal(name, value, None if number is None else float(number))
+    return int(number) if allowed.whole else float(number)
 
 
-def checked_tries(value: int | tuple[int, int] | TriesPrior) -> int | TriesPrior:
-    """Number of classifiers or its prior."""
+def is_listed(value: Any) -> bool:
+    """Whether an argument has one value for each entry.
+
+    Examples
+    --------
+    >>> is_listed([0.1, 0.2]), is_listed(0.1), is_listed("infer"), is_listed(None)
+    (True, False, False, False)
+    """
+    return value is not None and not isinstance(value, str) and np.ndim(value) > 0
+
+
+def one_each(values: Any, m: int, name: str) -> list[Any]:
+    """One value for each of m scores, of one value for all or of a list of them."""
+    if not is_listed(values):
+        return [values] * m
+    listed = plain_list(values, name)
+    if len(listed) != m:
+        raise InputError(f"there are {len(listed):,} values of {name} for {m:,} scores")
+    return listed
+
+
+def checked_names(names: Any, m: int) -> tuple[str, ...]:
+    """Names of m entries, all different; "entry 1", "entry 2", ... where there are none."""
+    if names is None:
+        return tuple(f"entry {place}" for place in range(1, m + 1))
+    listed = plain_list(names, "names")
+    blank = [place for place, name in enumerate(listed, 1) if name is None or name != name]
+    if blank:
+        raise InputError(f"entry {blank[0]} has no name; leave names out, or name every entry")
+    return checked_labels(listed, m, "entry")
+
+
+def check_options(metric: str, **options: Any) -> None:
+    """Raise ``InputError`` where options of one metric come with another."""
+    check_choice("metric", metric, Metric)
+    for name, value in options.items():
+        own = metric == "accuracy" and name == "standard_error" and is_listed(value)
+        if value is not None and metric != _OF_METRIC[name] and not own:
+            raise InputError(f'{name} is for metric="{_OF_METRIC[name]}", but it is "{metric}"')
+
+
+def number_or_prior(value: Tries, name: str) -> int | TriesPrior:
+    """A number, the log-uniform prior of a range, or a prior."""
     if isinstance(value, TriesPrior):
         return value
-    if isinstance(value, tuple):
-        low, high = (whole_number(v, "n_classifiers", CLASSIFIERS) for v in value)
-        return UniformTries(low, high) if low != high else low
-    return whole_number(value, "n_classifiers", CLASSIFIERS)
+    if isinstance(value, tuple) and len(value) == 2:
+        low, high = (checked_number(end, name) for end in value)
+        return UniformTries(low, high) if low != high else int(low)
+    return int(checked_number(value, name))
 
 
 def typical(tries: int | TriesPrior) -> float:
@@ -61,86 +112,48 @@ def typical(tries: int | TriesPrior) -> float:
     return float(tries if isinstance(tries, int) else tries.quantile(0.5))
 
 
-def tries_of_entries(value: int | tuple[int, int] | TriesPrior | None, m: int) -> int | TriesPrior:
-    """Number of classifiers of a board with m entries: at least two and at least m."""
-    tries = m if value is None else checked_tries(value)
-    if (tries.low if isinstance(tries, UniformTries) else typical(tries)) < m:
+def checked_tries(value: Tries, least: int) -> int | TriesPrior:
+    """Number of classifiers, or its prior; at least the entries of a board."""
+    tries = number_or_prior(value, "n_classifiers")
+    if (tries.low if isinstance(tries, UniformTries) else typical(tries)) < least:
         raise InputError(
-            f"n_classifiers is {value}, fewer than the {m:,} entries of the board; it counts them "
-            "and those without a score"
-        )
-    if tries == 1:
-        raise InputError(
-            "a leaderboard needs at least two classifiers, got 1; if there were others whose "
-            "scores are not known, say how many with n_classifiers"
+            f"n_classifiers is {value}, but at least {least:,} are there; it counts the entries of "
+            "a board, two at least, and those without a score"
         )
     return tries
 
 
-def check_metric(
-    metric: str,
-    standard_error: Any,
-    n_test: Any,
-    lower_is_better: bool = False,
-) -> None:
-    """Raise ``InputError`` where options of one metric come with another."""
-    if metric not in ("accuracy", "auc", "score"):
-        raise InputError(f'metric must be "accuracy", "auc" or "score", got {metric!r}')
-    infer = isinstance(n_test, str) and n_test == "infer"
-    if metric != "accuracy" and infer:
-        raise InputError(f'n_test="infer" is for accuracies, but metric is "{metric}"')
-    if lower_is_better and metric != "score":
-        raise InputError(
-            f'lower_is_better is for metric="score" (errors and losses), but of metric '
-            f'"{metric}" larger is better; write an error rate e as the accuracy 1 - e'
-        )
-    if standard_error is None or (np.ndim(standard_error) and metric == "accuracy"):
-        return
-    if metric != "score":
-        what = "n_test" if metric == "accuracy" else "n_test and n_positive"
-        raise InputError(
-            f'standard_error is for metric="score"; that of metric "{metric}" follows from {what}'
-        )
-    if not np.ndim(standard_error):
-        positive_number(standard_error, "standard_error")
+type Submissions = tuple[IntArray | None, TriesPrior | None, tuple[str, ...]]
 
 
-def checked_positives(n_positive: Any, n_test: int, metric: str) -> int | None:
-    """Number of positive test items, which AUCs need: at least 2 of each class."""
-    if metric != "auc":
-        if n_positive is not None:
-            raise InputError(f'n_positive is for metric="auc", but metric is "{metric}"')
-        return None
-    if n_positive is None:
-        raise InputError("n_positive is missing: the number of positive test items, for AUCs")
-    positives = whole_number(n_positive, "n_positive", "the number of positive test items")
-    if not 2 <= positives <= n_test - 2:
-        raise InputError(
-            f"n_positive must leave at least 2 items of each class: between 2 and {n_test - 2}, "
-            f"got {positives} of {n_test} items"
-        )
-    return positives
+def checked_submissions(submissions: Any, names: Sequence[str]) -> Submissions:
+    """Submissions behind each entry, 0 where they have a prior; the prior; and remarks.
 
-
-def ratio_of_metric(ratio: Any, metric: str) -> float | None:
-    """Ratio of AUCs, by default 1; other metrics have none."""
-    if metric == "auc":
-        return float(RATIO.check(1.0 if ratio is None else ratio, "spread_ratio"))
-    if ratio is not None:
-        raise InputError(f'spread_ratio is for metric="auc", but metric is "{metric}"')
-    return None
-
-
-def check_aucs(aucs: FloatArray, subject: Callable[[int], str]) -> tuple[str, ...]:
-    """Raise ``InputError`` where even the best AUC is no better than chance; else remarks."""
-    best = int(np.argmax(aucs))
-    if aucs[best] <= 0.5:
-        raise InputError(
-            f"{subject(best)} is the best, an AUC of {aucs[best]:g}, no better than chance; if "
-            "positives and negatives are exchanged write 1 - AUC"
-        )
-    below = int(np.sum(aucs < 0.5))
-    return (f"entries with an AUC below 0.5: {below:,}",) if below else ()
+    A number is that of all, a pair (a tuple) a range, anything else one number for each entry;
+    numbers of entries that have none are as likely as those of the others.
+    """
+    if submissions is None:
+        return None, None, ()
+    is_range = isinstance(submissions, tuple) and len(submissions) == 2
+    if is_range or isinstance(submissions, TriesPrior):
+        submissions = number_or_prior(submissions, "submissions")
+    if isinstance(submissions, TriesPrior):
+        return np.zeros(len(names), np.int64), submissions, ()
+    listed = one_each(submissions, len(names), "submissions")
+    counts = np.array([
+        0 if is_blank(value) else checked_number(value, f"the number of submissions of {name!r}")
+        for value, name in zip(listed, names, strict=True)
+    ])  # fmt: skip
+    known = counts[counts > 0]
+    if not known.size:
+        raise InputError("submissions are missing for every entry: give a number, or a range")
+    if known.size == counts.size:
+        return counts, None, ()
+    remark = (
+        f"the number of submissions is missing for {counts.size - known.size:,} of "
+        f"{counts.size:,} entries: taken to be as those of the others"
+    )
+    return counts, ListedTries(tuple(known.tolist())), (remark,)
 
 
 def check_error(standard_error: float | None, largest: float, most: float = 1e6) -> None:
@@ -153,138 +166,214 @@ def check_error(standard_error: float | None, largest: float, most: float = 1e6)
         )
 
 
-def check_alone(maximum: float, metric: str, standard_error: Any) -> None:
-    """Raise ``InputError`` where a best score alone says nothing."""
-    if metric == "score" and standard_error is None:
+def check_aucs(aucs: FloatArray) -> tuple[str, ...]:
+    """Raise ``InputError`` where even the best AUC is no better than chance; else remarks."""
+    if aucs.max() <= 0.5:
+        raise InputError(
+            f"the best AUC is {aucs.max():g}, no better than chance; if positives and negatives "
+            "are exchanged write 1 - AUC"
+        )
+    below = int(np.sum(aucs < 0.5))
+    return (f"entries with an AUC below 0.5: {below:,}",) if below else ()
+
+
+def check_alone(maximum: float, standard_error: float | None) -> None:
+    """Raise ``InputError`` where a best score that is no accuracy says nothing by itself."""
+    if standard_error is None:
         raise InputError("standard_error is missing: the standard error of one score")
-    if metric != "auc" and not 0 < maximum < 1:
+    if not 0 < maximum < 1:
         raise InputError(
             f"a best score alone needs a scale for the prior: it must lie in (0, 1), got "
             f"{maximum:g}; give the whole board, or divide by the largest score possible"
         )
     check_error(standard_error, largest=1.0, most=1.0)  # of scores between 0 and 1
-    if metric == "auc" and maximum <= 0.5:
-        raise InputError(f"the best AUC must exceed 0.5, got {maximum:g}: no better than chance")
 
 
-def find_test_size(
-    n_test: Any, parsed: Mapping[Rounding, PrintedScores], is_needed: bool
-) -> tuple[int, str]:
-    """Number of test items, and whether it was given or inferred from scores so rounded."""
-    if n_test is None and not is_needed:
-        return cast(int, None), GIVEN
+def find_errors(
+    printed: PrintedScores,
+    better: FloatArray,
+    names: Sequence[str],
+    *,
+    n_test: Any,
+    standard_error: Any,
+    metric: Metric,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Size, errors, rounding and counts of a ``Leaderboard``, by its fields; and remarks.
+
+    ``better`` are the scores with the sign by which larger is better, (m,).
+    """
+    found: dict[str, Any] = dict.fromkeys(
+        ("n_test", "standard_error", "error_ratios", "count_bounds")
+    )
+    found |= {"n_test_source": GIVEN, "rounding": printed.roundings[0]}
+    if metric == "accuracy" and standard_error is not None:
+        unit = 0.01 if printed.in_percent else 1.0
+        worth = sizes_of_accuracies(printed.values, standard_error, n_test, names, unit)
+        return found | of_sizes(worth, better, _BY_ERROR), ()
+    if metric == "accuracy" and is_listed(n_test):
+        sizes = _checked_sizes(n_test, names)
+        found |= of_sizes(sizes.astype(np.float64), better, _OWN)
+    elif n_test is not None or metric != "score":
+        found["n_test"], found["n_test_source"] = _checked_size(n_test, printed, metric)
+        sizes = np.full(better.size, found["n_test"])
+    if is_listed(standard_error):
+        errors = checked_errors(standard_error, names, POSITIVE)
+        found["standard_error"] = float(np.median(errors[leaders(better)]))
+        found["error_ratios"] = errors / found["standard_error"]
+    elif standard_error is not None:
+        found["standard_error"] = checked_number(standard_error, "standard_error", POSITIVE)
+    if metric != "accuracy":
+        return found, ()
+    found["rounding"], found["count_bounds"], remarks = find_rounding(printed, sizes, names)
+    return found, remarks
+
+
+def _checked_size(n_test: Any, printed: PrintedScores, metric: Metric) -> tuple[int, str]:
+    """Number of items behind all scores, and where it comes from."""
     if n_test is None:
         raise InputError('n_test is missing: the number of test items, or "infer"')
-    if n_test != "infer":
-        return whole_number(n_test, "n_test", TEST_ITEMS), GIVEN
-    fit = fit_lattice(parsed)
+    if metric != "accuracy" or n_test != "infer":
+        return checked_number(n_test, "n_test"), GIVEN
+    fit = fit_lattice(printed)
     if not fit.is_identified:
         raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")
     return fit.n_test, INFERRED
 
 
-def checked_names(names: Any) -> tuple[str, ...]:
-    """Names as text."""
-    listed = plain_list(names, "names")
-    for index, name in enumerate(listed):
-        if name is None or name != name:
-            raise InputError(f"entry {index + 1} has no name; leave names out, or name every entry")
-    return tuple(str(name) for name in listed)
+def of_sizes(sizes: FloatArray, scores: FloatArray, source: str) -> dict[str, Any]:
+    """Fields of a board whose accuracies are worth so many items, which need not be whole, (m,)."""
+    n_test = max(2, round(float(np.median(sizes[leaders(scores)]))))
+    return {
+        "n_test": n_test,
+        "n_test_source": source,
+        "error_ratios": np.sqrt(n_test / sizes),
+    }
 
 
-def entry_names(names: tuple[str, ...] | None, m: int) -> tuple[str, ...]:
-    """One name for each of m entries, all different."""
-    if names is None:
-        return tuple(f"entry {index + 1}" for index in range(m))
-    if len(names) != m:
-        raise InputError(f"there are {len(names):,} names for {m:,} scores")
-    seen: dict[str, int] = {}
-    for index, name in enumerate(names):
-        if seen.setdefault(name, index) != index:
-            raise InputError(
-                f"names must differ, but entries {seen[name] + 1} and {index + 1} are both "
-                f"{name!r:.80}"
-            )
-    return names
+def leaders(scores: FloatArray) -> IntArray:
+    """Entries that say what is typical: the best ``max(5, 2 sqrt(m))``, best first.
 
-
-type Submissions = tuple[IntArray | None, TriesPrior | None, tuple[str, ...]]
-
-
-def checked_submissions(
-    submissions: Any, m: int, subject: Callable[[int], str] = lambda index: "the best score"
-) -> Submissions:
-    """Submissions behind each of m entries, 0 where they have a prior; the prior; and remarks.
-
-    A number is that of all, a pair (a tuple) a range, anything else one number for each entry.
+    Examples
+    --------
+    >>> leaders(np.array([0.1, 0.9, 0.5, 0.8, 0.7, 0.6])).tolist()
+    [1, 3, 4, 5, 2]
     """
-    if submissions is None:
-        return None, None, ()
-    if isinstance(submissions, TriesPrior):
-        return np.zeros(m, np.int64), submissions, ()
-    if isinstance(submissions, tuple) and len(submissions) == 2:
-        low, high = (_submission_number(value) for value in submissions)
-        if low > high:
-            raise InputError(f"a range of submissions rises, got {low:,}:{high:,}")
-        return checked_submissions(UniformTries(low, high) if low < high else low, m)
-    number = parse_number(submissions)
-    if number is not None:
-        return np.full(m, _submission_number(submissions)), None, ()
-    listed = plain_list(submissions, "submissions")
-    if len(listed) != m:
-        raise InputError(f"there are {len(listed):,} submissions for {m:,} scores")
-    counts = [
-        0 if is_blank(value) else _submission_number(value, f" beside {subject(index)}")
-        for index, value in enumerate(listed)
-    ]
-    return _with_prior_of_missing(np.array(counts, np.int64))
+    count = max(_LEADERS, int(np.ceil(_PER_ROOT * np.sqrt(scores.size))))
+    return np.argsort(-scores, kind="stable")[:count]
 
 
-def numbers_of(submissions: IntArray, prior: TriesPrior | None) -> FloatArray:
-    """Equally likely numbers of submissions of each entry, (m, k): k is 1 without a prior."""
-    known = submissions[:, None].astype(np.float64)
-    return known if prior is None else np.where(known > 0, known, prior.nodes()[0])
+def _checked_sizes(n_test: Any, names: Sequence[str]) -> IntArray:
+    """Number of items behind each score: one number for all, or one for each."""
+    listed = zip(one_each(n_test, len(names), "n_test"), names, strict=True)
+    return np.array([checked_number(size, f"n_test of {name!r}") for size, name in listed])
 
 
-def _submission_number(value: Any, place: str = "") -> int:
-    number = parse_number(value)
-    if number is None or number != number.to_integral_value() or not 1 <= number <= LARGEST:
-        raise InputError(f"submissions are whole numbers of at least 1, got {value!r:.80}{place}")
-    return int(number)
+def checked_errors(
+    values: Any, names: Sequence[str], allowed: Range, may_miss: bool = False
+) -> FloatArray:
+    """Standard error of each score, NaN where one may be missing."""
+    listed = zip(one_each(values, len(names), "standard_error"), names, strict=True)
+    return np.array([
+        np.nan
+        if may_miss and is_blank(value)
+        else checked_number(value, f"the standard error of {name!r}", allowed)
+        for value, name in listed
+    ])  # fmt: skip
 
 
-def _with_prior_of_missing(counts: IntArray) -> Submissions:
-    """Numbers of entries that have none are as likely as those of the others."""
-    known, missing = counts[counts > 0], int(np.sum(counts == 0))
-    if not known.size:
-        raise InputError("submissions are missing for every entry: give a number, or a range")
-    if not missing:
-        return counts, None, ()
-    remark = (
-        f"the number of submissions is missing for {missing:,} of {counts.size:,} entries: taken "
-        "to be as those of the others"
-    )
-    return counts, ListedTries(tuple(int(count) for count in known)), (remark,)
+def sizes_of_accuracies(
+    scores: FloatArray, standard_error: Any, n_test: Any, names: Sequence[str], unit: float = 1.0
+) -> FloatArray:
+    """Items that accuracies are worth by their standard errors, (m,).
+
+    Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; ``unit``
+    is that of the errors, such as a hundredth.
+
+    Raises
+    ------
+    InputError
+        Such entries without ``n_test``, or an error that no number of items gives.
+
+    Examples
+    --------
+    >>> sizes_of_accuracies(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
+    array([101., 101.])
+    """
+    errors = unit * checked_errors(standard_error, names, NOT_NEGATIVE, may_miss=True)
+    known = (errors > 0) & (scores > 0) & (scores < 1)
+    if not known.all() and n_test is None:
+        j = int(np.argmin(known))
+        what = "no standard error" if np.isnan(errors[j]) else f"the standard error {errors[j]:g}"
+        raise InputError(
+            f"{names[j]!r}, {scores[j]:g}, has {what}, which does not tell how sure it is: give "
+            "n_test, the number of test items, for such entries"
+        )
+    sizes = np.zeros(scores.size) if n_test is None else _checked_sizes(n_test, names)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_error = scores * (1 - scores) / errors**2 + 1
+    wide = np.flatnonzero(known & (by_error < _LEAST_ITEMS))
+    if wide.size:
+        j = int(wide[0])
+        raise InputError(
+            f"{names[j]!r}, {scores[j]:g}, has the standard error {errors[j]:g}, wider than that "
+            "of 2 items: scores and errors need the same units, percent or not"
+        )
+    return np.where(known, by_error, sizes)
 
 
-def unattainable(
-    printed: PrintedScores,
-    bounds: IntArray,
-    n_test: int,
-    rounding: Rounding,
-    subject: Callable[[int], str],
+def find_rounding(
+    printed: PrintedScores, sizes: IntArray, names: Sequence[str]
+) -> tuple[Rounding, IntArray, tuple[str, ...]]:
+    """Rounding with which the most scores can be, and what it makes of them.
+
+    A score that no number of right answers gives, among others that can be, is taken as the nearest
+    one: a slip of the pen, or items that were left out.
+
+    Returns
+    -------
+    rounding : {"nearest", "floor", "exact"}
+    bounds : ndarray of int, shape (m, 2)
+        Right answers, out of its own items, that print as each score.
+    remarks : tuple of str
+        That it is not the first of those to try; scores that cannot be.
+
+    Raises
+    ------
+    ImpossibleAccuracyError
+        Half of the scores or more cannot be.
+    """
+    every = {how: np.stack(count_bounds(printed, sizes, how), 1) for how in printed.roundings}
+    missed = {how: np.flatnonzero(ends[:, 0] > ends[:, 1]) for how, ends in every.items()}
+    first = printed.roundings[0]
+    how = min(every, key=lambda how: missed[how].size)
+    bounds, wrong = every[how], missed[how]
+    if 2 * wrong.size >= sizes.size:
+        raise _impossible(printed, sizes, first, missed[first], names)
+    remarks = []
+    if how != first:
+        items = f"{sizes[0]:,} items" if np.all(sizes == sizes[0]) else "as many items"
+        remarks.append(
+            f"scores are {_CUT[how]} to {printed.decimals} decimals: {_CUT[first]}, not all could "
+            f"come from {items}"
+        )
+    if wrong.size:
+        some = ", ".join(repr(names[row]) for row in wrong[:MOST_LISTED])
+        remarks.append(
+            f"no number of right answers gives the score of {some}: the nearest one is taken"
+        )
+        bounds[wrong] = np.rint(printed.values * sizes)[wrong, None].astype(np.int64)
+    return how, bounds, tuple(remarks)
+
+
+def _impossible(
+    printed: PrintedScores, sizes: IntArray, how: Rounding, wrong: IntArray, names: Sequence[str]
 ) -> ImpossibleAccuracyError:
-    """Error on scores that no number of right answers prints as: at least one of these."""
-    missed = bounds[:, 0] > bounds[:, 1]
-    first, m = int(np.argmax(missed)), missed.size
-    score = float(printed.values[first])
-    full = rounding == "exact" or printed.scaled is None
-    how = "exactly" if full else f"{rounding} to {printed.decimals} decimals"
-    what = f"the score {score:g} ({how})"
-    if m > 1:
-        what = f"{int(missed.sum()):,} of {m:,} scores ({how}); {subject(first)} is {score:g}"
-    below, above = np.floor(score * n_test), np.ceil(score * n_test)
+    n, score = int(sizes[wrong[0]]), float(printed.values[wrong[0]])
+    full = how == "exact" or printed.scaled is None
+    cut = "exactly" if full else f"{how} to {printed.decimals} decimals"
+    below, above = np.floor(score * n) / n, np.ceil(score * n) / n
     return ImpossibleAccuracyError(
-        f"no number of right answers out of {n_test} gives {what}: the nearest attainable scores "
-        f"are {below / n_test:.8g} and {above / n_test:.8g}"
+        f"no number of right answers out of {n} gives the score {score:g} of {names[wrong[0]]!r} "
+        f"({cut}), as of {wrong.size:,} of {sizes.size:,} scores: the nearest attainable are "
+        f"{below:.8g} and {above:.8g}"
     )

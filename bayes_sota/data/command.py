@@ -19,15 +19,12 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import plain_text
+from bayes_sota.data.words import COLUMNS
 
 if TYPE_CHECKING:
     from bayes_sota.data.outcomes import Outcomes
 
-ROLES = (
-    *("entry", "score", "unit", "task", "cluster", "group", "run", "label", "n", "se"),
-    *("submissions", "public", "private", "winner", "loser", "tie", "count", "tournament", "fold"),
-    *("iteration", "probability", "target"),
-)
+ROLES = (*(role for role in COLUMNS if role != "metric"), "target")
 """What a column can be to a reader."""
 
 
@@ -154,7 +151,7 @@ def read_answers(
 
 
 def parse_average(text: str | None) -> Any:
-    """What counts equally, as ``Responses`` takes it."""
+    """What counts equally, as ``Outcomes`` takes it."""
     if text is None or text in ("items", "tasks"):
         return text
     from bayes_sota.data.answers import read_weights

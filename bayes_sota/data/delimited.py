@@ -5,7 +5,7 @@ import io
 import re
 from typing import Any
 
-from bayes_sota.core.errors import InputError, listed
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import MOST_CELLS, Table, make_table
 
@@ -24,7 +24,7 @@ def parse_delimited(text: str, where: str, name: str) -> Table:
     The separator is the tab, the semicolon or the comma, whichever the header has, in this order.
     Titles above the header and remarks below the rows are dropped with a note.
     """
-    is_markdown = _MARKDOWN_RULE.search(text) is not None
+    is_markdown = _MARKDOWN_RULE.search(text[:10_000]) is not None
     rows = _markdown_rows(text) if is_markdown else _delimited_rows(text, where)
     return table_of_rows(rows, where, name)
 
@@ -49,16 +49,17 @@ def _delimited_rows(text: str, where: str) -> list[Row]:
     separator = next((sign for sign in "\t;" if sign in header), ",")
     if (header.count(separator) + 1) * text.count("\n") > MOST_CELLS:
         raise InputError(f"has more than {MOST_CELLS:,} cells", where=where)
+    may_be_marked = "'" in text
     lines = io.StringIO(text.rstrip("\r\n"), newline="")
     reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[Row] = []
     start = 1
     try:
         for row in reader:
-            cells = list(map(str.strip, row)) if row else row
-            if row and any(cell[:1] == "'" for cell in cells):
+            cells = list(map(str.strip, row))
+            if may_be_marked:
                 cells = list(map(unmarked_cell, cells))
-            if row and any(cells):
+            if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1
     except csv.Error as error:
@@ -94,15 +95,9 @@ def _without_remarks(rows: list[Row]) -> tuple[list[Row], list[str]]:
         first, *others = row[1]
         return first not in _EMPTY and all(cell in _EMPTY for cell in others)
 
-    if all(sum(cell not in _EMPTY for cell in cells) < 2 for _, cells in rows):
+    start = next((i for i, row in enumerate(rows) if not is_remark(row)), None)
+    if start is None:
         return rows, []
-    remarks = []
-    while is_remark(rows[0]):
-        remarks.append(rows.pop(0))
-    while is_remark(rows[-1]):
-        remarks.append(rows.pop())
-    notes = [
-        f"dropped {line}: {listed(cell for cell in cells if cell not in _EMPTY)}"
-        for line, cells in remarks
-    ]
-    return rows, notes
+    end = len(rows) - next(i for i, row in enumerate(reversed(rows)) if not is_remark(row))
+    remarks = rows[:start] + rows[end:]
+    return rows[start:end], [f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks]

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import make_directory, write_text
 from bayes_sota.core.text import shown_path
-from bayes_sota.data.answers import read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 
 _HERE = Path(__file__).parent
 
@@ -51,7 +51,7 @@ class ResponsesExample(NamedTuple):
 
     Attributes
     ----------
-    test, held_out : Responses
+    test, held_out : Outcomes
         The same classifiers in the same order, on different items.
     families : tuple of str
         Kind of each classifier ("svm-rbf", "failed", ...), aligned with ``test.names``.
@@ -63,8 +63,8 @@ class ResponsesExample(NamedTuple):
     np.True_
     """
 
-    test: Responses
-    held_out: Responses
+    test: Outcomes
+    held_out: Outcomes
     families: tuple[str, ...]
 
 
@@ -92,13 +92,13 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     --------
     >>> example = load_responses_example("digits")
     >>> example.test, example.held_out.n_items
-    (<Responses 'digits-test': 250 items x 313 classifiers>, 1247)
+    (<Outcomes 'digits-test': 250 items x 313 classifiers>, 1247)
     >>> example.families[0], example.test.names[0]
     ('logistic', 'logistic/C=0.001')
     """
     if name != "digits":
         raise InputError(f"there is no example of responses {name!r}; examples: digits")
-    answers = read_responses(_HERE / "digits_responses.csv.gz")
+    answers = read_outcomes(_HERE / "digits_responses.csv.gz")
     return ResponsesExample(
         test=_part(answers, "test", name),
         held_out=_part(answers, "held-out", name),
@@ -106,7 +106,7 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     )
 
 
-def _part(answers: Responses, part: str, name: str) -> Responses:
+def _part(answers: Outcomes, part: str, name: str) -> Outcomes:
     """Items of one part; an item is called part/number."""
     rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
     return answers.subset(items=rows)._copy(name=f"{name}-{part}")

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.files import write_csv
-from bayes_sota.core.text import checked_labels, digest_of
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_finite
@@ -110,11 +110,6 @@ class FoldScores(Observed):
     def iteration_means(self) -> FloatArray:
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
         return self.scores.mean(axis=3)
-
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed, its first 16 digits."""
-        rest = (self.learners, self.tasks, self.folds, self.scorer)
-        return digest_of(self.scores.shape, self.scores, rest)
 
 
 def score_name(scorer: str) -> str:

@@ -5,13 +5,13 @@ board with enough distinct scores gives n away. Exact: whole-number arithmetic t
 ``tests/data/test_lattice.py`` compares with brute force, and over a grid of simulated boards.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.core.arguments import Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import (
@@ -21,7 +21,7 @@ from bayes_sota.data.printed_scores import (
     RoundingChoice,
     exact_ends,
     lattice_ends,
-    parse_each,
+    parse_scores,
 )
 
 LARGEST_SIZE = 1_000_000
@@ -30,7 +30,7 @@ _MOST_NAMED = 8  # candidates in a sentence
 _BLOCK = 1 << 17
 _BELIEVABLE = 0.05  # largest probability of another size with which a size counts as identified
 _LARGEST_TEST = 1e9  # items: the end of the prior
-_CUT = {"exact": "", "floor": " floored", "nearest": " rounded"}
+_TRIED = Range(1, 10**7, whole=True)
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,6 @@ class LatticeFit:
         Probability of another size; see ``infer_n_test``.
     n_fitting : int
         Number of sizes below 10^d (and up to ``max_n``) that fit; from 10^d on all do.
-    other : tuple of (str, int or None)
-        With several roundings another one and the smallest size that fits with it.
     """
 
     n_test: int
@@ -65,7 +63,6 @@ class LatticeFit:
     n_scores: int
     p_other: float
     n_fitting: int
-    other: tuple[str, int | None] | None = None
 
     @property
     def is_identified(self) -> bool:
@@ -74,21 +71,15 @@ class LatticeFit:
 
     @property
     def statement(self) -> str:
-        """What is certain and what is not, in a sentence."""
-        described = f"all {self.n_scores:,} scores{_CUT[self.rounding]}"
-        chance = "below 1e-6" if self.p_other < 1e-6 else f"about {self.p_other:.1g}"
-        chance = f"the probability that it is another size is {chance}"
-        if not self.is_identified:
-            named = sorted((self.n_test, *self.candidates)[:_MOST_NAMED])
-            rest = self.n_fitting - len(named)
-            text = ", ".join(f"{n:,}" for n in named) + (f" and {rest:,} more" if rest else "")
-            beyond = "" if self.rounding == "exact" else f", and any from {10**self.decimals:,} on"
-            return f"sizes that give all {self.n_scores:,} scores are {text}{beyond}; {chance}"
-        near = [n for n in self.candidates if n < 2 * self.n_test]
-        nearest = "no other below twice that fits, multiples do"
-        if near:
-            nearest = f"{near[0]:,} is the next that fits"
-        return f"{self.n_test:,} is the smallest size that gives {described}; {nearest}; {chance}"
+        """Which sizes fit, and how sure the first is, in a sentence."""
+        named = sorted((self.n_test, *self.candidates)[:_MOST_NAMED])
+        rest = self.n_fitting - len(named)
+        text = ", ".join(f"{n:,}" for n in named) + (f" and {rest:,} more" if rest else "")
+        beyond = "" if self.rounding == "exact" else f", and any from {10**self.decimals:,} on"
+        return (
+            f"sizes that give all {self.n_scores:,} scores are {text}{beyond}; the most plausible, "
+            f"{self.n_test:,}, is wrong with probability {self.p_other:.1g}"
+        )
 
 
 def infer_n_test(
@@ -137,44 +128,39 @@ def infer_n_test(
     >>> fit.n_test, fit.rounding, fit.candidates[:3], fit.is_identified
     (271, 'floor', (542, 813, 1084), True)
     """
-    if isinstance(max_n, bool) or not isinstance(max_n, int) or not 1 <= max_n <= 10**7:
-        raise InputError(f"max_n is the largest size tried, from 1 to 10,000,000, got {max_n!r}")
-    return fit_lattice(parse_each(scores, rounding, percent=percent), max_n)
+    return fit_lattice(
+        parse_scores(scores, rounding=rounding, percent=percent), _TRIED.check(max_n, "max_n")
+    )
 
 
-def fit_lattice(parsed: Mapping[Rounding, PrintedScores], max_n: int = LARGEST_SIZE) -> LatticeFit:
-    """Sizes for scores as each rounding reads them, the preferred one first: ``infer_n_test``."""
-    first = next(iter(parsed.values()))
-    if first.scaled is None:
-        parsed = {"exact": first}
-    fitting_sizes = {how: _fitting_sizes(printed, how, max_n) for how, printed in parsed.items()}
-    sizes = np.unique(np.concatenate([fitting for fitting, _ in fitting_sizes.values()]))
-    n_scores = _distinct(first).size
+def fit_lattice(printed: PrintedScores, max_n: int = LARGEST_SIZE) -> LatticeFit:
+    """Sizes of test sets that give printed scores: ``infer_n_test``."""
+    roundings: tuple[Rounding, ...] = ("exact",) if printed.scaled is None else printed.roundings
+    fitting = {how: _fitting_sizes(printed, how, max_n) for how in roundings}
+    sizes = np.unique(np.concatenate([found for found, _ in fitting.values()]))
+    n_scores = _distinct(printed).size
     if not sizes.size:
-        raise InputError(_nothing_fits(first, tuple(fitting_sizes), max_n, n_scores))
+        raise InputError(_nothing_fits(printed, roundings, max_n, n_scores))
     weights = np.full(sizes.size, -np.inf)
-    for fitting, counted in fitting_sizes.values():
-        at = np.searchsorted(sizes, fitting)
-        prior = -(n_scores + 1) * np.log(fitting)
-        weights[at] = np.logaddexp(weights[at], counted + prior)
-    unit = _unit(first)
-    beyond = np.log(
-        len(fitting_sizes) * max(np.log(_LARGEST_TEST / unit), 1.0)
-    ) - n_scores * np.log(unit)
+    for found, log_counts in fitting.values():
+        at = np.searchsorted(sizes, found)
+        prior = -(n_scores + 1) * np.log(found)
+        weights[at] = np.logaddexp(weights[at], log_counts + prior)
+    unit = _unit(printed)
+    beyond = np.log(len(roundings) * max(np.log(_LARGEST_TEST / unit), 1.0)) - n_scores * np.log(
+        unit
+    )
     total = float(np.logaddexp(np.logaddexp.reduce(weights), beyond))
     order = np.argsort(-weights, kind="stable")
     best = int(sizes[order[0]])
-    chosen = next(how for how, (fitting, _) in fitting_sizes.items() if best in fitting)
-    rest = [how for how in fitting_sizes if how != chosen]
     return LatticeFit(
         n_test=best,
         candidates=tuple(sizes[order[1 : _MOST_CANDIDATES + 1]].tolist()),
-        decimals=first.decimals,
-        rounding=chosen,
+        decimals=printed.decimals,
+        rounding=next(how for how, (found, _) in fitting.items() if best in found),
         n_scores=int(n_scores),
         p_other=abs(float(np.expm1(weights[order[0]] - total))),
         n_fitting=int(sizes.size),
-        other=(rest[0], next(iter(fitting_sizes[rest[0]][0].tolist()), None)) if rest else None,
     )
 
 
@@ -237,14 +223,10 @@ def _counts(score: Any, sizes: IntArray, printed: PrintedScores, rounding: Round
 def _nothing_fits(
     printed: PrintedScores, roundings: tuple[str, ...], max_n: int, n_scores: int
 ) -> str:
-    how = " or ".join(roundings)
-    what = f"gives all {n_scores:,} distinct scores (rounding {how})"
     limit = 10**printed.decimals
+    what = f"gives all {n_scores:,} distinct scores (rounding {' or '.join(roundings)})"
     if printed.scaled is None or limit > max_n + 1:
-        return (
-            f"no test set of up to {max_n:,} items {what}; try another rounding or a larger "
-            "max_n, or give n_test"
-        )
+        return f"no test set of up to {max_n:,} items {what}; try another rounding, or give n_test"
     return (
         f"no test set of fewer than {limit:,} items {what}, and any of that many or more does: "
         f"with {printed.decimals} decimals its size cannot be inferred; drop entries with another "

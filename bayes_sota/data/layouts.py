@@ -12,9 +12,9 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.data.kaggle import is_kaggle
-from bayes_sota.data.roles import UNITS, Header
+from bayes_sota.data.roles import Header
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import key, place_in
+from bayes_sota.data.words import UNITS, key, place_in
 
 _OF_ROWS = frozenset((*UNITS, "label"))
 
@@ -35,7 +35,7 @@ def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> L
     """Layout of a table, from the names of its columns and what a user asked for."""
     header = Header(table, asked, use)
     roles = header.roles
-    if {"public", "private"} <= roles.keys():
+    if header.is_pair:
         return Layout("pair", roles, [roles["public"], roles["private"]], "board")
     return _rows_of_entries(header) if "entry" in roles else _rows_of_units(header)
 

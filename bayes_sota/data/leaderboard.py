@@ -5,37 +5,32 @@ that prints as 0.9116. Everything is checked here, at construction, and never ag
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from bayes_sota.core.arguments import RATIO, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior
-from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
-from bayes_sota.data.checks import Metric
-from bayes_sota.data.observed import Chosen, hash_of_json
-from bayes_sota.data.own_errors import ScoreErrors, find_errors, find_rounding
+from bayes_sota.data.checks import Metric, Tries
+from bayes_sota.data.observed import Chosen
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     LEAST_PERCENT,
     Rounding,
     RoundingChoice,
-    parse_each,
     parse_number,
     parse_scores,
+    plain_list,
     rounding_order,
-    score_of_entry,
 )
 
 if TYPE_CHECKING:
     from bayes_sota.data.task_scores import TaskScores
-
-_PERCENT = "scores in percent were divided by 100"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -65,12 +60,7 @@ class BestScore(Chosen):
 
     Attributes
     ----------
-    maximum : float
-        Best observed score.
-    n_test, n_positive, spread_ratio, tries, metric, standard_error, rounding, decimals, name, notes
-        As of a ``Leaderboard``.
-    submissions : (1,) array of int, or None
-        Submissions behind any entry, 0 where ``submissions_prior`` says what is known of them.
+    As of a ``Leaderboard``; ``scores`` and ``count_bounds`` have one row, for the best entry.
 
     Raises
     ------
@@ -83,7 +73,9 @@ class BestScore(Chosen):
     (12616, 12617)
     """
 
-    maximum: float
+    scores: FloatArray
+    names: tuple[str, ...]
+    count_bounds: IntArray | None
     n_test: int
     n_test_source: str
     n_positive: int | None
@@ -93,20 +85,22 @@ class BestScore(Chosen):
     submissions_prior: TriesPrior | None
     metric: Metric
     standard_error: float | None
+    error_ratios: FloatArray | None
+    task_scores: "TaskScores | None"
+    new: str
     lower_is_better: bool
     rounding: Rounding
     decimals: int | None
     name: str
     notes: tuple[str, ...]
-    _best_counts: tuple[int, int] | None
 
     def __init__(
         self,
         maximum: float | str | Decimal,
         *,
         n_test: int | None = None,
-        n_classifiers: int | tuple[int, int] | TriesPrior,
-        submissions: int | tuple[int, int] | TriesPrior | None = None,
+        n_classifiers: Tries,
+        submissions: Tries | None = None,
         metric: Metric = "accuracy",
         n_positive: int | None = None,
         spread_ratio: float | None = None,
@@ -114,55 +108,44 @@ class BestScore(Chosen):
         rounding: RoundingChoice = "auto",
         name: str = "board",
     ) -> None:
-        """Check everything and find the counts behind the score."""
-        tries = checks.checked_tries(n_classifiers)
-        how = rounding_order(rounding)[0]
-        checks.check_metric(metric, standard_error, n_test)
+        """Check everything and find the counts behind the score, a board of one entry."""
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
         percent = None if typed is None or typed >= LEAST_PERCENT else False
-        printed = parse_scores(
+        tries = checks.checked_tries(n_classifiers, least=1)
+        board = Leaderboard(
             [maximum],
-            rounding=how,
-            percent=percent,
-            bounded=metric != "score",
-            subject=_the_maximum,
-        )
-        n, _ = checks.find_test_size(n_test, {how: printed}, metric != "score")
-        best, counts = float(printed.values[0]), None
-        if metric == "accuracy":
-            _, bounds, _ = find_rounding({how: printed}, np.array([n]), _the_maximum)
-            counts = _pair(bounds[0])
-        else:
-            checks.check_alone(best, metric, standard_error)
-        numbers, prior, _ = checks.checked_submissions(submissions, 1)
-        self._set(
-            maximum=best,
-            n_test=n,
-            n_test_source=checks.GIVEN,
-            n_positive=checks.checked_positives(n_positive, n, metric),
-            spread_ratio=checks.ratio_of_metric(spread_ratio, metric),
-            tries=tries,
-            submissions=numbers,
-            submissions_prior=prior,
+            n_test=n_test,
+            n_classifiers=2,
+            submissions=submissions,
             metric=metric,
-            standard_error=None if standard_error is None else float(standard_error),
-            lower_is_better=False,
-            rounding=how,
-            decimals=printed.decimals,
+            n_positive=n_positive,
+            spread_ratio=spread_ratio,
+            standard_error=standard_error,
+            names=["the best entry"],
+            rounding=rounding_order(rounding)[:1],
+            percent=percent,
             name=name,
-            notes=(_PERCENT,) if printed.in_percent else (),
-            _best_counts=counts,
         )
+        self._set(**vars(board) | {"tries": tries, "names": ()})
+        if metric == "score":
+            checks.check_alone(self.maximum, standard_error)
+            self._set(decimals=parse_scores([maximum], bounded=False).decimals)
+
+    @property
+    def maximum(self) -> float:
+        """Best observed score; its opposite if ``lower_is_better``."""
+        return float(self.scores.max())
 
     @property
     def counts(self) -> tuple[int, int]:
         """Smallest and largest number of right answers that prints as the best score."""
-        if self._best_counts is None:
+        if self.count_bounds is None:
             raise InputError(
                 f'a board with metric "{self.metric}" has no number of right answers behind its '
                 "scores"
             )
-        return self._best_counts
+        low, high = self.count_bounds[np.argmax(self.scores)]
+        return int(low), int(high)
 
     @property
     def sign(self) -> int:
@@ -181,12 +164,6 @@ class BestScore(Chosen):
             return 0.0
         return float(10.0**-self.decimals)
 
-    def printed_interval(self, scores: Any, least: float) -> tuple[Any, Any]:
-        """Lowest and highest score that prints as each, at least ``least`` apart."""
-        width = max(self.printed_width, least)
-        low = scores if self.rounding == "floor" else scores - width / 2
-        return low, low + width
-
     @property
     def n_classifiers(self) -> int | None:
         """Number of classifiers where it is known."""
@@ -200,42 +177,34 @@ class BestScore(Chosen):
     @property
     def is_partial(self) -> bool:
         """Whether some classifiers are not among the entries, where entries are known."""
-        return False
+        return self.n_entries is not None and self.typical_tries > self.n_entries
 
-    @property
-    def n_entries(self) -> int | None:
-        """Number of entries with a score, where they are known."""
-        return None
-
-    def with_tries(self, n_classifiers: int | TriesPrior) -> Self:
-        """The same with another number of classifiers."""
-        return self._copy(tries=checks.checked_tries(n_classifiers))
+    def with_tries(self, n_classifiers: Tries) -> Self:
+        """The same with another number of classifiers; not fewer than its entries."""
+        least = 1 if self.n_entries is None else max(self.n_entries, 2)
+        return self._copy(tries=checks.checked_tries(n_classifiers, least))._checked()
 
     def with_spread_ratio(self, spread_ratio: float) -> Self:
         """The same with scores of another spread ratio behind its AUCs."""
-        return self._copy(spread_ratio=checks.ratio_of_metric(spread_ratio, self.metric))
+        return self._copy(spread_ratio=float(RATIO.check(spread_ratio, "spread_ratio")))
 
     def maximum_only(self) -> "BestScore":
         """Itself: of a whole board its best score alone."""
         return self
 
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed."""
-        return hash_of_json(self._content())
-
-    def _content(self) -> list[Any]:
-        counts = None if self._best_counts is None else list(self._best_counts)
-        content: list[Any] = [self.maximum, self.n_test, repr(self.tries), counts, self.name]
-        if self.metric != "accuracy":
-            content += [self.n_positive, self.lower_is_better, self.printed_width]
-            content += [self.metric, self.standard_error]
-        if self.spread_ratio not in (None, 1.0):
-            content.append(repr(self.spread_ratio))
-        if self.submissions_prior is not None:
-            content.append(repr(self.submissions_prior))
-        if self.submissions is not None:
-            content.append(self.submissions.tolist())
-        return content + ["competition"] * self.is_competition
+    def _checked(self) -> Self:
+        """Itself, unless more is asked of scores with own errors than they can say."""
+        if self.error_ratios is not None and self.submissions is not None:
+            raise InputError(
+                "submissions behind entries need one n_test or standard_error for all: the luck of "
+                "choosing depends on it"
+            )
+        if self.error_ratios is not None and self.tries != self.n_entries:
+            raise InputError(
+                f"entries have errors of their own, and of classifiers beyond the "
+                f"{self.n_entries:,} entries nothing says theirs: leave n_classifiers out"
+            )
+        return self
 
     def __repr__(self) -> str:
         """One line, however many entries there are."""
@@ -350,13 +319,6 @@ class Leaderboard(BestScore):
     [1.58, 0.79]
     """
 
-    scores: FloatArray
-    names: tuple[str, ...]
-    count_bounds: IntArray | None
-    error_ratios: FloatArray | None
-    task_scores: "TaskScores | None"
-    new: str
-
     def __init__(
         self,
         scores: Any,
@@ -365,7 +327,7 @@ class Leaderboard(BestScore):
         n_positive: int | None = None,
         spread_ratio: float | None = None,
         names: Sequence[str] | None = None,
-        n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
+        n_classifiers: Tries | None = None,
         submissions: Any = None,
         metric: Metric = "accuracy",
         standard_error: float | Sequence[float] | None = None,
@@ -376,50 +338,51 @@ class Leaderboard(BestScore):
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything and find the counts behind each score."""
-        checks.check_metric(metric, standard_error, n_test, lower_is_better)
-        labels = None if names is None else checks.checked_names(names)
-        subject = partial(score_of_entry, names=labels)
-        is_score = metric == "score"
-        parsed = parse_each(
-            scores, rounding, percent=percent, bounded=not is_score, subject=subject
+        checks.check_options(
+            metric,
+            n_positive=n_positive,
+            spread_ratio=spread_ratio,
+            standard_error=standard_error,
+            lower_is_better=lower_is_better or None,
         )
-        asked = (n_test, standard_error, metric, lower_is_better)
-        chosen, bounds, remarks, errors = find_errors(parsed, *asked, subject)
-        printed = parsed[chosen]
-        m = printed.values.size
+        listed = plain_list(scores, "scores")
+        m = len(listed)
+        labels = checks.checked_names(names, m)
+        printed = parse_scores(
+            listed,
+            rounding=rounding,
+            percent=percent,
+            bounded=metric != "score",
+            subjects=[f"the score of {label!r:.80}" for label in labels],
+        )
         values = -printed.values if lower_is_better else printed.values
-        checks.check_error(errors.standard_error, float(np.abs(values).max()))
-        best = int(np.argmax(values))
+        errors, remarks = checks.find_errors(
+            printed, values, labels, n_test=n_test, standard_error=standard_error, metric=metric
+        )
+        checks.check_error(errors["standard_error"], float(np.abs(values).max()))
+        counts, prior, told = checks.checked_submissions(submissions, labels)
         if printed.in_percent:
-            remarks += (_PERCENT,)
+            remarks += ("scores in percent were divided by 100",)
         if metric == "auc":
-            remarks += checks.check_aucs(values, subject)
-        counts, prior, told = checks.checked_submissions(submissions, m, subject)
-        errors.check_alone(counts, n_classifiers, m)
+            n_positive, spread_ratio = _checked_auc(n_positive, spread_ratio, errors["n_test"])
+            remarks += checks.check_aucs(values)
         self._set(
             scores=values,
-            names=checks.entry_names(labels, m),
-            count_bounds=bounds,
-            maximum=float(values[best]),
-            n_test=errors.n_test,
-            n_test_source=errors.source,
-            n_positive=checks.checked_positives(n_positive, errors.n_test or 0, metric),
-            spread_ratio=checks.ratio_of_metric(spread_ratio, metric),
-            tries=checks.tries_of_entries(n_classifiers, m),
+            names=labels,
+            n_positive=n_positive,
+            spread_ratio=spread_ratio,
+            tries=checks.checked_tries(m if n_classifiers is None else n_classifiers, max(m, 2)),
             submissions=counts,
             submissions_prior=prior,
             metric=metric,
-            standard_error=errors.standard_error,
-            error_ratios=errors.ratios,
             task_scores=None,
             new="items",
             lower_is_better=bool(lower_is_better),
-            rounding=chosen,
-            decimals=None if is_score else printed.decimals,
+            decimals=None if metric == "score" else printed.decimals,
             name=str(name),
-            notes=(*(str(note) for note in notes), *remarks, *told),
-            _best_counts=None if bounds is None else _pair(bounds[best]),
-        )
+            notes=(*map(str, notes), *remarks, *told),
+            **errors,
+        )._checked()
 
     @property
     def n_entries(self) -> int:
@@ -427,21 +390,9 @@ class Leaderboard(BestScore):
         return self.scores.size
 
     @property
-    def is_partial(self) -> bool:
-        """Whether some classifiers are not among the entries."""
-        return self.typical_tries > self.n_entries
-
-    @property
     def order(self) -> IntArray:
         """Indices of the entries, best first, equal scores in the order given; (m,)."""
         return np.argsort(-self.scores, kind="stable")
-
-    def with_tries(self, n_classifiers: int | TriesPrior) -> Self:
-        """The same board with another number of classifiers; not fewer than its entries."""
-        ScoreErrors(self.n_test, None, self.error_ratios).check_alone(
-            self.submissions, n_classifiers, self.n_entries
-        )
-        return self._copy(tries=checks.tries_of_entries(n_classifiers, self.n_entries))
 
     def maximum_only(self) -> BestScore:
         """The same board of which only the best score is known.
@@ -459,11 +410,21 @@ class Leaderboard(BestScore):
                 "than it seems to; give the whole board"
             )
         if self.metric == "score":
-            checks.check_alone(self.maximum, self.metric, self.standard_error)
-        known = {field.name: getattr(self, field.name) for field in fields(BestScore)}
-        best = object.__new__(BestScore)
-        best._set(**known | self._submissions_of_any(), is_competition=self.is_competition)
-        return best
+            checks.check_alone(self.maximum, self.standard_error)
+        first = self.order[:1]
+        best: dict[str, Any] = {"scores": self.scores[first], "names": ()}
+        if self.count_bounds is not None:
+            best["count_bounds"] = self.count_bounds[first]
+        if self.submissions is not None:
+            best |= self._submissions_of_any(self.submissions)
+        return object.__new__(BestScore)._set(**vars(self) | best)
+
+    def _submissions_of_any(self, submissions: IntArray) -> dict[str, Any]:
+        """Submissions behind an entry that may be any of the board's."""
+        if np.all(submissions == submissions[0]):
+            return {"submissions": submissions[:1]}
+        every = ListedTries(tuple(int(number) for number in self.submission_numbers.ravel()))
+        return {"submissions": np.zeros(1, np.int64), "submissions_prior": every}
 
     @property
     def has_own_errors(self) -> bool:
@@ -481,15 +442,8 @@ class Leaderboard(BestScore):
 
         ``source`` says where these numbers, (m,), come from.
         """
-        errors = ScoreErrors.of_sizes(sizes, self.scores, source)
-        return self._copy(
-            metric="accuracy",
-            standard_error=None,
-            n_test=errors.n_test,
-            n_test_source=source,
-            error_ratios=errors.ratios,
-            rounding="exact",
-        )
+        known = {"metric": "accuracy", "standard_error": None, "rounding": "exact"}
+        return self._copy(**known, **checks.of_sizes(sizes, self.scores, source))
 
     def of_tasks(self, scores: "TaskScores", new: str) -> "Leaderboard":
         """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""
@@ -504,73 +458,11 @@ class Leaderboard(BestScore):
 
     def with_scores(self, scores: FloatArray) -> "Leaderboard":
         """The same with scores of the same entries that lie between counts, as averages do."""
-        return self._copy(scores=scores, maximum=float(scores.max()))
-
-    def without(self, entries: int | str | Sequence[int | str]) -> "Leaderboard":
-        """The same board without some entries, given by index or by name.
-
-        A known number of classifiers falls by as many; a prior on it stays.
-
-        Examples
-        --------
-        >>> board = Leaderboard([0.91, 0.94, 0.9], n_test=100, names=["a", "b", "c"])
-        >>> board.without("b").names, board.without([1]).n_classifiers
-        (('a', 'c'), 2)
-        """
-        scores = self.scores
-        chosen = [entries] if isinstance(entries, int | str | np.integer) else list(entries)
-        kept = np.ones(scores.size, bool)
-        kept[[self._index(entry) for entry in chosen]] = False
-        if not kept.any():
-            raise InputError("without: no entry would be left")
-        tries = self.tries
-        if isinstance(tries, int):
-            tries -= int((~kept).sum())
-        best = np.flatnonzero(kept)[np.argmax(scores[kept])]
-        kept_of = ("scores", "count_bounds", "submissions", "error_ratios")
-        arrays = {name: getattr(self, name) for name in kept_of}
-        bounds = self.count_bounds
-        tasks = self.task_scores
-        return self._copy(
-            **{name: a if a is None else a[kept] for name, a in arrays.items()},
-            task_scores=None if tasks is None else tasks.only(np.flatnonzero(kept)),
-            names=tuple(np.array(self.names, object)[kept]),
-            maximum=float(scores[best]),
-            tries=checks.tries_of_entries(tries, int(kept.sum())),
-            _best_counts=None if bounds is None else _pair(bounds[best]),
-        )
-
-    def _content(self) -> list[Any]:
-        counts = None if self.count_bounds is None else self.count_bounds.tolist()
-        whole = [self.metric, self.standard_error, list(self.names), self.scores.tolist(), counts]
-        own = None if self.error_ratios is None else self.error_ratios.tolist()
-        return super()._content() + whole + [own] * self.has_own_errors
-
-    def _submissions_of_any(self) -> dict[str, Any]:
-        """Submissions behind an entry that may be any of the board's."""
-        if self.submissions is None or self.submissions.size == 1:
-            return {}
-        if np.all(self.submissions == self.submissions[0]):
-            return {"submissions": self.submissions[:1]}
-        every = ListedTries(tuple(int(number) for number in self.submission_numbers.ravel()))
-        return {"submissions": np.zeros(1, np.int64), "submissions_prior": every}
-
-    def _index(self, entry: int | str) -> int:
-        m = len(self.names)
-        if isinstance(entry, str):
-            if entry not in self.names:
-                raise InputError(
-                    f"there is no entry named {entry!r:.80}{nearest(entry, self.names)}"
-                )
-            return self.names.index(entry)
-        if not 0 <= entry < m:
-            raise InputError(f"entries are numbered from 0 to {m - 1}, got {entry}")
-        return int(entry)
+        return self._copy(scores=scores)
 
 
-def _the_maximum(index: int) -> str:
-    return "the maximum"
-
-
-def _pair(bounds: IntArray) -> tuple[int, int]:
-    return int(bounds[0]), int(bounds[1])
+def _checked_auc(n_positive: Any, ratio: Any, n_test: int) -> tuple[int, float]:
+    """Positive test items, of which either class has two at least, and the ratio of spreads."""
+    both = Range(2, max(n_test - 2, 2), whole=True)
+    positives = checks.checked_number(n_positive, "n_positive, at least 2 of each class,", both)
+    return positives, float(RATIO.check(1.0 if ratio is None else ratio, "spread_ratio"))

@@ -8,10 +8,9 @@ import numpy as np
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.data.cells import NOTHING, Numbers, parse_cell
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.roles import LABELS, NUMBERS, UNITS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import is_score
+from bayes_sota.data.words import LABELS, NUMBERS, UNITS, is_score
 
 PLURALS = {
     "entry": "entries",

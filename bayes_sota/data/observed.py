@@ -3,24 +3,27 @@
 ``tests/data/test_observed.py`` compares what is alike and what is not.
 """
 
-import hashlib
-import json
-from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
 
 from bayes_sota.core.priors import TriesPrior
+from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.checks import numbers_of
+
+_SAID = ("notes", "n_test_source")
+"""Fields that say where numbers come from; they are not data."""
 
 
-class Observed(ABC):
+class Observed:
     """What was observed; a frozen dataclass whose constructor checks everything."""
 
-    @abstractmethod
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
+        known = sorted(
+            field for field in vars(self).items() if field[0] not in _SAID and field[1] is not False
+        )
+        return digest_of(*(part for field in known for part in field))
 
     def __eq__(self, other: object) -> bool:
         """Equal where everything that was observed is equal."""
@@ -29,6 +32,12 @@ class Observed(ABC):
     def __hash__(self) -> int:
         """Agree with equality."""
         return hash(self.data_hash())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field once, arrays read-only."""
+        if name in vars(self):
+            raise AttributeError(f"{type(self).__name__} does not change: {name} is set")
+        self._set(**{name: value})
 
     def _set(self, **fields: Any) -> Self:
         """Set fields, arrays read-only."""
@@ -54,9 +63,9 @@ class Chosen(Observed):
     """Whether the scores were downloaded from a competition."""
 
     @property
-    @abstractmethod
     def n_entries(self) -> int | None:
         """Number of entries, where they are known."""
+        return None
 
     @property
     def has_submissions(self) -> bool:
@@ -67,13 +76,6 @@ class Chosen(Observed):
     def submission_numbers(self) -> FloatArray:
         """Equally likely numbers of submissions of each entry, (m, k): k is 1 if all are known."""
         assert self.submissions is not None
-        return numbers_of(self.submissions, self.submissions_prior)
-
-    def of_competition(self) -> Self:
-        """The same scores, known to be those of a competition."""
-        return self._copy(is_competition=True)
-
-
-def hash_of_json(content: list[Any]) -> str:
-    """SHA-256 of plain values, its first 16 digits."""
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+        known = self.submissions[:, None].astype(np.float64)
+        prior = self.submissions_prior
+        return known if prior is None else np.where(known > 0, known, prior.nodes()[0])

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quoted
-from bayes_sota.core.files import check_file
 from bayes_sota.data import delimited, logs, records, searches
+from bayes_sota.data.frames import is_frame, opened_frame
 from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.unpacking import check_unpacked, decoded, read_bytes
+from bayes_sota.data.unpacking import check_size, decoded, member_sizes, read_bytes, reading
 from bayes_sota.data.words import place_in
 
-WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-LOGS = (".json", ".jsonl", ".eval")
+_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def read_table(source: Any, metric: str | None = None) -> Table:
@@ -28,7 +27,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """
     if isinstance(source, Table):
         return source
-    if hasattr(type(source), "columns"):
+    if is_frame(source):
         return _table_of_frame(source, "the data frame", "table")
     if isinstance(source, Mapping):
         return searches.table_of_search(source, "cv_results_", "cv_results_")
@@ -41,20 +40,16 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     if path.is_dir():
         table = read_table(logs.files_in(path), metric)
         return replace(table, where=str(source), name=path.resolve().name)
-    check_file(path)
-    archived = logs.read_archive(path, metric) if path.suffix == ".eval" else None
-    if archived is not None:
-        return archived
     data, file_name = read_bytes(path)
     where, name = str(source), Path(file_name).stem
-    ending = Path(file_name).suffix.lower()
     if data[:4] == b"PAR1":
-        return _table_of_frame(
-            _by_pandas("read_parquet", data, where, dtype_backend="numpy_nullable"), where, name
-        )
-    if ending in WORKBOOKS or data[:2] == b"PK":
-        sheets = _by_pandas("read_excel", data, where, sheet_name=None, header=None, dtype=object)
-        return _table_of_sheets(sheets, where, name)
+        return _table_of_parquet(data, where, name)
+    members = member_sizes(data, where)
+    if not logs.MEMBERS.isdisjoint(members):
+        return logs.table_of_archive(data, path, metric)
+    if members or file_name.lower().endswith(_WORKBOOKS):
+        check_size(sum(members.values()), where)
+        return _table_of_workbook(data, where, name)
     text = decoded(data, where)
     if text.lstrip()[:1] not in ("[", "{"):
         return delimited.parse_delimited(text, where, name)
@@ -86,28 +81,24 @@ def stack(tables: Sequence[Table]) -> Table:
     """Tables below each other; where none names its entries, the files do."""
     if not tables:
         raise InputError("there are no files to read")
-    for table in tables:
-        if table.origin != tables[0].origin:
-            kinds = [f"{one.where} ({one.origin or 'a table'})" for one in (tables[0], table)]
-            raise InputError(f"files of one format can be joined, these are {' and '.join(kinds)}")
-    header = list(dict.fromkeys(name for table in tables for name in table.columns))
-    columns: dict[str, list[Any]] = {name: [] for name in header}
-    for table in tables:
-        for name, cells in columns.items():
-            cells.extend(table.columns.get(name, [None] * len(table)))
+    other = next((table for table in tables if table.origin != tables[0].origin), None)
+    if other is not None:
+        kinds = [f"{one.where} ({one.origin or 'a table'})" for one in (tables[0], other)]
+        raise InputError(f"files of one format can be joined, these are {' and '.join(kinds)}")
+    header = dict.fromkeys(name for table in tables for name in table.columns)
+    columns = {
+        name: [cell for table in tables for cell in table.columns.get(name, [None] * len(table))]
+        for name in header
+    }
     if not any(place_in("entry", name) is not None for name in header):
-        names = file_names(tables)
-        columns["model"] = [
-            name for name, table in zip(names, tables, strict=True) for _ in table.lines
-        ]
-    lines = [f"{table.where}, {line}" for table in tables for line in table.lines]
-    notes = dict.fromkeys(note for table in tables for note in table.notes)
+        pairs = zip(file_names(tables), tables, strict=True)
+        columns["model"] = [name for name, table in pairs for _ in table.lines]
     stacked = replace(
         tables[0],
         columns=columns,
-        lines=lines,
+        lines=[f"{table.where}, {line}" for table in tables for line in table.lines],
         where=f"{len(tables)} files" if len(tables) > 1 else tables[0].where,
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
         n_files=len(tables),
     )
     return logs.join_logs(stacked) if stacked.origin else stacked
@@ -124,26 +115,33 @@ def file_names(tables: Sequence[Table]) -> list[str]:
 def _by_pandas(reader: str, data: bytes, where: str, **options: Any) -> Any:
     import pandas as pd
 
-    try:
-        check_unpacked(data, where)
-        return getattr(pd, reader)(io.BytesIO(data), **options)
-    except InputError:
-        raise
-    except ImportError:
-        extra = reader.removeprefix("read_")
-        fix = f"pip install 'bayes-sota[{extra}]'"
-        raise InputError(f"needs the extra {extra}", where=where, fix=fix) from None
-    except Exception as error:  # pandas passes on whatever its engines raise
-        raise InputError(f"cannot be read ({error})", where=where) from None
+    with reading(where):
+        try:
+            return getattr(pd, reader)(io.BytesIO(data), **options)
+        except ImportError:
+            extra = reader.removeprefix("read_")
+            fix = f"pip install 'bayes-sota[{extra}]'"
+            raise InputError(f"needs the extra {extra}", where=where, fix=fix) from None
 
 
-def _table_of_sheets(sheets: Mapping[str, Any], where: str, name: str) -> Table:
+def _table_of_parquet(data: bytes, where: str, name: str) -> Table:
+    with reading(where):
+        from pyarrow.parquet import read_metadata
+
+        about = read_metadata(io.BytesIO(data))
+        check_size(8 * about.num_rows * about.num_columns, where)
+    frame = _by_pandas("read_parquet", data, where, dtype_backend="numpy_nullable")
+    return _table_of_frame(frame, where, name)
+
+
+def _table_of_workbook(data: bytes, where: str, name: str) -> Table:
     """Table of the first sheet that has rows of several cells, with a note on the others."""
+    sheets = _by_pandas("read_excel", data, where, sheet_name=None, header=None, dtype=object)
     found = {}
     for title, sheet in sheets.items():
         cells = sheet.astype(object).where(sheet.notna(), None).to_numpy().tolist()
         rows = [(f"row {i}", row) for i, row in enumerate(cells, 1) if set(row) != {None}]
-        if max((sum(cell is not None for cell in row) for _, row in rows), default=0) > 1:
+        if sheet.notna().sum(axis=1).max() > 1:
             found[title] = rows
     if not found:
         raise InputError("no sheet holds a table", where=where)
@@ -157,10 +155,7 @@ def _table_of_frame(frame: Any, where: str, name: str) -> Table:
     """Table of a frame, with the index of pandas as a column where it is more than a count."""
     import narwhals as nw
 
-    try:
-        opened = nw.from_native(_with_index(frame), eager_only=True)
-    except (TypeError, ValueError) as error:  # a lazy frame, two columns of one name
-        raise InputError(f"cannot be read ({' '.join(str(error).split())})", where=where) from None
+    opened = opened_frame(_with_index(frame))
     columns = []
     for series in opened.iter_columns():
         empty = series.is_null().to_list()
@@ -176,9 +171,9 @@ def _table_of_frame(frame: Any, where: str, name: str) -> Table:
 
 def _with_index(frame: Any) -> Any:
     """The frame; of pandas, with text as names of columns, and its index where that has names."""
-    index: Any = getattr(frame, "index", None)
     if not hasattr(frame, "reset_index"):
         return frame
+    index = frame.index
     if hasattr(index, "levels"):
         frame = frame.reset_index()
     elif index.name is not None or index.dtype.kind not in "iu":

@@ -1,147 +1,378 @@
 """What classifiers got for the same test items: the matrix that every comparison is made of.
 
-Items may belong to clusters and tasks, and outcomes may come from several runs. ``Responses`` holds
-right and wrong answers, ``ItemScores`` numbers; whoever compares asks this class, and not which of
-the two it is (``tests/data/test_outcomes.py``).
+Right and wrong answers, shares of right ones in several runs, or numbers: what classifiers gave to
+positive and negative items (AUC), the Dice of every case (mean), the error of every prediction
+(root mean square). Items may belong to clusters and tasks. Everything is checked here, at
+construction, and never again; the statistics are functions of ``data.averages``
+(``tests/data/test_outcomes.py``).
 """
 
-import operator
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence, Sized
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from operator import itemgetter
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, nearest
+from bayes_sota.core.text import (
+    checked_clusters,
+    checked_labels,
+    codes_of,
+    counted,
+    digest_of,
+    nearest,
+    shown,
+    summed_by_cluster,
+)
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import Averaging, name_of_passes, task_weights
+from bayes_sota.data import averages
+from bayes_sota.data.averages import Average, Averaging, name_of_passes
+from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
 
+ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
-"""What a skill is about: new items of these tasks, new runs on these items, or new tasks."""
+# What a skill is about: new items of these tasks, new runs on these items, or new tasks.
 ABOUT: dict[New, str] = {
     "items": "new items",
     "runs": "new runs of these items",
     "tasks": "new tasks like these",
 }
-"""The same in words."""
-type Runs = int | IntArray | None
-"""Runs behind the outcomes, or behind each, (n_items, n_classifiers); None for single answers."""
 
+MISSING = -1
 FEWEST_TASKS = 3
+_NO_ANSWERS = "runs and pass@K are for right and wrong answers; these are numbers"
+_ROUND_OFF = 1e-9
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Outcomes(Observed):
-    """What several classifiers got for the same test items; equal where all of it is equal.
+    """Answers or numbers of several classifiers for the same test items.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_items, n_classifiers) or (n_items, n_classifiers, n_runs)
+        Answers: 1 or True for a right one, 0 or False for a wrong one; NaN, None or -1 where there
+        is none. Answers of several runs become shares of right ones. For other metrics numbers,
+        none missing. A data frame brings the names of its columns.
+    metric : {"accuracy", "auc", "mean", "rmse"}, optional
+        What a score is: the share of right answers, or made of numbers. Default: "auc" with labels,
+        else "accuracy".
+    labels : array-like, shape (n_items,), optional
+        1 for positive and 0 for negative items, for AUC.
+    lower_is_better : bool, optional
+        Of numbers. Default: for "rmse".
+    names : sequence of str, optional
+        Name of each classifier, each once. Default: the columns of a frame, or "1", "2", ...
+    items : sequence of str, optional
+        Name of each item, each once. Default: "1", "2", ...
+    clusters : sequence of str, optional
+        What each item belongs to (a document, a patient, a family of near-duplicates). Items of
+        one cluster are not independent.
+    tasks : sequence of str, optional
+        Task of each item (subject, subset, benchmark), for accuracies and means. Errors are those
+        of new items of these tasks.
+    average : {"items", "tasks"} or mapping of str to float, optional
+        What counts equally in a score: every item, every task, or tasks by these weights. Default:
+        every task where there are tasks.
+    n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
+        Runs behind each value, which then is the share of right answers among them, in [0, 1].
+    new : {"items", "runs", "tasks"}
+        What skill is about: new items of these tasks, new runs on these very items, or new tasks
+        like these; for numbers each item then is a task (``about`` makes it so).
+    passes : (int, bool), optional
+        K, and whether all of K runs must be right (pass^K) or one of them (pass@K), instead of the
+        share of right runs.
+    unit : str
+        What an item is called in sentences.
+    name : str
+        Label of the matrix in tables.
+    notes : sequence of str
+        What a reader should know of where the outcomes come from.
 
     Attributes
     ----------
+    values : ndarray, shape (n_items, n_classifiers)
+        Answers (0 or 1), shares, passes or numbers, read-only; NaN where an answer is missing.
+    n_items, n_classifiers : int
     labels : ndarray of bool, shape (n_items,), or None
-        Which items are positive, for AUC.
-    metric : str
-        What a score is: "accuracy", "auc", "mean" or "rmse".
-    lower_is_better : bool
+    names, items : tuple of str
+    clusters, tasks : tuple of str or None
+    n_clusters : int or None
+    task_weights : dict of str to float
+        Weight of each task in a score; empty without tasks.
     run_numbers : ndarray of int, shape () or (n_items, n_classifiers)
-        Runs behind each outcome.
-    names, items, clusters, tasks, task_weights, new, passes, unit, name, notes
-        As of ``Responses`` and ``ItemScores``.
-    """
+        Runs behind each value; without axes where all have as many.
+    n_runs : int
+        The least of them.
+    totals : ndarray of int, shape (n_classifiers,)
+        Items behind the score of each classifier.
+    has_missing : bool
+        Whether any answer is missing.
+    is_answers, is_plain : bool
+        Whether outcomes are right or wrong, or shares of right ones; and whether scores are
+        accuracies of single answers, without tasks.
+    sign : int
+        What scores are multiplied by to be as they were given: -1 if lower is better.
+    metric, lower_is_better, new, passes, unit, name, notes
 
-    labels: NDArray[np.bool_] | None
-    metric: str
-    lower_is_better: bool
-    names: tuple[str, ...]
-    items: tuple[str, ...]
-    clusters: tuple[str, ...] | None
-    tasks: tuple[str, ...] | None
-    task_weights: dict[str, float]
-    run_numbers: IntArray
-    new: New
-    passes: tuple[int, bool] | None
-    unit: str
-    name: str
-    notes: tuple[str, ...]
-    is_answers: ClassVar[bool] = False
-    """Whether outcomes are right or wrong, or shares of right ones."""
+    Raises
+    ------
+    InputError
+        A value that is no answer or number, missing ones with tasks, runs or another metric, fewer
+        than two items (of a class, or of a task of numbers), names that repeat or do not match, a
+        classifier without any answer, fewer runs than new ones or passes need, new tasks without
+        three.
+
+    Examples
+    --------
+    >>> answers = Outcomes([[1, 0], [1, 1], [0, None]], names=["tree", "forest"])
+    >>> answers
+    <Outcomes 'outcomes': 3 items x 2 classifiers, 1 answer missing>
+    >>> answers.scores.round(3).tolist()
+    [0.667, 0.5]
+
+    A macro average, each task with the same weight:
+
+    >>> exam = Outcomes([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"])
+    >>> exam.scores.tolist()
+    [0.5, 0.75]
+
+    Areas under the ROC curve:
+
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.arange(200) < 50
+    >>> outputs = Outcomes(labels[:, None] + rng.standard_normal((200, 3)), labels=labels)
+    >>> outputs
+    <Outcomes 'outcomes': 200 items x 3 classifiers, metric auc>
+    >>> outputs.scores.round(2).tolist()
+    [0.71, 0.79, 0.87]
+    """
 
     def __init__(
         self,
-        shape: tuple[int, int],
-        names: Iterable[Any] | None,
-        items: Iterable[Any] | None,
-        clusters: Iterable[Any] | None,
-        name: str,
+        values: ArrayLike | Any,
+        *,
+        metric: ItemMetric | None = None,
+        labels: ArrayLike | Any = None,
+        lower_is_better: bool | None = None,
+        names: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+        clusters: Iterable[Any] | None = None,
         tasks: Iterable[Any] | None = None,
         average: Averaging | None = None,
+        n_runs: ArrayLike | None = None,
         new: New = "items",
+        passes: tuple[int, bool] | None = None,
+        unit: str = "item",
+        name: str = "outcomes",
         notes: Sequence[str] = (),
     ) -> None:
-        """Check the names of the rows and columns of a matrix of this shape."""
-        of_items = checked_clusters(tasks, shape[0], "task")
-        weights = _task_weights(of_items, average)
+        """Check everything once."""
+        cells, columns, _ = labelled_values(values)
+        self.metric: ItemMetric = metric or ("accuracy" if labels is None else "auc")
+        check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
-        if new == "tasks":
-            check_enough_tasks(weights)
-        self._set(
-            names=checked_labels(names, shape[1], "classifier"),
-            items=checked_labels(items, shape[0], "item"),
-            clusters=checked_clusters(clusters, shape[0]),
-            tasks=of_items,
-            task_weights=weights,
-            labels=None,
-            metric="accuracy",
-            lower_is_better=False,
-            run_numbers=np.array(1),
-            new=new,
-            passes=None,
-            unit="item",
-            name=str(name),
-            notes=tuple(str(note) for note in notes),
-        )
+        given, runs = _with_runs(cells, n_runs)
+        self.run_numbers, self.n_runs = runs, int(runs.min())
+        self.n_items, self.n_classifiers = n, m = given.shape
+        self.names = checked_labels(columns if names is None else names, m, "classifier")
+        self.items = checked_labels(items, n, "item")
+        self.clusters = checked_clusters(clusters, n)
+        self.n_clusters = None if self.clusters is None else len(set(self.clusters))
+        self.tasks = checked_clusters(tasks, n, "task")
+        self.task_weights = _task_weights(self.tasks, average)
+        self.labels = None if labels is None else _classes(labels, n)
+        self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
+        self.new: New = new
+        self.passes, self.unit, self.name = passes, str(unit), str(name)
+        self.notes = tuple(str(note) for note in notes)
+        self.is_answers = self.metric == "accuracy"
+        self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
+        self.sign = -1 if self.lower_is_better else 1
+        self._check_metric()
+        self._given = given = self._checked_cells(given)
+        self.values = given if passes is None else averages.pass_rates(given, runs, passes)
+        self.totals = np.sum(~np.isnan(self.values), axis=0)
+        self.has_missing = bool(np.any(self.totals < n))
+
+    def _checked_cells(self, given: FloatArray) -> FloatArray:
+        """Values with NaN where an answer is missing, as it may without tasks and runs."""
+        if not self.is_answers:
+            right, what = np.abs(given) <= LARGEST_NUMBER, f"finite, at most {LARGEST_NUMBER:g}"
+        elif self.runs_in_words:
+            right, what = (given >= 0) & (given <= 1), "shares of right answers, from 0 to 1"
+        else:
+            given = np.where(given == MISSING, np.nan, given)
+            right, what = np.isin(given, (0, 1)), 'right (1) or wrong (0), but for metric="mean"'
+        missing = np.isnan(given)
+        wrong = (~right & ~(missing & self.is_plain)) | missing.all(axis=0)
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            gaps = "not all of a classifier" if self.is_plain else "none"
+            raise InputError(
+                f"values are {what}, {gaps} missing; classifier {shown(self.names[column])} has "
+                f"{given[row, column]:g} for item {shown(self.items[row])}"
+            )
+        return given
+
+    def _check_metric(self) -> None:
+        """Check that the metric goes with all that is given, and that it is enough for errors."""
+        if (self.metric == "auc") != (self.labels is not None):
+            raise InputError('metric="auc" needs labels, 1 or 0 for each item; no other has any')
+        if self.lower_is_better and self.metric in ("accuracy", "auc"):
+            raise InputError(f'larger is better for metric="{self.metric}"')
+        if self.is_answers:
+            least = 1 if self.passes is None else max(self.passes[0], 2)
+            least = max(least + 1, 2) if self.new == "runs" else least
+            if self.n_runs < least:
+                what = f"new {self.new}" if self.passes is None else self.measured
+                need = f"{least} runs of each item are needed, and there are {self.n_runs}"
+                raise InputError(f"{what}: {need}")
+            if self.new == "tasks":
+                check_enough_tasks(self.task_weights)
+            return
+        if self.passes is not None or self.runs_in_words or self.new == "runs":
+            raise InputError(_NO_ANSWERS)
+        task, size = min(Counter(self.tasks or ()).items(), key=itemgetter(1), default=("", 2))
+        if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
+            raise InputError('only numbers of metric="mean" have tasks; about() makes new ones')
+        if size < 2:
+            raise InputError(
+                f"task {task!r} has one item, which does not say how its numbers vary: leave it "
+                "out; if tasks are the sample, they are the items"
+            )
+        if self.n_clusters == 1:
+            raise InputError("all items are in one cluster: leave clusters out")
+
+    def __repr__(self) -> str:
+        """Size, and what is not plain."""
+        missing, tasks = int(np.sum(self.n_items - self.totals)), len(self.task_weights)
+        parts = [f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"]
+        parts += [f"{counted(missing, 'answer')} missing"] * (missing > 0)
+        parts += [f"{tasks:,} tasks"] * (tasks > 0)
+        parts += [self.runs_in_words] * bool(self.runs_in_words)
+        parts += [f"metric {self.metric}"] * (not self.is_answers)
+        return f"<Outcomes {self.name!r}: {', '.join(parts)}>"
 
     @property
-    @abstractmethod
-    def values(self) -> FloatArray:
-        """Answers (0 or 1), shares of right ones, or numbers; NaN where one is missing, (n, m)."""
+    def is_average(self) -> bool:
+        """Whether errors are those of ``average``: over tasks, runs, or clusters of all items."""
+        in_clusters = self.clusters is not None and not self.has_missing
+        return self.is_answers and (in_clusters or not self.is_plain)
 
     @property
-    @abstractmethod
+    def runs_in_words(self) -> str:
+        """How many runs are behind the outcomes; nothing for single ones."""
+        least, most = self.n_runs, int(self.run_numbers.max())
+        if most == 1:
+            return ""
+        return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
+
+    @property
+    def measured(self) -> str:
+        """What scores of several runs are, in words."""
+        return name_of_passes(self.passes) if self.passes else "shares of right answers"
+
+    @property
+    def averaging(self) -> Literal["items", "tasks", "weights"]:
+        """What counts equally in a score: items, tasks, or tasks by other weights."""
+        sizes, weights = Counter(self.tasks or ()), self.task_weights
+        if weights and np.allclose(list(weights.values()), 1 / len(weights)):
+            return "tasks"
+        equally = all(np.isclose(of, sizes[task] / self.n_items) for task, of in weights.items())
+        return "items" if equally else "weights"
+
+    @cached_property
+    def task_codes(self) -> tuple[IntArray, FloatArray]:
+        """Number of the task of each item, (n,), and weights of the tasks, (T,); one if none."""
+        if self.tasks is None:
+            return np.zeros(self.n_items, np.intp), np.ones(1)
+        names, codes = codes_of(self.tasks)
+        return codes, np.array([self.task_weights[name] for name in names])
+
+    @cached_property
+    def correct(self) -> NDArray[np.int8]:
+        """Single answers, 1, 0, or -1 where one is missing, (n, m)."""
+        if not self.is_answers or self.runs_in_words:
+            raise InputError("single answers, right or wrong, are needed; these are none")
+        return np.where(np.isnan(self.values), MISSING, self.values).astype(np.int8)
+
+    @cached_property
     def scores(self) -> FloatArray:
         """Observed score of each classifier, larger is better (negative if lower is), (m,)."""
+        if self.is_plain:
+            return np.nanmean(self.values, axis=0)
+        return self.average.scores if self.is_answers else self._estimates[0]
 
-    @abstractmethod
-    def row_influence(self, classifiers: Sequence[int] | slice = slice(None)) -> FloatArray:
-        """What each item, cluster, task or run adds to the errors of the scores, (C, m).
+    @cached_property
+    def average(self) -> Average:
+        """Scores of answers, none missing, with errors and the numbers of items they are worth."""
+        if not self.is_answers or self.has_missing:
+            raise InputError("these have no effective numbers of items: answers have, none missing")
+        tasks, weights = self.task_codes
+        if self.new == "runs":
+            noise = averages.variance_of_runs(self._given, self.run_numbers, self.passes)
+            return averages.averaged_over_runs(self.values, noise, tasks, weights, self.run_numbers)
+        of = averages.averaged_over_tasks if self.new == "tasks" else averages.averaged
+        clusters = None if self.clusters is None else codes_of(self.clusters)[1]
+        return of(self.values, tasks, clusters, weights)
 
-        Their covariance is its square, ``row_influence().T @ row_influence()``.
-        """
+    @cached_property
+    def _estimates(self) -> tuple[FloatArray, FloatArray]:
+        """Scores of numbers, larger is better, (m,), and influence of items on them, (n, m)."""
+        found = averages.number_scores(self.values, self.metric, self.labels, *self.task_codes)
+        return self.sign * found[0], self.sign * found[1]
 
     @property
-    def n_rows(self) -> int:
-        """Number of independent rows behind the errors: of clusters, or of items without any."""
-        return self.n_clusters or self.n_items
+    def influence(self) -> FloatArray:
+        """Influence values of the items on the ``scores`` of numbers, mean 0, (n, m)."""
+        return self._estimates[1]
 
-    @abstractmethod
-    def leaderboard(self) -> Leaderboard:
-        """What a leaderboard shows of these outcomes."""
+    @cached_property
+    def row_influence(self) -> FloatArray:
+        """What each item, cluster, task or run adds to the errors of the scores, (C, m)."""
+        if self.is_average:
+            return self.average.influence
+        if self.is_answers:
+            influence = np.nan_to_num(self.values - self.scores) / self.totals
+            return summed_by_cluster(influence, self.clusters)
+        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
+        kinds = self.task_codes[0] if self.labels is None else self.labels.astype(np.intp)
+        if self.clusters is not None:
+            kinds = np.zeros(len(rows), np.intp)
+        sizes = np.bincount(kinds)  # widened for the mean of each kind
+        return rows * np.sqrt(sizes / (sizes - 1))[kinds, None]
 
-    @abstractmethod
-    def _at(self, rows: IntArray, columns: IntArray) -> Self:
-        """The same for some items and classifiers, by their places."""
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Covariance of the scores, (m, m)."""
+        return self.row_influence.T @ self.row_influence
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard error of each score, (m,)."""
+        if self.is_average:
+            return self.average.standard_errors
+        return np.sqrt(np.sum(self.row_influence**2, axis=0))
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the errors: items, or clusters, but one for each task."""
+        if self.is_average:
+            return self.average.freedom
+        return float(max(len(self.row_influence) - max(len(self.task_weights), 1), 1))
 
     def subset(
         self,
         classifiers: Iterable[int | str] | None = None,
         items: Iterable[int | str] | None = None,
-    ) -> Self:
+    ) -> "Outcomes":
         """The same outcomes for some classifiers and items, in the order asked for.
 
         Parameters
@@ -157,148 +388,160 @@ class Outcomes(Observed):
 
         Examples
         --------
-        >>> from bayes_sota import Responses
-        >>> answers = Responses([[1, 0, 1], [1, 1, 0]], names=["a", "b", "c"])
+        >>> answers = Outcomes([[1, 0, 1], [1, 1, 0]], names=["a", "b", "c"])
         >>> answers.subset(["c", "a"]).correct.tolist()
         [[1, 1], [0, 1]]
         """
         rows = _positions(items, self.items, "item")
-        return self._at(rows, _positions(classifiers, self.names, "classifier"))
+        columns = _positions(classifiers, self.names, "classifier")
+        names = [self.names[j] for j in columns]
+        runs = np.broadcast_to(self.run_numbers, self._given.shape)
+        at = np.ix_(rows, columns)
+        return Outcomes(self._given[at], names=names, n_runs=runs[at], **self._rest(rows))
 
-    def complete(self) -> Self:
-        """The items that every classifier has; itself where nothing is missing."""
-        return self
+    def _rest(self, rows: IntArray) -> dict[str, Any]:
+        """What some items are, as the constructor takes it, without classifiers and runs."""
 
-    @property
-    def has_missing(self) -> bool:
-        """Whether any outcome is missing."""
-        return False
+        def of(labels: Sequence[Any] | None) -> list[Any] | None:
+            return None if labels is None else [labels[i] for i in rows]
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether scores are accuracies of single answers, without tasks."""
-        return False
-
-    @property
-    def sign(self) -> int:
-        """What scores are multiplied by to be as they were given: -1 if lower is better."""
-        return -1 if self.lower_is_better else 1
-
-    @property
-    def n_runs(self) -> int:
-        """Least number of runs behind an outcome."""
-        return int(self.run_numbers.min())
-
-    @property
-    def runs_in_words(self) -> str:
-        """How many runs are behind the outcomes; nothing for single ones."""
-        least, most = self.n_runs, int(self.run_numbers.max())
-        if most == 1:
-            return ""
-        return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
-
-    @property
-    def measured(self) -> str:
-        """What scores of several runs are, in words."""
-        return "shares of right answers" if self.passes is None else name_of_passes(self.passes)
-
-    @property
-    def items_count_equally(self) -> bool:
-        """Whether a score is the plain mean over items."""
-        sizes = Counter(self.tasks or ())
-        return all(
-            np.isclose(weight, sizes[task] / self.n_items)
-            for task, weight in self.task_weights.items()
-        )
-
-    @property
-    def averaging(self) -> Literal["items", "tasks", "weights"]:
-        """What counts equally in a score: items, tasks, or tasks by other weights."""
-        weights = np.array(list(self.task_weights.values()))
-        if weights.size and np.allclose(weights, 1 / weights.size):
-            return "tasks"
-        return "items" if self.items_count_equally else "weights"
-
-    @cached_property
-    def task_codes(self) -> tuple[IntArray, FloatArray]:
-        """Number of the task of each item, (n,), and weights of the tasks, (T,); one if none."""
-        if self.tasks is None:
-            return np.zeros(self.n_items, np.intp), np.ones(1)
-        names, codes = codes_of(self.tasks)
-        return codes, np.array([self.task_weights[name] for name in names])
-
-    @property
-    def n_clusters(self) -> int | None:
-        """Number of clusters, if items come in any."""
-        return None if self.clusters is None else len(set(self.clusters))
-
-    @property
-    def cluster_codes(self) -> IntArray | None:
-        """Number of the cluster of each item, (n,)."""
-        return None if self.clusters is None else codes_of(self.clusters)[1]
-
-    @property
-    def n_items(self) -> int:
-        """Number of test items."""
-        return len(self.items)
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-        return len(self.names)
-
-    def _labels(self, rows: Iterable[int], columns: Iterable[int]) -> dict[str, Any]:
-        """What some items and classifiers are, as the constructor takes it."""
-        at = list(rows)
-
-        def of(labels: tuple[str, ...] | None) -> list[str] | None:
-            return None if labels is None else [labels[i] for i in at]
-
+        same = ("metric", "lower_is_better", "new", "passes", "unit", "name", "notes")
         tasks = of(self.tasks)
-        weights = {task: self.task_weights[task] for task in dict.fromkeys(tasks or ())}
-        return {
-            "names": [self.names[j] for j in columns],
+        return {name: getattr(self, name) for name in same} | {
             "items": of(self.items),
             "clusters": of(self.clusters),
             "tasks": tasks,
-            "average": weights or None,
-            "name": self.name,
+            "average": {task: self.task_weights[task] for task in tasks or ()} or None,
+            "labels": None if self.labels is None else self.labels[rows].tolist(),
         }
+
+    def complete(self) -> "Outcomes":
+        """The items that every classifier has; itself where nothing is missing.
+
+        Raises
+        ------
+        InputError
+            Fewer than two such items.
+
+        Examples
+        --------
+        >>> Outcomes([[1, 0], [1, None], [0, 1]]).complete().n_items
+        2
+        """
+        if not self.has_missing:
+            return self
+        whole = ~np.isnan(self.values).any(axis=1)
+        if whole.sum() < 2:
+            what = f"2 items that every method answered, there are {whole.sum()} of {self.n_items}"
+            raise InputError(f"a comparison needs {what}; leave out methods that miss many")
+        return self.subset(items=whole)
+
+    def about(
+        self,
+        new: New,
+        methods: Sequence[str] | None = None,
+        passes: tuple[int, bool] | None = None,
+    ) -> "Outcomes":
+        """The same outcomes, whose skills are about something else.
+
+        Of numbers and new tasks the result has one item for each task, with the mean of its
+        numbers.
+
+        Parameters
+        ----------
+        new, passes
+            As of the class.
+        methods : sequence of str, optional
+            Classifier of each column, where several columns are its runs. Default: each its own.
+
+        Raises
+        ------
+        InputError
+            As of the class; new tasks of numbers that do not count the same.
+
+        Examples
+        --------
+        >>> answers = Outcomes([[1, 0], [1, 1], [0, 1]], names=["a run 1", "a run 2"])
+        >>> answers.about("runs", ["a", "a"])
+        <Outcomes 'outcomes': 3 items x 1 classifiers, 2 runs>
+        >>> dice = Outcomes([[0.9], [0.8], [0.7], [0.9], [0.6], [0.5]], metric="mean",
+        ...                 tasks=list("aabbcc"))
+        >>> dice.about("tasks").values.ravel().round(2).tolist()
+        [0.85, 0.8, 0.55]
+        """
+        known = self._rest(np.arange(self.n_items))
+        runs = np.where(np.isnan(self._given), 0.0, self.run_numbers)
+        values, names = self._given, self.names
+        if methods is not None:
+            names = tuple(dict.fromkeys(methods))
+            of = np.array([names.index(name) for name in methods])
+            right = averages.group_sums((np.nan_to_num(values) * runs).T, of).T
+            runs = averages.group_sums(runs.T, of).T
+            values = np.where(runs > 0, right / np.maximum(runs, 1), np.nan)
+        if self.is_answers:
+            known |= {"new": new, "passes": passes, "n_runs": np.maximum(runs, 1).astype(np.int64)}
+        elif new == "tasks" != self.new:
+            check_enough_tasks(self.task_weights)
+            if self.averaging != "tasks":
+                raise InputError("new tasks of numbers count the same: leave out other weights")
+            codes = self.task_codes[0]
+            values = averages.group_sums(values, codes) / np.bincount(codes)[:, None]
+            known |= {"items": sorted(self.task_weights), "new": new, "unit": "task"}
+            known |= dict.fromkeys(("tasks", "average", "clusters"))
+        elif new == "runs" or passes is not None:
+            raise InputError(_NO_ANSWERS)
+        return Outcomes(values, names=names, **known)
+
+    def leaderboard(self) -> Leaderboard:
+        """What a leaderboard shows: scores, with sizes or the standard error of the best.
+
+        Raises
+        ------
+        InputError
+            One classifier, missing answers, or no error.
+
+        Examples
+        --------
+        >>> board = Outcomes([[1, 0], [1, 1], [0, 0]]).leaderboard()
+        >>> board.n_test, board.counts
+        (3, (2, 2))
+        >>> dice = Outcomes([[0.9, 0.8], [0.7, 0.75], [0.8, 0.7]], metric="mean")
+        >>> board = dice.leaderboard()
+        >>> board.maximum.__round__(3), board.standard_error.__round__(4)
+        (0.8, 0.0577)
+        """
+        self.check_several()
+        known: dict[str, Any] = {"n_test": self.n_items, "names": self.names, "name": self.name}
+        if self.has_missing:
+            gaps = np.isnan(self.values).any(axis=1)
+            raise InputError(
+                f"a leaderboard needs every answer, and {gaps.sum():,} of {self.n_items:,} items "
+                f"lack some, the first {shown(self.items[int(np.argmax(gaps))])}: leave them out, "
+                "in Python by complete()"
+            )
+        if self.is_plain or self.metric == "auc":
+            known["n_positive"] = None if self.labels is None else int(self.labels.sum())
+            known |= {"metric": self.metric, "rounding": "exact", "percent": False}
+            return Leaderboard(self.scores, **known)
+        error = float(self.standard_errors[int(np.argmax(self.scores))])
+        if error <= _ROUND_OFF * float(np.max(np.abs(self.values))):
+            raise InputError(
+                "the best classifier has the same number for every item: there is no standard error"
+            )
+        known |= {"metric": "score", "lower_is_better": self.lower_is_better}
+        return Leaderboard(self.sign * self.scores, standard_error=error, **known)
+
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed, its first 16 digits."""
+        rest = self._rest(np.arange(self.n_items)) | {"notes": ()}
+        known = (self.names, self.run_numbers.tolist(), rest)
+        return digest_of(self._given.shape, self._given, known)
 
     def check_several(self) -> None:
         """Raise ``InputError`` where there is nobody to compare with."""
         if self.n_classifiers < 2:
-            raise InputError(
-                f"of one classifier, {self.names[0]!r}, there is no best: bayes-sota score says "
-                "how good it is"
-            )
-
-
-def runs_at(n_runs: Runs, rows: Any, columns: Any) -> Runs:
-    """Runs behind the outcomes of some items and classifiers."""
-    if isinstance(n_runs, np.ndarray) and n_runs.ndim:
-        return n_runs[np.ix_(rows, columns)]
-    return n_runs
-
-
-def runs_behind(counts: NDArray[Any]) -> tuple[Runs, list[str]]:
-    """Runs behind outcomes of which these are counted, 0 for a missing one; a note if they differ.
-
-    Examples
-    --------
-    >>> runs_behind(np.array([[3, 3], [0, 3]])), runs_behind(np.array([[1, 1]]))
-    ((3, []), (None, []))
-    >>> runs_behind(np.array([[3, 2]]))[0].tolist()
-    [[3, 2]]
-    """
-    most = int(counts.max())
-    least = int(counts.min(where=counts > 0, initial=most))
-    if most <= 1:
-        return None, []
-    if least == most:
-        return most, []
-    told = f"items have {least:,} to {most:,} runs; a score is the mean of their means"
-    return np.maximum(counts, 1).astype(np.int64), [told]
+            one = f"of one classifier, {self.names[0]!r}, there is no best"
+            raise InputError(f"{one}: bayes-sota score says how good it is")
 
 
 def check_enough_tasks(tasks: Sized) -> None:
@@ -310,6 +553,44 @@ def check_enough_tasks(tasks: Sized) -> None:
         )
 
 
+def _with_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, IntArray]:
+    """Matrix of the values, and runs behind each: one number where all have as many."""
+    if isinstance(cells, np.ma.MaskedArray):
+        cells = np.ma.filled(cells.astype(np.float64), np.nan)
+    if isinstance(cells, np.ndarray) and cells.ndim == 3:
+        answers = cells.astype(np.float64)
+        there = ~np.isnan(answers)
+        right = np.isin(answers, (0, 1)) | ~there
+        if n_runs is not None or not right.all() or not there.any(axis=2).all():
+            raise InputError("answers of several runs are 0 or 1, one at least, without n_runs")
+        n_runs = there.sum(axis=2)
+        cells = np.nansum(answers, axis=2) / n_runs
+    values = plain_matrix(cells, "outcomes are a matrix, items x classifiers")
+    n, m = values.shape
+    if n < 2 or m < 1:
+        raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
+    runs = np.asarray(1 if n_runs is None else n_runs)
+    if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
+        raise InputError(
+            f"n_runs is a whole number of at least 1, or one for each item and classifier, {n} x "
+            f"{m}, got {runs!r:.60}"
+        )
+    alike = runs.min() == runs.max()
+    return values, np.array(runs.min() if alike else runs, np.int64)
+
+
+def _classes(labels: Any, n_items: int) -> NDArray[np.bool_]:
+    """Which items are positive, (n,)."""
+    raw = np.asarray(labels)
+    sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
+    if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
+        raise InputError(
+            f"labels are 1 (positive) or 0 (negative), one for each of {n_items} items, at least 2 "
+            f"of each class; got {raw.size}, {sizes[0]} positive and {sizes[1]} negative"
+        )
+    return raw == 1
+
+
 def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> dict[str, float]:
     """Weights that sum to 1."""
     if tasks is None:
@@ -317,7 +598,8 @@ def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> d
             raise InputError("average is for items with tasks: give tasks, one per item")
         return {}
     counts = Counter(tasks)
-    weights = task_weights(average, list(counts), np.array(list(counts.values()), np.float64))
+    sizes = np.array(list(counts.values()), np.float64)
+    weights = averages.task_weights(average, list(counts), sizes)
     if not weights.all():
         raise InputError("the weights of tasks are positive numbers")
     return dict(zip(counts, weights.tolist(), strict=True))
@@ -327,28 +609,12 @@ def _positions(
     wanted: Iterable[int | str] | None, labels: tuple[str, ...], kind: str
 ) -> NDArray[np.intp]:
     """Row or column numbers of what was asked for, by number, name or mask."""
+    every = np.arange(len(labels))
     if wanted is None:
-        return np.arange(len(labels))
-    if isinstance(wanted, str):
-        raise InputError(f"name {kind}s in a list: [{wanted!r}]")
-    chosen = list(wanted)
-    if chosen and all(isinstance(which, (bool, np.bool_)) for which in chosen):
-        if len(chosen) != len(labels):
-            raise InputError(f"a mask of {kind}s needs {len(labels)} entries, got {len(chosen)}")
-        return np.flatnonzero(chosen)
-    numbers = {label: number for number, label in enumerate(labels)}
-    return np.array([_position(which, numbers, kind) for which in chosen], np.intp)
-
-
-def _position(which: int | str, numbers: dict[str, int], kind: str) -> int:
-    if isinstance(which, str):
-        if which not in numbers:
-            raise InputError(f"there is no {kind} named {which!r}{nearest(which, numbers)}")
-        return numbers[which]
+        return every
+    places: dict[Any, Any] = dict(zip(labels, every, strict=True))
     try:
-        number = operator.index(which)
-    except TypeError:
-        raise InputError(f"a {kind} is chosen by number or name, got {which!r}") from None
-    if not -len(numbers) <= number < len(numbers):
-        raise InputError(f"{kind}s are numbered 0 to {len(numbers) - 1}, got {number}")
-    return number % len(numbers)
+        return every[[places[of] if isinstance(of, str) else of for of in wanted]]
+    except (KeyError, IndexError) as error:
+        hint = nearest(error.args[0], labels)
+        raise InputError(f"there is no such {kind}: {error}{hint}") from None

@@ -3,28 +3,22 @@
 Everything is checked at construction and never again (``tests/data/test_paired.py``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayes_sota.core.arguments import COUNT, POSITIVE, Range
 from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.checks import (
-    TEST_ITEMS,
-    checked_names,
-    checked_submissions,
-    entry_names,
-    positive_number,
-    whole_number,
-)
-from bayes_sota.data.observed import Chosen, hash_of_json
-from bayes_sota.data.printed_scores import parse_scores, score_of_entry
+from bayes_sota.data.checks import Tries, checked_names, checked_number, checked_submissions
+from bayes_sota.data.observed import Chosen
+from bayes_sota.data.printed_scores import parse_scores, plain_list
+from bayes_sota.data.reading import Direction, read_tidy
+from bayes_sota.data.tidy import Tidy
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 BOARDS = ("public", "private")
@@ -105,34 +99,36 @@ class PairedBoards(Chosen):
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything."""
-        if n_test is not None and standard_errors is not None:
+        if n_test is not None and (standard_errors is not None or lower_is_better):
             raise InputError(
-                "give n_test (accuracies) or standard_errors (other scores), not both: the "
-                "standard error of an accuracy follows from n_test"
+                "n_test says that scores are accuracies, whose errors follow and of which higher "
+                "is better: give no standard_errors, and write an error rate e as 1 - e"
             )
-        if lower_is_better and n_test is not None:
+        listed = [plain_list(public, "public"), plain_list(private, "private")]
+        m = len(listed[0])
+        if len(listed[1]) != m or m < FEWEST_TEAMS:
             raise InputError(
-                "lower_is_better is for errors and losses, but n_test says that the scores are "
-                "accuracies; write an error rate e as the accuracy 1 - e"
+                f"paired boards need two scores each of at least {FEWEST_TEAMS} teams, in the same "
+                f"order; got {m:,} public and {len(listed[1]):,} private ones"
             )
-        checked = None if names is None else checked_names(names)
-        sign = -1 if lower_is_better else 1
-        scores = [
-            sign * _checked_scores(values, which, checked, n_test is not None)
-            for values, which in zip((public, private), BOARDS, strict=True)
+        teams = checked_names(names, m)
+        scores = {
+            which: _checked_scores(one, f"{which} score", teams, n_test is not None)
+            for one, which in zip(listed, BOARDS, strict=True)
+        }
+        counts, prior, told = checked_submissions(submissions, teams)
+        tied = [_tied_first(board, which, teams) for which, board in scores.items()]
+        remarks = [
+            *map(str, notes),
+            *[_NEGATED] * bool(lower_is_better),
+            *told,
+            *filter(None, tied),
         ]
-        _check_lengths(*scores)
-        every = entry_names(checked, scores[0].size)
-        negated = [_NEGATED] if lower_is_better else []
-        subject = partial(score_of_entry, names=checked, which="public score")
-        counts, prior, told = checked_submissions(submissions, len(every), subject)
-        remarks = [*map(str, notes), *negated, *told, *_tied_first(scores, every)]
         self._set(
-            public=scores[0],
-            private=scores[1],
-            names=every,
-            n_test=_pair(n_test, "n_test", partial(whole_number, meaning=TEST_ITEMS)),
-            standard_errors=_pair(standard_errors, "standard_errors", positive_number),
+            **{which: -board if lower_is_better else board for which, board in scores.items()},
+            names=teams,
+            n_test=_pair(n_test, "n_test", COUNT),
+            standard_errors=_pair(standard_errors, "standard_errors", POSITIVE),
             submissions=counts,
             submissions_prior=prior,
             name=str(name),
@@ -163,40 +159,6 @@ class PairedBoards(Chosen):
         """Indices of the teams by their scores, best first, equal ones by name."""
         return sorted(range(self.n_entries), key=lambda i: (-scores[i], self.names[i]))
 
-    def subset(self, entries: Sequence[int] | IntArray | NDArray[np.bool_]) -> "PairedBoards":
-        """The same boards with some of the teams, by index or mask.
-
-        Examples
-        --------
-        >>> boards = PairedBoards(range(6), range(6))
-        >>> boards.subset([0, 1, 2, 3, 5]).names[-1]
-        'entry 6'
-        """
-        index = np.arange(self.n_entries)[np.asarray(entries)]
-        kept = PairedBoards(
-            self.public[index],
-            self.private[index],
-            [self.names[i] for i in index],
-            n_test=self.n_test,
-            standard_errors=self.standard_errors,
-            name=self.name,
-            notes=self.notes,
-        )
-        chosen = None if self.submissions is None else self.submissions[index]
-        return kept._copy(
-            submissions=chosen,
-            submissions_prior=self.submissions_prior,
-            is_competition=self.is_competition,
-        )
-
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed."""
-        content = [self.public.tolist(), self.private.tolist(), list(self.names)]
-        content += [self.n_test, self.standard_errors, self.name]
-        if self.submissions is not None:
-            content += [self.submissions.tolist(), repr(self.submissions_prior)]
-        return hash_of_json(content + ["competition"] * self.is_competition)
-
     def __repr__(self) -> str:
         """One line, however many teams there are."""
         noise = f"n_test={self.n_test}, standard_errors={self.standard_errors}"
@@ -204,56 +166,144 @@ class PairedBoards(Chosen):
 
 
 def _checked_scores(
-    values: Any, which: str, names: tuple[str, ...] | None, accuracies: bool
+    values: list[Any], which: str, names: Sequence[str], accuracies: bool
 ) -> FloatArray:
     """Scores of one board as floats."""
-    with located(f"{which} board"):
-        return parse_scores(
-            values,
-            rounding="exact",
-            percent=False if accuracies else None,
-            bounded=accuracies,
-            subject=partial(score_of_entry, names=names, which=f"{which} score"),
-        ).values
+    scores = parse_scores(
+        values,
+        rounding="exact",
+        percent=False if accuracies else None,
+        bounded=accuracies,
+        subjects=[f"the {which} of {name!r:.80}" for name in names],
+    ).values
+    if scores.min() == scores.max():
+        raise InputError(f"every {which} is {scores[0]:g}: they tell no team from another")
+    return scores
 
 
-def _tied_first(scores: Sequence[FloatArray], names: tuple[str, ...]) -> list[str]:
-    """Notes on boards whose best score several teams have."""
-    notes = []
-    for board, which in zip(scores, BOARDS, strict=True):
-        best = sorted(names[i] for i in np.flatnonzero(board == board.max()))
-        if len(best) > 1:
-            notes.append(
-                f"{len(best):,} teams share the best {which} score; {shown(best[0])} stands for "
-                "them, the first by name"
-            )
-    return notes
+def _tied_first(scores: FloatArray, which: str, names: Sequence[str]) -> str:
+    """Note on a board whose best score several teams have."""
+    best = sorted(name for name, score in zip(names, scores, strict=True) if score == scores.max())
+    if len(best) == 1:
+        return ""
+    return (
+        f"{len(best):,} teams share the best {which} score; {shown(best[0])} stands for them, the "
+        "first by name"
+    )
 
 
-def _check_lengths(public: FloatArray, private: FloatArray) -> None:
-    if public.size != private.size:
-        raise InputError(
-            f"the public board has {public.size:,} scores and the private one {private.size:,}; "
-            "give one of each for every team, in the same order"
-        )
-    if public.size < FEWEST_TEAMS:
-        raise InputError(f"paired boards need at least {FEWEST_TEAMS} teams, got {public.size}")
-    for scores, which in zip((public, private), BOARDS, strict=True):
-        if scores.min() == scores.max():
-            raise InputError(
-                f"all {scores.size:,} {which} scores are {scores[0]:g}: they tell no team from "
-                "another"
-            )
-
-
-def _pair[T](value: Any, what: str, checked: Callable[[Any, str], T]) -> tuple[T, T] | None:
-    """What is known of each board, checked."""
+def _pair(value: Any, name: str, allowed: Range) -> tuple[Any, Any] | None:
+    """Numbers that are known of both boards, checked."""
     if value is None:
         return None
-    if isinstance(value, str | bytes) or not hasattr(value, "__len__") or len(value) != 2:
-        raise InputError(f"{what} is a pair (public, private), got {value!r:.80}")
+    listed = plain_list(value, f"{name}, a pair (public, private),")
+    if len(listed) != 2:
+        raise InputError(f"{name} is a pair (public, private), got {value!r:.80}")
     public, private = (
-        checked(one, f"{what} of the {which} board")
-        for one, which in zip(value, BOARDS, strict=True)
+        checked_number(one, f"{name} of the {which} board", allowed)
+        for one, which in zip(listed, BOARDS, strict=True)
     )
     return public, private
+
+
+def read_paired_boards(
+    source: Any,
+    private_source: Any = None,
+    *,
+    n_test: tuple[int, int] | None = None,
+    standard_errors: tuple[float, float] | None = None,
+    submissions: Tries | None = None,
+    name: str | None = None,
+    leave_out: Sequence[str] = (),
+    direction: Direction = None,
+    **roles: str,
+) -> PairedBoards:
+    """Public and private scores of the same teams.
+
+    Parameters
+    ----------
+    source : path, data frame or Table
+        A row for each team with both scores; or, with ``private_source``, the public
+        leaderboard.
+    private_source : path, data frame or Table, optional
+        The private leaderboard, joined on the names of the teams; teams on one board only are left
+        out, and ``notes`` say how many.
+    n_test, standard_errors, submissions
+        As of ``PairedBoards``. Default of ``submissions``: the column that is called so.
+    name, leave_out, direction, **roles
+        As of ``read_leaderboard``; ``public`` and ``private`` are columns of one table.
+
+    Returns
+    -------
+    PairedBoards
+        Teams in the order of their public scores, equal ones by name.
+
+    Raises
+    ------
+    InputError
+        One score for each team, no team on both boards; what ``PairedBoards`` refuses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> public = [0.9, 0.8, 0.7, 0.6, 0.5]
+    >>> both = pd.DataFrame({"team": list("abcde"), "public": public, "private": public[::-1]})
+    >>> boards = read_paired_boards(both, n_test=(100, 300))
+    >>> boards.names[0], float(boards.public[0]), float(boards.private[0])
+    ('a', 0.9, 0.5)
+    """
+    sources = [source] if private_source is None else [source, private_source]
+    both = [read_tidy(one, None, leave_out, direction, **roles) for one in sources]
+    grid, names = _of_one(both[0]) if len(both) == 1 else _joined(*both)
+    missing = np.isnan(grid)
+    sign = -1 if both[0].lower_is_better else 1
+    kept = sorted(
+        np.flatnonzero(~missing.any(axis=1)), key=lambda row: (-sign * grid[row, 0], names[row])
+    )
+    counts: Any = submissions
+    if submissions is None and "submissions" in both[0].numbers:
+        known = dict(zip(both[0].labels["entry"], both[0].numbers["submissions"], strict=True))
+        counts = [known[names[row]] for row in kept]
+    notes = [note for tidy in both for note in (tidy.sentence, *tidy.notes)]
+    for place, which in enumerate(BOARDS):
+        alone = int((missing[:, 1 - place] & ~missing[:, place]).sum())
+        notes += [f"left out {counted(alone, 'team')} with a {which} score only"] * (alone > 0)
+    with located(" and ".join(dict.fromkeys(tidy.where for tidy in both))):
+        boards = PairedBoards(
+            grid[kept, 0],
+            grid[kept, 1],
+            [names[row] for row in kept],
+            n_test=n_test,
+            standard_errors=standard_errors,
+            lower_is_better=both[0].lower_is_better,
+            submissions=counts,
+            name=both[0].name if name is None else name,
+            notes=notes,
+        )
+    return boards._copy(is_competition=any(tidy.is_competition for tidy in both))
+
+
+def _of_one(tidy: Tidy) -> tuple[FloatArray, list[str]]:
+    """Scores (m, 2) and names of a table with both boards."""
+    if tidy.layout != "pair":
+        raise InputError(
+            "no columns are called public and private",
+            where=tidy.where,
+            fix='name them with public="A" and private="B" (--column public=A)',
+        )
+    grid, (names, _) = tidy.pivot("entry", "board")
+    return grid, names
+
+
+def _joined(public: Tidy, private: Tidy) -> tuple[FloatArray, list[str]]:
+    """The same of two tables; teams that are on one board only miss a score."""
+    of = []
+    for tidy, which in zip((public, private), BOARDS, strict=True):
+        if tidy.layout != "board":
+            raise InputError(f"the {which} board needs a row for each team", where=tidy.where)
+        of.append(dict(zip(tidy.labels["entry"], tidy.value, strict=True)))
+    names = list(of[0] | of[1])
+    if not of[0].keys() & of[1].keys():
+        where = f"{public.where} and {private.where}"
+        raise InputError("no team is on both boards, by their names", where=where)
+    return np.array([[scores.get(name, np.nan) for scores in of] for name in names]), names

@@ -7,7 +7,7 @@ with brute force over all counts.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -16,7 +16,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 
 Rounding = Literal["nearest", "floor", "exact"]
 RoundingChoice = Literal["auto"] | Rounding | tuple[Rounding, ...]
@@ -25,8 +25,6 @@ LARGEST_NUMBER = 1e50  # of a score: powers of it are still numbers
 LEAST_PERCENT = 10  # of a typed number without a percent sign
 EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
-_NOT_FINITE = ("nan", "inf", "infinity", "snan")
-_NOT_ACCURACIES = '; scores that are not accuracies need metric="score"'
 ATTAINED = 1e-9  # a full-precision score is k/n up to this much
 
 
@@ -44,12 +42,15 @@ class PrintedScores:
         Digits after the point; ``EXACT_DECIMALS`` or more means full precision.
     in_percent : bool
         Whether the scores were given in percent.
+    roundings : tuple of str
+        How they may have been cut, the preferred way first.
     """
 
     values: FloatArray
     scaled: IntArray | None
     decimals: int
-    in_percent: bool = False
+    in_percent: bool
+    roundings: tuple[Rounding, ...]
 
 
 def rounding_order(rounding: RoundingChoice) -> tuple[Rounding, ...]:
@@ -92,6 +93,17 @@ def parse_number(raw: object) -> Decimal | None:
 def is_blank(value: Any) -> bool:
     """Whether there is nothing where a number could be."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def has_percent_sign(cell: object) -> bool:
+    """Whether a number is written with a percent sign.
+
+    Examples
+    --------
+    >>> has_percent_sign("91.1 %"), has_percent_sign(91.1)
+    (True, False)
+    """
+    return isinstance(cell, str) and cell.rstrip().endswith("%")
 
 
 def digits_of(number: Decimal) -> int:
@@ -144,10 +156,10 @@ def check_finite(
 def parse_scores(
     scores: Any,
     *,
-    rounding: Rounding = "nearest",
+    rounding: RoundingChoice = "auto",
     percent: bool | None = None,
     bounded: bool = True,
-    subject: Callable[[int], str] | None = None,
+    subjects: Sequence[str] | None = None,
 ) -> PrintedScores:
     """Scores with the digits that the longest of them has.
 
@@ -155,15 +167,15 @@ def parse_scores(
     ----------
     scores : sequence of float, str or Decimal, (m,)
         Strings keep their digits.
-    rounding : {"nearest", "floor", "exact"}
+    rounding : {"auto", "nearest", "floor", "exact"} or tuple
         How they were cut.
     percent : bool, optional
         Whether scores are in percent. Default: if they have percent signs, or if most exceed 1 and
         none exceeds 100.
     bounded : bool
         Whether scores are accuracies, which lie in [0, 1].
-    subject : callable, optional
-        What a message calls the score of a given index; default "the score of entry 1".
+    subjects : sequence of str, (m,), optional
+        What a message calls each score; default "the score of entry 1".
 
     Raises
     ------
@@ -177,74 +189,85 @@ def parse_scores(
     >>> parse_scores([91.1, 90.25]).values, parse_scores(["91.1%", "90.25 %"]).values
     (array([0.911 , 0.9025]), array([0.911 , 0.9025]))
     """
-    subject = subject or score_of_entry
-    raw = plain_list(scores, "scores")
+    roundings = rounding_order(rounding)
+    raw = cells = plain_list(scores, "scores")
     if not raw:
         raise InputError("there are no scores; a leaderboard needs at least one")
-    if bounded and any(map(has_percent_sign, raw)):
-        raw, percent = _without_percent_signs(raw, subject), True
-    unique, where = _unique(raw, subject, bounded)
-    digits = max(map(digits_of, unique))
-    in_percent = bounded and _in_percent(unique, where, percent, subject)
+    of = subjects or [f"the score of entry {place}" for place in range(1, len(raw) + 1)]
+    signed = [bounded and has_percent_sign(cell) for cell in raw]
+    if any(signed):
+        if not all(signed):
+            first = signed.index(False)
+            problem = f"{of[first]} is {shown(raw[first])}, without the percent sign of others"
+            raise InputError(problem, fix="write all scores alike")
+        cells, percent = [cell.rstrip().removesuffix("%") for cell in raw], True
+    numbers = [_finite(cell, what) for cell, what in zip(cells, of, strict=True)]
+    digits = max(map(digits_of, numbers))
+    values = np.array([float(number) for number in numbers])
+    in_percent = bounded and bool(_in_percent(values, of) if percent is None else percent)
     if in_percent:
-        unique, digits = [number / 100 for number in unique], digits + 2
-    if bounded:
-        _check_range(unique, where, subject, in_percent)
+        numbers, digits = [number / 100 for number in numbers], digits + 2
+        values = np.array([float(number) for number in numbers])
+    outside = np.flatnonzero((values < 0) | (values > 1))
+    if bounded and outside.size:
+        first = int(outside[0])
+        fix = 'scores that are not accuracies need metric="score"'
+        if not in_percent and 1 < numbers[first] <= 100:
+            fix = f"in percent? then write {numbers[first] / 100}"
+        problem = f"{of[first]} is an accuracy in [0, 1], got {raw[first]!s:.60}"
+        raise InputError(problem, fix=fix)
     # Without a single digit after the point, 0 and 1 are exact.
     digits = digits or EXACT_DECIMALS
-    values = np.array([float(number) for number in unique])[where]
-    too_large = ~(np.abs(values) <= LARGEST_NUMBER)
-    if too_large.any():
-        index = int(np.argmax(too_large))
+    scaled = None
+    if bounded and roundings[0] != "exact" and digits < EXACT_DECIMALS:
+        scaled = np.array([int(number.scaleb(digits)) for number in numbers], np.int64)
+    return PrintedScores(values, scaled, digits, in_percent, roundings)
+
+
+def _finite(cell: object, what: str) -> Decimal:
+    number = parse_number(cell)
+    if number is None or abs(number) > LARGEST_NUMBER:
+        got = "nothing" if is_blank(cell) else shown(cell)
+        raise InputError(f"{what} must be a number of at most {LARGEST_NUMBER:g}, got {got}")
+    return number
+
+
+def _in_percent(values: FloatArray, of: Sequence[str]) -> bool:
+    """Whether scores, which should be accuracies, are written in percent."""
+    above: BoolArray = values > 1
+    if not above.any() or values.max() > 100:
+        return False
+    most = above.mean() > 0.5
+    odd = np.flatnonzero((values > 0) & ~above if most else above)
+    if odd.size:
         raise InputError(
-            f"{subject(index)} is too large: {shown(raw[index])}, the limit is {LARGEST_NUMBER:g}"
+            f"{of[odd[0]]} is {values[odd[0]]:g}, but most are {'above' if most else 'at most'} 1",
+            fix="if all are in percent use percent=True, else write them alike",
         )
-    if rounding == "exact" or digits >= EXACT_DECIMALS or not bounded:
-        return PrintedScores(values, None, digits, in_percent)
-    scaled = np.array([int(number.scaleb(digits)) for number in unique], np.int64)
-    return PrintedScores(values, scaled[where], digits, in_percent)
+    return True
 
 
-def parse_each(
-    scores: Any, rounding: RoundingChoice, **options: Any
-) -> dict[Rounding, PrintedScores]:
-    """Scores as each rounding to try reads them; ``options`` are those of ``parse_scores``."""
-    order = rounding_order(rounding)
-    return dict.fromkeys(order, parse_scores(scores, rounding=order[0], **options))
-
-
-def score_of_entry(index: int, names: Sequence[str] | None = None, which: str = "score") -> str:
-    """What a message calls the score of an entry, with its name if there are any.
-
-    Examples
-    --------
-    >>> score_of_entry(0), score_of_entry(1, ["a", "b"], "public score")
-    ('the score of entry 1', "the public score of entry 2 ('b')")
-    """
-    known = f" ({names[index]!r:.80})" if names is not None and index < len(names) else ""
-    return f"the {which} of entry {index + 1}{known}"
-
-
-def count_bounds(printed: PrintedScores, n_test: int | IntArray, rounding: Rounding) -> IntArray:
+def count_bounds(
+    printed: PrintedScores, n_test: int | IntArray, rounding: Rounding
+) -> tuple[IntArray, IntArray]:
     """Smallest and largest number of right answers out of ``n_test`` that prints as each score.
 
-    ``n_test`` is one number, or one for each score.
+    ``n_test`` is one number, or one for each score; or there is one score, and several sizes.
 
     Returns
     -------
-    (m, 2) array of int
+    low, high : (m,) array of int
         The first exceeds the second where no number prints so.
 
     Examples
     --------
     >>> count_bounds(parse_scores(["0.9116", "0.5"]), 13_840, "nearest")
-    array([[12616, 12617],
-           [ 6920,  6920]])
+    (array([12616,  6920]), array([12617,  6920]))
     """
     if printed.scaled is None:
-        return np.column_stack(exact_ends(printed.values, n_test))
+        return exact_ends(printed.values, n_test)
     low, high = lattice_ends(printed.scaled, n_test, 10**printed.decimals, rounding)
-    return np.column_stack([np.maximum(low, 0), np.minimum(high, n_test)]).astype(np.int64)
+    return np.maximum(low, 0).astype(np.int64), np.minimum(high, n_test).astype(np.int64)
 
 
 def exact_ends(values: Any, n_test: Any) -> tuple[IntArray, IntArray]:
@@ -273,90 +296,3 @@ def lattice_ends(scaled: Any, n_test: Any, unit: int, rounding: Rounding) -> tup
         -((-(2 * scaled - 1) * n_test) // (2 * unit)),
         ((2 * scaled + 1) * n_test) // (2 * unit),
     )
-
-
-def has_percent_sign(cell: object) -> bool:
-    """Whether a number is written with a percent sign.
-
-    Examples
-    --------
-    >>> has_percent_sign("91.1 %"), has_percent_sign(91.1)
-    (True, False)
-    """
-    return isinstance(cell, str) and cell.rstrip().endswith("%")
-
-
-def _without_percent_signs(raw: list[Any], subject: Callable[[int], str]) -> list[Any]:
-    """Numbers without their percent signs, which all or none must have."""
-    for index, value in enumerate(raw):
-        if not has_percent_sign(value) and parse_number(value) is not None:
-            raise InputError(
-                f"{subject(index)} is {shown(value)}, without the percent sign that others have; "
-                "write all scores alike"
-            )
-    return [v.rstrip().removesuffix("%") if has_percent_sign(v) else v for v in raw]
-
-
-def _unique(
-    raw: list[Any], subject: Callable[[int], str], bounded: bool
-) -> tuple[list[Decimal], IntArray]:
-    """Distinct numbers, and for each score which one it is."""
-    first: dict[str, int] = {}
-    numbers: list[Decimal] = []
-    where = np.empty(len(raw), np.int64)
-    for index, value in enumerate(raw):
-        key = str(value)
-        position = first.get(key, -1)
-        if position < 0:
-            number = parse_number(value)
-            if number is None:
-                raise InputError(_not_a_number(subject(index), value, bounded))
-            position = first[key] = len(numbers)
-            numbers.append(number)
-        where[index] = position
-    return numbers, where
-
-
-def _not_a_number(subject: str, value: object, bounded: bool) -> str:
-    if str(value).strip().lower().lstrip("+-") in _NOT_FINITE:
-        what = "an accuracy in [0, 1]" if bounded else "a finite number"
-        return f"{subject} is {what}, got {value}"
-    if value is None or value == "":
-        return f"{subject} must be a number, but it is empty"
-    return f"{subject} must be a number, got {value!r:.80}"
-
-
-def _in_percent(
-    unique: Sequence[Decimal], where: IntArray, percent: bool | None, subject: Callable[[int], str]
-) -> bool:
-    if percent is not None:
-        return bool(percent)
-    above = np.array([number > 1 for number in unique])[where]
-    if not above.any() or max(unique) > 100:
-        return False
-    most = above.mean() > 0.5
-    odd = np.array([0 < number <= 1 for number in unique])[where] if most else above
-    if not odd.any():
-        return True
-    index = int(np.argmax(odd))
-    score = unique[where[index]]
-    raise InputError(
-        f"{int(odd.sum())} of {len(where)} scores {'do not exceed' if most else 'exceed'} 1, as "
-        f"others {'do' if most else 'do not'}; {subject(index)} is {score}: if all are in percent "
-        "use percent=True, else write them alike"
-    )
-
-
-def _check_range(
-    unique: Sequence[Decimal], where: IntArray, subject: Callable[[int], str], in_percent: bool
-) -> None:
-    bad = np.array([not 0 <= number <= 1 for number in unique])
-    if not bad.any():
-        return
-    index = int(np.argmax(bad[where]))
-    score = unique[where[index]]
-    typed = f"{score * 100} %" if in_percent else f"{score}"
-    hint = ""
-    if not in_percent and score > 1:
-        hint = f"; in percent? then write {score / 100}" if score <= 100 else _NOT_ACCURACIES
-    raise InputError(f"{subject(index)} is an accuracy in [0, 1], got {typed}{hint}")

@@ -12,29 +12,14 @@ from bayes_sota.data import battles, kaggle, searches
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.melting import melt
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.roles import LABELS, NUMBERS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import is_loss, is_summary_row
+from bayes_sota.data.words import COLUMNS, is_loss, is_summary_row
 
 type Direction = Literal["lower", "higher"] | None
 
 _SUMMED = ("entry", "unit", "task", "fold", "metric")
 _MOST_METRICS = 100  # rows of a table, if they are metrics
-_ROLES = (
-    *LABELS,
-    *NUMBERS,
-    "score",
-    "label",
-    "group",
-    "public",
-    "private",
-    "winner",
-    "loser",
-    "tie",
-    "count",
-    "probability",
-)
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
 
@@ -94,10 +79,10 @@ def read_tidy(
 
 def _check_roles(roles: Iterable[str]) -> None:
     for role in roles:
-        if role not in _ROLES:
-            near = get_close_matches(role, _ROLES, 1)
+        if role not in COLUMNS:
+            near = get_close_matches(role, COLUMNS, 1)
             fix = f"did you mean {near[0]}?" if near else ""
-            raise InputError(f"{role} is no role; the roles are {', '.join(_ROLES)}", fix=fix)
+            raise InputError(f"{role} is no role; the roles are {', '.join(COLUMNS)}", fix=fix)
 
 
 def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, list[str]]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bayes_sota.core.errors import InputError, quoted
@@ -23,8 +23,10 @@ _SHAPES = (
 
 def table_of_json(value: Any, places: Sequence[str], where: str, name: str) -> Table:
     """Table of parsed JSON, or of the values of JSON lines, which have places."""
-    rows, notes = _rows(value)
-    if rows is None:
+    are_lists = _are_lists_of_solved(value)
+    notes = ["items that no entry solved are not in this file"] * are_lists
+    rows = _of_solved(value, value.values()) if are_lists else _rows(value)
+    if not rows:
         raise InputError(f"this JSON is not a table; {_SHAPES}", where=where)
     lines = list(places) or [f"record {number}" for number in range(1, len(rows) + 1)]
     flat = [_flattened(row) for row in rows]
@@ -41,11 +43,8 @@ def parse_json(text: str, where: str) -> tuple[Any, list[str]]:
         if error.msg != "Extra data":
             line = f"line {error.lineno}" if error.doc else ""
             raise InputError(f"is not JSON: {error.msg}", where=where, line=line) from None
-    filled = [(f"line {i}", line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
-    values = []
-    for place, line in filled:
-        values.append(load_json(line, where, place))
-    return values, [place for place, _ in filled]
+    filled = {f"line {i}": line for i, line in enumerate(text.split("\n"), 1) if line.strip()}
+    return [load_json(line, where, place) for place, line in filled.items()], list(filled)
 
 
 def load_json(text: str, where: str, line: str) -> Any:
@@ -80,37 +79,36 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _rows(value: Any) -> tuple[list[dict[str, Any]] | None, list[str]]:
-    """Records of whatever shape people and pandas write; None where there are none."""
+def _rows(value: Any) -> list[dict[str, Any]]:
+    """Records of whatever shape people and pandas write; none where there are none."""
     if isinstance(value, list):
         if len(value) > 1 and _all_are(list, value):
-            return [dict(zip(map(str, value[0]), row, strict=False)) for row in value[1:]], []
-        return (value if _all_are(dict, value) else None), []
+            return [dict(zip(map(str, value[0]), row, strict=False)) for row in value[1:]]
+        return value if _all_are(dict, value) else []
     if not isinstance(value, dict) or not value:
-        return None, []
+        return []
     for header, rows in (("columns", "data"), ("columns", "rows"), ("header", "rows")):
         if isinstance(value.get(header), list) and isinstance(value.get(rows), list):
-            return _of_split(value[header], value[rows], value.get("index")), []
+            return _of_split(value[header], value[rows], value.get("index"))
     inner = list(value.values())
     if _all_are(dict, inner):
-        solved = _solved_in(value)
-        return (_of_solved(*solved), []) if solved else (_of_objects(value), [])
+        return _of_reports(value) or _of_objects(value)
     tables = [part for part in inner if isinstance(part, list) and part and _all_are(dict, part)]
     tables = [part for part in tables if any(map(_is_number, part[0].values()))] or tables
     if len(tables) == 1:
-        return tables[0], []
-    if _all_are(list, inner):
-        return _of_lists(value)
-    if not any(isinstance(part, dict | list) for part in inner):
-        return [{"name": name, "score": score} for name, score in value.items()], []
-    return None, []
+        return tables[0]
+    if any(map(is_role_word, value)) and _all_are(list, inner) and len(set(map(len, inner))) == 1:
+        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)]
+    if any(isinstance(part, dict | list) for part in inner):
+        return []
+    return [{"name": name, "score": score} for name, score in value.items()]
 
 
 def _is_number(cell: Any) -> bool:
     return parse_cell(cell) not in (None, NOTHING)
 
 
-def _all_are(kind: type, values: list[Any]) -> bool:
+def _all_are(kind: type, values: Iterable[Any]) -> bool:
     return all(isinstance(value, kind) for value in values)
 
 
@@ -134,45 +132,36 @@ def _of_objects(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of ``{column: {row: cell}}`` where the outer keys name roles, else ``{row: {...}}``."""
     labels = list(dict.fromkeys(label for part in value.values() for label in part))
     numbered = all(label.isdigit() for label in labels)
-    if not numbered and not any(map(is_role_word, value)):
-        return [{"": label, **row} for label, row in value.items()]
-    rows = [{title: part.get(label) for title, part in value.items()} for label in labels]
-    if numbered:
-        return rows
-    return [{"": label, **row} for label, row in zip(labels, rows, strict=True)]
+    if numbered or any(map(is_role_word, value)):
+        value = {label: {title: of.get(label) for title, of in value.items()} for label in labels}
+    return [row if numbered else {"": label, **row} for label, row in value.items()]
 
 
-def _of_lists(value: dict[str, list[Any]]) -> tuple[list[dict[str, Any]] | None, list[str]]:
-    """Rows of columns of one length, or answers of lists of solved items."""
-    if any(isinstance(cell, dict | list) for part in value.values() for cell in part):
-        return None, []
-    lengths = {len(cells) for cells in value.values()}
-    if len(lengths) == 1 and any(map(is_role_word, value)):
-        cells = zip(*value.values(), strict=True)
-        return [dict(zip(value, row, strict=True)) for row in cells], []
-    items = list(dict.fromkeys(str(item) for solved in value.values() for item in solved))
-    if len(value) < 2 or any(map(is_role_word, value)):
-        return None, []
-    return _of_solved(value, items), ["items that no entry solved are not in this file"]
+def _are_lists_of_solved(value: Any) -> bool:
+    """Whether several entries, none called like a role, have a list of names each."""
+    if not isinstance(value, dict) or len(value) < 2 or not _all_are(list, value.values()):
+        return False
+    cells = [cell for part in value.values() for cell in part]
+    are_names = not any(isinstance(cell, dict | list) for cell in cells)
+    return bool(cells) and are_names and not any(map(is_role_word, value))
 
 
-def _solved_in(reports: dict[str, dict[str, Any]]) -> tuple[dict[str, list[Any]], list[str]] | None:
-    """Lists of solved items in the report of each entry, and all items that reports list."""
+def _of_reports(reports: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Answers of reports of each entry, of which one list holds the solved items."""
     keys = [key for key in next(iter(reports.values()), {}) if place_in("score", key) is not None]
     lists: list[dict[str, Any]] = [
         {name: report.get(key) for name, report in reports.items()} for key in keys
     ]
-    lists = [solved for solved in lists if _all_are(list, list(solved.values()))]
-    if len(lists) != 1:
-        return None
+    lists = [solved for solved in lists if _all_are(list, solved.values())]
     cells = [cell for report in reports.values() for cell in report.values()]
-    every = [str(item) for cell in cells if isinstance(cell, list) for item in cell]
-    return lists[0], list(dict.fromkeys(every))
+    every = [cell for cell in cells if isinstance(cell, list)]
+    return _of_solved(lists[0], every) if len(lists) == 1 else []
 
 
-def _of_solved(lists: dict[str, list[Any]], items: list[str]) -> list[dict[str, Any]]:
-    """Answers of each entry, 1 where the item is in its list."""
+def _of_solved(lists: dict[str, list[Any]], every: Iterable[list[Any]]) -> list[dict[str, Any]]:
+    """Answers of each entry to all items, 1 where the item is in its list."""
     solved = {name: set(map(str, ids)) for name, ids in lists.items()}
+    items = dict.fromkeys(str(item) for ids in every for item in ids)
     return [
         {"item": item} | {name: int(item in ids) for name, ids in solved.items()} for item in items
     ]

@@ -10,7 +10,11 @@ import numpy as np
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import (
+    LABELS,
+    NAMELESS,
+    NUMBERS,
     ROLES,
+    UNITS,
     is_attribute,
     is_average,
     is_loss,
@@ -21,21 +25,6 @@ from bayes_sota.data.words import (
     split_words,
 )
 
-LABELS = (
-    "entry",
-    "unit",
-    "task",
-    "metric",
-    "cluster",
-    "run",
-    "fold",
-    "iteration",
-    "tournament",
-    "direction",
-)
-NUMBERS = ("n", "se", "submissions", "runs")
-UNITS = ("unit", "fold", "task", "iteration", "run", "metric", "cluster")  # what may index rows
-NAMELESS = ("", "index", "unnamed0")
 _SCORE_WORDS = frozenset(("accuracy", "acc", "score"))
 _FLAGS = frozenset(("true", "false", "yes", "no", "none", ""))
 
@@ -52,8 +41,9 @@ class Header:
         self.use = [table.find(name, "use") for name in use]
         self.roles = {role: table.find(name, role) for role, name in asked.items()}
         self.numeric = {name for name in table.columns if table.parsed(name).is_numeric}
+        self._find_pair()
         self._name_roles(asked)
-        if "score" not in self.roles and not self.use and not self._are_pairs():
+        if "score" not in self.roles and not self.use and not self.is_pair:
             self._find_score()
         if "entry" not in self.roles and {"score", "public"} & self.roles.keys():
             self._find_entry()
@@ -61,6 +51,11 @@ class Header:
             if "score" in self.roles and role not in self.roles:
                 for name in self.beside([self.roles["score"]], role):
                     self.roles[role] = name
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether there are a public and a private score."""
+        return {"public", "private"} <= self.roles.keys()
 
     def free(self) -> list[str]:
         """Columns without a role, in order."""
@@ -87,21 +82,21 @@ class Header:
         ]
         flags = [name for name in found if _FLAGS.issuperset(map(_word, self.table.columns[name]))]
         rest = [name for name in found if name not in flags]
-        are_answers = all({0.0, 1.0} >= set(self.table.parsed(name).value) for name in rest)
+        if not flags:
+            return found
+        are_answers = all(np.isin(self.table.parsed(name).value, (0, 1)).all() for name in rest)
         return found if are_answers else rest
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
         """For each column the one of the same name and a word for a role, if all have one."""
-        found = []
-        for column in columns:
-            stem = split_words(column)
-            own = {
-                name: "".join(split_words(name)[len(stem) :])
-                for name in self.free()
-                if split_words(name)[: len(stem)] == stem and name in self.numeric
-            }
-            found += [name for name, end in own.items() if end in ROLES[role]][:1]
-        return found if len(found) == len(columns) else []
+        of_stem: dict[tuple[str, ...], str] = {}
+        for name in self.free():
+            words = split_words(name) if name in self.numeric else []
+            for i in range(len(words)):
+                if "".join(words[i:]) in ROLES[role]:
+                    of_stem.setdefault(tuple(words[:i]), name)
+        stems = [tuple(split_words(column)) for column in columns]
+        return [of_stem[stem] for stem in stems] if of_stem.keys() >= set(stems) else []
 
     def lone_average(self) -> list[str]:
         """The only average, which is the score where there is no other."""
@@ -135,7 +130,7 @@ class Header:
         if (
             entry in self.numeric
             and "entry" not in asked
-            and not ("score" in self.roles or self.named("score") or self._has_pairs())
+            and not ("score" in self.roles or self.named("score") or self.is_pair)
         ):
             del self.roles["entry"]  # in a wide table, a competitor that is called "system"
 
@@ -143,14 +138,12 @@ class Header:
         """Whether the unit only numbers the rows of a long table."""
         return "entry" in self.roles and self.repeats("entry") and not self.repeats("unit")
 
-    def _has_pairs(self) -> bool:
-        return all(self.named(role, numeric=True) for role in ("public", "private"))
-
-    def _are_pairs(self) -> bool:
-        both = [self.named(role, numeric=True) for role in ("public", "private")]
-        if all(both):
-            self.roles |= {"public": both[0][0], "private": both[1][0]}
-        return {"public", "private"} <= self.roles.keys()
+    def _find_pair(self) -> None:
+        """Columns of a public and a private score."""
+        lacking = [role for role in ("public", "private") if role not in self.roles]
+        found = {role: name for role in lacking for name in self.named(role, numeric=True)[:1]}
+        if len(found) == len(lacking) and "score" not in self.roles and not self.use:
+            self.roles |= found
 
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""

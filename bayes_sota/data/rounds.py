@@ -14,11 +14,10 @@ from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.battles import find_battles
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
-from bayes_sota.data.roles import NAMELESS, UNITS
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Labels, Tidy
 from bayes_sota.data.tournaments import Matches, Scheme, ScoreTable
-from bayes_sota.data.words import key, place_in
+from bayes_sota.data.words import NAMELESS, UNITS, key, place_in
 
 type Orientation = Literal["auto", "rows", "columns"]
 

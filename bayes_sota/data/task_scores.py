@@ -9,13 +9,12 @@ scores differ from task to task says what would happen on new tasks.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.arguments import POSITIVE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted, digest_of, shown
 from bayes_sota.core.types import FloatArray, IntArray
@@ -31,7 +30,6 @@ from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.outcomes import check_enough_tasks
-from bayes_sota.data.own_errors import errors_of_scores, sizes_of_accuracies
 from bayes_sota.data.printed_scores import check_finite, plain_matrix
 
 COUNTS = {
@@ -271,7 +269,7 @@ def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], m: int) -> FloatArray:
 def _size(value: Any) -> float:
     if value is None or value != value:
         return np.nan
-    return checks.whole_number(value, "n_test", "the number of items of a task")
+    return checks.checked_number(value, "n_test of a task")
 
 
 def _by_errors(
@@ -286,15 +284,12 @@ def _by_errors(
     if errors.shape != scores.shape:
         raise InputError(f"standard_errors are {errors.shape}, scores are {scores.shape}")
 
-    def subject(task: str, j: int) -> str:
-        return f"the score of {names[j]!r:.80} in task {task!r:.80}"
-
     filled = np.empty(scores.shape)
     for t, task in enumerate(tasks):
-        of = partial(subject, task)
+        of = [f"{name} in task {task}" for name in names]
         if metric == "score":
-            filled[:, t] = errors_of_scores(errors[:, t], len(scores), of)
+            filled[:, t] = checks.checked_errors(errors[:, t], of, POSITIVE)
             continue
         known = None if sizes is None or np.isnan(sizes[:, t]).any() else sizes[:, t]
-        filled[:, t] = sizes_of_accuracies(scores[:, t], errors[:, t], known, of)
+        filled[:, t] = checks.sizes_of_accuracies(scores[:, t], errors[:, t], known, of)
     return (sizes, filled) if metric == "score" else (filled, None)

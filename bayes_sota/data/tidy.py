@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError, quoted
-from bayes_sota.data.roles import UNITS
+from bayes_sota.data.words import UNITS
 
 type Labels = NDArray[np.object_]
 type Numbers = NDArray[np.float64]

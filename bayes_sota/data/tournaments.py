@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed
-from bayes_sota.core.text import checked_labels, codes_of, digest_of, nearest
+from bayes_sota.core.text import checked_labels, codes_of, nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.observed import Observed
@@ -54,10 +54,6 @@ class Tournament(Observed):
     def n_clusters(self) -> int:
         """Number of clusters."""
         return int(self.clusters.max()) + 1
-
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed, its first 16 digits."""
-        return digest_of(*(value for name, value in vars(self).items() if name != "notes"))
 
     def _set_shared(self, players: tuple[str, ...], size: int, kind: str) -> None:
         """Check and set what both have; results of one group alone do not show how they vary."""

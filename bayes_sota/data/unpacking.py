@@ -1,19 +1,26 @@
-"""Bytes of a file, unpacked, below one limit."""
+"""Bytes and text of files, unpacked, below one limit."""
 
 import gzip
 import io
+import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.files import check_file
 
 MOST_BYTES = 200_000_000
-TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
+_ARCHIVE = (b"PK\3\4", b"PK\5\6")
+_TABLE = r"(?i:(?!__MACOSX).*\.(csv|tsv|txt|json|jsonl|ndjson|xlsx|parquet))"
+_WHOLE = {"[Content_Types].xml", "header.json", "_journal/start.json"}  # a workbook, a log
 
 
 def read_bytes(path: Path) -> tuple[bytes, str]:
     """Content of a file and its name; of an archive, those of its only table.
+
+    A workbook and a log of inspect_ai, which are archives too, stay as they are.
 
     Raises
     ------
@@ -21,7 +28,7 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
         A file that cannot be read, an archive of several tables, or more than the limit.
     """
     check_file(path)
-    try:
+    with reading(str(path)):
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         name = path.name
@@ -29,36 +36,15 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
             with gzip.open(io.BytesIO(data)) as file:
                 data = file.read(MOST_BYTES + 1)
             name = name.removesuffix(".gz")
-        if zipfile.is_zipfile(io.BytesIO(data)):
-            data, name = _from_archive(data, path)
-    except InputError:
-        raise
-    except Exception as error:  # archives pass on whatever their decoders raise
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read ({reason})", where=str(path)) from None
-    if len(data) > MOST_BYTES:
-        raise _too_large(str(path))
-    return data, name
-
-
-def check_unpacked(data: bytes, where: str) -> None:
-    """Raise ``InputError`` if a workbook or a Parquet file becomes larger than the limit."""
-    if data[:4] == b"PAR1":
-        from pyarrow.parquet import read_metadata
-
-        about = read_metadata(io.BytesIO(data))
-        size = 8 * about.num_rows * about.num_columns
-    elif zipfile.is_zipfile(io.BytesIO(data)):
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-    else:
-        size = len(data)
-    if size > MOST_BYTES:
-        raise _too_large(where)
-
-
-def _too_large(where: str) -> InputError:
-    return InputError(f"holds more than {MOST_BYTES:,} bytes", where=where)
+    check_size(len(data), str(path))
+    if not data.startswith(_ARCHIVE) or _WHOLE.intersection(member_sizes(data, str(path))):
+        return data, name
+    tables = read_archive(data, _TABLE, str(path))
+    if len(tables) != 1:
+        problem = f"the archive holds {len(tables)} tables ({listed(tables)}); one is needed"
+        raise InputError(problem, where=str(path))
+    [(member, data)] = tables.items()
+    return data, Path(member).name
 
 
 def read_text(path: Path) -> str:
@@ -66,7 +52,7 @@ def read_text(path: Path) -> str:
     return decoded(read_bytes(path)[0], str(path))
 
 
-def decoded(data: bytes, where: str) -> str:
+def decoded(data: bytes, where: str, line: str = "") -> str:
     """Text in UTF-8, or in UTF-16 with its mark."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
@@ -77,20 +63,39 @@ def decoded(data: bytes, where: str) -> str:
         if "\0" not in text:
             return text
         start = data.find(b"\0")
-    line = f"line {data.count(b'\n', 0, start) + 1}"
+    line = line or f"line {data.count(b'\n', 0, start) + 1}"
     raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8")
 
 
-def _from_archive(data: bytes, path: Path) -> tuple[bytes, str]:
-    """The only table of a zip archive; a workbook, which is an archive too, stays as it is."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = archive.infolist()
-        if any(member.filename == "[Content_Types].xml" for member in members):
-            return data, path.name.removesuffix(".gz")
-        names = [member.filename for member in members]
-        found = [name for name in names if name.lower().endswith(TABLES) and "__MACOSX" not in name]
-        if len(found) != 1:
-            what = f"{len(found)} tables ({listed(found)})" if found else "no table"
-            raise InputError(f"the archive holds {what}; one is needed", where=str(path))
-        with archive.open(found[0]) as member:
-            return member.read(MOST_BYTES + 1), Path(found[0]).name
+def member_sizes(data: bytes, where: str) -> dict[str, int]:
+    """Unpacked bytes of each member of a zip archive; empty where bytes are something else."""
+    if not data.startswith(_ARCHIVE):
+        return {}
+    with reading(where), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {one.filename: one.file_size for one in archive.infolist()}
+
+
+def read_archive(data: bytes, pattern: str, where: str) -> dict[str, bytes]:
+    """Members of a zip archive whose names match a pattern, together below the limit."""
+    with reading(where), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [one for one in archive.infolist() if re.fullmatch(pattern, one.filename)]
+        check_size(sum(one.file_size for one in members), where)
+        return {one.filename: archive.read(one) for one in members}
+
+
+def check_size(size: int, where: str) -> None:
+    """Raise ``InputError`` above the limit."""
+    if size > MOST_BYTES:
+        raise InputError(f"holds more than {MOST_BYTES:,} bytes", where=where)
+
+
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """Whatever a decoder raises becomes an ``InputError``."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read ({reason})", where=where) from None

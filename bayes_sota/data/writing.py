@@ -12,7 +12,7 @@ from bayes_sota.data.outcomes import Outcomes
 def write_items(data: Outcomes, path: str | Path) -> None:
     """Write answers or numbers as CSV: item, label where there are classes, and each classifier.
 
-    ``read_responses`` and ``read_item_scores`` read it. Clusters are not written.
+    ``read_outcomes`` reads it. Clusters are not written.
 
     Raises
     ------

@@ -214,7 +214,7 @@ def compare_by_task(
 
     Parameters
     ----------
-    outcomes : Responses or ItemScores
+    outcomes : Outcomes
         Answers or numbers with tasks.
     methods, draws, random_seed
         As in ``compare_methods``.
@@ -226,9 +226,9 @@ def compare_by_task(
 
     Examples
     --------
-    >>> from bayes_sota import Responses
+    >>> from bayes_sota import Outcomes
     >>> rng = np.random.default_rng(0)
-    >>> exam = Responses(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
+    >>> exam = Outcomes(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
     >>> comparison = compare_by_task(exam)
     >>> comparison, comparison.draws_of(0).mean(axis=0).round(2).tolist()
     (<TaskComparison of 2 methods in 3 tasks>, [0.88, 0.62])

@@ -46,9 +46,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import smoothed_covariance, weighted_means, with_typical_pairs
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.data.responses import Responses
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
 TIE = 1e-12  # of the largest score
@@ -354,7 +352,7 @@ def compare_methods(
 
     Parameters
     ----------
-    outcomes : Responses or ItemScores
+    outcomes : Outcomes
         One column per method, or per run of a method; numbers of any metric. Their
         ``clusters`` are taken as wholes.
     methods : sequence of str, optional
@@ -376,7 +374,7 @@ def compare_methods(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> answers = Responses(rng.random((300, 3)) < [0.9, 0.85, 0.6], names=["a", "b", "c"])
+    >>> answers = Outcomes(rng.random((300, 3)) < [0.9, 0.85, 0.6], names=["a", "b", "c"])
     >>> comparison = compare_methods(answers, random_seed=0)
     >>> best, tied = comparison.methods[comparison.winner], comparison.tied_with_best().tolist()
     >>> best, tied, round(comparison.p_false, 3)
@@ -435,7 +433,7 @@ def columns_of_methods(
 
 def item_data(outcomes: Outcomes) -> tuple[ItemData, list[str]]:
     """What is compared, the items that all have answered, and notes."""
-    if isinstance(outcomes, ItemScores):
+    if not outcomes.is_answers:
         ends = outcomes.values.min(), outcomes.values.max()
         shares = outcomes.metric == "auc" or (ends[0] >= 0 and ends[1] <= 1)
         bounds = (0.0, 1.0) if shares else (-np.inf, np.inf)
@@ -461,12 +459,10 @@ def item_data(outcomes: Outcomes) -> tuple[ItemData, list[str]]:
         )
         return data, list(notes_on_average(outcomes))
     kept = outcomes.complete()
-    assert isinstance(kept, Responses)
     values, scores, n = kept.values, kept.scores, kept.n_items
     notes = [*left_out(outcomes, kept), *notes_on_average(kept)]
     if kept.new != "items":
-        of = kept.average
-        covariance = of.influence.T @ of.influence
+        of, covariance = kept.average, kept.covariance
         if kept.new == "tasks":
             covariance = with_typical_pairs(covariance, of.freedom)
             covariance = _at_least_of_items(covariance, kept)
@@ -483,7 +479,7 @@ def item_data(outcomes: Outcomes) -> tuple[ItemData, list[str]]:
     return data, notes
 
 
-def _at_least_of_items(covariance: FloatArray, kept: Responses) -> FloatArray:
+def _at_least_of_items(covariance: FloatArray, kept: Outcomes) -> FloatArray:
     """Covariance of two methods on new tasks, whose difference varies as on new items, or more.
 
     New tasks have new items; the variance between a few tasks may be smaller by chance.
@@ -501,7 +497,7 @@ def notes_on_average(data: Outcomes) -> Iterator[str]:
     worth, about = "", ABOUT[data.new] + " of these tasks" * (data.new == "items")
     if data.runs_in_words:
         yield f"scores are {data.measured} in {data.runs_in_words}"
-    if isinstance(data, Responses) and data.new == "items":
+    if data.tasks is not None and data.is_answers and data.new == "items":
         worth = f", as of {data.average.kish:,.0f} items with equal weights"
     if data.tasks is not None:
         how = {

@@ -26,7 +26,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import CorrelationPrior
 from bayes_sota.core.text import codes_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.pair_sums import (
     LARGEST_LOADING,
     TINY,
@@ -173,9 +173,9 @@ def learn_correlation(
     Examples
     --------
     >>> from bayes_sota.core.priors import BetaCorrelation
-    >>> from bayes_sota.data.responses import Responses
+    >>> from bayes_sota.data.outcomes import Outcomes
     >>> from bayes_sota.items.correlation import response_correlation
-    >>> answers = Responses(np.random.default_rng(0).random((5000, 6)) < 0.9)
+    >>> answers = Outcomes(np.random.default_rng(0).random((5000, 6)) < 0.9)
     >>> posterior = learn_correlation(response_correlation(answers), BetaCorrelation(16, 4))
     >>> bool(posterior.quantile(0.5) < 0.2)
     True
@@ -404,7 +404,7 @@ def _positive(correlation: FloatArray) -> FloatArray:
     return raised / np.outer(scale, scale)
 
 
-def response_correlation(responses: Responses) -> ResponseCorrelation:
+def response_correlation(responses: Outcomes) -> ResponseCorrelation:
     r"""Estimate the correlation structure of the scores of one response matrix.
 
     ``rho^2`` is the mean of :math:`\phi_{jk}` over pairs of leaders, and the loadings follow from
@@ -422,7 +422,7 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
 
     Parameters
     ----------
-    responses : Responses
+    responses : Outcomes
         Missing answers are taken to be missing at random: whether an answer is there says nothing
         about whether it would be right.
 
@@ -434,11 +434,13 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
     --------
     >>> rng = np.random.default_rng(0)
     >>> hard = rng.standard_normal((2000, 1))
-    >>> answers = Responses(hard + rng.standard_normal((2000, 8)) > -1)
+    >>> answers = Outcomes(hard + rng.standard_normal((2000, 8)) > -1)
     >>> correlation = response_correlation(answers)
     >>> bool(abs(correlation.rho - 0.55) < 0.05), correlation.families
     (True, ())
     """
+    if not responses.is_plain:
+        raise InputError("this needs single answers without tasks: leave tasks and runs out")
     order = _order_of_answers(responses)
     correct, parts = np.ascontiguousarray(responses.correct[:, order]), None
     if responses.clusters is not None:
@@ -447,12 +449,13 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
         groups = [counts_of(correct[group % count == g]) for g in range(count)]
         parts = np.stack(groups, axis=1)
     whole = Answers(AnswerSums.of(correct), correct, parts)
-    rarer = np.minimum(responses.totals - responses.counts, responses.counts)
+    right = np.sum(responses.correct == 1, axis=0)
+    rarer = np.minimum(responses.totals - right, right)
     both = whole.sums.counts[1]
     return structure(responses.scores[order], whole, both, rarer[order]).reordered(order)
 
 
-def _order_of_answers(responses: Responses) -> IntArray:
+def _order_of_answers(responses: Outcomes) -> IntArray:
     """Classifiers by score, equal ones by how many others got right what they got right, or name.
 
     These sums, and those of squares and cubes, are whole numbers below 2^53: exact in any order.

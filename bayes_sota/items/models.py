@@ -49,7 +49,7 @@ from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import NORMAL_975, Priors
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.outcomes import MISSING, Outcomes
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over a normal law
 _LOGISTIC = 0.346  # expit of a normal law: mean log odds over the root of 1 + this times variance
@@ -57,7 +57,7 @@ _TELLING = {"classifier": 50, "item": 10, "task": 50}  # answers, or items, that
 
 
 def build_model(
-    responses: Responses, priors: Priors | ItemPriors | EvaluationPriors | None = None
+    responses: Outcomes, priors: Priors | ItemPriors | EvaluationPriors | None = None
 ) -> pm.Model:
     r"""Model of items and classifiers: of single answers, or with tasks, clusters and runs.
 
@@ -76,17 +76,17 @@ def build_model(
               + \sqrt V z)\, N(z; 0, 1)\, dz
 
     with V the variance of items, of clusters and of what a cluster adds to a classifier; on new
-    tasks (``Responses.about``) mu and d are integrated as well. On new runs of these items it is
+    tasks (``Outcomes.about``) mu and d are integrated as well. On new runs of these items it is
     the mean of the chances of the items, which ``complete`` draws. What classifiers, tasks and
     interactions add sums to 0.
 
     Missing answers are left out. Families of near-clones are not modelled, and P(theta) is fitted
-    to all classifiers and has one shape: leave out failed ones (``Responses.subset``). The exact
+    to all classifiers and has one shape: leave out failed ones (``Outcomes.subset``). The exact
     route has no such limits. Small tasks are shrunk towards the others, which it does not do.
 
     Parameters
     ----------
-    responses : Responses
+    responses : Outcomes
     priors : Priors, ItemPriors or EvaluationPriors, optional
         Of ``Priors`` only place and width of the field count: the correlation follows from the
         items. ``ItemPriors`` are for single answers, ``EvaluationPriors`` for tasks, clusters and
@@ -118,16 +118,16 @@ def build_model(
     Raises
     ------
     InputError
-        Other data than ``Responses``, one classifier, priors of another model, passes, shares that
+        Other data than answers, one classifier, priors of another model, passes, shares that
         are no multiples of one run.
 
     Examples
     --------
-    >>> answers = Responses(np.random.default_rng(0).random((100, 4)) < 0.8)
+    >>> answers = Outcomes(np.random.default_rng(0).random((100, 4)) < 0.8)
     >>> model = build_model(answers)
     >>> model.named_vars_to_dims["skill"]
     ('classifier',)
-    >>> exam = Responses(answers.correct, tasks=["law"] * 60 + ["art"] * 40)
+    >>> exam = Outcomes(answers.correct, tasks=["law"] * 60 + ["art"] * 40)
     >>> build_model(exam).named_vars_to_dims["skill_of_task"]
     ('classifier', 'task')
     """
@@ -140,7 +140,7 @@ def build_model(
     return model
 
 
-def builder_of(responses: Responses) -> str:
+def builder_of(responses: Outcomes) -> str:
     """Builder whose model answers have: "items" of single ones, else "evaluations".
 
     Raises
@@ -150,18 +150,18 @@ def builder_of(responses: Responses) -> str:
 
     Examples
     --------
-    >>> builder_of(Responses([[1, 0], [1, 1]], clusters=["a", "b"]))
+    >>> builder_of(Outcomes([[1, 0], [1, 1]], clusters=["a", "b"]))
     'evaluations'
     """
-    if not isinstance(responses, Responses):
+    if not (isinstance(responses, Outcomes) and responses.is_answers):
         raise InputError(
-            f"the model is of right and wrong answers, a Responses, got {type(responses).__name__}"
+            f"the model is of Outcomes with right and wrong answers, got {responses!r:.60}"
         )
     responses.check_several()
     return "items" if responses.is_plain and responses.clusters is None else "evaluations"
 
 
-def _one_factor(responses: Responses, known: ItemPriors) -> pm.Model:
+def _one_factor(responses: Outcomes, known: ItemPriors) -> pm.Model:
     """Model of single answers."""
     answers = responses.correct
     coords = {"item": np.arange(len(answers)), "classifier": list(responses.names)}
@@ -186,7 +186,7 @@ def _one_factor(responses: Responses, known: ItemPriors) -> pm.Model:
     return model
 
 
-def _best(skill: Any, responses: Responses) -> None:
+def _best(skill: Any, responses: Outcomes) -> None:
     """Skill of the best classifier, and of the one with the best score."""
     pm.Deterministic("theta_sota", pt.max(skill))
     pm.Deterministic("winner_skill", skill[int(np.argmax(responses.scores))])
@@ -270,7 +270,7 @@ def _mean_phi(right: Any, weights: FloatArray, skill: Any) -> Any:
     return (pt.sum(phi) - pt.sum(pt.diag(phi))) / (m * (m - 1))
 
 
-def _with_tasks(responses: Responses, known: EvaluationPriors) -> pm.Model:
+def _with_tasks(responses: Outcomes, known: EvaluationPriors) -> pm.Model:
     """Model of answers with tasks, clusters or runs."""
     right, runs = _counts(responses)
     tasks, task = codes_of(responses.tasks or ["all"] * len(right))
@@ -301,7 +301,7 @@ def _with_tasks(responses: Responses, known: EvaluationPriors) -> pm.Model:
     return model
 
 
-def _counts(responses: Responses) -> tuple[IntArray, IntArray]:
+def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
     """Runs with the right answer, and runs, 0 where an answer is missing; both (n, m)."""
     if responses.passes is not None:
         raise InputError(
@@ -359,7 +359,7 @@ def _items(middle: Any, sd: Any, answers: IntArray) -> Any:
     return middle + sd * pm.Normal("item_offset", dims="item")
 
 
-def _clusters(known: EvaluationPriors, responses: Responses) -> tuple[Any, Any, Any]:
+def _clusters(known: EvaluationPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
     """What clusters add to items, and to classifiers on items; the variance of both."""
     if responses.clusters is None:
         return 0.0, 0.0, 0.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.responses import MISSING
+from bayes_sota.data.outcomes import MISSING
 
 TINY = 1e-300
 LARGEST_LOADING = 0.99

@@ -21,7 +21,7 @@ from bayes_sota.core.sample import (
     result_tree,
 )
 from bayes_sota.core.types import Seed
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def complete(
     trace: xr.DataTree,
-    responses: Responses,
+    responses: Outcomes,
     model: "pm.Model | None" = None,
     *,
     priors: Priors | ItemPriors | EvaluationPriors | None = None,
@@ -48,7 +48,7 @@ def complete(
     ----------
     trace : DataTree
         With the group ``posterior``, as ``pm.sample`` gives it.
-    responses : Responses
+    responses : Outcomes
         What the model is of.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
@@ -77,7 +77,7 @@ def complete(
     --------
     >>> import pymc as pm
     >>> import bayes_sota as bs
-    >>> exam = bs.Responses([[1, 0], [1, 1], [0, 1], [1, 0]], tasks=["law", "law", "art", "art"])
+    >>> exam = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]], tasks=["law", "law", "art", "art"])
     >>> with bs.items.build_model(exam):
     ...     trace = pm.sample()  # doctest: +SKIP
     ...     tree = bs.items.complete(trace, exam)  # doctest: +SKIP
@@ -102,7 +102,7 @@ def complete(
     return result_tree(groups, {**described, "new": responses.new})
 
 
-def _scores(responses: Responses) -> xr.Dataset:
+def _scores(responses: Outcomes) -> xr.Dataset:
     """Observed scores."""
     values = {
         "all_score": ("classifier", responses.scores),
@@ -114,7 +114,7 @@ def _scores(responses: Responses) -> xr.Dataset:
 def _with_skills(
     draws: xr.Dataset,
     model: "pm.Model",
-    responses: Responses,
+    responses: Outcomes,
     rng: np.random.Generator,
     seen: bool,
 ) -> xr.Dataset:

@@ -19,9 +19,7 @@ from scipy.special import betaincinv, stdtrit
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.outcomes import New, Outcomes
-from bayes_sota.data.responses import Responses
 
 
 @dataclass(frozen=True)
@@ -123,11 +121,11 @@ def skills_alone(
 
     Parameters
     ----------
-    outcomes : Responses or ItemScores
+    outcomes : Outcomes
     methods : sequence of str, optional
         Classifier of each column, where several columns are its runs. Default: each its own.
     new, passes : optional
-        As in ``Responses.about``. Default: what the outcomes are about.
+        As in ``Outcomes.about``. Default: what the outcomes are about.
 
     Returns
     -------
@@ -141,21 +139,22 @@ def skills_alone(
 
     Examples
     --------
-    >>> exam = Responses([[1, 0], [1, 1], [0, 1], [1, 1]], names=["a", "b"])
+    >>> exam = Outcomes([[1, 0], [1, 1], [0, 1], [1, 1]], names=["a", "b"])
     >>> [(skill.name, skill.score, skill.n_effective) for skill in skills_alone(exam)]
     [('a', 0.75, 4.0), ('b', 0.75, 4.0)]
     """
     labels = outcomes.names if methods is None else tuple(methods)
     columns = {name: [j for j, of in enumerate(labels) if of == name] for name in labels}
-    if isinstance(outcomes, ItemScores):
-        return list(_means(outcomes, columns, new or outcomes.new, passes))
-    assert isinstance(outcomes, Responses)
-    passes = passes or outcomes.passes
-    return list(_shares(outcomes, labels, columns, new or outcomes.new, passes))
+    if outcomes.is_answers:
+        passes = passes or outcomes.passes
+        return list(_shares(outcomes, labels, columns, new or outcomes.new, passes))
+    if outcomes.metric != "mean":
+        raise InputError("one classifier by itself has right answers, or the mean of numbers")
+    return list(_means(outcomes, outcomes.about(new or outcomes.new, labels, passes), columns))
 
 
 def _shares(
-    outcomes: Responses,
+    outcomes: Outcomes,
     labels: Sequence[str],
     columns: dict[str, list[int]],
     new: New,
@@ -172,7 +171,7 @@ def _shares(
         yield _skill(name, one, between.get(name))
 
 
-def _skill(name: str, one: Responses, between_tasks: float | None) -> Skill:
+def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:
     """Posterior of the skill of the one classifier of a matrix."""
     n_clusters = one.n_items
     if one.clusters is not None:
@@ -190,34 +189,19 @@ def _skill(name: str, one: Responses, between_tasks: float | None) -> Skill:
     return Skill(name, float(average.scores[0]), *size, effective, share)
 
 
-def _means(
-    scores: ItemScores, columns: dict[str, list[int]], new: New, passes: object
-) -> Iterator[Skill]:
-    """Means of numbers; several columns of a classifier are runs."""
-    if scores.metric != "mean":
-        raise InputError("one classifier by itself has right answers, or the mean of numbers")
-    if passes is not None:
-        raise InputError("pass@K is for right and wrong answers; these are numbers")
-    n_tasks, data = max(len(scores.task_weights), 1), scores.about(new)
+def _means(scores: Outcomes, data: Outcomes, columns: dict[str, list[int]]) -> Iterator[Skill]:
+    """Means of numbers, given what skills are about; several columns of a classifier are runs."""
+    n_tasks = max(len(scores.task_weights), 1)
     groups = Counter(data.clusters or range(data.n_items))
     shares = np.array(list(groups.values())) / data.n_items
     freedom = 1 / float(np.sum(shares**2)) - max(len(data.task_weights), 1)
-    for name, of in columns.items():
-        one = ItemScores(
-            data.values[:, of].mean(axis=1, keepdims=True),
-            metric="mean",
-            lower_is_better=data.lower_is_better,
-            items=data.items,
-            clusters=data.clusters,
-            tasks=data.tasks,
-            average=data.task_weights or None,
-        )
-        error = float(one.standard_errors[0])
+    for j, (name, of) in enumerate(columns.items()):
+        error = float(data.standard_errors[j])
         if error == 0:
             raise InputError(f"{shown(name)} has the same number for every item: there is no error")
         yield Skill(
             name,
-            float(one.sign * one.scores[0]),
+            float(data.sign * data.scores[j]),
             scores.n_items,
             len(groups),
             n_tasks,

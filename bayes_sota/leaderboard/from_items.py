@@ -46,10 +46,8 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import korn_graubard
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import ABOUT, New, Outcomes
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.outcomes import ABOUT, MISSING, New, Outcomes
 from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
     Loadings,
@@ -146,7 +144,7 @@ def items_posterior(
 
     Parameters
     ----------
-    data : Responses or ItemScores
+    data : Outcomes
         Missing answers are taken to be missing at random; each score is out of what was answered.
         Answers in clusters widen every interval by the design effect of the leaders' scores.
     priors : Priors, optional
@@ -169,13 +167,13 @@ def items_posterior(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> answers = Responses(rng.random((400, 1)) ** 0.5 + 0.2 * rng.random((400, 12)) > 0.4)
+    >>> answers = Outcomes(rng.random((400, 1)) ** 0.5 + 0.2 * rng.random((400, 12)) > 0.4)
     >>> posterior = items_posterior(answers, random_seed=0, draws=500)
     >>> bool(posterior.draws["theta_sota"].mean() < answers.scores.max())
     True
     >>> labels = np.arange(400) < 60
     >>> noise = rng.standard_normal((400, 1)) + rng.standard_normal((400, 12))
-    >>> correlation = ItemScores(2 * labels[:, None] + noise, labels=labels)
+    >>> correlation = Outcomes(2 * labels[:, None] + noise, labels=labels)
     >>> posterior = items_posterior(correlation, random_seed=0, draws=500)
     >>> bool(posterior.draws["theta_sota"].mean() < correlation.scores.max())
     True
@@ -184,7 +182,7 @@ def items_posterior(
     data.check_several()
     rng = generator_of(random_seed)
     priors = board_priors(priors)
-    if isinstance(data, Responses):
+    if data.is_answers:
         if data.n_classifiers > MOST_CLASSIFIERS:
             raise InputError(
                 f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items: at most "
@@ -202,7 +200,6 @@ def items_posterior(
         if data.new == "runs":
             priors = replace(priors, correlation=FixedCorrelation(0.0))
     else:
-        assert isinstance(data, ItemScores)
         of_tasks = data.new == "tasks"
         correlation = influence_correlation(
             data.influence, data.scores, data.clusters, of_tasks=of_tasks
@@ -222,7 +219,7 @@ def learnt_from(correlation: ResponseCorrelation, priors: BoardPriors, new: New)
     return replace(priors, correlation=learn_correlation(correlation, prior))
 
 
-def _correlation(data: Responses) -> ResponseCorrelation:
+def _correlation(data: Outcomes) -> ResponseCorrelation:
     """How far the classifiers of answers share their luck; with new runs each has its own."""
     if data.new == "runs":
         return no_correlation(data.scores)
@@ -264,11 +261,11 @@ class JointKernel(ScoreKernel):
     freedom: float
 
     @classmethod
-    def of_answers(cls, data: Responses, correlation: ResponseCorrelation) -> "JointKernel":
+    def of_answers(cls, data: Outcomes, correlation: ResponseCorrelation) -> "JointKernel":
         """Kernel of the modelled classifiers; the law has as many items as answers are worth."""
         freedom = np.inf
         if data.new == "tasks":
-            freedom = data.average.freedom
+            freedom = data.freedom
             between = data.average.effective / korn_graubard(freedom)
             effective = np.minimum(
                 between, data.about("items", passes=data.passes).average.effective
@@ -289,7 +286,7 @@ class JointKernel(ScoreKernel):
         )
 
     @classmethod
-    def of_items(cls, data: ItemScores, correlation: ResponseCorrelation) -> "JointKernel":
+    def of_items(cls, data: Outcomes, correlation: ResponseCorrelation) -> "JointKernel":
         """Kernel of the modelled classifiers, whose items show their standard errors."""
         base = ScoreKernel.of(data.leaderboard())
         ratio = _ratios(data, base.law)
@@ -366,7 +363,7 @@ class JointKernel(ScoreKernel):
         return self.law.with_error(skill, normal * self.new_ratio[entries], n_test)
 
 
-def _ratios(data: ItemScores, law: ScoreLaw) -> FloatArray:
+def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     """Standard errors that the items show over those of the law, drawn together, (m,).
 
     An error comes from the same items as its score: a lucky classifier near an AUC of 1 shows a
@@ -397,14 +394,14 @@ def _ratios(data: ItemScores, law: ScoreLaw) -> FloatArray:
     return ratio
 
 
-def _carrying(data: ItemScores) -> FloatArray:
+def _carrying(data: Outcomes) -> FloatArray:
     """Number of items (or clusters) that carry the variance of each score, (m,)."""
     influence = summed_by_cluster(data.influence, data.clusters)
     squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
     return squares**2 / np.maximum(fourths, 1e-300)
 
 
-def _design_effect(data: Responses, correlation: ResponseCorrelation) -> float:
+def _design_effect(data: Outcomes, correlation: ResponseCorrelation) -> float:
     """Variance of the leaders' scores over clusters, relative to independent items; at least 1."""
     if data.clusters is None:
         return 1.0
@@ -541,11 +538,11 @@ class JointSampler:
 
 
 def _reasons(data: Outcomes, correlation: ResponseCorrelation) -> Iterator[str]:
-    if isinstance(data, Responses):
-        few = data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1
+    if data.is_answers:
+        few = data.is_average and data.freedom < _LEAST_CLUSTERS - 1
         if few and data.new == "items":
             yield (
-                f"clusters within tasks leave {data.average.freedom:.0f} degrees of freedom: too "
+                f"clusters within tasks leave {data.freedom:.0f} degrees of freedom: too "
                 "few for errors"
             )
         right = np.rint(data.scores * data.totals)
@@ -557,7 +554,6 @@ def _reasons(data: Outcomes, correlation: ResponseCorrelation) -> Iterator[str]:
                 "tell how much the classifiers' mistakes coincide"
             )
         return
-    assert isinstance(data, ItemScores)
     if data.n_clusters is not None and data.n_clusters < _LEAST_CLUSTERS:
         yield f"items come in only {data.n_clusters} clusters: too few for standard errors"
     carrying = float(np.median(_carrying(data)[correlation.leaders]))

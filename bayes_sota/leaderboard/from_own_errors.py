@@ -19,9 +19,9 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.checks import leaders
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.own_errors import leaders
 from bayes_sota.items.correlation import (
     AssumedCorrelation,
     Loadings,
@@ -58,7 +58,7 @@ def board_posterior(
 
     Parameters
     ----------
-    data : Leaderboard, Responses or ItemScores
+    data : Leaderboard or Outcomes
     priors : Priors, optional
     **settings
         ``draws``, ``random_seed`` and ``new_n_test``.

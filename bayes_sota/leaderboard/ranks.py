@@ -26,7 +26,6 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.maximum.score_laws import score_law
 
@@ -71,7 +70,7 @@ def rank_sets(
 
     Parameters
     ----------
-    data : Leaderboard, Responses or ItemScores
+    data : Leaderboard or Outcomes
     entries : EntryDraws
         Posterior draws of all skills.
     rho : ndarray, shape (D,)
@@ -121,7 +120,7 @@ def separating_times(
 
     Parameters
     ----------
-    data : Leaderboard, Responses or ItemScores
+    data : Leaderboard or Outcomes
     gap : float
         By how much their skills differ.
     rho : ndarray, shape (D,)
@@ -138,7 +137,7 @@ def separating_times(
     elif data.is_answers and data.new != "items":
         return None
     else:
-        influence = data.row_influence([first, second])
+        influence = data.row_influence[:, [first, second]]
         error = np.linalg.norm(influence[:, 0] - influence[:, 1])
     if error == 0:
         return None
@@ -149,7 +148,8 @@ def _no_errors(data: Leaderboard | Outcomes) -> str:
     """What is missing for the errors of scores to be simulated, if anything."""
     if isinstance(data, Leaderboard):
         return "scores that were not chosen among submissions" * data.has_submissions
-    return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * (data.n_rows < _LEAST_ROWS)
+    few = len(data.row_influence) < _LEAST_ROWS
+    return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * few
 
 
 def _stepwise(
@@ -159,7 +159,7 @@ def _stepwise(
     rng: np.random.Generator,
 ) -> IntArray:
     if not isinstance(data, Leaderboard):
-        influence = data.row_influence()
+        influence = data.row_influence
         noise = np.zeros((_SIMULATED, influence.shape[1]))
         for start in range(0, len(influence), _AT_ONCE):
             rows = influence[start : start + _AT_ONCE]
@@ -167,7 +167,7 @@ def _stepwise(
         covariance = influence.T @ influence
         variance = np.diagonal(covariance)
         squares = variance[:, None] + variance - 2 * covariance
-        if isinstance(data, Responses):
+        if data.is_answers:
             squares += 2 / data.totals[:, None] / data.totals  # an item more of either kind
         np.fill_diagonal(squares, 0.0)
         return stepwise_rank_sets(data.scores, np.sqrt(np.maximum(squares, 0)), noise, ci_prob)

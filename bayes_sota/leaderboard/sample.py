@@ -151,7 +151,7 @@ def sample_with_fit(
 
     Parameters
     ----------
-    data : Leaderboard, Responses or ItemScores
+    data : Leaderboard or Outcomes
     priors : BoardPriors
     draws, chains : int
         Draws per chain, and chains; all draws are independent given the importance sample.

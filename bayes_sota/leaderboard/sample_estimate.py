@@ -94,7 +94,7 @@ def estimate_sota(
 
     Parameters
     ----------
-    board : Leaderboard, BestScore, Responses, ItemScores or sequence of BestScore
+    board : Leaderboard, BestScore, Outcomes or sequence of BestScore
         Several boards of one task, each with its maximum only, share location, spread and rho.
         ``bayes_sota.estimate_sota`` also takes ``PairedBoards``, which it hands to
         ``estimate_paired`` with ``priors``, ``model``, ``draws``, ``chains``, ``random_seed`` and

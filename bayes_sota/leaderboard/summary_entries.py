@@ -35,10 +35,8 @@ from bayes_sota.core.text import (
 )
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import GIVEN, INFERRED, Metric
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
-from bayes_sota.data.responses import Responses
 from bayes_sota.data.task_scores import COUNTS
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import JointPosterior
@@ -265,7 +263,7 @@ def board_table(
 
     Parameters
     ----------
-    board_or_responses : Leaderboard, Responses, ItemScores, path or data frame
+    board_or_responses : Leaderboard, Outcomes, path or data frame
         A path or frame is read as a leaderboard with ``n_test`` items.
     n_test : int or "infer", optional
         Number of test items, for a path or frame.
@@ -554,9 +552,9 @@ def _hidden(board: Leaderboard) -> list[str]:
 
 def measured_of(data: BestScore | Outcomes) -> str:
     """What was measured of results from such data, a key of the words of a page."""
-    if isinstance(data, Responses):
-        return "answers"
-    if isinstance(data, ItemScores) or data.metric == "auc":
+    if isinstance(data, Outcomes):
+        return "answers" if data.is_answers else "auc"
+    if data.metric == "auc":
         return "auc"
     if data.metric == "score":
         return ""
@@ -567,7 +565,7 @@ def measured_of(data: BestScore | Outcomes) -> str:
 
 def score_decimals(data: Leaderboard | Outcomes) -> int:
     """Digits of the scores as printed; of exact ones as many as tell counts apart."""
-    if isinstance(data, Responses):
+    if isinstance(data, Outcomes) and data.is_answers:
         return int(np.ceil(np.log10(data.n_items * data.n_runs)))
     board = board_of(data)
     if board.decimals is not None and board.decimals < 12:
@@ -645,7 +643,7 @@ def on_items(n_test: int | None, source: str) -> str:
 
 def metric_of(data: BestScore | Outcomes) -> Metric:
     """What scores are: averages of answers are accuracies as well."""
-    if isinstance(data, Responses):
+    if isinstance(data, Outcomes) and data.is_answers:
         return "accuracy"
     return data.metric if isinstance(data, BestScore) else data.leaderboard().metric
 
@@ -655,7 +653,7 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
 
     Examples
     --------
-    >>> exam = Responses([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"])
+    >>> exam = Outcomes([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"])
     >>> items_of(exam)["n_test_source"]
     '2 tasks that count the same'
     """

@@ -126,7 +126,7 @@ def report_sota(
 
     Parameters
     ----------
-    data : Leaderboard, BestScore, Responses, ItemScores or tuple of BestScore
+    data : Leaderboard, BestScore, Outcomes or tuple of BestScore
     model : ModelSpecification, name or path, optional
     correlation : float, optional
         A known rho instead of the model's prior.

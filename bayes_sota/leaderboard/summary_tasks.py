@@ -50,7 +50,7 @@ def board_by_task(
 
     Parameters
     ----------
-    outcomes : Responses or ItemScores
+    outcomes : Outcomes
         Answers or numbers with tasks.
     ci_prob : float
         Probability of the intervals, and of all verdicts that stand together.
@@ -69,9 +69,9 @@ def board_by_task(
 
     Examples
     --------
-    >>> from bayes_sota import Responses
+    >>> from bayes_sota import Outcomes
     >>> rng = np.random.default_rng(0)
-    >>> exam = Responses(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
+    >>> exam = Outcomes(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
     >>> table = board_by_task(exam)
     >>> table.content["n_stand"], len(table.frame)
     ({'1': 3, '2': 0}, 6)

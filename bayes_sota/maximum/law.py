@@ -16,7 +16,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import CLASSIFIERS, TEST_ITEMS, whole_number
+from bayes_sota.data.checks import checked_number
 from bayes_sota.maximum.dependence import require_feasible
 from bayes_sota.maximum.field import Field, fixed_field, random_field, resampled_field
 
@@ -181,7 +181,7 @@ def maximum_law(
     >>> round(law.mean(), 4), round(law.std(), 4), law.interval()[1]
     (0.914, 0.0035, 0.9206666666666666)
     """
-    n_test = whole_number(n_test, "n_test", TEST_ITEMS)
+    n_test = checked_number(n_test, "n_test")
     skills: FloatArray | SkillDistribution
     if isinstance(skill, SkillDistribution):
         skills = skill
@@ -242,8 +242,8 @@ def resampled_maximum_law(
     >>> round(law.mean(), 4), law.theta_sota
     (0.9162, 0.9)
     """
-    n_test = whole_number(n_test, "n_test", TEST_ITEMS)
-    m = whole_number(n_classifiers, "n_classifiers", CLASSIFIERS)
+    n_test = checked_number(n_test, "n_test")
+    m = checked_number(n_classifiers, "n_classifiers")
     values = _checked_skills(skills)
     reference = float(values.max()) if reference_skill is None else float(reference_skill)
     _check_dependence(values, correlation, reference, cap=True)
@@ -270,7 +270,7 @@ def _number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> i
     value = n_skills if n_classifiers is None else n_classifiers
     if value is None:
         raise InputError("n_classifiers is needed unless one skill per classifier is given")
-    return whole_number(value, "n_classifiers", CLASSIFIERS)
+    return int(checked_number(value, "n_classifiers"))
 
 
 def _check_dependence(

@@ -99,13 +99,15 @@ def board_names(boards: Sequence[BestScore]) -> list[str]:
 def score_bounds(board: BestScore) -> tuple[float, float]:
     """Lowest and highest score that prints as the best one."""
     if board.metric == "accuracy":
-        low, high = board.counts
-        return low / board.n_test, high / board.n_test
+        fewest, most = board.counts
+        return fewest / board.n_test, most / board.n_test
     least = 2 * _EXACT * float(score_law(board).normal_scores.standard_error(board.maximum))
     if board.n_negative is not None:
         assert board.n_positive is not None
         least = 1 / (board.n_positive * board.n_negative)
-    return board.printed_interval(board.maximum, least)
+    width = max(board.printed_width, least)
+    low = board.maximum if board.rounding == "floor" else board.maximum - width / 2
+    return low, low + width
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ def compare_estimates(
 
     Parameters
     ----------
-    board : Leaderboard, Responses or ItemScores
+    board : Leaderboard or Outcomes
         With all scores, accuracies or AUCs.
     tree : DataTree
         Result of ``estimate_sota`` of this board.

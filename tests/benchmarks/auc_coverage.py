@@ -28,7 +28,7 @@ from scipy import special
 import bayes_sota as bs
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.skills import expit, logit
-from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.maximum.posterior import sota_posterior
@@ -120,19 +120,19 @@ def train(task: str) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(columns, axis=1), labels
 
 
-def pool_of(task: str, cache: Path) -> ItemScores:
+def pool_of(task: str, cache: Path) -> Outcomes:
     """The pool of one task, trained once; those that guess are left out."""
     file = cache / f"{task.replace(' ', '_')}.npz"
     if not file.is_file():
         cache.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(file, **dict(zip(("values", "labels"), train(task), strict=True)))
     with np.load(file) as found:
-        pool = ItemScores(found["values"], labels=found["labels"], name=task)
+        pool = Outcomes(found["values"], labels=found["labels"], name=task)
     kept = pool.scores > 0.6
-    return ItemScores(pool.values[:, kept], labels=pool.labels, name=task)
+    return Outcomes(pool.values[:, kept], labels=pool.labels, name=task)
 
 
-def real_board(pool: ItemScores, n: int, field: str, rng: np.random.Generator) -> tuple:
+def real_board(pool: Outcomes, n: int, field: str, rng: np.random.Generator) -> tuple:
     """Some classifiers and items of a pool, and their AUCs over the whole of it."""
     order = np.argsort(-pool.scores)
     strong, weak = order[: order.size // 2], order[order.size // 3 :]
@@ -142,7 +142,7 @@ def real_board(pool: ItemScores, n: int, field: str, rng: np.random.Generator) -
     kinds = ((pool.labels, positives), (~pool.labels, n - positives))
     items = [rng.choice(np.flatnonzero(kind), count) for kind, count in kinds]
     items = rng.permutation(np.concatenate(items))
-    drawn = ItemScores(pool.values[np.ix_(items, chosen)], labels=pool.labels[items])
+    drawn = Outcomes(pool.values[np.ix_(items, chosen)], labels=pool.labels[items])
     return drawn, pool.scores[chosen]
 
 
@@ -172,7 +172,7 @@ def simulated_board(law: str, shape: str, rng: np.random.Generator) -> tuple:
         ratio = 2.0 if law.startswith("unequal") else 1.0
         mean = special.ndtri(skills) * np.sqrt(1 + ratio**2)
         values = np.where(labels[:, None], mean + ratio * normal, normal)
-    return ItemScores(values, labels=labels), skills
+    return Outcomes(values, labels=labels), skills
 
 
 def key_of(case: dict) -> str:

@@ -29,8 +29,8 @@ from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import Uniform
 from bayes_sota.data.boards import read_leaderboard
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.maximum.dependence import conditional_probabilities
@@ -196,9 +196,9 @@ def auc_posteriors() -> dict[str, float]:
         auc_posterior_of_maximum=lambda: sota_posterior(best, random_seed=0),
         auc_posterior_of_board=lambda: leaderboard_posterior(board, random_seed=0),
         auc_posterior_of_items=lambda: items_posterior(
-            ItemScores(values, labels=labels), random_seed=0
+            Outcomes(values, labels=labels), random_seed=0
         ),
-        delong=lambda: ItemScores(values, labels=labels).covariance,
+        delong=lambda: Outcomes(values, labels=labels).covariance,
     )
 
 

@@ -60,7 +60,7 @@ def most() -> dict[str, float]:
     """Processor seconds of a table of an array, and peak megabytes of this process."""
     array = np.concatenate(list(blocks_of_answers(np.random.default_rng(0), MOST)))
     start = time.process_time()
-    bs.board_table(bs.Responses(array), random_seed=0)
+    bs.board_table(bs.Outcomes(array), random_seed=0)
     spent = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {f"answers_{MOST}_processor_seconds": spent, f"answers_{MOST}_megabytes": peak}

@@ -32,30 +32,30 @@ RUNS = (
 )
 
 
-def clustered(rng: np.random.Generator, sizes: list[int], correlation: float) -> bs.Responses:
+def clustered(rng: np.random.Generator, sizes: list[int], correlation: float) -> bs.Outcomes:
     """Two equal methods whose answers come in clusters."""
     mean = (1 / correlation - 1) * np.array([0.75, 0.08, 0.08, 0.09])
     cells = rng.dirichlet(mean, len(sizes))
     table = np.concatenate([rng.choice(4, n, p=p) for n, p in zip(sizes, cells, strict=True)])
     answers = np.column_stack([np.isin(table, (0, 1)), np.isin(table, (0, 2))])
-    return bs.Responses(answers, clusters=[str(c) for c in np.repeat(range(len(sizes)), sizes)])
+    return bs.Outcomes(answers, clusters=[str(c) for c in np.repeat(range(len(sizes)), sizes)])
 
 
-def aucs(rng: np.random.Generator, positive: int, n: int) -> bs.ItemScores:
+def aucs(rng: np.random.Generator, positive: int, n: int) -> bs.Outcomes:
     """Two equal scores with a common part."""
     labels = np.arange(n) < positive
     shared = labels * 1.2 + rng.normal(size=n)
-    return bs.ItemScores(shared[:, None] + rng.normal(size=(n, 2)), labels=labels)
+    return bs.Outcomes(shared[:, None] + rng.normal(size=(n, 2)), labels=labels)
 
 
 def runs(
     rng: np.random.Generator, methods: tuple[tuple[int, float], ...]
-) -> tuple[bs.ItemScores, list[str]]:
+) -> tuple[bs.Outcomes, list[str]]:
     """Runs of two methods that are equal over all runs that there could be."""
     skill = np.concatenate([rng.normal(0.8, sd, count) for count, sd in methods])
     values = rng.normal(skill, 0.1, (1000, skill.size)) + rng.normal(0, 0.2, (1000, 1))
     names = [f"method {j}" for j, (count, _) in enumerate(methods) for _ in range(count)]
-    return bs.ItemScores(values), names
+    return bs.Outcomes(values, metric="mean"), names
 
 
 def equals() -> Iterator[tuple[str, str, float, float]]:
@@ -66,7 +66,7 @@ def equals() -> Iterator[tuple[str, str, float, float]]:
         for _ in range(REPEATS):
             data = clustered(rng, sizes, 0.3)
             found[0] += compare_methods(data, draws=1, random_seed=rng).p_false < LEVEL
-            plain = bs.Responses(data.correct)
+            plain = bs.Outcomes(data.correct)
             found[1] += compare_methods(plain, draws=1, random_seed=rng).p_false < LEVEL
         yield "clusters", name, *(found / REPEATS)
     for positive, n in CLASSES:
@@ -82,7 +82,7 @@ def equals() -> Iterator[tuple[str, str, float, float]]:
             found[0] += compare_methods(data, names, draws=500, random_seed=rng).p_false < LEVEL
             own = np.array(names) == names[0]
             means = [data.values[:, own].mean(axis=1), data.values[:, ~own].mean(axis=1)]
-            averaged = bs.ItemScores(np.column_stack(means))
+            averaged = bs.Outcomes(np.column_stack(means), metric="mean")
             found[1] += compare_methods(averaged, draws=1, random_seed=rng).p_false < LEVEL
         case = " against ".join(f"{count} (sd {sd:g})" for count, sd in methods)
         yield "runs", case, *(found / REPEATS)

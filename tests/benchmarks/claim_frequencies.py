@@ -28,7 +28,7 @@ from timing import print_table
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import congruence_bounds, congruence_of_odds_ratio
-from bayes_sota.data.answers import read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.examples import load_responses_example
 
 CLAIMS, BOARDS, SIZES, SEED = 20_000, 2_000, (100, 500, 2_000), 20261121
@@ -194,7 +194,7 @@ def matrices() -> dict[str, NDArray[np.int8]]:
     directory = os.environ.get("BAYES_SOTA_DATA")
     if directory:
         file = Path(directory) / "cifar10" / "correct_cifar10_test.csv"
-        found = {"cifar10": np.asarray(read_responses(file).correct)} | found
+        found = {"cifar10": np.asarray(read_outcomes(file).correct)} | found
     return found
 
 

@@ -40,7 +40,7 @@ from scipy import stats
 from timing import print_table
 
 from bayes_sota.core.errors import InfiniteEstimateError
-from bayes_sota.data.answers import read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
@@ -251,7 +251,7 @@ def sampled(table: ScoreTable, truth: np.ndarray, seed: int) -> Truths:
 def real(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """One row per field and size of a round."""
     path = Path(os.environ["BAYES_SOTA_DATA"]) / "cifar10" / "correct_cifar10_test.csv"
-    correct = read_responses(path).correct.astype(float)
+    correct = read_outcomes(path).correct.astype(float)
     order, rng = np.argsort(-correct.mean(axis=0)), np.random.default_rng(SEED)
     fields = {"all 30": order, "best 10": order[:10], "every third": order[::3]}
     for (name, chosen), items in product(fields.items(), (20, 50, 100)):

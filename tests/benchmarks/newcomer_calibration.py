@@ -31,7 +31,7 @@ SIZES, DRAWS, NEAR = (200, 1000, 5000), 1000, 4.0
 type Case = tuple[str, float, bool, bool]
 
 
-def real_cases(answers: bs.Responses, boards: int, seed: int) -> Iterator[Case]:
+def real_cases(answers: bs.Outcomes, boards: int, seed: int) -> Iterator[Case]:
     """Route and items, p, truth and whether the newcomer has the best score."""
     for index in range(boards):
         for size in SIZES:
@@ -45,17 +45,17 @@ def real_cases(answers: bs.Responses, boards: int, seed: int) -> Iterator[Case]:
                 for _ in range(2)
             )
             skills = answers.scores[chosen]
-            yield from held_out(bs.Responses(seen), skills, fresh.mean(axis=0), rng)
+            yield from held_out(bs.Outcomes(seen), skills, fresh.mean(axis=0), rng)
 
 
 def held_out(
-    drawn: bs.Responses, skills: np.ndarray, fresh: np.ndarray, rng: np.random.Generator
+    drawn: bs.Outcomes, skills: np.ndarray, fresh: np.ndarray, rng: np.random.Generator
 ) -> Iterator[Case]:
     """Every classifier of a board as its newcomer."""
     size = drawn.n_items
     for j, truth in enumerate(skills):
         others = np.arange(skills.size) != j
-        rest = bs.Responses(drawn.correct[:, others])
+        rest = bs.Outcomes(drawn.correct[:, others])
         best, better = rest.scores.max(), bool(truth > skills[others].max())
         scores = {"same": float(drawn.scores[j]), "other": float(fresh[j])}
         low = best - NEAR * np.sqrt(max(best * (1 - best), 1 / size) / size)
@@ -163,7 +163,7 @@ def main() -> None:
         found = simulated_cases(chosen.boards, chosen.seed)
     else:
         held = load_responses_example("digits").held_out
-        answers = held if chosen.file is None else bs.read_responses(chosen.file)
+        answers = held if chosen.file is None else bs.read_outcomes(chosen.file)
         found = real_cases(answers, chosen.boards, chosen.seed)
     cases = defaultdict(list)
     for name, *row in found:

@@ -40,7 +40,7 @@ def answers() -> tuple[str, FloatArray]:
     if folder is None:
         return "digits", load_responses_example("digits").held_out.values
     path = Path(folder, "cifar10", "correct_cifar10_test.csv")
-    return "CIFAR-10", bs.read_responses(path).values
+    return "CIFAR-10", bs.read_outcomes(path).values
 
 
 def boards(right: FloatArray, size: int, count: int) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -168,7 +168,7 @@ def pairs() -> None:
     name, right = answers()
 
     def ours(board: FloatArray, a: int, b: int) -> Any:
-        found = bs.compare_methods(bs.Responses(board[:, [a, b]]), random_seed=0)
+        found = bs.compare_methods(bs.Outcomes(board[:, [a, b]]), random_seed=0)
         return np.quantile(found.draws[:, 0] - found.draws[:, 1], LEVELS)
 
     def paired(board: FloatArray, a: int, b: int, method: str) -> Any:
@@ -220,7 +220,7 @@ def best() -> None:
         return board.mean(axis=0).max(), *np.quantile(again.max(axis=1) / len(board), LEVELS)
 
     def answers_of(board: FloatArray) -> Any:
-        tree = bs.estimate_sota(bs.Responses(board), random_seed=0)
+        tree = bs.estimate_sota(bs.Outcomes(board), random_seed=0)
         return _said(tree.posterior["winner_skill"].values)
 
     def scores_of(board: FloatArray) -> Any:
@@ -260,7 +260,7 @@ def ranks() -> None:
     right = right[:, :: max(1, right.shape[1] // 15)]
 
     def ours(board: FloatArray) -> FloatArray:
-        frame = bs.board_table(bs.Responses(board), ranks="joint", random_seed=0).frame
+        frame = bs.board_table(bs.Outcomes(board), ranks="joint", random_seed=0).frame
         order = np.argsort(-board.mean(axis=0), kind="stable")
         sets = np.empty((board.shape[1], 2))
         sets[order] = frame[["set_lower", "set_upper"]].to_numpy()

@@ -19,7 +19,7 @@ import numpy as np
 from tasks_and_clusters import TINY, shares, some_runs
 
 from bayes_sota.claims.summary_differences import report_tasks
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import compare_by_task, verdicts_that_stand
 
 EXAMS, TASKS, MIDDLE = 200, 12, 0.6
@@ -31,14 +31,14 @@ SHAPES = {
 }
 
 
-def exam(gaps: np.ndarray, n: int, rng: np.random.Generator) -> Responses:
+def exam(gaps: np.ndarray, n: int, rng: np.random.Generator) -> Outcomes:
     """Answers of two methods to n items of each task."""
     chance = np.array([MIDDLE + gaps / 2, MIDDLE - gaps / 2])[:, :, None]
     alike = np.where(rng.random((TASKS, n)) < 0.5, rng.random((TASKS, n)), np.nan)
     own = rng.random((2, TASKS, n))
     right = np.where(np.isnan(alike), own, alike) < chance
     names = np.repeat([f"task {t:02}" for t in range(TASKS)], n).tolist()
-    return Responses(right.transpose(1, 2, 0).reshape(-1, 2), tasks=names, names=["a", "b"])
+    return Outcomes(right.transpose(1, 2, 0).reshape(-1, 2), tasks=names, names=["a", "b"])
 
 
 def judged(shape: str, n: int, number: int) -> tuple[float, float, bool, int]:
@@ -59,7 +59,7 @@ def judged(shape: str, n: int, number: int) -> tuple[float, float, bool, int]:
     )
 
 
-type Board = tuple[Responses, np.ndarray]
+type Board = tuple[Outcomes, np.ndarray]
 read = cache(shares)
 
 
@@ -72,7 +72,7 @@ def drawn_board(
     answers, chosen = some_runs(rng, share, np.concatenate(rows), 1)
     names = np.repeat([f"task {t:02}" for t in range(len(members))], sizes).tolist()
     truth = np.array([share[of].mean(axis=0) for of in members])[:, chosen]
-    return Responses(answers, tasks=names), truth
+    return Outcomes(answers, tasks=names), truth
 
 
 def execution(rng: np.random.Generator, n: int) -> Board:

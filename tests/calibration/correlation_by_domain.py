@@ -28,9 +28,9 @@ from sklearn.preprocessing import StandardScaler
 
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors
 from bayes_sota.core.skills import expit, logit
-from bayes_sota.data.answers import read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import response_correlation
 
 IMAGES, LANGUAGE, TABULAR = DOMAINS = ("image-classifiers", "language-models", "tabular")
@@ -69,7 +69,7 @@ def learners() -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def table_answers(name: str, directory: Path) -> Responses:
+def table_answers(name: str, directory: Path) -> Outcomes:
     """Answers of twenty classifiers that learnt from half of a table to the other half."""
     rows = pd.read_csv(directory / "binary_tasks" / f"{name}.csv.gz").to_numpy(float)
     first, last = rows[: len(rows) // 2], rows[len(rows) // 2 :]
@@ -77,14 +77,14 @@ def table_answers(name: str, directory: Path) -> Responses:
     for learner in learners():
         fitted = make_pipeline(StandardScaler(), learner).fit(first[:, :-1], first[:, -1])
         right.append(fitted.predict(last[:, :-1]) == last[:, -1])
-    return Responses(np.stack(right, axis=1), name=name)
+    return Outcomes(np.stack(right, axis=1), name=name)
 
 
-def real_matrices(directory: Path) -> dict[str, Responses]:
+def real_matrices(directory: Path) -> dict[str, Outcomes]:
     """The matrices on which boards are judged."""
     return {
-        "cifar10": read_responses(directory / "cifar10" / "correct_cifar10_test.csv"),
-        "chembench": read_responses(directory / "chembench" / "correct_chembench.csv"),
+        "cifar10": read_outcomes(directory / "cifar10" / "correct_cifar10_test.csv"),
+        "chembench": read_outcomes(directory / "chembench" / "correct_chembench.csv"),
         "digits": load_responses_example("digits").held_out,
     }
 
@@ -100,7 +100,7 @@ class Learnt:
     fields: float | None = None
 
 
-def learn_matrix(answers: Responses, name: str) -> Learnt:
+def learn_matrix(answers: Outcomes, name: str) -> Learnt:
     """Log odds of rho among the leaders of random fields, with the error from the items."""
     rng = np.random.default_rng([20261123, *name.encode()])
     found = []
@@ -176,7 +176,7 @@ def beta_of(mean: float, sd: float) -> BetaCorrelation:
 
 
 def judge_one(
-    answers: Responses, n_test: int, index: int, priors: dict[str, BetaCorrelation]
+    answers: Outcomes, n_test: int, index: int, priors: dict[str, BetaCorrelation]
 ) -> Iterator[dict]:
     """What each prior says of one board, the truth, and two shifts of the leaders, squared.
 

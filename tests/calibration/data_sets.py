@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.task_scores import TaskScores
 from bayes_sota.items.comparison import compare_methods
 from bayes_sota.leaderboard.from_own_errors import board_posterior
@@ -39,9 +39,9 @@ def tables() -> dict[str, np.ndarray]:
     }
 
 
-def _sample_of(scores: TaskScores) -> ItemScores:
+def _sample_of(scores: TaskScores) -> Outcomes:
     """The tasks as the sample: a row for each, a column for each entry."""
-    return ItemScores(
+    return Outcomes(
         scores.scores.T, metric="mean", names=scores.names, items=scores.tasks
     ).of_tasks("data set")
 

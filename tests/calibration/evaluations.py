@@ -29,7 +29,7 @@ SAMPLER = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "target_accept": 
 ENTRIES, RUNS = 6, 10
 ESTIMANDS = ("skill", "theta_sota", "winner_skill")
 
-Board = tuple[bs.Responses, np.ndarray]
+Board = tuple[bs.Outcomes, np.ndarray]
 """Answers, and the true skills."""
 
 
@@ -49,7 +49,7 @@ def real(rng: np.random.Generator, runs: int, sizes: tuple[int, ...], average: s
     means = [share[r][:, entries].mean(axis=0) for r in of_task]
     truth = np.average(means, axis=0, weights=weights)
     given = p if runs == RUNS else rng.binomial(runs, p) / runs
-    return bs.Responses(given, tasks=tasks, n_runs=runs, average=average), truth  # type: ignore[arg-type]
+    return bs.Outcomes(given, tasks=tasks, n_runs=runs, average=average), truth  # type: ignore[arg-type]
 
 
 EQUAL, UNEQUAL = (30,) * 5, (10, 20, 30, 40, 50)
@@ -119,7 +119,7 @@ def simulated(
     right = rng.binomial(runs, chances(items).reshape(-1, ENTRIES)) / runs
     names = np.repeat([f"task {t:02}" for t in range(tasks)], items).tolist()
     places = None if cluster == 1 else (np.arange(tasks * items) // cluster).astype(str).tolist()
-    return bs.Responses(right, tasks=names, clusters=places, n_runs=runs), truth
+    return bs.Outcomes(right, tasks=names, clusters=places, n_runs=runs), truth
 
 
 SIMULATED: dict[str, Callable[[np.random.Generator], Board]] = {

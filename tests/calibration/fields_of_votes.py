@@ -34,7 +34,7 @@ from correlation_by_domain import (
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors
 from bayes_sota.core.skills import logit
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import response_correlation
 
 JUDGED = {"cifar10": "chembench", "chembench": "cifar10"}  # and where the shift comes from
@@ -47,7 +47,7 @@ SHIFT_SD = 0.3
 LEADERS = 30  # truly best votes, whose mean error is the luck that all leaders share
 
 
-def draw_votes(answers: Responses, count: int, index: int, rng: np.random.Generator) -> np.ndarray:
+def draw_votes(answers: Outcomes, count: int, index: int, rng: np.random.Generator) -> np.ndarray:
     """Right and wrong answers of votes of one kind of field, (n_items, count)."""
     order = np.argsort(-answers.scores)
     pools = {"all": order, "strong": order[: order.size // 2], "weak": order[order.size // 3 :]}
@@ -60,21 +60,21 @@ def draw_votes(answers: Responses, count: int, index: int, rng: np.random.Genera
     return answers.correct @ weights > 0.5 + 1e-9
 
 
-def learn_shift(answers: Responses, name: str) -> tuple[float, float, np.ndarray]:
+def learn_shift(answers: Outcomes, name: str) -> tuple[float, float, np.ndarray]:
     """Mean rho among leaders of single classifiers and of votes, and shifts of its log odds."""
     rng = np.random.default_rng([SEED, *name.encode()])
     found = []
     for index in range(REPEATS):
         single, _, _ = draw_real_board(answers, answers.n_items, index, rng)
         items = rng.integers(0, answers.n_items, answers.n_items)
-        votes = Responses(draw_votes(answers, ENTRIES[0], index, rng)[items])
+        votes = Outcomes(draw_votes(answers, ENTRIES[0], index, rng)[items])
         found.append([response_correlation(one).rho for one in (single, votes)])
     rho = np.clip(found, 0.02, 0.98)
     return *rho.mean(axis=0), logit(rho[:, 1]) - logit(rho[:, 0])
 
 
 def judge_votes(
-    answers: Responses, index: int, priors: dict[str, BetaCorrelation]
+    answers: Outcomes, index: int, priors: dict[str, BetaCorrelation]
 ) -> Iterator[dict]:
     """What each prior says of one board of votes, the truth, and the luck that leaders share."""
     rng = np.random.default_rng([SEED, index])

@@ -13,14 +13,14 @@ import pandas as pd
 from calibration.judged_boards import judge_board, summarize_judgements
 
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.data.answers import read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 
 SIZES, FIELDS, SHARING = (100, 200, 300), ("all", "strong", "weak"), 5
 
 
-def draw_board(matrix: Responses, index: int) -> tuple[Responses, np.ndarray, np.ndarray]:
+def draw_board(matrix: Outcomes, index: int) -> tuple[Outcomes, np.ndarray, np.ndarray]:
     """Answers, their columns in the matrix, and a seed for the posterior."""
     rng = np.random.default_rng([20261124, *matrix.name.encode(), index])
     order = np.argsort(-matrix.scores, kind="stable")
@@ -29,10 +29,10 @@ def draw_board(matrix: Responses, index: int) -> tuple[Responses, np.ndarray, np
     pool = pools[FIELDS[index // len(SIZES) % len(FIELDS)]]
     chosen = rng.choice(pool, int(rng.integers(6, min(22, pool.size) + 1)), replace=False)
     items = rng.integers(0, matrix.n_items, SIZES[index % len(SIZES)])
-    return Responses(matrix.correct[np.ix_(items, chosen)]), chosen, rng.integers(2**31, size=2)
+    return Outcomes(matrix.correct[np.ix_(items, chosen)]), chosen, rng.integers(2**31, size=2)
 
 
-def shift_only_error(matrix: Responses, drawn: Responses, chosen: np.ndarray) -> float:
+def shift_only_error(matrix: Outcomes, drawn: Outcomes, chosen: np.ndarray) -> float:
     """Error of the truly best five that they share."""
     best = np.argsort(-matrix.scores[chosen], kind="stable")[:SHARING]
     covariance = np.cov(matrix.correct[:, chosen[best]].T)
@@ -41,7 +41,7 @@ def shift_only_error(matrix: Responses, drawn: Responses, chosen: np.ndarray) ->
     return error * float(np.sqrt(max(covariance[off].mean(), 0.0) / covariance.mean()))
 
 
-def judge(matrix: Responses, index: int, draws: int = 1000) -> list[dict]:
+def judge(matrix: Outcomes, index: int, draws: int = 1000) -> list[dict]:
     """What both routes say of one board, and its truth."""
     drawn, chosen, seeds = draw_board(matrix, index)
     shared = shift_only_error(matrix, drawn, chosen)
@@ -70,7 +70,7 @@ if __name__ == "__main__":
     parser.add_argument("--boards", type=int, default=120)
     parser.add_argument("--save", help="CSV file of all judgements")
     asked = parser.parse_args()
-    matrices = [read_responses(path) for path in asked.files]
+    matrices = [read_outcomes(path) for path in asked.files]
     matrices.append(load_responses_example("digits").held_out)
     found = [row for m in matrices for i in range(asked.boards) for row in judge(m, i)]
     if asked.save:

@@ -20,7 +20,7 @@ from bayes_sota.core.parallel import run_each
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.maximum.score_laws import wilson
@@ -31,7 +31,7 @@ _SMALLEST = 8
 
 
 def coverage(
-    responses: Responses,
+    responses: Outcomes,
     *,
     n_test: int | Sequence[int] = (200, 500, 1000, 2000, 5000),
     boards: int = 60,
@@ -45,7 +45,7 @@ def coverage(
 
     Parameters
     ----------
-    responses : Responses
+    responses : Outcomes
         Answers to many items: the accuracy over all of them is taken for the skill.
     n_test : int or sequence of int
         Items of the boards.
@@ -73,7 +73,7 @@ def coverage(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> answers = Responses(rng.random((2000, 12)) < np.linspace(0.7, 0.8, 12))
+    >>> answers = Outcomes(rng.random((2000, 12)) < np.linspace(0.7, 0.8, 12))
     >>> frame = coverage(answers, n_test=100, boards=3, draws=100)
     >>> frame["boards"].tolist(), list(frame.index.names)
     ([3, 3], ['n_test', 'estimand'])
@@ -99,8 +99,8 @@ def coverage(
 
 
 def draw_real_board(
-    responses: Responses, n_test: int, index: int, rng: np.random.Generator
-) -> tuple[Responses, FloatArray, str]:
+    responses: Outcomes, n_test: int, index: int, rng: np.random.Generator
+) -> tuple[Outcomes, FloatArray, str]:
     """Random classifiers and items of a matrix: answers, skills, and which classifiers."""
     order = np.argsort(-responses.scores)
     field, total = FIELDS[index % len(FIELDS)], order.size
@@ -109,12 +109,12 @@ def draw_real_board(
     m = int(rng.integers(min(_SMALLEST, pool.size), pool.size + 1))
     chosen = rng.choice(pool, m, replace=False)
     items = rng.integers(0, responses.n_items, n_test)
-    drawn = Responses(responses.correct[np.ix_(items, chosen)], name=responses.name)
+    drawn = Outcomes(responses.correct[np.ix_(items, chosen)], name=responses.name)
     return drawn, responses.scores[chosen], field
 
 
 def judge_board(
-    data: Leaderboard | Responses,
+    data: Leaderboard | Outcomes,
     skills: FloatArray,
     priors: BoardPriors,
     draws: int,

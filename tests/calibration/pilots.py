@@ -61,7 +61,7 @@ def judged(place: tuple[str, float, int, int]) -> list[dict]:
     models = rng.choice(matrix(kind)[0].shape[1], 2, replace=False)
     values, groups, _ = drawn(rng, kind, part, runs, models)
     given = {"clusters": groups} if kind == "clusters" else {"tasks": groups}
-    data = bs.Responses(values, names=["a", "b"], n_runs=runs if runs > 1 else None, **given)
+    data = bs.Outcomes(values, names=["a", "b"], n_runs=runs if runs > 1 else None, **given)
     pilot = Pilot.of(data, ("a", "b"))
     rows = []
     for name, (times, other) in DESIGNS.items():

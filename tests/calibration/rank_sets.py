@@ -27,7 +27,7 @@ DOMAINS = {"cifar10": "image-classifiers", "chembench": "language-models"}
 WAYS = ("each", "joint", "stepwise")
 
 
-def board_of(kind: str, rng: np.random.Generator, size: int) -> tuple[bs.Responses, np.ndarray]:
+def board_of(kind: str, rng: np.random.Generator, size: int) -> tuple[bs.Outcomes, np.ndarray]:
     """Answers of random classifiers, and their true skills."""
     if kind == "livecodebench":
         return clustered(rng, rng.uniform(0.25, 1))
@@ -37,7 +37,7 @@ def board_of(kind: str, rng: np.random.Generator, size: int) -> tuple[bs.Respons
     m = answers.shape[1]
     chosen = rng.choice(m, int(rng.integers(m // 2, m + 1)), replace=False)
     items = rng.integers(0, len(answers), size)
-    return bs.Responses(answers[np.ix_(items, chosen)]), answers[:, chosen].mean(axis=0)
+    return bs.Outcomes(answers[np.ix_(items, chosen)]), answers[:, chosen].mean(axis=0)
 
 
 def judged(place: tuple[str, int]) -> list[dict]:

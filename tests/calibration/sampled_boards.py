@@ -9,7 +9,7 @@ from bayes_sota import items
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample import run_nuts, sample_completed, with_attributes
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.models import builder_of
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import fit_shape
@@ -45,7 +45,7 @@ def sample_board(
 
 
 def sample_answers(
-    responses: Responses, random_seed: int, *, model: Any = None, **settings: Any
+    responses: Outcomes, random_seed: int, *, model: Any = None, **settings: Any
 ) -> xr.DataTree:
     """Posterior of answers by NUTS of ``items.build_model``, with its completed result."""
     spec = chosen_model(model, builder_of(responses))

@@ -171,7 +171,9 @@ def predict_other_half(teams: Teams, submissions: bool, seed: int) -> list[float
     numbers = teams.submissions if submissions else None
     boards = PairedBoards(teams.public, teams.private, submissions=numbers)
     known = np.random.default_rng(seed).random(boards.n_entries) < 0.5
-    rng, half = np.random.default_rng(seed), boards.subset(known)
+    rng = np.random.default_rng(seed)
+    chosen = None if numbers is None else np.asarray(numbers)[known]
+    half = PairedBoards(teams.public[known], teams.private[known], submissions=chosen)
     likelihood = PairedLikelihood.of_teams(half, Selection.of_boards(half).teams, PairedPriors())
     found = fit_pairs(likelihood, rng, 5000)
     best = np.flatnonzero(~known)[: max(BEST)]

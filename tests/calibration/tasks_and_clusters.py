@@ -42,7 +42,7 @@ def shares(name: str) -> tuple[np.ndarray, pd.DataFrame]:
 
 def clustered(
     rng: np.random.Generator, part: float, runs: int = 1
-) -> tuple[bs.Responses, np.ndarray]:
+) -> tuple[bs.Outcomes, np.ndarray]:
     """A part of the clusters; items count equally."""
     share, items = shares("execution")
     names = items["cluster"].unique()
@@ -51,12 +51,12 @@ def clustered(
     label = np.repeat(np.arange(chosen.size), [len(row) for row in rows])
     answers, models = some_runs(rng, share, np.concatenate(rows), runs)
     truth = share.mean(axis=0)[models]
-    return bs.Responses(answers, clusters=label.astype(str)), truth
+    return bs.Outcomes(answers, clusters=label.astype(str)), truth
 
 
 def by_task(
     rng: np.random.Generator, sizes: np.ndarray, runs: int = 1, average: str = "tasks"
-) -> tuple[bs.Responses, np.ndarray]:
+) -> tuple[bs.Outcomes, np.ndarray]:
     """So many items of each task; tasks or items count equally."""
     share, items = shares("repair")
     task = (items["platform"] + "/" + items["difficulty"]).to_numpy()
@@ -71,7 +71,7 @@ def by_task(
     means = [share[task == name].mean(axis=0) for name in names]
     truth = np.average(means, axis=0, weights=weights)[chosen]
     tasks = np.repeat(names, sizes)
-    return bs.Responses(answers, tasks=list(tasks), average=average), truth
+    return bs.Outcomes(answers, tasks=list(tasks), average=average), truth
 
 
 def some_runs(
@@ -86,12 +86,12 @@ def some_runs(
     return (rng.random((*p.shape, runs)) < p[:, :, None]).astype(int), chosen
 
 
-def by_itself(rng: np.random.Generator, data: bs.Responses) -> bs.Responses:
+def by_itself(rng: np.random.Generator, data: bs.Outcomes) -> bs.Outcomes:
     """Every answer of every run as an item by itself; made again where runs were averaged."""
     if data.n_runs == 1:
-        return bs.Responses(data.values)
+        return bs.Outcomes(data.values)
     again = rng.random((data.n_runs, *data.values.shape)) < data.values
-    return bs.Responses(again.reshape(-1, data.n_classifiers).astype(int))
+    return bs.Outcomes(again.reshape(-1, data.n_classifiers).astype(int))
 
 
 TINY = np.array([2, 3, 4, *[60] * 6])
@@ -149,13 +149,13 @@ def differences(skill: np.ndarray) -> np.ndarray:
     return skill[..., first] - skill[..., second]
 
 
-def new_runs(rng: np.random.Generator, runs: int) -> tuple[bs.Responses, np.ndarray]:
+def new_runs(rng: np.random.Generator, runs: int) -> tuple[bs.Outcomes, np.ndarray]:
     """Some runs of all models on all items, of which the truth is the mean over ten."""
     share, _ = shares("execution")
-    return bs.Responses(rng.binomial(runs, share) / runs, n_runs=runs), share.mean(axis=0)
+    return bs.Outcomes(rng.binomial(runs, share) / runs, n_runs=runs), share.mean(axis=0)
 
 
-def new_tasks(rng: np.random.Generator, count: int) -> tuple[bs.Responses, np.ndarray]:
+def new_tasks(rng: np.random.Generator, count: int) -> tuple[bs.Outcomes, np.ndarray]:
     """Forty items each of some of nine tasks, drawn with replacement."""
     share, items = shares("repair")
     task = (items["platform"] + "/" + items["difficulty"]).to_numpy()
@@ -164,12 +164,12 @@ def new_tasks(rng: np.random.Generator, count: int) -> tuple[bs.Responses, np.nd
     answers = rng.random((40 * count, share.shape[1])) < share[np.concatenate(rows)]
     truth = np.mean([share[task == name].mean(axis=0) for name in names], axis=0)
     tasks = np.repeat([f"task {k}" for k in range(count)], 40)
-    return bs.Responses(answers, tasks=list(tasks)), truth
+    return bs.Outcomes(answers, tasks=list(tasks)), truth
 
 
 def some(
-    rng: np.random.Generator, data: bs.Responses, truth: np.ndarray, new: str
-) -> tuple[bs.Responses, np.ndarray]:
+    rng: np.random.Generator, data: bs.Outcomes, truth: np.ndarray, new: str
+) -> tuple[bs.Outcomes, np.ndarray]:
     """Random models of a matrix, which is about something else."""
     chosen = rng.choice(truth.size, int(rng.integers(SMALLEST, truth.size + 1)), replace=False)
     return data.subset(chosen.tolist()).about(new), truth[chosen]

@@ -40,15 +40,7 @@ def test_a_simulated_board_is_possible() -> None:
 
 
 @pytest.mark.slow
-def test_ranks_of_best_aucs_are_uniform() -> None:
-    """Normal scores drawn for every classifier; the tables of both sides have other ranges."""
-    setting = CalibrationSetting(n_test=800, n_positive=60)
-    judged = inside(run_sbc(setting, replicates=30, draws=200, random_seed=SEED))
-    assert all(judged.values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "replicates"), [("exact", 300), ("auc", 100), ("abc", 12)])
+@pytest.mark.parametrize(("name", "replicates"), [("exact", 120), ("auc", 60)])
 def test_ranks_of_a_study_are_uniform(name: str, replicates: int) -> None:
     """99 % for the nine quantities together; ``python calibration/sbc.py`` makes longer ones."""
     assert all(inside(study(name, replicates), 1 - 0.01 / 9).values())

@@ -10,16 +10,15 @@ import xarray as xr
 from data.files import EXAM, run
 
 from bayes_sota.claims.summary_differences import report_tasks
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import verdicts_that_stand
 
 
-def exam(gaps: list[float], n: int = 100, seed: int = 0) -> Responses:
+def exam(gaps: list[float], n: int = 100, seed: int = 0) -> Outcomes:
     rng = np.random.default_rng(seed)
     right = [rng.random((n, 2)) < [0.6 + gap, 0.6] for gap in gaps]
     tasks = [f"task {t}" for t in range(len(gaps)) for _ in range(n)]
-    return Responses(np.concatenate(right), tasks=tasks, names=["a", "b"])
+    return Outcomes(np.concatenate(right), tasks=tasks, names=["a", "b"])
 
 
 @pytest.mark.slow
@@ -75,8 +74,8 @@ def test_differences_of_losses_are_as_given() -> None:
     """The better method has the lower number, and its difference is negative."""
     values = np.random.default_rng(0).normal([1.0, 2.0], 0.3, (40, 2))
     tasks = np.repeat(["x", "y"], 20).tolist()
-    loss = ItemScores(values, tasks=tasks, names=["a", "b"], lower_is_better=True)
-    gain = ItemScores(-values, tasks=tasks, names=["a", "b"])
+    loss = Outcomes(values, tasks=tasks, names=["a", "b"], lower_is_better=True, metric="mean")
+    gain = Outcomes(-values, tasks=tasks, names=["a", "b"], metric="mean")
     for pair in (None, ("a", "b"), ("b", "a")):
         rows, others = (report_tasks(x, pair=pair).content["tasks"] for x in (loss, gain))
         for row, other in zip(rows, others, strict=True):

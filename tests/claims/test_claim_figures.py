@@ -16,7 +16,7 @@ from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary_differences import report_pairs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, spread_out
-from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import compare_methods
 
 COLUMNS = ["p_false", "p_false_lowest", "p_false_highest"]
@@ -236,7 +236,7 @@ def test_what_cannot_be_drawn(plot: Any, data: Any, options: dict[str, Any], mes
 
 
 def compared(values: Any, **options: Any) -> tuple[Any, Any]:
-    outcomes = ItemScores(values, **options)
+    outcomes = Outcomes(values, **options, metric="mean")
     found = compare_methods(outcomes, random_seed=0)
     return found, plot_methods(comparison_tree(found, outcomes), backend="none")
 
@@ -263,7 +263,9 @@ def test_methods_are_drawn_best_first_in_the_colour_of_the_tied() -> None:
 
 
 def of_pairs(values: Any, **options: Any) -> tuple[pd.DataFrame, Any]:
-    frame = report_pairs(ItemScores(values, **options), draws=2000, random_seed=0).frame
+    frame = report_pairs(
+        Outcomes(values, **options, metric="mean"), draws=2000, random_seed=0
+    ).frame
     return frame, plot_pairs(frame, points=False, backend="none")
 
 
@@ -318,6 +320,8 @@ def test_the_matrix_of_many_methods_shows_the_best_without_numbers() -> None:
 def test_names_and_numbers_of_the_matrix_of_pairs_stay_apart(count: int) -> None:
     values = np.random.default_rng(2).normal(np.linspace(0.9, 0.1, count), 0.3, (200, count))
     names = [f"a-model-with-a-long-name-{number}" for number in range(count)]
-    frame = report_pairs(ItemScores(values, names=names), draws=500, random_seed=0).frame
+    frame = report_pairs(
+        Outcomes(values, names=names, metric="mean"), draws=500, random_seed=0
+    ).frame
     figure = plot_pairs(frame, backend="matplotlib")
     assert overlaps(figure, "difference") == overlaps(figure, "key") == []

@@ -11,15 +11,14 @@ from scipy.stats import binom
 
 from bayes_sota.claims.summary_differences import report_pairs
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 
 
-def answers(n: int, chances: list[float], seed: int = 0) -> Responses:
+def answers(n: int, chances: list[float], seed: int = 0) -> Outcomes:
     rng = np.random.default_rng(seed)
     hard = rng.normal(size=(n, 1))
     right = hard + rng.normal(size=(n, len(chances))) < np.sqrt(2) * np.array(chances)
-    return Responses(right, names=[f"m{j}" for j in range(len(chances))])
+    return Outcomes(right, names=[f"m{j}" for j in range(len(chances))])
 
 
 def test_a_pair_has_mcnemar_s_mid_p_and_the_paired_error() -> None:
@@ -45,7 +44,9 @@ def test_a_pair_named_the_other_way_round_is_its_mirror() -> None:
     )
     assert one["p_false"] == pytest.approx(1 - other["p_false"])
     assert one["difference"]["mean"] == pytest.approx(-other["difference"]["mean"])
-    errors = ItemScores(np.abs(data.values - 0.9), lower_is_better=True, names=["m0", "m1"])
+    errors = Outcomes(
+        np.abs(data.values - 0.9), lower_is_better=True, names=["m0", "m1"], metric="mean"
+    )
     lower = report_pairs(errors, pair=("m0", "m1"))
     assert lower.content["pairs"][0]["difference"]["mean"] < 0
     assert lower.content["pairs"][0]["p_false"] < 0.05
@@ -95,6 +96,6 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
 
 
 def test_too_many_pairs() -> None:
-    data = Responses(np.random.default_rng(0).random((50, 210)) < 0.5)
+    data = Outcomes(np.random.default_rng(0).random((50, 210)) < 0.5)
     with pytest.raises(InputError, match="210 methods have too many pairs"):
         report_pairs(data, draws=100)

@@ -75,14 +75,6 @@ def test_flat_claims_are_the_closed_form() -> None:
         assert abs(float(found["p_false"][i]) - expected) < 4 * error + 1e-3
 
 
-@pytest.mark.slow
-def test_same_seed_same_draws() -> None:
-    cases, small = [0.1, 0.2, -0.1, 0.3], {"draws": 50, "tune": 100, "random_seed": 3}
-    one, two = (sample_claim(build_case_differences(cases), **small) for _ in range(2))
-    assert one["posterior"].to_dataset().equals(two["posterior"].to_dataset())
-    assert one.attrs["model_hash"] == two.attrs["model_hash"]
-
-
 # Names of the schema
 
 RNG = np.random.default_rng(0)

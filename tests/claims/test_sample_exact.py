@@ -15,8 +15,7 @@ from bayes_sota.claims.models import build_model
 from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means, comparison_tree
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import DIMENSIONS, GROUPS
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import compare_methods
 
 QUICK = {"mode": "FAST_COMPILE"}
@@ -108,7 +107,7 @@ ANSWERS = np.random.default_rng(0).random((200, 3)) < [0.9, 0.8, 0.6]
 
 
 def test_several_methods_and_the_way_to_a_file_and_back(tmp_path: Path) -> None:
-    answers = Responses(ANSWERS)
+    answers = Outcomes(ANSWERS)
     found = compare_methods(answers, draws=4000, random_seed=0)
     path = save_result(comparison_tree(found, answers, seed="0"), tmp_path / "claim.nc")
     back = read_result(path)
@@ -124,11 +123,11 @@ TREES: dict[str, Any] = {
     "accuracies": lambda: claim_tree(0.9, 0.88, 50, draws=10),
     "means": lambda: claim_tree_of_means(ReportedMeans(0.9, 0.88, 50, sd=(0.1, 0.1)), draws=10),
     "methods": lambda: comparison_tree(
-        compare_methods(Responses(ANSWERS), draws=40), Responses(ANSWERS)
+        compare_methods(Outcomes(ANSWERS), draws=40), Outcomes(ANSWERS)
     ),
     "errors": lambda: comparison_tree(
-        compare_methods(ItemScores(1.0 * ANSWERS, lower_is_better=True), draws=40),
-        ItemScores(1.0 * ANSWERS, lower_is_better=True),
+        compare_methods(Outcomes(1.0 * ANSWERS, lower_is_better=True, metric="mean"), draws=40),
+        Outcomes(1.0 * ANSWERS, lower_is_better=True, metric="mean"),
     ),
 }
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from bayes_sota.claims import ReportedMeans, report_accuracies, report_means, report_methods
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 
 
 @pytest.mark.parametrize(
@@ -61,10 +60,10 @@ def test_the_paragraph_of_means() -> None:
     assert float(tree["point_estimate"]["p_false"]) == given.content["p_false"]
 
 
-def answers(clusters: int, names: list[str] | None = None) -> Responses:
+def answers(clusters: int, names: list[str] | None = None) -> Outcomes:
     item = np.arange(240)
     right = np.column_stack([item % k > 0 for k in (10, 8, 3)])
-    return Responses(right, names=names, clusters=item * clusters // 240)
+    return Outcomes(right, names=names, clusters=item * clusters // 240)
 
 
 def test_several_methods() -> None:
@@ -86,8 +85,12 @@ def test_several_methods() -> None:
 
 def test_ties_and_item_scores() -> None:
     rng = np.random.default_rng(0)
-    equal = ItemScores(rng.normal(0.8, 0.1, (60, 9)), names=[f"m{i}" for i in range(9)])
+    equal = Outcomes(
+        rng.normal(0.8, 0.1, (60, 9)), names=[f"m{i}" for i in range(9)], metric="mean"
+    )
     report = report_methods(equal, selection=False, random_seed=0)
     assert " and 3 more cannot be told from it" in report.text
-    apart = report_methods(ItemScores(rng.normal([0.9, 0.2], 0.1, (60, 2))), random_seed=0)
+    apart = report_methods(
+        Outcomes(rng.normal([0.9, 0.2], 0.1, (60, 2)), metric="mean"), random_seed=0
+    )
     assert "The two are told apart" in apart.text

@@ -12,8 +12,7 @@ from scipy.stats import t as t_law
 
 from bayes_sota.claims.summary_plans import Pilot, plan_from_pilot
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 
 
 def chances(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -21,10 +20,10 @@ def chances(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.asarray(1 / (1 + np.exp(-rng.normal(1, 1.5, (n, 1)) - rng.normal(0, 1, (n, 2)))))
 
 
-def answers(n: int, runs: int, seed: int, **groups: Any) -> Responses:
+def answers(n: int, runs: int, seed: int, **groups: Any) -> Outcomes:
     rng = np.random.default_rng(seed)
     right = rng.random((runs, n, 2)) < chances(n, rng)
-    return Responses(np.moveaxis(right, 0, -1), names=["a", "b"], **groups)
+    return Outcomes(np.moveaxis(right, 0, -1), names=["a", "b"], **groups)
 
 
 def test_variances_are_those_of_the_items_and_of_the_runs() -> None:
@@ -48,8 +47,8 @@ def test_clusters_cost_items() -> None:
     luck = np.repeat(rng.normal(0, 2, (100, 2)), 10, axis=0)
     right = rng.random((1000, 2)) < 1 / (1 + np.exp(-luck))
     names = np.repeat(np.arange(100), 10).astype(str).tolist()
-    alone = Pilot.of(Responses(right)).needed(0.05, 1)
-    assert Pilot.of(Responses(right, clusters=names)).needed(0.05, 1) > 2.5 * alone
+    alone = Pilot.of(Outcomes(right)).needed(0.05, 1)
+    assert Pilot.of(Outcomes(right, clusters=names)).needed(0.05, 1) > 2.5 * alone
 
 
 def test_few_clusters_tell_standard_errors_as_far_as_is_said() -> None:
@@ -63,7 +62,7 @@ def test_few_clusters_tell_standard_errors_as_far_as_is_said() -> None:
         return np.asarray(rng.random((times, *shape, 2)) < 1 / (1 + np.exp(-luck)))
 
     seen = np.std(gaps(4000).mean(axis=(1, 2)) @ [1, -1])
-    pilots = [Pilot.of(Responses(g.reshape(-1, 2), clusters=names)) for g in gaps(300)]
+    pilots = [Pilot.of(Outcomes(g.reshape(-1, 2), clusters=names)) for g in gaps(300)]
     assert pilots[0].known_to == pytest.approx(0.248, abs=0.001)  # chi-square of 22: .82 within .2
     off = np.array([pilot.standard_error(230, 1) / seen - 1 for pilot in pilots])
     within = np.mean(np.abs(off) <= pilots[0].known_to)
@@ -74,7 +73,7 @@ def test_few_clusters_tell_standard_errors_as_far_as_is_said() -> None:
 def test_a_plan_says_that_few_clusters_hardly_tell_it(clusters: int, said: bool) -> None:
     names = np.repeat(np.arange(clusters), 5).astype(str).tolist()
     right = np.random.default_rng(0).random((5 * clusters, 2)) < [0.8, 0.6]
-    notes = plan_from_pilot(Responses(right, clusters=names), 0.1).content["notes"]
+    notes = plan_from_pilot(Outcomes(right, clusters=names), 0.1).content["notes"]
     assert any("35 clusters" in note for note in notes) == said
 
 
@@ -82,7 +81,7 @@ def test_the_plan_has_its_power() -> None:
     """A claim at one-sided .05 is made in eight of ten test sets of the planned size."""
     p = np.array([0.8, 0.7])
     rng = np.random.default_rng(0)
-    n = Pilot.of(Responses(rng.random((5000, 2)) < p)).needed(0.1, 1)
+    n = Pilot.of(Outcomes(rng.random((5000, 2)) < p)).needed(0.1, 1)
     made = []
     for _ in range(1000):
         d = (rng.random((n, 2)) < p).astype(float) @ [1, -1]
@@ -124,7 +123,7 @@ def test_numbers_of_items_are_planned_by_the_paired_t_test() -> None:
     """Simulated: as many fresh items as planned lead to the claim with the power asked for."""
     rng = np.random.default_rng(0)
     values = 70 + 20 * rng.standard_normal((400, 1)) + [2.0, 0.0] + rng.normal(0, 5, (400, 2))
-    errors = ItemScores(values, names=["a", "b"], metric="mean", lower_is_better=True)
+    errors = Outcomes(values, names=["a", "b"], metric="mean", lower_is_better=True)
     pilot = Pilot.of(errors)
     assert pilot.pair == ("b", "a")
     spread = np.var(values[:, 0] - values[:, 1], ddof=1)

@@ -44,7 +44,7 @@ def test_a_point_may_be_written_in_three_ways(capsys: Any, value: str) -> None:
 
 
 def test_what_is_said_of_shares_is_in_points(capsys: Any) -> None:
-    equal = bs.Responses(np.tile([[1, 1], [1, 1], [0, 0], [1, 0], [0, 1]], (80, 1)))
+    equal = bs.Outcomes(np.tile([[1, 1], [1, 1], [0, 0], [1, 0], [0, 1]], (80, 1)))
     said = bs.claims.report_pairs(equal, pair=("1", "2"), margin=0.1).sentences
     assert "1 is not worse than 2 by more than 10.0 points" in said[-1]
     assert "within 10.0 points" in said[1]
@@ -65,8 +65,8 @@ def test_the_same_from_python(call: Any) -> None:
         call()
 
 
-def answers() -> bs.Responses:
-    return bs.Responses(np.random.default_rng(0).random((200, 2)) < [0.9, 0.8])
+def answers() -> bs.Outcomes:
+    return bs.Outcomes(np.random.default_rng(0).random((200, 2)) < [0.9, 0.8])
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ import pytest
 from data.files import EXAM, run
 
 from bayes_sota.claims.summary_differences import report_pairs, verdict_of
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 
 
-def answers(gap: float, n: int = 2000, seed: int = 0) -> Responses:
+def answers(gap: float, n: int = 2000, seed: int = 0) -> Outcomes:
     rng = np.random.default_rng(seed)
     easy = rng.random(n)
     right = [easy + 0.2 * rng.standard_normal(n) < p for p in (0.7 + gap, 0.7)]
-    return Responses(np.column_stack(right), names=["new", "old"])
+    return Outcomes(np.column_stack(right), names=["new", "old"])
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.02])

@@ -89,7 +89,7 @@ def test_files_that_are_refused(names, message, tmp_path: Path, capsys: Any) -> 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_ended_leaves_only_whole_files(number: int, tmp_path: Path) -> None:
     paths = [written(tmp_path, BOARD.format(i % 10), f"b{i}.csv") for i in range(20)]
     out = tmp_path / "out"

@@ -12,9 +12,9 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 
 # {x} is a file of the fixture option_inputs; every command that draws
 DRAWN = (
-    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50",
-    "sota {board.csv} --n-test 500 --draws 50",
-    "sota {answers.csv} --draws 50",
+    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --no-sensitivity",
+    "sota {board.csv} --n-test 500 --draws 50 --no-sensitivity",
+    "sota {answers.csv} --draws 50 --no-sensitivity",
     "board {board.csv} --n-test 500 --draws 50",
     "board {answers.csv} --draws 50",
     "paired {public.csv} --private-file {private.csv}",

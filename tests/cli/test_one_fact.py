@@ -248,7 +248,7 @@ def test_every_printed_number_is_in_the_json_and_so_is_the_result(
 @pytest.mark.slow
 def test_commands_give_one_number_for_the_same_file_and_seed(folder: Path) -> None:
     board = bs.read_leaderboard(folder / "board.csv", n_test=749)
-    answers = bs.read_responses(folder / "answers.csv")
+    answers = bs.read_outcomes(folder / "answers.csv")
     for data in (board, answers):
         table = bs.board_table(data, random_seed=3)
         summary = bs.summarize(bs.estimate_sota(data, random_seed=3))

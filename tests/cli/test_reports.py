@@ -145,7 +145,7 @@ def reports() -> dict[str, Any]:
     single = bs.BestScore("0.9", n_test=300, n_classifiers=9, name=HOSTILE[2])
     rng = np.random.default_rng(0)
     table = bs.ScoreTable(rng.normal(size=(12, 5)), players=HOSTILE, tournament=HOSTILE[2])
-    answers = bs.Responses(rng.random((80, 5)) < np.linspace(0.9, 0.6, 5), names=HOSTILE)
+    answers = bs.Outcomes(rng.random((80, 5)) < np.linspace(0.9, 0.6, 5), names=HOSTILE)
     settings: Any = {"random_seed": 1, "sensitivity": False, "draws": 50}
     claims = {"name": HOSTILE, "group": HOSTILE, "accuracy_a": 0.9, "accuracy_b": 0.8}
     return {

@@ -38,9 +38,9 @@ def pair(public: Any = PUBLIC, private: Any = PRIVATE, n_test: Any = (1000, 1000
     return bs.PairedBoards(public, private, n_test=n_test)
 
 
-def exam(answers: Any, runs: int = 2) -> bs.Responses:
+def exam(answers: Any, runs: int = 2) -> bs.Outcomes:
     tasks = ["law", "art"] * 6
-    return bs.Responses(np.asarray(answers) / 2, n_runs=runs, tasks=tasks)
+    return bs.Outcomes(np.asarray(answers) / 2, n_runs=runs, tasks=tasks)
 
 
 def epp(scores: Any) -> bs.ScoreTable:
@@ -87,8 +87,8 @@ CASES = {
     ),
     "items": Case(
         bs.items,
-        bs.Responses(ANSWERS),
-        {"answers": bs.Responses(1 - ANSWERS), "order": bs.Responses(ANSWERS[:, ::-1])},
+        bs.Outcomes(ANSWERS),
+        {"answers": bs.Outcomes(1 - ANSWERS), "order": bs.Outcomes(ANSWERS[:, ::-1])},
     ),
     "exam": Case(bs.items, exam(ANSWERS), {"answers": exam(2 - ANSWERS)}),
     "crossval": Case(

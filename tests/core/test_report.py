@@ -147,11 +147,11 @@ def drawn(kind: str):
     if kind == "entries":
         return partial(bs.leaderboard.plot_entries, table_of(HOSTILE))
     if kind == "methods":
-        answers = bs.Responses(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
+        answers = bs.Outcomes(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
         found = bs.claims.report_methods(answers, draws=200, selection=False, random_seed=1)
         return partial(bs.claims.plot_methods, found.about.to_datatree())
     if kind == "pairs":
-        answers = bs.Responses(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
+        answers = bs.Outcomes(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
         frame = bs.claims.report_pairs(answers, draws=200, random_seed=1).frame
         return partial(bs.claims.plot_pairs, frame)
     table = bs.ScoreTable(rng.normal(size=(12, size)), players=HOSTILE, tournament=HOSTILE[0])

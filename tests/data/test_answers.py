@@ -9,16 +9,8 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.answers import (
-    outcomes_of,
-    read_item_scores,
-    read_outcomes,
-    read_responses,
-    read_weights,
-)
-from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.answers import outcomes_of, read_outcomes, read_weights
 from bayes_sota.data.reading import read_tidy
-from bayes_sota.data.responses import Responses
 
 NAN = float("nan")
 
@@ -49,7 +41,7 @@ def same(found: Any, names: str, items: str, values: list[list[float]]) -> bool:
 )
 def test_answers_in_every_dress(tmp_path: Path, text: str) -> None:
     found = read(tmp_path, text)
-    assert isinstance(found, Responses)
+    assert found.is_answers
     assert same(found, "tree forest", "x y z", [[1, 0], [0, 1], [NAN, 1]])
     assert found.notes[0].startswith("Read: ")
     assert found.name == "f"
@@ -61,7 +53,7 @@ def test_frames_and_tables_read_already_are_sources_too(tmp_path: Path) -> None:
     assert same(found, "tree forest", "x y", [[1, 0], [0, 1]])
     assert outcomes_of(read_tidy(frame)) == found
     frame.to_parquet(tmp_path / "f.parquet")
-    assert read_responses(tmp_path / "f.parquet").correct.tolist() == found.correct.tolist()
+    assert read_outcomes(tmp_path / "f.parquet").correct.tolist() == found.correct.tolist()
 
 
 def test_one_model_is_enough(tmp_path: Path) -> None:
@@ -110,7 +102,7 @@ def exams(runs: int = 1, seed: int = 3) -> pd.DataFrame:
 
 def test_tasks_clusters_and_runs_are_those_of_a_pivot() -> None:
     table = exams(runs=4)
-    found = read_responses(table)
+    found = read_outcomes(table)
     shares = table.pivot_table(index=["subject", "item"], columns="model", values="correct")
     places = [
         (task, int(item.split("/")[1]))
@@ -121,7 +113,7 @@ def test_tasks_clusters_and_runs_are_those_of_a_pivot() -> None:
     assert found.clusters == tuple(f"{task}{item // 3}" for task, item in places)
     of_task = table.groupby(["model", "subject"])["correct"].mean().groupby("model").mean()
     np.testing.assert_allclose(found.scores, of_task[list(found.names)])
-    again = read_responses(table, average="items")
+    again = read_outcomes(table, average="items")
     of_item = table.groupby("model")["correct"].mean()
     np.testing.assert_allclose(again.scores, of_item[list(found.names)])
     assert read_outcomes(table, metric="pass@2", new="tasks").passes == (2, False)
@@ -167,7 +159,6 @@ def test_probabilities_beside_labels_are_an_auc(tmp_path: Path) -> None:
     found = read(tmp_path, text)
     assert (found.metric, found.scores.tolist()) == ("auc", [0.75, 0.5])
     assert read(tmp_path, text, metric="auc") == found
-    assert read_item_scores(tmp_path / "f.csv").data_hash() == found.data_hash()
     assert read(tmp_path, text.replace("label", "positive"), label="positive") == found
     long = "model,case,truth,probability\n" + "".join(
         f"{model},{i},{label},{p}\n"
@@ -221,7 +212,7 @@ def test_missing_answers_stay_where_that_is_possible() -> None:
     found = read_outcomes(frame.assign(task=list("ppqqq")))
     assert (found.n_items, found.has_missing) == (4, False)
     numbers = read_outcomes(frame.assign(b=[0.5, 0.1, 0.2, 0.3, 0.4]))
-    assert isinstance(numbers, ItemScores)
+    assert numbers.metric == "mean"
     assert numbers.items == ("v", "w", "x", "y")
     with pytest.raises(InputError, match='no item of task "q" has a score of every entry'):
         read_outcomes(frame.assign(task=list("ppppq")))
@@ -261,7 +252,7 @@ def test_missing_answers_stay_where_that_is_possible() -> None:
         ("id,label,a,b\nx,1,.5,.1\ny,,.5,.1\n", {}, 'line 3, column "label": a name is needed'),
         ("item,a,b\nx,1,0\ny,0,1\n", {"direction": "lower"}, "every score is 0 or 1"),
         ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "f1"}, 'no column "f1"'),
-        ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "auc"}, "an AUC needs labels"),
+        ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "auc"}, 'metric="auc" needs labels'),
         ("item,a,b\nx,1,0.3\ny,0,1\n", {"metric": "pass@2"}, "pass@2 is for right and wrong"),
         ("item,a,b\nx,1,0\ny,0,1\n", {"leave_out": ["c"]}, 'nothing is called "c"'),
         ("item,a,b\nx,1,0\ny,0,1\n", {"unit": "photo"}, 'there is no column "photo"'),
@@ -286,15 +277,6 @@ def test_a_number_among_answers_has_its_own_line(tmp_path: Path) -> None:
     assert read_outcomes(table, metric="mean").metric == "mean"
 
 
-def test_answers_and_numbers_may_be_asked_for() -> None:
-    frame = pd.DataFrame({"item": ["x", "y"], "a": [1, 0], "b": [0.5, 0.2]})
-    with pytest.raises(InputError, match="holds numbers, not right and wrong answers"):
-        read_responses(frame)
-    with pytest.raises(InputError, match='metric="mean" takes them'):
-        read_item_scores(frame.assign(b=1))
-    assert read_item_scores(frame.assign(b=1), metric="mean").scores.tolist() == [0.5, 1]
-
-
 def test_weights_of_tasks_are_a_table(tmp_path: Path, capsys: Any) -> None:
     weights = written(tmp_path, "subject,weight\nlaw,2\nart,1\nphysics,1\n", "weights.csv")
     assert read_weights(weights) == {"law": 2, "art": 1, "physics": 1}
@@ -311,7 +293,7 @@ def test_weights_of_tasks_are_a_table(tmp_path: Path, capsys: Any) -> None:
 
 
 def test_cifar10(data_directory: Path) -> None:
-    found = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
+    found = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
     assert (found.n_items, found.n_classifiers, found.has_missing) == (10_000, 30, False)
     assert 0.95 < found.scores.max() < 0.99
     assert found.items[:2] == ("0", "1")

@@ -14,7 +14,7 @@ from bayes_sota.data.averages import (
     variance_of_runs,
     with_typical_pairs,
 )
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import compare_methods
 
 
@@ -92,7 +92,7 @@ def test_runs_of_an_item_are_no_further_items():
     rng = np.random.default_rng(4)
     skill = rng.beta(2, 1, (300, 1, 1))
     runs = (rng.random((300, 5, 10)) < skill).astype(int)
-    answers = Responses(runs)
+    answers = Outcomes(runs)
     assert answers.n_runs == 10
     np.testing.assert_allclose(answers.scores, runs.mean(axis=(0, 2)))
     assert np.all(answers.average.effective < 1500)  # beta(2, 1): 4.7 of 10 runs at most
@@ -100,7 +100,7 @@ def test_runs_of_an_item_are_no_further_items():
 
 
 def test_every_task_one_cluster_says_nothing_of_clusters():
-    with pytest.raises(InputError, match="every task is one cluster"):
+    with pytest.raises(InputError, match="every task is in one cluster"):
         averaged(np.eye(4), np.arange(4), np.arange(4), np.full(4, 0.25))
 
 
@@ -124,7 +124,7 @@ def test_intervals_of_pairs_cover_where_small_tasks_weigh_much():
     for _ in range(250):
         chances = rng.beta(6, 2, (6, 2))
         answers = rng.random((sizes.sum(), 2)) < np.repeat(chances, sizes, axis=0)
-        draws = compare_methods(Responses(answers, tasks=tasks), draws=1000).draws
+        draws = compare_methods(Outcomes(answers, tasks=tasks), draws=1000).draws
         low, high = np.quantile(draws[:, 0] - draws[:, 1], [0.025, 0.975])
         hits.append(low <= np.mean(chances[:, 0] - chances[:, 1]) <= high)
     assert np.mean(hits) >= 0.92
@@ -190,12 +190,12 @@ def test_answers_are_about_new_runs_and_new_tasks():
     rng = np.random.default_rng(7)
     answers = rng.random((90, 3, 4)) < rng.random((90, 1, 1))
     tasks = list(np.repeat(["a", "b", "c"], 30))
-    data = Responses(answers, tasks=tasks)
+    data = Outcomes(answers, tasks=tasks)
     assert data.about("items") == data
     narrow, wide = (data.about(new).average.standard_errors for new in ("runs", "tasks"))
     assert np.all(narrow < data.average.standard_errors)
     assert np.all(data.average.standard_errors <= wide + 1e-12)
-    rows = Responses(answers.transpose(0, 2, 1).reshape(90, 12), tasks=tasks)
+    rows = Outcomes(answers.transpose(0, 2, 1).reshape(90, 12), tasks=tasks)
     together = rows.about("runs", ["1", "2", "3"] * 4)
     np.testing.assert_allclose(together.average.effective, data.about("runs").average.effective)
 
@@ -204,10 +204,10 @@ def test_runs_may_differ_in_number():
     rng = np.random.default_rng(8)
     answers = (rng.random((60, 2, 5)) < 0.7).astype(float)
     answers[rng.random((60, 2)) < 0.5, 3:] = np.nan
-    data = Responses(answers)
-    assert repr(data) == "<Responses 'responses': 60 items x 2 classifiers, 3 to 5 runs>"
+    data = Outcomes(answers)
+    assert repr(data) == "<Outcomes 'outcomes': 60 items x 2 classifiers, 3 to 5 runs>"
     np.testing.assert_allclose(data.values, np.nanmean(answers, axis=2))
-    columns = Responses(answers.transpose(0, 2, 1).reshape(60, 10)).about("runs", ["1", "2"] * 5)
+    columns = Outcomes(answers.transpose(0, 2, 1).reshape(60, 10)).about("runs", ["1", "2"] * 5)
     assert columns == data.about("runs")
     noise = np.nanvar(answers, axis=2) / (data.run_numbers - 1)  # p (1 - p) / (R - 1)
     np.testing.assert_allclose(columns.average.variance, noise.sum(axis=0) / 60**2, rtol=0.02)
@@ -221,12 +221,12 @@ def test_runs_may_differ_in_number():
 @pytest.mark.parametrize(
     ("known", "asked", "message"),
     [
-        ({}, {"new": "runs"}, "new runs need several runs"),
-        ({}, {"new": "items", "passes": (2, False)}, "pass@2 needs several runs"),
-        ({"n_runs": 2}, {"new": "runs", "passes": (2, True)}, "need more than 2 runs"),
+        ({}, {"new": "runs"}, "new runs: 2 runs"),
+        ({}, {"new": "items", "passes": (2, False)}, "pass@2: 2 runs"),
+        ({"n_runs": 2}, {"new": "runs", "passes": (2, True)}, "3 runs of each item are needed"),
     ],
 )
 def test_what_answers_cannot_be_about(known, asked, message):
-    data = Responses(np.ones((4, 3)), **known)
+    data = Outcomes(np.ones((4, 3)), **known)
     with pytest.raises(InputError, match=message):
         data.about(**asked)

@@ -9,7 +9,8 @@ import pytest
 from data.files import run, run_json, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.boards import read_leaderboard, read_paired_boards, read_task_scores
+from bayes_sota.data.boards import read_leaderboard, read_task_scores
+from bayes_sota.data.paired import read_paired_boards
 
 BOARD = "team,score\na,0.91\nb,0.94\nc,0.90\n"
 TASKS = "model,law,art,size\na,0.9,0.5,7\nb,0.8,0.7,13\n"
@@ -76,9 +77,9 @@ def test_aucs_and_losses(tmp_path: Path) -> None:
 def test_one_impossible_score_is_a_note_and_many_are_an_error(tmp_path: Path) -> None:
     path = written(tmp_path, "model,acc\na,.884\nb,.601\nc,.890\nd,.793\n")
     board = read_leaderboard(path, n_test=164)
-    assert "entry 2 ('b')" in board.notes[-1]
+    assert "the score of 'b'" in board.notes[-1]
     assert board.count_bounds[1].tolist() == [99, 99]
-    with pytest.raises(InputError, match="no number of right answers out of 7 gives 4 of 4"):
+    with pytest.raises(InputError, match=r"answers out of 7 gives .* of 4 of 4"):
         read_leaderboard(path, n_test=7)
 
 
@@ -198,7 +199,7 @@ def test_two_boards_in_one_file_or_two(tmp_path: Path) -> None:
         written(tmp_path, public, "public.csv"), written(tmp_path, private[1:], "private.csv")
     )
     np.testing.assert_array_equal(two.private, one.private[1:])
-    assert "left out 1 team that is on the public board only" in two.notes
+    assert "left out 1 team with a public score only" in two.notes
     with pytest.raises(InputError, match="no team is on both boards"):
         read_paired_boards(public, private.assign(team=[f"u{i}" for i in range(6)]))
     with pytest.raises(InputError, match="no columns are called public and private"):

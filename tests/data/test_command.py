@@ -54,7 +54,7 @@ def test_example_files_are_of_the_bundled_benchmark() -> None:
     board = bayes_sota.read_leaderboard(EXAMPLES / "leaderboard.csv", n_test=250)
     scores = dict(zip(example.test.names, example.test.scores, strict=True))
     assert dict(zip(board.names, board.scores, strict=True)) == pytest.approx(scores)
-    answers = bayes_sota.read_responses(EXAMPLES / "answers.csv")
+    answers = bayes_sota.read_outcomes(EXAMPLES / "answers.csv")
     chosen = [example.test.names.index(name) for name in answers.names]
     assert (answers.correct == example.test.correct[:, chosen]).all()
     rounds = bayes_sota.read_scores(EXAMPLES / "rounds.csv")

@@ -25,6 +25,12 @@ def test_a_missing_fold_leaves_its_iteration_out_of_the_means() -> None:
     assert np.argwhere(np.isnan(means)).tolist() == [[1, 2, 3]]
 
 
+def test_the_same_numbers_in_another_shape_are_other_data() -> None:
+    scores = some_scores()
+    whole = scores.reshape(2, 3, 20, 1)
+    assert FoldScores(scores) != FoldScores(whole, folds=5)
+
+
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [

@@ -3,10 +3,13 @@
 from decimal import ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
+from data.files import run, written
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, LogNormalTries, UniformTries
+from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 
 
@@ -27,7 +30,6 @@ def test_trailing_zeros_are_digits():
     assert board("0.9110", 13_840).counts == (12608, 12608)
     low, high = board("0.911", 13_840).counts
     assert low < 12608 < high
-    assert board("0.9110", 13_840).counts == (12608, 12608)
     assert board(12616 / 13_840, 13_840).counts == (12616, 12616)
     assert board("0.5", 100, rounding="exact").counts == (50, 50)
 
@@ -37,7 +39,7 @@ def test_trailing_zeros_are_digits():
     [
         (191.16, {}, r"in \[0, 1\], got 191\.16; scores that are not accuracies need"),
         ("191.16%", {}, r"in \[0, 1\], got 191\.16"),
-        ("0.915", {"n_test": 100}, "nearest attainable scores are 0.91 and 0.92"),
+        ("0.915", {"n_test": 100}, "the nearest attainable are 0.91 and 0.92"),
         ("0.91", {"n_test": None}, "n_test is missing"),
         ("0.91", {"n_classifiers": (5, 2)}, "1 <= low < high, got 5:2"),
     ],
@@ -124,7 +126,6 @@ def test_maximum_of_a_full_board_reads_as_a_best_score():
     assert b.maximum_only() == only
     assert only.submissions is only.n_entries is None
     assert not only.is_partial
-    assert not hasattr(only, "scores")
     assert only.maximum_only() is only
 
 
@@ -183,69 +184,40 @@ def test_more_classifiers_than_entries_make_a_partial_board():
     assert full().with_tries(8).count_bounds is not None
 
 
-def test_without_entries():
-    b = full(names=NAMES, submissions=[3, 1, 2, 5], n_classifiers=10)
-    assert b.without("b").names == ("a", "c", "d")
-    rest = b.without(["b", 3])
-    assert (rest.names, rest.tries, rest.maximum, rest.counts) == (("a", "c"), 8, 0.91, (91, 91))
-    assert rest.count_bounds.tolist() == [[91, 91], [90, 90]]
-    assert rest.submissions.tolist() == [3, 2]
-    assert full(n_classifiers=UniformTries(5, 9)).without(0).tries == UniformTries(5, 9)
-    assert full(names=NAMES).without(1) == full(
-        ["0.91", "0.90", "0.94"], names=["a", "c", "d"]
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("entries", "message"),
-    [
-        ("e", "no entry named 'e'"),
-        (4, "from 0 to 3, got 4"),
-        (-1, "from 0 to 3, got -1"),
-        ([0, 1, 2, 3], "no entry would be left"),
-        ([0, 1, 2], "at least two classifiers"),
-    ],
-)
-def test_without_what_is_not_there(entries, message):
-    with pytest.raises(InputError, match=message):
-        full(names=NAMES).without(entries)
-
-
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
         ([], {}, "there are no scores"),
-        (["0.9", "n/a"], {}, "the score of entry 2 must be a number, got 'n/a'"),
-        (["0.9", "90 %"], {}, "entry 1 .*is '0.9', without the percent sign that others have"),
-        (["0.9", True], {}, "entry 2 must be a number, got True"),
-        (["0.9", "0.8", "87"], {"names": list("abc")}, r"entry 3 \('c'\) is 87"),
+        (["0.9", "n/a"], {}, "the score of 'entry 2' must be a number .*, got 'n/a'"),
+        (["0.9", "90 %"], {}, "'entry 1' is '0.9', without the percent sign of others"),
+        (["0.9", True], {}, "must be a number .*, got True"),
+        (["0.9", "0.8", "87"], {"names": list("abc")}, "the score of 'c' is 87"),
         (np.ones((2, 2)), {}, r"one-dimensional, got the shape \(2, 2\)"),
-        (SCORES, {"names": ["a", "b", "a", "c"]}, "entries 1 and 3 are both 'a'"),
+        (SCORES, {"names": ["a", "b", "a", "c"]}, "'a' occurs more than once"),
         (SCORES, {"names": ["a", None, "b", "c"]}, "entry 2 has no name"),
-        (SCORES, {"submissions": [1, 2, 3]}, "3 submissions for 4 scores"),
+        (["0.5", "0.123", "0.456"], {"n_test": 10}, "'entry 2' .nearest to 3 dec.*2 of 3 scores"),
+        (SCORES, {"submissions": (9, 2)}, "1 <= low < high, got 9:2"),
+        (SCORES, {"submissions": [1, 2, 3, 1.5]}, "'entry 4' must be a whole number .*got 1.5"),
+        (SCORES, {"submissions": [None] * 4}, "missing for every entry"),
+        (SCORES, {"submissions": [1, 2, 3]}, "3 values of submissions for 4 scores"),
         (SCORES, {"n_test": None}, "n_test is missing"),
         (SCORES, {"n_test": "infer"}, "cannot be inferred: sizes that give .* any from 100 on"),
-        (SCORES, {"metric": "f1"}, 'metric must be "accuracy", "auc" or "score"'),
-        (SCORES, {"metric": "auc", "n_positive": 1}, "at least 2 items of each class.* got 1"),
+        (SCORES, {"metric": "f1"}, "metric must be one of accuracy, auc, score"),
+        (SCORES, {"metric": "auc", "n_positive": 1}, "at least 2 of each class.* got 1"),
         ([0.2, 0.5], {"metric": "auc", "n_positive": 20}, "no better than chance"),
         (SCORES, {"lower_is_better": True}, "lower_is_better is for metric"),
-        (SCORES, {"metric": "score", "standard_error": 0}, "must be a positive number, got 0"),
-        (["0.9", "1e999"], {"metric": "score"}, "the score of entry 2 is too large"),
+        (
+            SCORES,
+            {"metric": "score", "standard_error": 0},
+            "standard_error must be a number .* got 0",
+        ),
+        (["0.9", "1e999"], {"metric": "score"}, "number of at most 1e[+]50, got '1e999'"),
     ],
 )
 def test_what_is_wrong_with_a_full_board_is_named(scores, options, message):
     with pytest.raises(InputError, match=message) as caught:
         Leaderboard(scores, **{"n_test": 100, **options})
     assert "\n" not in str(caught.value)
-
-
-def test_unattainable_scores_are_counted_and_the_first_is_named():
-    with pytest.raises(
-        InputError, match=r"gives 2 of 3 scores \(nearest to 3 decimals\)"
-    ) as caught:
-        full(["0.5", "0.123", "0.456"], 10)
-    assert "the score of entry 2 is 0.123" in str(caught.value)
-    assert "nearest attainable scores are 0.1 and 0.2" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -270,6 +242,7 @@ def test_hash_of_a_full_board_depends_on_everything_observed():
         full(), full(names=NAMES), full(submissions=[1, 1, 1, 2]), full(n_classifiers=9),
         full(["0.90", "0.94", "0.91", "0.94"]), full(name="other"), full().maximum_only(),
         full(n_test=200), board(n_classifiers=(10, 11)), board(), board("0.92"),
+        *(full(n_test=[100, *n, 100]) for n in [(100, 200), (200, 100)]),
     ]  # fmt: skip
     assert len({b.data_hash() for b in boards}) == len(boards)
     assert len(set(boards)) == len(boards)
@@ -316,25 +289,7 @@ def test_missing_numbers_of_submissions_are_taken_as_those_of_the_others():
     assert "missing for 2 of 4 entries" in b.notes[-1]
     assert b.submission_numbers[1].tolist() == [3] * 4 + [9] * 4
     assert b.submission_numbers[3].tolist() == [9] * 8
-    assert b.without(0).submissions.tolist() == [0, 0, 9]
     assert b.data_hash() != full(submissions=[3, None, None, 8]).data_hash()
-
-
-@pytest.mark.parametrize(
-    ("submissions", "message"),
-    [
-        (0, "whole numbers of at least 1, got 0"),
-        (2.5, "whole numbers of at least 1, got 2.5"),
-        ((9, 2), "a range of submissions rises, got 9:2"),
-        ((0, 2), "whole numbers of at least 1, got 0"),
-        ([1, 2, 3, 1.5], "at least 1, got 1.5 beside the score of entry 4"),
-        (["2021-05-04"] * 4, "got '2021-05-04' beside the score of entry 1"),
-        ([None] * 4, "missing for every entry"),
-    ],
-)
-def test_what_is_no_number_of_submissions_is_refused(submissions, message):
-    with pytest.raises(InputError, match=message):
-        full(submissions=submissions)
 
 
 def test_percent_of_all_is_taken_at_its_word() -> None:
@@ -343,3 +298,142 @@ def test_percent_of_all_is_taken_at_its_word() -> None:
     assert board.scores is not None
     assert board.scores.tolist() == pytest.approx([0.901, 0.912, 0.00985])
     assert Leaderboard([90.0, 91.0, 0.0], n_test=100).scores is not None  # nothing right at all
+
+
+SIZES = [1000, 400, 40, 300]
+
+
+def scored(sizes=SIZES, digits=3):
+    """Scores of which every number of items can be right."""
+    return [f"{round(0.9 * n) / n:.{digits}f}" for n in sizes]
+
+
+def test_numbers_of_items_are_kept():
+    board = Leaderboard(scored(), n_test=SIZES)
+    np.testing.assert_allclose(board.sizes, SIZES)
+    assert board.has_own_errors
+    assert board.n_test == 350  # typical of the best
+    for n, (low, high), score in zip(SIZES, board.count_bounds, scored(), strict=True):
+        assert [k for k in range(n + 1) if f"{k / n:.3f}" == score] == [*range(low, high + 1)]
+
+
+def test_standard_errors_of_accuracies_say_the_number_of_items():
+    """The usual estimate, from answers one by one."""
+    answers = [np.arange(n) < round(0.9 * n) for n in SIZES]
+    scores = [float(x.mean()) for x in answers]
+    errors = [float(x.std(ddof=1) / np.sqrt(x.size)) for x in answers]
+    board = Leaderboard(scores, standard_error=errors)
+    np.testing.assert_allclose(board.sizes, SIZES)
+    assert board.metric == "accuracy"
+
+
+def test_standard_errors_in_percent_are_those_of_scores_in_percent():
+    plain = Leaderboard([0.9, 0.8, 0.85], standard_error=[0.01, 0.02, 0.015])
+    percent = Leaderboard([90.0, 80.0, 85.0], standard_error=[1, 2, 1.5], percent=True)
+    np.testing.assert_allclose(percent.sizes, plain.sizes)
+    np.testing.assert_allclose(percent.scores, plain.scores)
+
+
+def test_number_of_items_counts_where_an_error_is_0():
+    board = Leaderboard([1.0, 0.9, 0.0], standard_error=[0, 0.03, 0], n_test=60)
+    np.testing.assert_allclose(board.sizes, [60, 101, 60])
+    rounded = Leaderboard(["1.00", "0.90"], standard_error=[0.004, 0.03], n_test=60)
+    np.testing.assert_allclose(rounded.sizes, [60, 101])
+
+
+def test_errors_of_other_scores_are_kept_in_their_units():
+    errors = [0.1, 0.4, 0.2]
+    board = Leaderboard(
+        [1.2, 1.5, 1.9], metric="score", standard_error=errors, lower_is_better=True
+    )
+    np.testing.assert_allclose(board.standard_error * board.error_ratios, errors)
+
+
+def test_one_number_for_all_is_a_plain_board():
+    assert not Leaderboard([0.9, 0.8], n_test=100).has_own_errors
+    assert not Leaderboard([1.0, 2.0], metric="score", standard_error=0.1).has_own_errors
+
+
+def test_rounding_is_one_with_which_every_score_can_be():
+    """0.6666 is no rounded share of 3 items, but the floor of one."""
+    board = full(["0.6666", "0.5000"], [3, 2])
+    assert (board.rounding, board.count_bounds.tolist()) == ("floor", [[2, 2], [1, 1]])
+    assert board.notes == (
+        "scores are cut to 4 decimals: rounded, not all could come from as many items",
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "known", "message"),
+    [
+        ([0.9, 0.8], {"n_test": [10]}, "there are 1 values of n_test for 2 scores"),
+        ([0.9, 0.8], {"n_test": [10, 2.5]}, "n_test of 'entry 2' must be a whole number .*got 2.5"),
+        ([0.9, 0.8], {"standard_error": [0.1, 0]}, "0.8, has the standard error 0,.* n_test"),
+        ([0.9, 1.0], {"standard_error": [0.1, 0]}, "1, has the standard error 0,.* n_test"),
+        ([0.9, 0.8], {"standard_error": [0.1, 1.2]}, "0.8, has the standard error 1.2.*same units"),
+        (
+            [0.9, 0.8],
+            {"standard_error": [0.1, "x"]},
+            "'entry 2' must be a number from 0 to .*got x",
+        ),
+        ([2.0, 1.0], {"metric": "score", "standard_error": [None, 0.1]}, "got None"),
+        ([0.9, 0.8], {"metric": "auc", "n_test": [9, 9], "n_positive": 4}, "got .9, 9."),
+        ([0.9, 0.8], {"n_test": [10, 20], "n_classifiers": 5}, "leave n_classifiers out"),
+    ],
+)
+def test_errors_that_cannot_be_are_refused(scores, known, message):
+    with pytest.raises(InputError, match=message):
+        Leaderboard(scores, **known)
+
+
+def test_best_score_alone_of_own_errors_is_refused():
+    board = Leaderboard([0.9, 0.8], n_test=[10, 20])
+    with pytest.raises(InputError, match="give the whole board"):
+        board.maximum_only()
+    with pytest.raises(InputError, match="leave n_classifiers out"):
+        board.with_tries(9)
+
+
+def test_size_of_an_error_is_the_closed_form():
+    scores, errors = np.array([0.3, 0.99]), [0.02, 0.001]
+    found = Leaderboard(scores, standard_error=errors).sizes
+    np.testing.assert_allclose(scores * (1 - scores) / (found - 1), np.square(errors))
+
+
+FRAME = pd.DataFrame({
+    "team": list("xyz"), "score": ["0.90", "0.88", "0.86"], "size": [500, 50, 50],
+    "error": [0.0134, 0.0464, 0.0496],
+})  # fmt: skip
+
+
+def test_columns_are_asked_for_by_their_roles():
+    by_size = read_leaderboard(FRAME, n="size", score="score", leave_out=["error"])
+    np.testing.assert_allclose(by_size.sizes, [500, 50, 50])
+    by_error = read_leaderboard(FRAME, se="error")
+    np.testing.assert_allclose(by_error.sizes, [500, 50, 50], rtol=0.02)
+    beside = FRAME.rename(columns={"error": "score_stderr"})
+    np.testing.assert_allclose(read_leaderboard(beside).sizes, [500, 50, 50], rtol=0.02)
+    assert not read_leaderboard(beside, n_test=1000).has_own_errors
+
+
+def test_percent_signs_of_scores_and_errors():
+    frame = pd.DataFrame({"team": ["a", "b"], "score": ["90%", "80%"], "se": ["1%", "2%"]})
+    np.testing.assert_allclose(read_leaderboard(frame).sizes, [901, 401])
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("team,score,se\na,0.9,0.1\nb,0.8,0\n", [], "error 0, which"),
+        ("team,score,se\na,0.9,0.1\nb,0.8,\n", [], "no standard error"),
+        ("team,score,se\na,0.9,0.1\nb,0.8,-1\n", [], "'b'"),
+        ("team,score,n\na,0.9,10\nb,0.8,\n", [], "'b'"),
+        ("team,score,n\na,0.9,10\nb,0.8,10\n", ["--column", "n=m"], 'no column "m"'),
+        ("team,score,n\na,0.9,10\nb,0.8,10\n", ["--classifiers", "9"], "classifiers"),
+    ],
+)  # fmt: skip
+def test_refusals_are_one_line(capsys, tmp_path, content, options, message):
+    code, out, error = run(capsys, "board", str(written(tmp_path, content)), *options)
+    assert (code, out) == (2, "")
+    assert error.count("\n") == 1
+    assert message in error

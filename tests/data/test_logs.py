@@ -12,10 +12,9 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError
-from bayes_sota.data import logs, unpacking
+from bayes_sota.data import unpacking
 from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.boards import read_task_scores
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 
@@ -112,7 +111,7 @@ def test_filters_count_if_they_agree_or_one_is_chosen(tmp_path: Path) -> None:
     with pytest.raises(AmbiguousMetricError) as refused:
         read_outcomes(same, other)
     assert refused.value.metrics == ["exact_match,strict-match", "exact_match,flexible"]
-    assert 'disagree, first at doc_id "1"; choose one with metric="NAME"' in str(refused.value)
+    assert 'disagree, first at item "1"; choose one with metric="NAME"' in str(refused.value)
     for name, expected in (("strict-match", 0), ("flexible", 1)):
         found = read_outcomes(same, other, metric=f"exact_match,{name}")
         assert table_of(found)["b"]["1"] == expected
@@ -141,7 +140,7 @@ def test_of_several_metrics_the_usual_one_counts(tmp_path: Path) -> None:
     assert table_of(found)["a"] == {"0": 0, "1": 1, "2": 0}
     assert 'scores are "acc"; there are also "acc_norm", "f1"' in found.notes
     numbers = read_outcomes(*paths, metric="f1")
-    assert isinstance(numbers, ItemScores)
+    assert numbers.metric == "mean"
     assert table_of(numbers)["b"] == {"0": 0.0, "1": 0.25, "2": 0.5}
     bleu = written(
         tmp_path, lines(*(sample(i, 0.5, metrics=["bleu"], bleu=1) for i in range(3))), "c.jsonl"
@@ -167,7 +166,7 @@ def test_the_lower_perplexity_is_asked_for(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (lines(sample(0, 1)) + "{oops\n", "a.jsonl: line 2: is not JSON"),
-        (lines(sample(0, 1)) + "[1]\n", "a.jsonl: line 2: a sample has a doc_id"),
+        (lines(sample(0, 1)) + "[1]\n", 'a.jsonl: line 2: a sample needs "doc_id"'),
         (lines(sample(0, 1), sample(0, 1)), 'line 2: doc_id "0" repeats'),
         (lines(sample(0, 1), sample(1, "right?")), 'a number is needed, got "right\\?"'),
         (lines({"doc_id": 0, "doc": {}}, {"doc_id": 1}), "a.jsonl: has no metric"),
@@ -189,7 +188,7 @@ def test_real_samples(tmp_path: Path, data_directory: Path) -> None:
     turned = [row | {"acc": 1 - row["acc"]} for row in reversed(rows)]
     found = read_outcomes(one, samples(tmp_path, "two", "winogrande", *turned))
     assert (found.names, found.n_items) == (("one", "two"), 106)
-    assert found.counts.tolist() == [55, 51]
+    assert found.values.sum(axis=0).tolist() == [55, 51]
     assert (found.correct.sum(axis=1) == 1).all()
 
 
@@ -332,11 +331,11 @@ def test_samples_without_a_score_are_left_out(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"samples": []}, "the log has no samples"),
-        ({"samples": [{"scores": {}}]}, "a sample has an id"),
+        ({"samples": [{"scores": {}}]}, 'a sample needs "id"'),
         ({"samples": [{"id": 1, "scores": {"m": 1}}]}, 'scorer "m" has no value'),
         ({"samples": log_of("a", "C", "C")["samples"] * 2}, "has a score already on"),
         ({"samples": log_of("a", "C", [1])["samples"]}, "a number is needed"),
-        ({"eval": {"task": "quiz"}}, "eval has no model"),
+        ({"eval": {"task": "quiz"}}, "has no eval with a model"),
     ],
 )
 def test_logs_that_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -357,16 +356,16 @@ def test_broken_archives_and_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     head, first = log_of("a"), "samples/1_epoch_1.json"
     for file, message in (
         (cut, "cut.eval: "),
-        (written(tmp_path, broken, "broken.eval"), "broken.eval: cannot be unpacked"),
+        (written(tmp_path, broken, "broken.eval"), "broken.eval: cannot be read"),
         (archived(tmp_path / "a.eval", {"_journal/start.json": {}}), "is not finished"),
-        (archived(tmp_path / "b.eval", {"header.json": [], first: {"id": 1}}), "has no eval"),
+        (archived(tmp_path / "b.eval", {"header.json": [], first: {"id": 1}}), "has no eval with"),
         (archived(tmp_path / "c.eval", {"header.json": head, first: '{"id": 1, '}), "is not JSON"),
         (archived(tmp_path / "d.eval", {"header.json": head, first: b'{"\xff"}'}), "not UTF-8"),
     ):
         with pytest.raises(InputError, match=message) as caught:
             read_outcomes(file)
         assert "\n" not in str(caught.value)
-    monkeypatch.setattr(logs, "MOST_BYTES", 600)
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 600)
     with pytest.raises(InputError, match=r"f\.eval: holds more than 600 bytes"):
         read_outcomes(path)
     monkeypatch.setattr(unpacking, "MOST_BYTES", 600)
@@ -448,8 +447,8 @@ def test_metrics_of_records_are_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"evaluation": 1}, "line 2: a sample of Every Eval Ever has"),
-        ({"evaluation": {"grade": 1}}, "line 2: evaluation has no score"),
+        ({"evaluation": 1}, "line 2: evaluation has no score"),
+        ({"evaluation_name": None}, 'line 2: a sample needs "evaluation_name"'),
         ({"evaluation": {"score": "good"}}, 'line 2, column "score": a number is needed'),
         ({"sample_id": ""}, 'line 2, column "item": a name is needed'),
     ],

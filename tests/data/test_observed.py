@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.data.responses import Responses
 from bayes_sota.data.tournaments import Matches, ScoreTable
 
 SCORES = np.array([[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]])
@@ -19,17 +18,14 @@ FOLDS = np.random.default_rng(0).uniform(0.7, 0.9, (2, 3, 4, 5))
 TEAMS = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
 
 # What each is made of, and changes that make another one of it.
-CONTAINERS: dict[type[Observed], tuple[dict[str, Any], dict[str, Any]]] = {
-    Responses: (
-        {"correct": np.array([[1, 0], [1, 1]], np.int8), "names": ["a", "b"], "items": ["x", "y"],
-         "clusters": ["k", "l"], "name": "n"},
-        {"correct": [[1, 0], [0, 1]], "names": ["p", "q"], "items": ["p", "q"],
-         "clusters": ["p", "q"], "name": "m"},
-    ),
-    ItemScores: (
-        {"values": SCORES[1:], "names": ["a", "b", "c"], "items": ["x", "y"], "name": "n"},
-        {"values": SCORES[1:] + 1, "names": ["p", "q", "r"], "items": ["p", "q"], "name": "m",
-         "clusters": ["p", "q"], "metric": "rmse", "lower_is_better": True},
+type Case = tuple[dict[str, Any], dict[str, Any]]
+CONTAINERS: dict[type[Observed], Case] = {
+    Outcomes: (
+        {"values": np.array([[1, 0], [1, 1], [0, 1]], np.int8), "names": ["a", "b"],
+         "items": ["x", "y", "z"], "clusters": ["k", "l", "l"], "name": "n"},
+        {"values": [[1, 0], [0, 1], [0, 1]], "names": ["p", "q"], "items": ["p", "q", "r"],
+         "clusters": ["p", "q", "r"], "name": "m", "metric": "mean", "n_runs": 2,
+         "tasks": ["s", "s", "s"]},
     ),
     ScoreTable: (
         {"scores": SCORES, "players": [*"abc"], "rounds": [*"xyz"], "groups": "pqr",
@@ -73,13 +69,9 @@ def test_hash_and_equality_see_everything(kind: Any) -> None:
 
 
 def test_copies_keep_that_scores_are_of_a_competition() -> None:
-    boards, paired = (kind(**CONTAINERS[kind][0]) for kind in (Leaderboard, PairedBoards))
-    known = boards.of_competition()
-    assert known != boards
-    copies = known.without(1), known.with_tries(9)
-    assert all(copy.is_competition for copy in (*copies, known.maximum_only()))
-    assert paired.of_competition() != paired
-    assert paired.of_competition().subset(range(5)) == paired.of_competition()
+    known = Leaderboard(**CONTAINERS[Leaderboard][0])._copy(is_competition=True)
+    assert known != Leaderboard(**CONTAINERS[Leaderboard][0])
+    assert all(copy.is_competition for copy in (known.with_tries(9), known.maximum_only()))
 
 
 @pytest.mark.parametrize("kind", CONTAINERS)

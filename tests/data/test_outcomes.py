@@ -1,55 +1,215 @@
-"""Answers and numbers are asked in the same way by whoever compares them."""
+"""Outcomes: what they hold and refuse; AUCs and errors against pairs of items and the bootstrap."""
 
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
-from bayes_sota import ItemScores, Responses
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tournaments import ScoreTable
+from bayes_sota.data.writing import write_items
+from bayes_sota.items.correlation import response_correlation
+
+SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]
+TASKS = ["law", "law", "art", "law", "art"]
+ANSWERS = [[1, 0], [1, 1], [0, 1], [0, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    "correct",
+    [
+        SMALL,
+        [[True, False, True], [True, True, False], [False, False, True], [True, None, True]],
+        np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, np.nan, 1]]),
+        np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, -1, 1]], np.int16),
+        np.ma.masked_equal([[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, 9, 1]], 9),
+        pd.DataFrame(SMALL),
+        pd.DataFrame(SMALL).astype("Int8"),
+        [np.array([1, 0, 1]), [1, 1, 0], [0, 0, 1], [1, np.float32("nan"), 1]],
+    ],
+    ids=str,
+)
+def test_answers_in_every_dress(correct: Any) -> None:
+    answers = Outcomes(correct)
+    assert answers.correct.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, -1, 1]]
+    assert (answers.n_items, answers.n_classifiers) == (4, 3)
+    assert answers.has_missing
+    assert answers.totals.tolist() == [4, 3, 4]
+    assert answers.scores.tolist() == [3 / 4, 1 / 3, 3 / 4]
+    assert answers.items == ("1", "2", "3", "4")
+
+
+def test_polars_frame() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"tree": [True, None, True], "forest": [False, True, True]})
+    answers = Outcomes(frame)
+    assert answers.names == ("tree", "forest")
+    assert answers.correct.tolist() == [[1, 0], [-1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([[1, 0], [1, 2]], {"names": ["a", "b"]}, "classifier 'b' has 2 for item '2'"),
+        (np.array([[1, 0], [255, 1]], np.uint8), {}, "classifier '1' has 255"),
+        ([["x" * 99, 0], [0, 1]], {}, "no number"),
+        ([[1, 0]], {}, "at least 2 items and a classifier, got 1"),
+        ([[1, None], [0, None]], {}, "classifier '2' has nan"),
+        (np.full((2, 2, 2), 0.5), {}, "several runs are 0 or 1"),
+        ([[1, 0], [1, 0, 1]], {}, "rows of several lengths"),
+        ([[1, 0], [0, 1]], {"names": ["a", "a"]}, "classifier needs its own name: 'a' occurs more"),
+        ([[1, 0], [0, 1]], {"names": ["a"]}, "2 classifiers, but 1 names"),
+        ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items, 1 clusters"),
+        (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
+        (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
+        (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
+        (SMALL, {"tasks": list("xxyy")}, "none missing; classifier '2' has nan for item '4'"),
+        ([[0.5, 2], [0, 1]], {"n_runs": 4}, "from 0 to 1, none missing; classifier '2' has 2"),
+        ([[0.5, 1], [0, 1]], {}, "values are right"),
+        ([[0.5, 1], [0, 1]], {"n_runs": 1.5}, "n_runs is a whole number"),
+        (np.ones((2, 2, 3)), {"n_runs": 3}, "without n_runs"),
+        (ANSWERS, {"new": "runs"}, "new runs: 2 runs of each item are needed, and there are 1"),
+        (ANSWERS, {"passes": (2, False)}, "pass@2: 2 runs"),
+        (ANSWERS, {"n_runs": 2, "new": "runs", "passes": (2, True)}, r"pass\^2: 3 runs"),
+        (ANSWERS, {"lower_is_better": True}, "larger is better"),
+        ([[1, 2], [3, np.nan]], {"metric": "mean"}, "classifier '2' has nan for item '2'"),
+        ([[1, 2], [3, 4]], {"metric": "f1"}, "metric must be one of accuracy, auc, mean, rmse"),
+        ([[1, 2], [3, 4]], {"metric": "auc"}, "needs labels"),
+        ([[1, 2], [3, 4]], {"labels": [0, 1]}, "2 of each class; got 2, 1 positive"),
+        ([[1, 2], [3, 4]], {"labels": [0, 1, 1]}, "one for each of 2 items, .* got 3"),
+        ([[1, 2], [3, 4]], {"labels": [0, 2]}, "0 positive and 1 negative"),
+        ([[1, 2], [3, 4]], {"metric": "mean", "clusters": ["a", "a"]}, "items are in one cluster"),
+        ([[1, 2], [3, 4]], {"metric": "mean", "tasks": ["a", "b"]}, "has one item"),
+        (
+            [[1, 2], [3, 4]],
+            {"metric": "rmse", "tasks": ["a", "a"]},
+            'only numbers of metric="mean"',
+        ),
+        ([[1, 2], [3, 4]], {"metric": "mean", "new": "runs"}, "these are numbers"),
+    ],
+)
+def test_what_is_refused(values: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Outcomes(values, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_subset_by_number_name_and_mask() -> None:
+    answers = Outcomes(SMALL, names=["a", "b", "c"], clusters=["x", "x", "y", "y"], name="n")
+    chosen = answers.subset(["c", "a"], [3, 0])
+    assert chosen.correct.tolist() == [[1, 1], [1, 1]]
+    assert (chosen.names, chosen.items, chosen.clusters) == (("c", "a"), ("4", "1"), ("y", "x"))
+    assert chosen.name == "n"
+    assert answers.subset([-1, 0], ["4", "1"]) == chosen
+    assert answers.subset(np.array([True, False, True])).names == ("a", "c")
+    assert answers.subset() == answers
+
+
+@pytest.mark.parametrize(
+    ("classifiers", "message"),
+    [
+        (["a", "z"], "no such classifier: 'z'"),
+        ([0, 1.5], "no such classifier: only integers"),
+        ([0, 3], "index 3 is out of bounds"),
+        ([True, False], "size of axis is 3"),
+        ([], "a classifier, got 4 and 0"),
+    ],
+)
+def test_impossible_subset(classifiers: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Outcomes(SMALL, names=["a", "b", "c"]).subset(classifiers)
+
+
+def test_leaderboard_shows_the_scores() -> None:
+    board = Outcomes([[1, 0], [1, 1], [0, 0]], names=["a", "b"], name="mine").leaderboard()
+    assert (board.n_test, board.n_classifiers, board.name) == (3, 2, "mine")
+    assert board.maximum == pytest.approx(2 / 3)
+    assert board.counts == (2, 2)
+    with pytest.raises(InputError, match="1 of 4 items lack some, the first '4'"):
+        Outcomes(SMALL).leaderboard()
+    with pytest.raises(InputError, match="same number for every item"):
+        Outcomes([[0.5, 0.5], [0.5, 0.5]], metric="mean").leaderboard()
+
+
+def test_an_average_over_tasks_has_their_weights() -> None:
+    by_item = Outcomes(ANSWERS, tasks=TASKS, average="items")
+    by_task = Outcomes(ANSWERS, tasks=TASKS)
+    assert by_task == Outcomes(ANSWERS, tasks=TASKS, average="tasks")
+    by_weight = Outcomes(ANSWERS, tasks=TASKS, average={"law": 3, "art": 1})
+    assert by_item.scores == pytest.approx([0.6, 0.6])
+    assert by_task.scores == pytest.approx([(2 / 3 + 0.5) / 2, (1 / 3 + 1) / 2])
+    assert by_weight.scores == pytest.approx([(2 + 0.5) / 4, (1 + 1) / 4])
+    assert by_weight.task_weights == {"law": 0.75, "art": 0.25}
+    kinds = [a.averaging for a in (Outcomes(ANSWERS), by_item, by_task, by_weight)]
+    assert kinds == ["items", "items", "tasks", "weights"]
+    assert len({a.data_hash() for a in (Outcomes(ANSWERS), by_item, by_task, by_weight)}) == 4
+    assert repr(by_task) == "<Outcomes 'outcomes': 5 items x 2 classifiers, 2 tasks>"
+
+
+def test_parts_keep_tasks_and_runs() -> None:
+    whole = Outcomes(ANSWERS, tasks=TASKS, average={"law": 3, "art": 1}, n_runs=4)
+    law = whole.subset(items=[0, 1, 3])
+    assert law.tasks == ("law",) * 3
+    assert (law.task_weights, law.n_runs) == ({"law": 1.0}, 4)
+    board = whole.leaderboard()
+    assert board.metric == "score"
+    assert board.standard_error == pytest.approx(float(whole.standard_errors[0]))
+
+
+def test_who_needs_single_answers_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no place for tasks"):
+        write_items(Outcomes(ANSWERS, tasks=TASKS), tmp_path / "answers.csv")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match="single answers"):
+        _ = Outcomes(np.full((3, 2), 0.5), n_runs=4).correct
+    with pytest.raises(InputError, match="single answers without tasks"):
+        response_correlation(Outcomes(ANSWERS, tasks=TASKS))
+    with pytest.raises(InputError, match="none missing"):
+        _ = Outcomes(SMALL).average
+
 
 N = 240
 RNG = np.random.default_rng(3)
 ABILITY = RNG.normal(size=(N, 1))
 NUMBERS = ABILITY + RNG.normal(size=(N, 3)) + [0.0, 0.4, 0.8]
 CLUSTERS = [f"c{i // 4}" for i in range(N)]
-TASKS = ["law"] * 180 + ["art"] * 60
+EXAMS = ["law"] * 180 + ["art"] * 60
 LABELS = (RNG.random(N) < 0.4) * 1
 OUTCOMES: dict[str, Outcomes] = {
-    "answers": Responses(NUMBERS > 0),
-    "answers in clusters": Responses(NUMBERS > 0, clusters=CLUSTERS),
-    "answers in tasks": Responses(NUMBERS > 0, tasks=TASKS),
-    "shares": Responses((NUMBERS[:, :, None] + RNG.normal(size=(N, 3, 4)) > 0) * 1),
-    "mean": ItemScores(NUMBERS),
-    "mean in clusters": ItemScores(NUMBERS, clusters=CLUSTERS),
-    "mean in tasks": ItemScores(NUMBERS, tasks=TASKS),
-    "rmse": ItemScores(NUMBERS, metric="rmse"),
-    "auc": ItemScores(NUMBERS + LABELS[:, None], labels=LABELS),
+    "answers": Outcomes(NUMBERS > 0),
+    "answers in clusters": Outcomes(NUMBERS > 0, clusters=CLUSTERS),
+    "answers in tasks": Outcomes(NUMBERS > 0, tasks=EXAMS),
+    "shares": Outcomes((NUMBERS[:, :, None] + RNG.normal(size=(N, 3, 4)) > 0) * 1),
+    "mean": Outcomes(NUMBERS, metric="mean"),
+    "mean in clusters": Outcomes(NUMBERS, metric="mean", clusters=CLUSTERS),
+    "mean in tasks": Outcomes(NUMBERS, metric="mean", tasks=EXAMS),
+    "rmse": Outcomes(NUMBERS, metric="rmse"),
+    "auc": Outcomes(NUMBERS + LABELS[:, None], labels=LABELS),
+    "auc in clusters": Outcomes(NUMBERS + LABELS[:, None], labels=LABELS, clusters=CLUSTERS),
 }
 
 
 def resampled(data: Outcomes, rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Scores on items, or clusters of them, that are drawn again from each task or class."""
+    """Scores on items drawn again from each task or class, or on clusters of them."""
     groups: dict[str, dict[str, list[int]]] = {}
     for i in range(N):
         kind = "" if data.tasks is None else data.tasks[i]
-        kind += "" if data.labels is None else str(data.labels[i])
+        kind += "" if data.labels is None or data.clusters is not None else str(data.labels[i])
         of = str(i) if data.clusters is None else data.clusters[i]
         groups.setdefault(kind, {}).setdefault(of, []).append(i)
     rows = list[int]()
     for members in groups.values():
         parts = list(members.values())
         rows += [i for which in rng.integers(len(parts), size=len(parts)) for i in parts[which]]
-    values, labels = data.values[rows], None if data.labels is None else data.labels[rows]
+    labels = None if data.labels is None else data.labels[rows]
     tasks = None if data.tasks is None else [data.tasks[i] for i in rows]
-    if isinstance(data, Responses):
-        n_runs = None if data.n_runs == 1 else data.n_runs
-        return Responses(values, tasks=tasks, n_runs=n_runs).scores
-    assert isinstance(data, ItemScores)
-    return ItemScores(values, tasks=tasks, labels=labels, metric=data.metric).scores
+    known = {"metric": data.metric, "n_runs": data.n_runs, "tasks": tasks, "labels": labels}
+    return Outcomes(data.values[rows], **known).scores
 
 
 @pytest.mark.slow
@@ -59,33 +219,90 @@ def test_influence_says_how_scores_vary_on_other_items(kind: str) -> None:
     scores = np.array([resampled(data, rng) for _ in range(1500)])
     contrasts = np.array([[1, 0, 0], [0, 0, 1], [1, -1, 0], [0, 1, -1]])
     simulated = (scores @ contrasts.T).std(axis=0, ddof=1)
-    said = np.sqrt(((data.row_influence() @ contrasts.T) ** 2).sum(axis=0))
+    said = np.sqrt(np.diagonal(contrasts @ data.covariance @ contrasts.T))
     # A standard deviation of 1,500 is off by 1 / sqrt(3,000), 1.8 %; five times that.
     assert np.abs(simulated / said - 1).max() < 0.09
 
 
 @pytest.mark.parametrize("kind", OUTCOMES)
-def test_some_classifiers_are_chosen_by_names_places_or_a_mask(kind: str) -> None:
+def test_every_kind_is_asked_in_the_same_way(kind: str) -> None:
     data = OUTCOMES[kind]
     one = data.subset(["3", "1"])
     assert one == data.subset([2, 0]) == data.subset([2, -3])
-    assert one.names == ("3", "1")
     np.testing.assert_allclose(one.scores, data.scores[[2, 0]])
-    assert data.subset([True, False, True]).names == ("1", "3")
-    with pytest.raises(InputError, match="there is no classifier named 'four'"):
-        data.subset(["four"])
-
-
-@pytest.mark.parametrize("kind", OUTCOMES)
-def test_what_is_not_there_is_said_in_the_same_way(kind: str) -> None:
-    data = OUTCOMES[kind]
     assert data.complete() is data
-    assert not data.has_missing
+    assert data.about("items") == data
     assert data.sign == (-1 if kind == "rmse" else 1)
     assert data.n_clusters == (60 if "clusters" in kind else None)
     assert data.runs_in_words == ("4 runs" if kind == "shares" else "")
     assert data.is_plain == (kind in ("answers", "answers in clusters"))
-    assert data.is_answers == isinstance(data, Responses)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_aucs_are_shares_of_pairs_and_their_covariance_is_delongs(ties: bool) -> None:
+    """Structural components, pair by pair (DeLong et al. 1988, Eq. 4 to 6)."""
+    rng, positive = np.random.default_rng(0), np.arange(90) < 30
+    shared = rng.standard_normal((90, 1))
+    values = positive[:, None] * [1.0, 1.5, 0.5] + shared + rng.standard_normal((90, 3))
+    data = Outcomes(values.round() if ties else values, labels=positive)
+    v10, v01 = [], []
+    for j, auc in enumerate(data.scores):
+        high, low = data.values[positive, j], data.values[~positive, j]
+        pairs = (high[:, None] > low) + 0.5 * (high[:, None] == low)
+        assert auc == pytest.approx(pairs.mean(), abs=1e-12)
+        u = stats.mannwhitneyu(high, low).statistic
+        assert auc == pytest.approx(u / (high.size * low.size), abs=1e-12)
+        v10.append(pairs.mean(axis=1))
+        v01.append(pairs.mean(axis=0))
+    np.testing.assert_allclose(data.influence.mean(axis=0), 0, atol=1e-12)
+    expected = np.cov(v10) / 30 + np.cov(v01) / 60
+    np.testing.assert_allclose(data.covariance, expected, rtol=1e-10)
+    np.testing.assert_allclose(data.standard_errors, np.sqrt(np.diag(expected)), rtol=1e-10)
+
+
+def test_means_and_root_mean_squares() -> None:
+    values = np.random.default_rng(3).normal(0.2, 1, (50, 4))
+    mean = Outcomes(values, metric="mean")
+    np.testing.assert_allclose(mean.scores, values.mean(axis=0))
+    np.testing.assert_allclose(mean.covariance, np.cov(values.T) / 50, rtol=1e-10)
+    rmse = Outcomes(values, metric="rmse")
+    np.testing.assert_allclose(-rmse.scores, np.sqrt((values**2).mean(axis=0)))
+    board = rmse.leaderboard()
+    assert board.lower_is_better
+    assert board.maximum == pytest.approx(rmse.scores.max())
+    assert board.standard_error == pytest.approx(rmse.standard_errors[np.argmax(rmse.scores)])
+
+
+@pytest.mark.parametrize("metric", ["auc", "mean"])
+def test_copies_of_items_add_nothing(metric: str) -> None:
+    """Every item five times: the standard error is that of the items there are."""
+    rng = np.random.default_rng(4)
+    values, labels = rng.standard_normal((100, 2)), rng.random(100) < 0.4
+    once = Outcomes(values, labels=labels if metric == "auc" else None, metric=metric)
+    five = Outcomes(
+        np.repeat(values, 5, axis=0),
+        labels=np.repeat(labels, 5) if metric == "auc" else None,
+        metric=metric,
+        clusters=[str(i) for i in np.repeat(np.arange(100), 5)],
+    )
+    np.testing.assert_allclose(five.standard_errors, once.standard_errors, rtol=0.02)
+
+
+def test_variances_of_small_tasks_are_unbiased() -> None:
+    """Those of the means of each task, added up; and the mean over many tables."""
+    rng, tasks = np.random.default_rng(5), np.repeat(["a", "b", "c"], [2, 3, 5])
+    weights, n = {"a": 0.5, "b": 0.2, "c": 0.3}, {"a": 2, "b": 3, "c": 5}
+    found = []
+    for _ in range(2000):
+        values = rng.standard_normal((10, 2)) + rng.standard_normal((10, 1))
+        data = Outcomes(values, metric="mean", tasks=tasks.tolist(), average=weights)
+        found.append(data.covariance)
+    expected = sum(
+        weights[t] ** 2 * np.cov(values[tasks == t], rowvar=False) / n[t] for t in weights
+    )
+    np.testing.assert_allclose(found[-1], expected)
+    true = sum(weights[t] ** 2 / n[t] for t in weights) * np.array([[2, 1], [1, 2]])
+    np.testing.assert_allclose(np.mean(found, axis=0), true, rtol=0.1)
 
 
 def test_one_long_name_takes_no_memory_for_all_others() -> None:
@@ -95,9 +312,9 @@ def test_one_long_name_takes_no_memory_for_all_others() -> None:
     tasks = [groups[0]] * 10_000 + ["law"] * 10_000
     answers = np.random.default_rng(0).integers(0, 2, (20_000, 2))
     tracemalloc.start()
-    board = Responses(answers, clusters=groups, tasks=tasks)
+    board = Outcomes(answers, clusters=groups, tasks=tasks)
     assert board.average.scores.tolist() == pytest.approx(answers.mean(axis=0).tolist())
-    numbers = ItemScores(answers, clusters=groups, tasks=tasks)
+    numbers = Outcomes(answers, metric="mean", clusters=groups, tasks=tasks)
     assert np.isfinite(numbers.standard_errors).all()
     assert ScoreTable(answers, groups=groups).clusters.max() == 9_999
     peak = tracemalloc.get_traced_memory()[1]

@@ -338,7 +338,7 @@ WRONG: dict[str, tuple[Any, str, str]] = {
     "numbers in JSON": ("[0.9, 0.8]", "x.json", "this JSON is not a table"),
     "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read (Compressed file"),
     "no archive": (b"PK\3\4 and nothing", "x.xlsx", "cannot be read"),
-    "empty archive": (zipped({}), "x.zip", "the archive holds no table"),
+    "empty archive": (zipped({}), "x.zip", "the archive holds 0 tables"),
     "two tables": (zipped({"a.csv": BOARD, "b.csv": BOARD}), "x.zip", '2 tables ("a.csv", '),
     "no Parquet": (b"PAR1 and nothing", "x.parquet", "cannot be read"),
     "old Excel": (b"\xd0\xcf\x11\xe0", "x.xls", "cannot be read"),

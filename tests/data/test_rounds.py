@@ -405,6 +405,6 @@ def test_names_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
     first = FoldScores(rng.random((2, 12, 3, 2)), learners=ODD, tasks=["-x", "'=y"])
     write_fold_scores(first, path)
     assert read_fold_scores(path) == first
-    numbers = bs.ItemScores(rng.random((12, 12)), names=ODD, items=ODD, name="x")
+    numbers = bs.Outcomes(rng.random((12, 12)), names=ODD, items=ODD, name="x", metric="mean")
     write_items(numbers, path)
-    assert bs.read_item_scores(path) == numbers
+    assert bs.read_outcomes(path) == numbers

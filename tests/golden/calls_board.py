@@ -23,7 +23,7 @@ def answers(items: int = 120, runs: int = 1, tasks: int = 0, clusters: bool = Fa
     rng = np.random.default_rng(2)
     ease = rng.normal(size=(items, 1)) + ([[0.8]] if not runs else 0.0)
     share = 1 / (1 + np.exp(-1.5 * ease - [1.8, 1.6, 1.4, 0.6]))
-    return bs.Responses(
+    return bs.Outcomes(
         rng.binomial(runs, share) / runs,
         names=list("abcd"),
         tasks=[f"t{i % tasks}" for i in range(items)] if tasks else None,
@@ -34,7 +34,7 @@ def answers(items: int = 120, runs: int = 1, tasks: int = 0, clusters: bool = Fa
 
 @cache
 def many_answers(path: str, columns: int | None = None) -> Any:
-    responses = bs.read_responses(real(path))
+    responses = bs.read_outcomes(real(path))
     return responses.subset(range(columns)) if columns else responses
 
 
@@ -56,7 +56,7 @@ def live(name: str, score: str) -> Any:
     about = rows.groupby("item").first().loc[shares.index]
     key, values = ("clusters", "cluster") if "cluster" in rows else ("tasks", "platform")
     groups = about[values].astype(str).tolist()
-    return bs.Responses(shares.to_numpy(), names=[*shares.columns], n_runs=10, **{key: groups})
+    return bs.Outcomes(shares.to_numpy(), names=[*shares.columns], n_runs=10, **{key: groups})
 
 
 def mteb() -> bs.PairedBoards:
@@ -75,11 +75,11 @@ BOARDS = {
     "lone-average": lambda: bs.read_leaderboard(
         example("averages.csv"), score="average", metric="score"
     ),
-    "answers-example": lambda: bs.read_responses(example("answers.csv")),
+    "answers-example": lambda: bs.read_outcomes(example("answers.csv")),
     "exam-example": evaluations,
     "exam-example-items": lambda: evaluations(average="items"),
-    "dice-example": lambda: bs.read_item_scores(example("dice.csv"), metric="mean"),
-    "auc-example": lambda: bs.read_item_scores(example("auc.csv")),
+    "dice-example": lambda: bs.read_outcomes(example("dice.csv"), metric="mean"),
+    "auc-example": lambda: bs.read_outcomes(example("auc.csv")),
     "accuracies": lambda: bs.Leaderboard(simulated(), n_test=400),
     "accuracies-few-items": lambda: bs.Leaderboard([1.0, 0.98, 0.94, 0.9, 0.8], n_test=50),
     "accuracies-two": lambda: bs.Leaderboard([0.9, 0.88], n_test=1000),
@@ -108,10 +108,10 @@ BOARDS = {
     "answers-runs": lambda: answers(runs=5),
     "answers-runs-tasks": lambda: answers(runs=5, tasks=6),
     "answers-runs-clusters": lambda: answers(runs=5, clusters=True),
-    "answers-twins": lambda: bs.Responses(
+    "answers-twins": lambda: bs.Outcomes(
         answers().correct[:, [0, 0, 1, 2, 3]], names=["a", "twin", "b", "c", "d"]
     ),
-    "rmse-of-items": lambda: bs.ItemScores(
+    "rmse-of-items": lambda: bs.Outcomes(
         np.random.default_rng(3).normal(0, [0.9, 1.0, 1.1], (80, 3)), metric="rmse"
     ),
     "livecodebench-execution": lambda: live("execution", "right"),
@@ -119,11 +119,11 @@ BOARDS = {
     "chembench": lambda: many_answers("chembench/correct_chembench.csv", 10),
     "cifar10": lambda: many_answers("cifar10/correct_cifar10_test.csv", 10),
     "spaceship": lambda: bs.read_leaderboard(
-        real("kaggle/spaceship-titanic__private.csv"), n_test=4277
-    ).without(range(30)),
+        pd.read_csv(real("kaggle/spaceship-titanic__private.csv"), dtype=str)[30:], n_test=4277
+    ),
 }  # fmt: skip
 add_all("board", board, BOARDS)
-BOARDS["answers-missing"] = lambda: bs.Responses(  # which only claims and `score` take
+BOARDS["answers-missing"] = lambda: bs.Outcomes(  # which only claims and `score` take
     np.where(np.arange(480).reshape(120, 4) % 11 == 3, np.nan, answers().correct)
 )
 for _ranks in ("joint", "each", "stepwise"):

@@ -6,20 +6,19 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task
 
 NAMES = [f"task {t}" for t in range(8)]
 
 
-def answers(sizes: list[int], gaps: list[float], seed: int = 0, methods: int = 2) -> Responses:
+def answers(sizes: list[int], gaps: list[float], seed: int = 0, methods: int = 2) -> Outcomes:
     """So many items of each task, of which the first method gets more right by a gap."""
     rng = np.random.default_rng(seed)
     chances = [[0.5 + gap, *[0.5] * (methods - 1)] for gap in gaps]
     right = [rng.random((n, methods)) < p for n, p in zip(sizes, chances, strict=True)]
     tasks = np.repeat(NAMES[: len(sizes)], sizes)
-    return Responses(np.concatenate(right), tasks=list(tasks))
+    return Outcomes(np.concatenate(right), tasks=list(tasks))
 
 
 def difference(found: TaskComparison, task: int) -> np.ndarray:
@@ -41,7 +40,7 @@ def test_tasks_that_do_not_differ_share_what_they_say() -> None:
     """Thirty-two tasks' worth of one difference: near the mean of all, with nearly its error."""
     rng = np.random.default_rng(1)
     right = rng.random((4000, 2)) < [0.65, 0.5]
-    found = compare_by_task(Responses(right, tasks=[f"{i % 40:02d}" for i in range(4000)]))
+    found = compare_by_task(Outcomes(right, tasks=[f"{i % 40:02d}" for i in range(4000)]))
     raw, d = found.errors.scores @ [1, -1], right.astype(float) @ [1, -1]
     means = np.array([difference(found, t).mean() for t in range(40)])
     assert np.std(means) < np.std(raw) / 2
@@ -88,8 +87,13 @@ def test_numbers_of_answers_are_answers_and_losses_are_mirrored() -> None:
     """Right answers as numbers differ by the smoothing of answers, and by what gaps scale with."""
     data = answers([300, 200, 400], [0.3, 0.1, -0.1], methods=3)
     values = data.values + np.random.default_rng(1).normal(0, 1e-3, data.values.shape)
-    found, numbers = compare_by_task(data), compare_by_task(ItemScores(values, tasks=data.tasks))
-    losses = compare_by_task(ItemScores(-values, tasks=data.tasks, lower_is_better=True))
+    found, numbers = (
+        compare_by_task(data),
+        compare_by_task(Outcomes(values, tasks=data.tasks, metric="mean")),
+    )
+    losses = compare_by_task(
+        Outcomes(-values, tasks=data.tasks, lower_is_better=True, metric="mean")
+    )
     assert (numbers.bounds, found.bounds) == ((-np.inf, np.inf), (0, 1))
     for task in range(3):
         drawn, other = found.draws_of(task), numbers.draws_of(task)
@@ -101,10 +105,10 @@ def test_numbers_of_answers_are_answers_and_losses_are_mirrored() -> None:
 
 def test_clusters_of_numbers_are_wholes() -> None:
     values = np.random.default_rng(3).random((90, 2))
-    once = ItemScores(values, tasks=list("xyz") * 30)
-    thrice = ItemScores(
+    once = Outcomes(values, tasks=list("xyz") * 30, metric="mean")
+    thrice = Outcomes(
         np.repeat(values, 3, axis=0), tasks=np.repeat(list("xyz") * 30, 3).tolist(),
-        clusters=np.repeat(np.arange(90), 3).astype(str).tolist(),
+        clusters=np.repeat(np.arange(90), 3).astype(str).tolist(), metric="mean"
     )  # fmt: skip
     one, three = (compare_by_task(data).errors for data in (once, thrice))
     assert np.allclose(one.covariance, three.covariance)
@@ -130,7 +134,7 @@ def test_many_methods_on_few_items_are_not_further_off_than_scores() -> None:
         luck = np.where(rng.random((8, 10, 1)) < 0.5, rng.random((8, 10, 1)), np.nan)
         chance = np.where(np.isnan(luck), rng.random((8, 10, 20)), luck)
         right = chance < truth[:, None]
-        data = Responses(right.reshape(80, 20), tasks=np.repeat(NAMES, 10).tolist())
+        data = Outcomes(right.reshape(80, 20), tasks=np.repeat(NAMES, 10).tolist())
         found = compare_by_task(data, draws=500)
         drawn = np.array([found.draws_of(t).mean(axis=0) for t in range(8)])
         off += np.sum((drawn - truth) ** 2)
@@ -150,7 +154,7 @@ def test_draws_repeat_and_methods_may_change_places() -> None:
 
 def test_two_methods_are_the_same_alone_and_as_runs_of_themselves() -> None:
     data = answers([40, 60], [0.2, 0.1])
-    twice = Responses(np.repeat(data.values, 2, axis=1), tasks=data.tasks)
+    twice = Outcomes(np.repeat(data.values, 2, axis=1), tasks=data.tasks)
     alone = compare_by_task(data)
     runs = compare_by_task(twice, ["a", "a", "b", "b"])
     assert difference(runs, 0).mean() == pytest.approx(difference(alone, 0).mean(), abs=0.005)
@@ -163,30 +167,35 @@ def test_tasks_without_an_error_of_their_own_are_named() -> None:
     assert 0 < difference(found, 0).std() < 0.6
     data = answers([10, 30], [0.2, 0.1])
     clusters = ["x"] * 10 + [str(i) for i in range(30)]
-    found = compare_by_task(Responses(data.values, tasks=data.tasks, clusters=clusters))
+    found = compare_by_task(Outcomes(data.values, tasks=data.tasks, clusters=clusters))
     assert "1 task has one cluster only" in found.notes[-1]
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (Responses(np.eye(3), tasks=list("xyz"), new="tasks"), "about new items of every task"),
-        (Responses(np.eye(3)), "--by task needs answers with tasks"),
-        (ItemScores(np.eye(3)), "--by task needs answers with tasks"),
+        (Outcomes(np.eye(3), tasks=list("xyz"), new="tasks"), "about new items of every task"),
+        (Outcomes(np.eye(3)), "--by task needs answers with tasks"),
+        (Outcomes(np.eye(3), metric="mean"), "--by task needs answers with tasks"),
         (
-            ItemScores([[0.5, 0.1], [0.5, 0.2], [0.4, 0.3], [0.4, 0.1]], tasks=list("xxyy")),
+            Outcomes(
+                [[0.5, 0.1], [0.5, 0.2], [0.4, 0.3], [0.4, 0.1]], tasks=list("xxyy"), metric="mean"
+            ),
             "the same number for all items of each task",
         ),
-        (ItemScores(np.eye(6), tasks=list("xxyyzz")).about("tasks"), "about new items of every"),
-        (Responses(np.eye(3), tasks=["x"] * 3), "all items belong to one task, 'x'"),
-        (Responses(np.eye(3), tasks=list("xyz")), "every task has one item: nothing says"),
         (
-            Responses(np.eye(4), tasks=list("xxyy"), clusters=list("aabb")),
-            "every task is one cluster: nothing says",
+            Outcomes(np.eye(6), tasks=list("xxyyzz"), metric="mean").about("tasks"),
+            "about new items of every",
+        ),
+        (Outcomes(np.eye(3), tasks=["x"] * 3), "all items belong to one task, 'x'"),
+        (Outcomes(np.eye(3), tasks=list("xyz")), "every task has one item: nothing says"),
+        (
+            Outcomes(np.eye(4), tasks=list("xxyy"), clusters=list("aabb")),
+            "every task is in one cluster: nothing says",
         ),
     ],
 )
-def test_what_is_refused(data: Responses, message: str) -> None:
+def test_what_is_refused(data: Outcomes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         compare_by_task(data)
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.models import build_model
 from bayes_sota.leaderboard.from_items import items_posterior
 
@@ -29,7 +29,7 @@ def simulate(n, m, seed, loading=0.85):
 
 def test_likelihood_of_answers_against_adaptive_quadrature():
     answers = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, -1, 1], [1, 1, 0]])
-    model = build_model(Responses(answers))
+    model = build_model(Outcomes(answers))
     point = model.initial_point()
     compiled = model.compile_logp(vars=model.observed_RVs, sum=True, **UNOPTIMISED)
     outputs = model.replace_rvs_by_values([model["skill"], model["loading"]])
@@ -47,7 +47,7 @@ def test_likelihood_of_answers_against_adaptive_quadrature():
 def test_replicated_answers_have_the_skills_and_the_correlation_of_the_model():
     answers = np.ones((4000, 2), dtype=np.int8)
     answers[7, 1] = -1
-    model = build_model(Responses(answers, names=["a", "b"]))
+    model = build_model(Outcomes(answers, names=["a", "b"]))
     skill, loading = np.array([0.9, 0.7]), np.array([0.8, 0.6])
     draw = type(model["items"].owner.op)._random_fn
     rng = np.random.default_rng(1)
@@ -69,7 +69,7 @@ def pattern_probability(row, skill, loading):
 
 def compare(answers, draws, seed):
     """Standardised difference of means and ratio of sds of theta_sota, ours over PyMC's."""
-    responses = Responses(answers)
+    responses = Outcomes(answers)
     priors = BoardPriors(families=("normal",))
     with build_model(responses):
         trace = pm.sample(

@@ -7,8 +7,7 @@ from scipy import integrate, special, stats
 
 from bayes_sota.core.builders import EvaluationPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.models import build_model
 
 pytestmark = [
@@ -27,7 +26,7 @@ def answers(runs, clusters=CLUSTERS, **options):
     """Shares of right runs; as many for all, or different numbers for each."""
     rng = np.random.default_rng(0)
     shares = rng.integers(0, runs, (12, 3), endpoint=True) / runs
-    return Responses(shares, n_runs=runs, tasks=TASKS, clusters=clusters, **options)
+    return Outcomes(shares, n_runs=runs, tasks=TASKS, clusters=clusters, **options)
 
 
 def at_some_point(model, *outputs):
@@ -61,7 +60,7 @@ def test_likelihood_of_counts_against_scipy(runs):
 
 def test_likelihood_of_single_answers_against_scipy():
     correct = np.random.default_rng(3).random((12, 3)) < 0.7
-    model = build_model(Responses(correct, tasks=TASKS))
+    model = build_model(Outcomes(correct, tasks=TASKS))
     log_odds = model["right"].owner.op.dist_params(model["right"].owner)[0]
     found, (odds,) = at_some_point(model, log_odds)
     assert found == pytest.approx(stats.bernoulli.logpmf(correct, special.expit(odds)).sum())
@@ -146,10 +145,10 @@ def test_prior_predictive_counts_lie_between_none_and_all_runs():
 
 def test_what_is_no_count_is_refused():
     with pytest.raises(InputError, match=r"'2' has the share 0\.25 for item '1', no multiple of"):
-        build_model(Responses([[0.5, 0.25], [1.0, 0.5]], n_runs=2))
+        build_model(Outcomes([[0.5, 0.25], [1.0, 0.5]], n_runs=2))
     with pytest.raises(InputError, match="without passes"):
         build_model(answers(3, passes=(2, False)))
-    with pytest.raises(InputError, match=r"right and wrong answers, a Responses, got ItemScores"):
-        build_model(ItemScores(np.arange(6.0).reshape(3, 2)))
+    with pytest.raises(InputError, match=r"right and wrong answers, a Outcomes, got Outcomes"):
+        build_model(Outcomes(np.arange(6.0).reshape(3, 2), metric="mean"))
     with pytest.raises(InputError, match="of one classifier, 'a', there is no best"):
-        build_model(Responses([[1], [0]], names=["a"], tasks=["law", "art"]))
+        build_model(Outcomes([[1], [0]], names=["a"], tasks=["law", "art"]))

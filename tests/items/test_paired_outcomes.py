@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.answers import read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.items.comparison import compare_methods, probability_not_better
 
 
@@ -41,7 +41,7 @@ def test_wrong_numbers_are_refused() -> None:
 
 
 def test_real_answers(data_directory) -> None:
-    answers = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
+    answers = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
     tied = compare_methods(answers, random_seed=0).tied_with_best()
     names = [answers.names[j] for j in np.flatnonzero(tied)]
     assert len(names) == 5

@@ -5,9 +5,9 @@ import pytest
 from scipy import special
 
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
-from bayes_sota.data.answers import read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import (
     influence_correlation,
     learn_correlation,
@@ -23,7 +23,7 @@ def simulate(rng, n, loadings, groups=None, family_loading=0.0, level=1.2):
     common = rng.standard_normal((n, 1)) * loadings
     family = rng.standard_normal((n, groups.max() + 1))[:, groups] * family_loading
     own = np.sqrt(1 - loadings**2 - family_loading**2)
-    return Responses(common + family + own * rng.standard_normal((n, m)) > -level)
+    return Outcomes(common + family + own * rng.standard_normal((n, m)) > -level)
 
 
 def test_phi_is_the_correlation_of_right_and_wrong():
@@ -41,7 +41,7 @@ def test_missing_answers_are_pairwise_complete():
     rng = np.random.default_rng(2)
     answers = simulate(rng, 20_000, np.full(5, 0.8)).correct.astype(float)
     answers[rng.random(answers.shape) < 0.2] = np.nan
-    found = AnswerSums.of(Responses(answers).correct)
+    found = AnswerSums.of(Outcomes(answers).correct)
     both = ~np.isnan(answers[:, [0, 1]]).any(axis=1)
     expected = np.corrcoef(answers[both][:, :2].T)[0, 1]
     assert found.phi()[0, 1] == pytest.approx(expected, abs=2e-3)
@@ -54,7 +54,7 @@ def test_pairs_that_share_no_items_get_what_is_typical():
     answers = simulate(rng, 2000, np.full(5, 0.8)).correct.astype(float)
     answers[:1000, 0] = np.nan
     answers[1000:, 1] = np.nan
-    found = Responses(answers)
+    found = Outcomes(answers)
     assert np.isfinite(response_correlation(found).residual).all()
     assert np.isnan(AnswerSums.of(found.correct).phi()[0, 1])
 
@@ -86,7 +86,7 @@ def test_the_order_of_items_makes_no_difference(missing, clusters):
     check_order(
         answers,
         lambda p: response_correlation(
-            Responses(answers[p], clusters=None if labels is None else labels[p])
+            Outcomes(answers[p], clusters=None if labels is None else labels[p])
         ),
     )
 
@@ -97,10 +97,10 @@ def test_errors_of_correlations_are_those_of_leaving_out_every_item(missing):
     answers = simulate(rng, 80, np.full(5, 0.7)).correct.astype(float)
     answers[rng.random(answers.shape) < missing] = np.nan
     phi = np.array(
-        [AnswerSums.of(Responses(np.delete(answers, i, 0)).correct).phi() for i in range(80)]
+        [AnswerSums.of(Outcomes(np.delete(answers, i, 0)).correct).phi() for i in range(80)]
     )
     expected = 79 / 80 * np.sum((phi - phi.mean(axis=0)) ** 2, axis=0)
-    found = phi_variance(AnswerSums.of(Responses(answers).correct).counts, 80)
+    found = phi_variance(AnswerSums.of(Outcomes(answers).correct).counts, 80)
     off = ~np.eye(5, dtype=bool)
     np.testing.assert_allclose(found[off], expected[off], rtol=1e-9)
 
@@ -136,14 +136,14 @@ def test_families_are_found_and_others_are_not():
 def test_copies_of_one_classifier_count_once():
     rng = np.random.default_rng(6)
     answers = simulate(rng, 3000, np.full(8, 0.8)).correct
-    found = response_correlation(Responses(answers[:, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]]))
+    found = response_correlation(Outcomes(answers[:, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]]))
     assert found.families == ((0, 1, 2),)
     assert found.weights[:3].sum() == pytest.approx(1.0, abs=0.1)
 
 
 def test_residual_is_a_correlation_matrix():
     answers = load_responses_example("digits").test.correct[:, ::4]
-    found = response_correlation(Responses(answers))
+    found = response_correlation(Outcomes(answers))
     assert np.linalg.eigvalsh(found.residual).min() > 0
     assert np.diagonal(found.residual) == pytest.approx(1.0)
     assert ((found.loadings >= 0) & (found.loadings < 1)).all()
@@ -153,17 +153,17 @@ def test_weak_classifiers_share_less():
     rng = np.random.default_rng(7)
     strong = simulate(rng, 20_000, np.full(8, 0.9)).correct
     weak = (rng.random((20_000, 3)) < 0.5).astype(int)
-    found = response_correlation(Responses(np.concatenate([strong, weak], axis=1)))
+    found = response_correlation(Outcomes(np.concatenate([strong, weak], axis=1)))
     assert found.loadings[:8] == pytest.approx(found.rho, abs=0.03)
     assert np.abs(found.loadings[8:]).max() < 0.05
 
 
 def test_two_classifiers_and_perfect_ones():
-    found = response_correlation(Responses(np.array([[1, 1], [1, 0], [0, 1], [1, 1]])))
+    found = response_correlation(Outcomes(np.array([[1, 1], [1, 0], [0, 1], [1, 1]])))
     assert 0 < found.rho < 1
     perfect = np.ones((50, 4), int)
     perfect[:3, 3] = 0
-    assert np.isfinite(response_correlation(Responses(perfect)).residual).all()
+    assert np.isfinite(response_correlation(Outcomes(perfect)).residual).all()
 
 
 def test_a_perfect_leader_shares_what_the_others_share():
@@ -181,7 +181,7 @@ def test_nobody_shares_more_with_the_leaders_than_a_leader():
     """Independent answers: what is shared is zero but for noise, and so are all ratios of it."""
     rng = np.random.default_rng(22)
     for n in (100, 3000):
-        found = response_correlation(Responses(rng.random((n, 12)) < np.linspace(0.7, 0.9, 12)))
+        found = response_correlation(Outcomes(rng.random((n, 12)) < np.linspace(0.7, 0.9, 12)))
         assert found.loadings.max() == found.loadings[found.leaders].max()
         assert (found.loadings / found.rho <= 1.5).all()
 
@@ -212,11 +212,11 @@ def test_the_order_of_classifiers_makes_no_difference(missing):
     answers[rng.random(answers.shape) < missing] = np.nan
     answers[:, 3] = answers[:, 8]
     names = [f"model {j}" for j in range(14)]
-    first = response_correlation(Responses(answers, names=names))
-    assert np.unique(Responses(answers).scores).size < 14
+    first = response_correlation(Outcomes(answers, names=names))
+    assert np.unique(Outcomes(answers).scores).size < 14
     for seed in range(3):
         p = np.random.default_rng(seed).permutation(14)
-        found = response_correlation(Responses(answers[:, p], names=[names[j] for j in p]))
+        found = response_correlation(Outcomes(answers[:, p], names=[names[j] for j in p]))
         assert (found.rho, found.rho_se) == (first.rho, first.rho_se)
         for field in ("leaders", "order"):
             np.testing.assert_array_equal(p[getattr(found, field)], getattr(first, field))
@@ -245,8 +245,8 @@ def check_rho(correct, strong, seed):
     for _ in range(12):
         chosen = rng.choice(order, rng.integers(8, order.size + 1), replace=False)
         items = rng.integers(0, len(correct), 1000)
-        found = response_correlation(Responses(correct[items][:, chosen]))
-        errors.append(found.rho - response_correlation(Responses(correct[:, chosen])).rho)
+        found = response_correlation(Outcomes(correct[items][:, chosen]))
+        errors.append(found.rho - response_correlation(Outcomes(correct[:, chosen])).rho)
     return np.sqrt(np.mean(np.square(errors)))
 
 
@@ -255,5 +255,5 @@ def test_rho_of_digits_classifiers():
 
 
 def test_rho_of_cifar10_classifiers(data_directory):
-    answers = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
+    answers = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
     assert check_rho(answers.correct, 30, 10) < 0.05

@@ -25,9 +25,9 @@ TASKS = ["art"] * 10 + ["law"] * 14 + ["tax"] * 6
 CLUSTERS = [str(i // 3) for i in range(30)]
 
 
-def exam(new: str = "items", **options: Any) -> bs.Responses:
+def exam(new: str = "items", **options: Any) -> bs.Outcomes:
     given = {"n_runs": 3, "tasks": TASKS, "new": new, "names": list("abc")} | options
-    return bs.Responses(RIGHT / 3, **given)  # type: ignore[arg-type]
+    return bs.Outcomes(RIGHT / 3, **given)  # type: ignore[arg-type]
 
 
 def trace_of(model: pm.Model, **changes: Any) -> xr.DataTree:
@@ -44,10 +44,10 @@ def trace_of(model: pm.Model, **changes: Any) -> xr.DataTree:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "answers",
-    [exam(), exam("tasks", clusters=CLUSTERS), exam("runs"), bs.Responses(RIGHT > 1)],
+    [exam(), exam("tasks", clusters=CLUSTERS), exam("runs"), bs.Outcomes(RIGHT > 1)],
     ids=["items", "tasks", "runs", "single answers"],
 )
-def test_the_result_has_the_names_of_the_schema(answers: bs.Responses) -> None:
+def test_the_result_has_the_names_of_the_schema(answers: bs.Outcomes) -> None:
     with bs.items.build_model(answers) as model:
         trace = trace_of(model)
         tree = bs.items.complete(trace, answers, random_seed=0)
@@ -119,7 +119,7 @@ def test_what_is_refused() -> None:
         bs.items.complete(None, exam())  # type: ignore[arg-type]
     with pytest.raises(InputError, match="priors have no effect beside a built model"):
         bs.items.complete(trace, exam(), model, priors=bs.Priors())
-    other = bs.Responses(RIGHT[::-1] / 3, n_runs=3, tasks=TASKS, names=list("abc"))
+    other = bs.Outcomes(RIGHT[::-1] / 3, n_runs=3, tasks=TASKS, names=list("abc"))
     with pytest.raises(InputError, match="the trace is of other data"):
         bs.items.complete(trace, other)
     with pytest.raises(InputError, match="the trace lacks cluster_sd"):
@@ -128,12 +128,12 @@ def test_what_is_refused() -> None:
     lacking["posterior"] = lacking["posterior"].to_dataset().drop_vars("skill")
     with pytest.raises(InputError, match="lacks the deterministic 'skill'"):
         bs.items.complete(lacking, exam(), model)
-    numbers = bs.ItemScores(np.arange(6.0).reshape(3, 2))
-    with pytest.raises(InputError, match="a Responses, got ItemScores"):
+    numbers = bs.Outcomes(np.arange(6.0).reshape(3, 2), metric="mean")
+    with pytest.raises(InputError, match="a Outcomes, got Outcomes"):
         bs.items.build_model(numbers)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="averages over tasks need every answer"):
         exam_with_a_gap()
 
 
-def exam_with_a_gap() -> bs.Responses:
-    return bs.Responses([[1, 0], [None, 1], [0, 1]], tasks=["law", "law", "art"])
+def exam_with_a_gap() -> bs.Outcomes:
+    return bs.Outcomes([[1, 0], [None, 1], [0, 1]], tasks=["law", "law", "art"])

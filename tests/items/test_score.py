@@ -7,14 +7,13 @@ import pytest
 from scipy.stats import beta, t
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.score import skill_of_counts, skills_alone
 
 
 def alone(values, **known):
     """Skill of one column."""
-    return skills_alone(Responses(np.asarray(values)[:, None], names=["one"], **known))[0]
+    return skills_alone(Outcomes(np.asarray(values)[:, None], names=["one"], **known))[0]
 
 
 def covered(skills, truth):
@@ -41,7 +40,7 @@ def test_single_answers_have_jeffreys_law(right, n):
 
 def test_missing_answers_are_left_out_each_by_itself():
     answers = [[1, 1], [0, None], [1, 0], [1, None]]
-    first, second = skills_alone(Responses(answers, names=["a", "b"]))
+    first, second = skills_alone(Outcomes(answers, names=["a", "b"]))
     assert (first.n_items, second.n_items, second.score) == (4, 2, 0.5)
 
 
@@ -54,7 +53,7 @@ def test_coverage_over_tasks(p, size, n_tasks):
     chances = rng.beta(8 * p, 8 * (1 - p), n_tasks)
     tasks = np.repeat([f"t{k}" for k in range(n_tasks)], size)
     answers = rng.random((n_tasks * size, 600)) < np.repeat(chances, size)[:, None]
-    found = covered(skills_alone(Responses(answers, tasks=tasks)), chances.mean())
+    found = covered(skills_alone(Outcomes(answers, tasks=tasks)), chances.mean())
     assert found >= 0.88  # mean over 65 settings .957, least .92
 
 
@@ -67,9 +66,9 @@ def test_coverage_over_clusters(n_clusters, p):
     chances = rng.beta(p, 1 - p, (n_clusters, 500))
     answers = rng.random((6 * n_clusters, 500)) < np.repeat(chances, 6, axis=0)
     clusters = np.repeat(np.arange(n_clusters).astype(str), 6)
-    found = covered(skills_alone(Responses(answers, clusters=clusters)), p)
+    found = covered(skills_alone(Outcomes(answers, clusters=clusters)), p)
     assert found >= 0.90
-    assert covered(skills_alone(Responses(answers)), p) < 0.75
+    assert covered(skills_alone(Outcomes(answers)), p) < 0.75
 
 
 @pytest.mark.slow
@@ -78,7 +77,7 @@ def test_coverage_over_new_runs(runs):
     rng = np.random.default_rng(5)
     chances = rng.beta(0.5, 0.5, 80)
     shares = rng.binomial(runs, chances[:, None], (80, 800)) / runs
-    data = Responses(shares, n_runs=runs)
+    data = Outcomes(shares, n_runs=runs)
     assert 0.92 <= covered(skills_alone(data, new="runs"), chances.mean()) <= 0.975
     assert covered(skills_alone(data), chances.mean()) > 0.99  # about other items
 
@@ -91,7 +90,7 @@ def test_coverage_over_new_tasks():
         chances = rng.beta(4, 2, 8)
         answers = rng.random(8 * 40) < np.repeat(chances, 40)
         tasks = np.repeat(np.arange(8).astype(str), 40)
-        one = Responses(answers[:, None], tasks=tasks)
+        one = Outcomes(answers[:, None], tasks=tasks)
         found.append([covered(skills_alone(one, new=new), 2 / 3) for new in ("tasks", "items")])
     tasks, items = np.mean(found, axis=0)
     assert 0.92 <= tasks <= 0.98
@@ -113,14 +112,14 @@ def test_passes_are_means_over_all_groups_of_runs(k, every):
     runs = rng.random((30, 1, 4)) < 0.6
     of = np.all if every else np.any
     groups = [of(runs[:, 0, list(which)], axis=1) for which in combinations(range(4), k)]
-    (skill,) = skills_alone(Responses(runs), passes=(k, every))
+    (skill,) = skills_alone(Outcomes(runs), passes=(k, every))
     assert skill.score == pytest.approx(np.mean(groups))
 
 
 def test_numbers_have_the_t_law_of_their_mean():
     rng = np.random.default_rng(10)
     dice = rng.beta(8, 2, (25, 2))
-    first, _ = skills_alone(ItemScores(dice, names=["a", "b"]))
+    first, _ = skills_alone(Outcomes(dice, names=["a", "b"], metric="mean"))
     column = dice[:, 0]
     law = t(24, column.mean(), column.std(ddof=1) / 5)
     assert first.interval() == pytest.approx(law.ppf([0.025, 0.975]))
@@ -130,15 +129,19 @@ def test_numbers_have_the_t_law_of_their_mean():
 @pytest.mark.parametrize(
     ("known", "asked", "message"),
     [
-        ({}, {"new": "runs"}, "need several runs"),
+        ({}, {"new": "runs"}, "2 runs of each item are needed"),
         ({}, {"new": "tasks"}, "need 3 tasks at least to tell how tasks differ, got 1"),
-        ({"n_runs": 3}, {"passes": (4, False)}, "pass@4 needs 4 runs of each item, there are 3"),
-        ({"n_runs": 3}, {"new": "runs", "passes": (3, True)}, "need more than 3 runs"),
+        (
+            {"n_runs": 3},
+            {"passes": (4, False)},
+            "pass@4: 4 runs of each item are needed, and there are 3",
+        ),
+        ({"n_runs": 3}, {"new": "runs", "passes": (3, True)}, "4 runs of each item are needed"),
         ({"clusters": ["a"] * 4}, {}, "one cluster"),
         ({}, {"new": "days"}, "must be one of"),
     ],
 )
 def test_what_cannot_be_told(known, asked, message):
-    data = Responses(np.array([[1.0], [0], [1], [1]]), names=["one"], **known)
+    data = Outcomes(np.array([[1.0], [0], [1], [1]]), names=["one"], **known)
     with pytest.raises(InputError, match=message):
         skills_alone(data, **asked)

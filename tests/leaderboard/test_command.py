@@ -296,7 +296,7 @@ def test_the_sentence_counts_entries_and_those_that_share_the_best_score() -> No
     tied = bs.Leaderboard(scores, n_test=500)
     alone = bs.Leaderboard(["0.902", *scores[1:]], n_test=500, n_classifiers=20)
     answers = np.random.default_rng(0).random((300, 4)) < 0.8
-    responses = bs.Responses(answers)
+    responses = bs.Outcomes(answers)
     said = [
         bs.leaderboard.report_sota(board, sensitivity=False, random_seed=0).sentences[2]
         for board in (tied, alone, responses)

@@ -78,10 +78,10 @@ def test_two_downloads_of_one_competition_are_a_field_of_ensembles(folder: Path)
 def test_python_takes_what_the_shell_takes(folder: Path) -> None:
     board = bs.read_leaderboard(folder / "download.csv", n_test=1000)
     names = []
-    for data in (board, board.maximum_only(), board.without(11)):
+    for data in (board, board.maximum_only()):
         tree = bs.estimate_sota(data, draws=50, chains=2, groups="estimands")
         names.append(tree.attrs["model_name"])
-    assert names == ["ensembles", "observed-maximum-ensembles", "ensembles"]
+    assert names == ["ensembles", "observed-maximum-ensembles"]
     own = bs.estimate_sota(board, priors=bs.Priors(), draws=50, chains=2, groups="estimands")
     assert own.attrs["model_name"] == "unnamed"
     report = bs.leaderboard.report_sota(board.maximum_only(), sensitivity=False)

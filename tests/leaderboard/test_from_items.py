@@ -15,10 +15,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
-from bayes_sota.data.answers import read_responses
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import influence_correlation, response_correlation
 from bayes_sota.leaderboard import from_items
 from bayes_sota.leaderboard.from_items import JointKernel, JointSampler, items_posterior
@@ -34,7 +33,7 @@ def correlated(rng, n, skills, loading=0.8):
     """One-factor probit answers with given skills."""
     threshold = special.ndtri(np.asarray(skills))
     own = np.sqrt(1 - loading**2) * rng.standard_normal((n, len(skills)))
-    return Responses(loading * rng.standard_normal((n, 1)) + own < threshold)
+    return Outcomes(loading * rng.standard_normal((n, 1)) + own < threshold)
 
 
 def field(m=20, n=1000, seed=0):
@@ -104,7 +103,7 @@ def test_draws_are_exact_where_skills_are_normal():
     rng = np.random.default_rng(1)
     correct = correlated(rng, 4000, [0.9, 0.895, 0.89, 0.9, 0.9, 0.895], loading=0.8).correct.copy()
     correct[:, 1] = np.where(rng.random(4000) < 0.9, correct[:, 0], correct[:, 1])  # relatives
-    answers = Responses(correct)
+    answers = Outcomes(correct)
     found = response_correlation(answers)
     posterior = items_posterior(answers, NORMAL, draws=1, random_seed=0)
     kernel = JointKernel.of_answers(answers, found)
@@ -169,7 +168,7 @@ def test_missing_answers():
     holes = answers.correct.astype(float)
     holes[rng.random(holes.shape) < 0.1] = np.nan
     whole = items_posterior(answers, NORMAL, draws=2000, random_seed=0)
-    part = items_posterior(Responses(holes), NORMAL, draws=2000, random_seed=0)
+    part = items_posterior(Outcomes(holes), NORMAL, draws=2000, random_seed=0)
     assert any("missing" in note for note in part.notes)
     a, b = whole.draws["theta_sota"], part.draws["theta_sota"]
     assert b.mean() == pytest.approx(a.mean(), abs=a.std())
@@ -179,7 +178,7 @@ def test_missing_answers():
 def test_repeated_items_in_clusters_add_nothing():
     answers = field(m=12, n=600, seed=7)
     clusters = [str(i) for i in range(600)] * 4
-    repeated = Responses(np.tile(answers.correct, (4, 1)), clusters=clusters)
+    repeated = Outcomes(np.tile(answers.correct, (4, 1)), clusters=clusters)
     once = items_posterior(answers, NORMAL, draws=2000, random_seed=0).draws["theta_sota"]
     four = items_posterior(repeated, NORMAL, draws=2000, random_seed=0)
     assert four.draws["theta_sota"].std() == pytest.approx(once.std(), rel=0.15)
@@ -192,12 +191,12 @@ def test_the_order_of_classifiers_and_items_makes_no_difference():
     correct = np.where(np.arange(60) < 10, correct[:, ::-1] * (np.arange(80) % 2)[:, None], correct)
     names = [f"model {j}" for j in range(60)]
     settings = {"priors": NORMAL, "draws": 100, "random_seed": 0}
-    first = items_posterior(Responses(correct, names=names), **settings)
+    first = items_posterior(Outcomes(correct, names=names), **settings)
     assert not first.fit.kernel.modelled.all()
     assert np.unique(first.fit.kernel.scores).size < 60
     rng = np.random.default_rng(1)
     p, q = rng.permutation(60), rng.permutation(80)
-    found = items_posterior(Responses(correct[q][:, p], names=[names[j] for j in p]), **settings)
+    found = items_posterior(Outcomes(correct[q][:, p], names=[names[j] for j in p]), **settings)
     np.testing.assert_array_equal(found.skill, first.skill[:, p])
     np.testing.assert_array_equal(found.p_best, first.p_best[p])
     for name, draws in first.draws.items():
@@ -219,7 +218,7 @@ def test_the_shift_of_a_perfect_leader_is_removed_too():
 def test_too_few_mistakes_are_a_reason():
     answers = np.ones((30, 6), int)
     answers[0, :4] = 0
-    posterior = items_posterior(Responses(answers), NORMAL, draws=100, random_seed=0)
+    posterior = items_posterior(Outcomes(answers), NORMAL, draws=100, random_seed=0)
     assert any("too few" in reason for reason in posterior.reasons)
     assert np.isfinite(posterior.skill).all()
 
@@ -227,7 +226,7 @@ def test_too_few_mistakes_are_a_reason():
 def test_copies_do_not_move_the_result():
     answers = field(m=20, n=1000, seed=8)
     winner = int(np.argmax(answers.scores))
-    copied = Responses(np.concatenate([answers.correct, answers.correct[:, [winner] * 15]], axis=1))
+    copied = Outcomes(np.concatenate([answers.correct, answers.correct[:, [winner] * 15]], axis=1))
     theta, with_copies = (
         items_posterior(a, NORMAL, draws=4000, random_seed=0).draws["theta_sota"]
         for a in (answers, copied)
@@ -264,7 +263,7 @@ def simulated(rng, m=40, r=0.85, skewed=False):
     own = np.sqrt(1 - r**2) * rng.standard_normal((400, m))
     shift = labels[:, None] * special.ndtri(skills) * np.sqrt(2)
     values = r * rng.standard_normal((400, 1)) + own + shift
-    return ItemScores(values, labels=labels), float(skills.max())
+    return Outcomes(values, labels=labels), float(skills.max())
 
 
 @pytest.mark.slow
@@ -302,7 +301,7 @@ def test_independent_items_of_a_mean_give_the_normal_posterior():
     rng = np.random.default_rng(3)
     shared = rng.standard_normal((400, 1))
     values = 0.3 * shared + 0.2 * rng.standard_normal((400, 2)) + [0.52, 0.50]
-    posterior = items_posterior(ItemScores(values), random_seed=0, draws=8000)
+    posterior = items_posterior(Outcomes(values, metric="mean"), random_seed=0, draws=8000)
     difference = values[:, 0] - values[:, 1]
     z = difference.mean() / (difference.std(ddof=1) / 20)
     assert np.mean(posterior.skill[:, 0] > posterior.skill[:, 1]) == pytest.approx(
@@ -315,7 +314,7 @@ def test_twenty_data_sets_give_student_intervals_of_every_classifier():
     """The leader's numbers vary least by far, and say nothing of the others' errors."""
     spread = np.array([0.02, *[0.1] * 7])
     values = spread * np.random.default_rng(4).standard_normal((20, 8)) - np.arange(8)
-    data = ItemScores(values)
+    data = Outcomes(values, metric="mean")
     found = items_posterior(data, random_seed=0, draws=4000).skill.std(axis=0)
     expected = data.standard_errors * stats.t.ppf(0.975, 19) / stats.norm.ppf(0.975)
     # errors are drawn together: log ratios of 19 degrees of freedom have sd .16, of 4,000 draws .01
@@ -329,7 +328,7 @@ def test_aucs_and_errors_reach_tree_and_table():
     rng = np.random.default_rng(6)
     residuals = (1 + 0.1 * rng.random(15)) * rng.standard_normal((300, 15))
     errors = np.sqrt((residuals**2).mean(axis=0))
-    cases = (aucs, aucs.scores.max()), (ItemScores(residuals, metric="rmse"), errors.min())
+    cases = (aucs, aucs.scores.max()), (Outcomes(residuals, metric="rmse"), errors.min())
     for data, best in cases:
         tree = estimate_sota(data, random_seed=0, draws=200)
         assert tree["posterior"]["skill"].shape == (4, 200, data.n_classifiers)
@@ -355,7 +354,7 @@ def test_a_perfect_auc_is_not_taken_for_a_certain_one():
     for _ in range(12):
         shared = 0.8 * rng.standard_normal((200, 1))
         values = shared + 0.6 * rng.standard_normal((200, 20)) + labels[:, None] * mu
-        data = ItemScores(values, labels=labels)
+        data = Outcomes(values, labels=labels)
         perfect += bool(data.scores.max() == 1)
         draws = items_posterior(data, NORMAL, random_seed=perfect, draws=500).draws["theta_sota"]
         assert np.all((draws > 0.8) & (draws <= 1))
@@ -370,7 +369,7 @@ def coverage(correct, order, n, boards, seed):
     for i in range(boards):
         chosen = rng.choice(order, rng.integers(8, order.size + 1), replace=False)
         items = rng.integers(0, len(correct), n)
-        answers = Responses(correct[items][:, chosen])
+        answers = Outcomes(correct[items][:, chosen])
         theta = items_posterior(answers, draws=800, random_seed=i).draws["theta_sota"]
         low, high = np.quantile(theta, [0.025, 0.975])
         held.append(low <= truth[chosen].max() <= high)
@@ -378,26 +377,24 @@ def coverage(correct, order, n, boards, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "floor"), [(200, 0.75), (1000, 0.85)])
-def test_coverage_on_digits(n, floor):
-    """At 200 items, few mistakes each, intervals are too narrow: docs/measured/responses.md."""
+def test_coverage_on_digits():
     correct = load_responses_example("digits").held_out.correct
     order = np.argsort(-correct.mean(axis=0))[:120]
-    assert coverage(correct, order, n, 60, 10) > floor
+    assert coverage(correct, order, 1000, 40, 10) > 0.85
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "floor"), [(200, 0.75), (1000, 0.85), (5000, 0.85)])
+@pytest.mark.parametrize(("n", "floor"), [(200, 0.75), (5000, 0.85)])
 def test_coverage_on_cifar10(data_directory, n, floor):
     """At 200 items, six mistakes each, intervals are too narrow: docs/measured/responses.md."""
-    answers = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
-    assert coverage(answers.correct, np.arange(30), n, 60, 11) > floor
+    answers = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
+    assert coverage(answers.correct, np.arange(30), n, 40, 11) > floor
 
 
 def test_new_scores_of_clustered_items_are_no_sharper_than_those_of_the_clusters():
     """Every item six times says as much as the items once, also of scores on fresh items."""
     answers = correlated(np.random.default_rng(3), 150, [0.9, 0.85, 0.85, 0.8, 0.8, 0.75], 0.4)
-    six = Responses(np.repeat(answers.correct, 6, axis=0), clusters=np.repeat(answers.items, 6))
+    six = Outcomes(np.repeat(answers.correct, 6, axis=0), clusters=np.repeat(answers.items, 6))
     one, copies = (items_posterior(data, random_seed=0).draws for data in (answers, six))
     for name in ("winner_new_score", "best_new_score"):
         assert copies[name].std() == pytest.approx(one[name].std(), rel=0.1), name
@@ -405,7 +402,7 @@ def test_new_scores_of_clustered_items_are_no_sharper_than_those_of_the_clusters
 
 def test_one_task_is_the_same_as_no_tasks():
     answers = correlated(np.random.default_rng(5), 300, [0.9, 0.87, 0.85, 0.8, 0.78, 0.7], 0.4)
-    task = Responses(answers.correct, tasks=["all"] * 300)
+    task = Outcomes(answers.correct, tasks=["all"] * 300)
     one, other = (items_posterior(data, random_seed=0, draws=8000) for data in (answers, task))
     for name in ("theta_sota", "winner_skill", "winner_new_score", "rho"):
         ours, theirs = one.draws[name], other.draws[name]
@@ -419,7 +416,7 @@ def test_small_tasks_that_weigh_much_widen_intervals():
     answers = correlated(rng, 300, [0.9, 0.87, 0.85, 0.8, 0.78, 0.7], 0.4)
     tasks = ["small"] * 5 + ["large"] * 295
     by_item, by_task = (
-        items_posterior(Responses(answers.correct, tasks=tasks, average=how), random_seed=0)
+        items_posterior(Outcomes(answers.correct, tasks=tasks, average=how), random_seed=0)
         for how in ("items", "tasks")
     )
     wider = by_task.draws["winner_skill"].std() / by_item.draws["winner_skill"].std()
@@ -433,8 +430,8 @@ def test_small_tasks_that_weigh_much_widen_intervals():
     ("kind", "naive"), [("half of 92 clusters", 0.9), ("three of nine with 2 to 4", 0.65)]
 )
 def test_intervals_cover_on_real_tasks_and_clusters(kind, naive):
-    """40 boards of language models; the figures of more are in docs/measured/responses.md."""
-    rows = pd.DataFrame([row for index in range(40) for row in judged((kind, 1000 + index))])
+    """24 boards of language models; the figures of more are in docs/measured/responses.md."""
+    rows = pd.DataFrame([row for index in range(24) for row in judged((kind, 1000 + index))])
     covered = rows.groupby("taken")["covered"].mean()
     assert covered["as they are"] > 0.85
     assert covered["every item by itself"] < naive
@@ -442,4 +439,4 @@ def test_intervals_cover_on_real_tasks_and_clusters(kind, naive):
 
 def test_answers_of_too_many_classifiers_say_what_is_possible() -> None:
     with pytest.raises(InputError, match=r"n_test = 3; rows are items"):
-        items_posterior(Responses(np.eye(3, 5001, dtype=int)))
+        items_posterior(Outcomes(np.eye(3, 5001, dtype=int)))

@@ -7,7 +7,7 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_priors
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.task_scores import TaskScores
 from bayes_sota.items.correlation import ResponseCorrelation, influence_correlation
 from bayes_sota.leaderboard.from_items import OF_TASKS, JointKernel, items_posterior, learnt_from
@@ -49,7 +49,7 @@ def test_answers_and_averages_tell_the_same_correlation() -> None:
     answers = right.transpose(1, 0, 2).reshape(-1, M)
     names = np.repeat([f"task {t}" for t in range(6)], 200)
     of_answers = items_posterior(
-        Responses(answers, tasks=names.tolist(), new="tasks"), draws=200, random_seed=0
+        Outcomes(answers, tasks=names.tolist(), new="tasks"), draws=200, random_seed=0
     )
     table = TaskScores(shares / 200, n_test=200)
     of_averages = own_errors_posterior(table.leaderboard("tasks"), draws=200, random_seed=0)
@@ -74,15 +74,6 @@ def test_few_tasks_tell_no_near_clones() -> None:
         assert len(told.families) == families, (rows, apart, of_tasks)
 
 
-def test_entries_of_a_board_of_tasks_can_be_left_out() -> None:
-    table = TaskScores(scores_of_tasks(np.random.default_rng(4), 4)[0], metric="score")
-    whole = own_errors_posterior(table.leaderboard("tasks").without(["3", "7"]), draws=50)
-    alone = TaskScores(np.delete(table.scores, [2, 6], axis=0), metric="score")
-    fewer = own_errors_posterior(alone.leaderboard("tasks"), draws=50)
-    assert whole.skill.shape == fewer.skill.shape == (50, M - 2)
-    np.testing.assert_allclose(whole.correlation.loadings, fewer.correlation.loadings)
-
-
 def test_tasks_that_tell_nothing_leave_the_prior() -> None:
     scores = np.repeat([[0.6], [0.7], [0.8]], 4, axis=1)
     board = TaskScores(scores, n_test=50).leaderboard("tasks")
@@ -98,7 +89,7 @@ def test_passes_stay_passes() -> None:
     rng = np.random.default_rng(5)
     runs = (rng.random((60, 5, 4)) < 0.4) * 1
     names = np.repeat(list("abcd"), 15).tolist()
-    data = Responses(runs, tasks=names, new="tasks", passes=(3, False))
+    data = Outcomes(runs, tasks=names, new="tasks", passes=(3, False))
     kernel = items_posterior(data, draws=50).fit.kernel
     of_items = data.about("items", passes=(3, False)).average.effective
     assert isinstance(kernel, JointKernel)
@@ -116,7 +107,7 @@ def test_what_few_tasks_share_is_students() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tasks", "boards"), [(3, 120), (5, 120), (12, 80)])
+@pytest.mark.parametrize(("tasks", "boards"), [(3, 60), (12, 40)])
 def test_the_best_on_new_tasks_is_closer_than_its_score_and_pairs_are_held(
     tasks: int, boards: int
 ) -> None:

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.task_scores import TaskScores
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
@@ -88,7 +88,7 @@ def test_table_of_scores_agrees_with_the_answers_that_it_was_made_from():
     table = TaskScores(shares, n_test=[60, 240], tasks=["law", "art"])
     own = board_posterior(table.leaderboard(), PRIORS, random_seed=0)
     of_answers = board_posterior(
-        Responses(answers, tasks=tasks), BoardPriors(families=("normal",)), random_seed=0
+        Outcomes(answers, tasks=tasks), BoardPriors(families=("normal",)), random_seed=0
     )
     sd = of_answers.draws["theta_sota"].std()
     difference = own.draws["theta_sota"].mean() - of_answers.draws["theta_sota"].mean()

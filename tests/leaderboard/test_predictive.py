@@ -61,7 +61,7 @@ def field_scores(m=15, seed=3):
     numbers = rng.normal(size=(200, 1)) + rng.normal(size=(200, m)) + 0.2 * rng.normal(size=m)
     numbers[:, :2] = numbers[:, :1] + 0.3 * rng.normal(size=(200, 2)) + 0.1 * clone
     numbers[:, -1] -= 9
-    return bs.ItemScores(numbers)
+    return bs.Outcomes(numbers, metric="mean")
 
 
 @pytest.fixture(scope="module")

@@ -192,7 +192,7 @@ def test_contradictions_are_refused(board, options: dict, message: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def digits() -> bs.Responses:
+def digits() -> bs.Outcomes:
     return load_responses_example("digits").held_out
 
 
@@ -206,7 +206,7 @@ def test_wilson_interval_solves_its_equation() -> None:
         assert abs(0.95 - end) == pytest.approx(1.959963984540054 * np.sqrt(end * (1 - end) / 200))
 
 
-def test_boards_are_drawn_from_the_part_that_they_name(digits: bs.Responses) -> None:
+def test_boards_are_drawn_from_the_part_that_they_name(digits: bs.Outcomes) -> None:
     rng = np.random.default_rng(0)
     ordered = np.sort(digits.scores)[::-1]
     for index, field in enumerate(FIELDS):
@@ -236,7 +236,7 @@ def test_rows_compare_with_the_raw_maximum() -> None:
 
 
 @pytest.mark.slow
-def test_a_wrong_model_is_found(digits: bs.Responses) -> None:
+def test_a_wrong_model_is_found(digits: bs.Outcomes) -> None:
     """Told that all is shared, the model cannot correct independent luck."""
     found = [
         coverage(
@@ -249,7 +249,7 @@ def test_a_wrong_model_is_found(digits: bs.Responses) -> None:
     assert found[1]["rmse_ratio"] < found[0]["rmse_ratio"]
 
 
-def test_answers_are_judged_as_well(digits: bs.Responses) -> None:
+def test_answers_are_judged_as_well(digits: bs.Outcomes) -> None:
     few = digits.subset(classifiers=list(range(0, 300, 25)))
     options = {"n_test": 150, "boards": 2, "route": "responses", "draws": 50, "random_seed": 3}
     frame = coverage(few, **options)

@@ -81,7 +81,7 @@ def test_csv_holds_no_formula_and_the_numbers_as_numbers(table: Report) -> None:
 def test_responses_are_compared_item_by_item() -> None:
     rng = np.random.default_rng(0)
     correct = rng.random((400, 6)) < np.linspace(0.7, 0.9, 6)
-    answers = bs.Responses(correct, names=list("abcdef"))
+    answers = bs.Outcomes(correct, names=list("abcdef"))
     table = bs.board_table(answers, random_seed=1)
     worse = (
         compare_methods(answers, random_seed=0).p_not_below < 1e-4
@@ -100,7 +100,7 @@ def test_skills_from_responses_are_those_of_the_answers() -> None:
     correct = hard + rng.standard_normal((600, 8)) > np.linspace(-1.2, -0.6, 8)
     correct[:, 1] = correct[:, 0]  # a copy under another name
     correct[:3, 1] = ~correct[:3, 1]
-    answers = bs.Responses(correct, names=list("abcdefgh"))
+    answers = bs.Outcomes(correct, names=list("abcdefgh"))
     posterior = items_posterior(answers, random_seed=np.random.default_rng(5))
     frame = bs.board_table(answers, random_seed=5).frame.set_index("name")
     by_name = frame.loc[list(answers.names)]
@@ -143,9 +143,9 @@ def test_ties_take_clusters_as_wholes() -> None:
     x = rng.random((80, 4)) < [0.9, 0.87, 0.84, 0.6]
     copied = np.repeat(x, 5, axis=0)
     families = [str(i // 5) for i in range(400)]
-    whole = bs.board_table(bs.Responses(copied, clusters=families), random_seed=0)
-    apart = bs.board_table(bs.Responses(copied), random_seed=0)
-    once = bs.board_table(bs.Responses(x), random_seed=0)
+    whole = bs.board_table(bs.Outcomes(copied, clusters=families), random_seed=0)
+    apart = bs.board_table(bs.Outcomes(copied), random_seed=0)
+    once = bs.board_table(bs.Outcomes(x), random_seed=0)
     tied = [table.content["n_tied_with_best"] for table in (apart, once, whole)]
     assert tied == [1, 2, 2]
     assert any("items come in clusters" in note for note in whole.notes)
@@ -161,7 +161,7 @@ def random_table(seed: int) -> Report:
     skills = np.clip(rng.normal(rng.uniform(0.5, 0.9), rng.uniform(0.001, 0.1), m), 0.05, 0.99)
     known = {"random_seed": seed, "draws": DRAWS, "ranks": ("auto", "joint", "stepwise")[seed % 3]}
     if seed % 2:
-        return bs.board_table(bs.Responses(rng.random((n, m)) < skills), **known)
+        return bs.board_table(bs.Outcomes(rng.random((n, m)) < skills), **known)
     return bs.board_table(bs.Leaderboard(rng.binomial(n, skills) / n, n_test=n), **known)
 
 
@@ -222,7 +222,7 @@ def test_wider_sets_for_more_certainty() -> None:
     ("board", "why"),
     [
         (lambda: bs.Leaderboard([0.9, 0.8], n_test=99, submissions=5), "submissions"),
-        (lambda: bs.Responses(np.eye(6, dtype=int)), "20 items"),
+        (lambda: bs.Outcomes(np.eye(6, dtype=int)), "20 items"),
     ],
 )
 def test_stepwise_ranks_need_errors(board, why: str) -> None:

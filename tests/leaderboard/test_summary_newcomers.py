@@ -187,8 +187,8 @@ def test_every_kind_of_result_answers() -> None:
     labels = np.arange(300) < 90
     numbers = labels[:, None] * 1.5 + rng.standard_normal((300, 1)) + rng.normal(size=(300, 9))
     data = (
-        bs.Responses(answers),
-        bs.ItemScores(numbers, labels=labels),
+        bs.Outcomes(answers),
+        bs.Outcomes(numbers, labels=labels),
         bs.Leaderboard(np.linspace(0.8, 0.9, 12), n_test=300, n_positive=90, metric="auc"),
         bs.BestScore("0.9", n_test=300, n_classifiers=9, n_positive=90,
                                     metric="auc"),

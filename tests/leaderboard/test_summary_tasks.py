@@ -11,19 +11,19 @@ from data.files import run, written
 
 import bayes_sota.data
 from bayes_sota.claims.summary_differences import report_tasks
-from bayes_sota.data.responses import Responses
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.summary_tasks import board_by_task
 
 EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
 EXAM = str(EXAMPLES / "exam.csv")
 
 
-def exam(gaps: list[float], n: int = 100, names: str = "abc") -> Responses:
+def exam(gaps: list[float], n: int = 100, names: str = "abc") -> Outcomes:
     rng = np.random.default_rng(0)
     chances = [[0.5 + gap, *[0.5] * (len(names) - 1)] for gap in gaps]
     right = np.concatenate([rng.random((n, len(names))) < chance for chance in chances])
     tasks = [f"task {t}" for t in range(len(gaps)) for _ in range(n)]
-    return Responses(right, tasks=tasks, names=list(names))
+    return Outcomes(right, tasks=tasks, names=list(names))
 
 
 def test_who_is_the_best_is_what_claim_responses_says() -> None:
