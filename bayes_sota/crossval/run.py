@@ -7,7 +7,7 @@ It still depends on the items, of which repetition adds none.
 """
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,9 +76,9 @@ class CrossValidation:
         return f"<CrossValidation: {str(self.fold_scores)[13:-1]}, {self.truth.size} items, {met}>"
 
     @property
-    def learners(self) -> Sequence[str]:
+    def learners(self) -> tuple[str, ...]:
         """Names of the learners."""
-        return self.fold_scores.learners
+        return tuple(self.fold_scores.learners)
 
     @property
     def n_iterations(self) -> int:

@@ -25,6 +25,7 @@ class Battles:
     pair: tuple[str, ...]
     sides: tuple[str, str] = ("", "")
     verdict: str = ""
+    tie: str = ""
     wins: tuple[str, ...] = ()  # of the first, of the second, and ties
     entries: tuple[str, ...] = ()
 
@@ -35,7 +36,7 @@ def find_battles(table: Table, asked: Mapping[str, str]) -> Battles | None:
         return None
     winner, loser, tie = (_role(table, role, asked) for role in ("winner", "loser", "tie"))
     if winner and loser:
-        return Battles((winner, loser))
+        return Battles((winner, loser), tie=tie)
     pair, sides = _find_pair(table)
     if not pair:
         return _find_matrix(table)
@@ -101,9 +102,8 @@ def read_battles(table: Table, found: Battles, asked: Mapping[str, str]) -> Tidy
     same = np.flatnonzero(entries == opponents).tolist()
     if same:
         raise table.bad_cells(found.pair[1], same, "nobody plays against itself")
-    used = [*found.pair, *filter(None, [found.verdict]), *found.wins]
-    tie = [] if found.verdict or found.wins else ["tie"]
-    roles = {role: _role(table, role, asked) for role in ("cluster", "tournament", "count", *tie)}
+    used = list(filter(None, (*found.pair, found.verdict, found.tie, *found.wins)))
+    roles = {role: _role(table, role, asked) for role in ("cluster", "tournament", "count")}
     roles = {role: column for role, column in roles.items() if column and column not in used}
     labels = {"entry": entries, "opponent": opponents}
     labels |= {role: table.names(roles[role]) for role in roles if role in LABELS}
@@ -116,7 +116,7 @@ def read_battles(table: Table, found: Battles, asked: Mapping[str, str]) -> Tidy
     elif found.verdict:
         value = _verdicts(table, found)
     else:
-        value = _wins(table, roles.get("tie", ""))
+        value = _wins(table, found.tie)
     parts = [f"battles from {listed(used)}"]
     parts += [f"{role}s from {quoted(column)}" for role, column in roles.items()]
     sentence = describe_parts(table, parts, [*used, *roles.values()])
