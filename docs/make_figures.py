@@ -116,7 +116,7 @@ def epp() -> Any:
 
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
-    board = bs.load_example("obesity-risk").leaderboard()
+    board = bs.load_example("obesity-risk")
     tree = bs.estimate_sota(board, draws=5000, random_seed=0)
     rows = bs.sota_sensitivity(board, draws=20_000, random_seed=0)  # the first is the tree's
     yield "maximum_law", maximum_law

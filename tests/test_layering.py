@@ -194,7 +194,7 @@ def loaded_after(code: str) -> set[str]:
     [
         "import bayes_sota",
         "import bayes_sota as bs; bs.Leaderboard; bs.Priors; bs.core.schema; dir(bs)",
-        "from bayes_sota.data.examples import load_example; load_example('cassava').leaderboard()",
+        "from bayes_sota.data.examples import load_example; load_example('cassava')",
         "import bayes_sota as bs; bs.load_model('observed-maximum')",
     ],
 )

@@ -48,7 +48,7 @@ def test_named_model(path: Path) -> None:
 
 
 RNG = np.random.default_rng(3)
-BEST = load_example("obesity-risk").leaderboard()
+BEST = load_example("obesity-risk")
 BOARD = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
 SCORES = bs.ScoreTable(RNG.normal(size=(12, 3)), players=list("abc"))
 ANSWERS = bs.Outcomes(RNG.random((60, 3)) < [0.9, 0.8, 0.7])

@@ -423,11 +423,13 @@ def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:
 
 
 def digest_of(*parts: object) -> str:
-    """First 16 digits of the SHA-256 of arrays, by their bytes, and of what else prints."""
+    """First 16 digits of the SHA-256 of arrays, by shape and bytes, and of what else prints."""
     digest = hashlib.sha256()
     for part in parts:
-        is_array = isinstance(part, np.ndarray)
-        digest.update(np.ascontiguousarray(part).tobytes() if is_array else repr(part).encode())
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.shape}".encode() + np.ascontiguousarray(part).tobytes())
+        else:
+            digest.update(repr(part).encode())
     return digest.hexdigest()[:16]
 
 

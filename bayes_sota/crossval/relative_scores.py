@@ -6,6 +6,7 @@ learners, :math:`x_{ifj} = y_{ifj} - \bar y_{if}`.
 ``tests/crossval/test_models.py`` checks them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +40,8 @@ class RelativeScores:
     values: FloatArray
     task: IntArray
     labels: tuple[str, ...]
-    learners: tuple[str, ...]
-    tasks: tuple[str, ...]
+    learners: Sequence[str]
+    tasks: Sequence[str]
     folds: int
     unit: float
     dropped: int

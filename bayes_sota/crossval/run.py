@@ -78,7 +78,7 @@ class CrossValidation:
     @property
     def learners(self) -> tuple[str, ...]:
         """Names of the learners."""
-        return self.fold_scores.learners
+        return tuple(self.fold_scores.learners)
 
     @property
     def n_iterations(self) -> int:

@@ -159,7 +159,9 @@ def judged_tree(
         "point_estimate": estimates,
     }
     labels: dict[Any, Any] = {"task": scores.tasks, "learner": names, "learner_other": names}
-    labels["pair"] = [f"{names[i]} - {names[j]}" for i, j in zip(a, b, strict=True)]
+    labels["pair"] = [
+        f"{names[i]} - {names[j]}" for i, j in zip(a.tolist(), b.tolist(), strict=True)
+    ]
     about = {
         **describe_provenance((scores,), _PRIORS, method="exact", seed=seed),
         "draws_are_independent": 1,

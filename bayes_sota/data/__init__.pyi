@@ -1,8 +1,6 @@
 from .answers import read_outcomes as read_outcomes
 from .boards import read_leaderboard as read_leaderboard
 from .boards import read_task_scores as read_task_scores
-from .examples import Example as Example
-from .examples import list_examples as list_examples
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
 from .fold_scores import FoldScores as FoldScores

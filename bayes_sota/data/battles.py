@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
-from bayes_sota.data.cells import NOTHING, parse_cell
+from bayes_sota.data.cells import parse_cell
 from bayes_sota.data.melting import describe_parts
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import BATTLES, ROLES, key
+from bayes_sota.data.words import BATTLES, LABELS, ROLES, key
 
 _NUMBERED = ("preference", "preferred", "winner", "choice", "vote", "verdict")
 _CHOICES = {"1": 1.0, "2": 0.0, "0": 0.5, "1.5": 0.5}
@@ -25,6 +25,7 @@ class Battles:
     pair: tuple[str, ...]
     sides: tuple[str, str] = ("", "")
     verdict: str = ""
+    tie: str = ""
     wins: tuple[str, ...] = ()  # of the first, of the second, and ties
     entries: tuple[str, ...] = ()
 
@@ -35,7 +36,7 @@ def find_battles(table: Table, asked: Mapping[str, str]) -> Battles | None:
         return None
     winner, loser, tie = (_role(table, role, asked) for role in ("winner", "loser", "tie"))
     if winner and loser:
-        return Battles((winner, loser))
+        return Battles((winner, loser), tie=tie)
     pair, sides = _find_pair(table)
     if not pair:
         return _find_matrix(table)
@@ -85,8 +86,8 @@ def _find_matrix(table: Table) -> Battles | None:
         entries = [str(cell).strip() for cell in table.columns[first]]
         others = [name for name in table.columns if name != first]
         if len(others) > 1 and sorted(entries) == sorted(others):
-            own = [parse_cell(table.columns[name][row]) for row, name in enumerate(entries)]
-            if all(cell is NOTHING or (cell and cell.value in (0, 0.5)) for cell in own):
+            own = [table.parsed(name).value[row] for row, name in enumerate(entries)]
+            if np.isin(np.nan_to_num(own), (0, 0.5)).all():
                 return Battles((first,), entries=tuple(entries))
     return None  # of other numbers with themselves: a confusion matrix, or correlations
 
@@ -101,12 +102,11 @@ def read_battles(table: Table, found: Battles, asked: Mapping[str, str]) -> Tidy
     same = np.flatnonzero(entries == opponents).tolist()
     if same:
         raise table.bad_cells(found.pair[1], same, "nobody plays against itself")
-    used = [*found.pair, *filter(None, [found.verdict]), *found.wins]
-    tie = [] if found.verdict or found.wins else ["tie"]
-    roles = {role: _role(table, role, asked) for role in ("cluster", "tournament", "count", *tie)}
+    used = list(filter(None, (*found.pair, found.verdict, found.tie, *found.wins)))
+    roles = {role: _role(table, role, asked) for role in ("cluster", "tournament", "count")}
     roles = {role: column for role, column in roles.items() if column and column not in used}
-    labels = {role: table.names(roles[role]) for role in ("cluster", "tournament") if role in roles}
-    labels |= {"entry": entries, "opponent": opponents}
+    labels = {"entry": entries, "opponent": opponents}
+    labels |= {role: table.names(roles[role]) for role in roles if role in LABELS}
     rows = np.arange(len(table))
     count = table.numbers(roles["count"]) if "count" in roles else np.ones(len(table))
     if found.wins:
@@ -116,7 +116,7 @@ def read_battles(table: Table, found: Battles, asked: Mapping[str, str]) -> Tidy
     elif found.verdict:
         value = _verdicts(table, found)
     else:
-        value = _wins(table, roles.get("tie", ""))
+        value = _wins(table, found.tie)
     parts = [f"battles from {listed(used)}"]
     parts += [f"{role}s from {quoted(column)}" for role, column in roles.items()]
     sentence = describe_parts(table, parts, [*used, *roles.values()])

@@ -14,17 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import Range
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.files import write_csv
-from bayes_sota.core.text import checked_labels, digest_of
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_finite
-from bayes_sota.data.reading import Direction, read_tidy
+from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tidy import Tidy
-
-_FOLDS = Range(2, 10_000, whole=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +81,7 @@ class FoldScores(Observed):
             )
         columns = scores.shape[3]
         folds = self.folds or columns
-        if folds < 2 or columns not in (1, folds):
+        if folds < 2 or folds % 1 or columns not in (1, folds):
             raise InputError(
                 "a partition has at least 2 folds, and an iteration one score or one per fold; got "
                 f"{columns} for {folds} folds",
@@ -99,9 +96,8 @@ class FoldScores(Observed):
         for t, j in np.argwhere(np.isnan(scores).all(axis=(2, 3))):
             problem = f"learner {learners[j]!r} has no score at all on data set {tasks[t]!r}"
             raise InputError(problem)
-        self._set(
-            scores=scores, learners=learners, tasks=tasks, folds=folds, notes=tuple(self.notes)
-        )
+        notes = tuple(self.notes)
+        self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=notes)
 
     def __repr__(self) -> str:
         """Size."""
@@ -115,11 +111,6 @@ class FoldScores(Observed):
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
         return self.scores.mean(axis=3)
 
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed, its first 16 digits."""
-        rest = (self.learners, self.tasks, self.folds, self.scorer)
-        return digest_of(self.scores.shape, self.scores, rest)
-
 
 def score_name(scorer: str) -> str:
     """Name of a score in text, one for all that mean the same.
@@ -132,15 +123,7 @@ def score_name(scorer: str) -> str:
     return "AUROC" if scorer.lower() in ("roc_auc", "auc", "auroc") else scorer
 
 
-def read_fold_scores(
-    source: Any,
-    *,
-    folds: int | None = None,
-    use: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
-) -> FoldScores:
+def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -> FoldScores:
     """Scores of repeated cross-validation that were computed elsewhere.
 
     Parameters
@@ -152,8 +135,9 @@ def read_fold_scores(
     folds : int, optional
         k, where there is one score per iteration; and where parts are numbered through all
         iterations, as in ``cv_results_``, of which k after each other are one iteration.
-    use, leave_out, direction, **roles
-        As of ``read_tidy``. Of losses (``direction="lower"``) the result has minus them.
+    **reading
+        ``use``, ``leave_out``, ``direction`` and columns by their roles, as of ``read_tidy``. Of
+        losses (``direction="lower"``) the result has minus them.
 
     Returns
     -------
@@ -173,9 +157,7 @@ def read_fold_scores(
     >>> read_fold_scores(frame)
     <FoldScores: 2 learners x 1 data set, 3 iterations of 2 folds>
     """
-    if folds is not None:
-        _FOLDS.check(folds, "folds")
-    tidy = _of_learners(read_tidy(source, use, leave_out, direction, **roles))
+    tidy = _of_learners(read_tidy(source, **reading))
     tidy = _with_parts(tidy, folds)
     grid, names = tidy.pivot("task", "entry", "iteration", "fold")
     grid = grid[:, :, _order(names[2])][..., _order(names[3])]
@@ -208,32 +190,31 @@ def _of_learners(tidy: Tidy) -> Tidy:
 def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
     """Scores with iteration and fold; parts that are numbered through are split."""
     labels = tidy.labels
-    part = next((role for role in ("fold", "unit") if role in labels), "")
-    repeat = next((role for role in ("iteration", "run") if role in labels), "")
-    if repeat:
-        folds = labels[part] if part else np.full(len(tidy), "1", object)
-        return replace(tidy, labels=labels | {"iteration": labels[repeat], "fold": folds})
-    if part != "fold" and k is None:
+    parts = labels.get("fold", labels.get("unit"))
+    repeats = labels.get("iteration", labels.get("run"))
+    if repeats is not None:
+        folds = np.full(len(tidy), "1", object) if parts is None else parts
+        return replace(tidy, labels=labels | {"iteration": repeats, "fold": folds})
+    if "fold" not in labels and k is None:
         problem = "no column names the iterations or the folds"
         fix = "say which with iteration and fold, or with {option} that rows are folds in order"
         raise InputError(problem, where=tidy.where, parameter="folds", fix=fix)
-    if part:
-        names, codes = tidy.names(part)
-        numbers = np.argsort(_order(names))[codes]
-    else:
+    if parts is None:
         rows: dict[tuple[str, str], count[int]] = defaultdict(count)
         fits = zip(labels["task"], labels["entry"], strict=True)
         numbers = np.array([next(rows[fit]) for fit in fits])
+    else:
+        names, codes = tidy.names("fold" if "fold" in labels else "unit")
+        numbers = np.argsort(_order(names))[codes]
     size = int(numbers.max()) + 1
     k = k or size
     if size % k:
         problem = f"{size} folds are no whole number of iterations of {k} folds"
         raise InputError(problem, where=tidy.where, parameter="folds", fix="give {option}")
-    made = {"iteration": numbers // k, "fold": numbers % k}
-    return replace(tidy, labels=labels | {r: n.astype(str).astype(object) for r, n in made.items()})
+    return replace(tidy, labels=labels | {"iteration": numbers // k, "fold": numbers % k})
 
 
-def _order(names: Sequence[str]) -> list[int]:
+def _order(names: Sequence[Any]) -> list[int]:
     """Places of names that are numbers in their order; others stay as they are."""
     try:
         return np.argsort([float(name) for name in names], kind="stable").tolist()
@@ -241,15 +222,7 @@ def _order(names: Sequence[str]) -> list[int]:
         return list(range(len(names)))
 
 
-def read_test_scores(
-    source: Any,
-    like: FoldScores,
-    *,
-    use: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
-) -> FloatArray:
+def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArray:
     """Scores of learners on true test sets, in the order of scores of cross-validation.
 
     Parameters
@@ -259,8 +232,8 @@ def read_test_scores(
         without a column of data sets where there is one.
     like : FoldScores
         Whose learners and data sets are needed.
-    use, leave_out, direction, **roles
-        As of ``read_tidy``.
+    **reading
+        As of ``read_fold_scores``.
 
     Returns
     -------
@@ -280,7 +253,7 @@ def read_test_scores(
     >>> read_test_scores(test, runs).tolist()
     [[0.86, 0.78]]
     """
-    tidy = _of_learners(read_tidy(source, use, leave_out, direction, **roles))
+    tidy = _of_learners(read_tidy(source, **reading))
     grid, (tasks, learners) = tidy.pivot("task", "entry")
     needed = like.tasks if len(like.tasks) > 1 or len(tasks) > 1 else tasks
     odd = [*set(learners) ^ set(like.learners), *set(tasks) ^ set(needed)]

@@ -13,7 +13,7 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.data.battles import find_battles
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.reading import Direction, read_tidy
+from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Labels, Tidy
 from bayes_sota.data.tournaments import Matches, Scheme, ScoreTable
@@ -28,14 +28,7 @@ _MOST_BATTLES = 20_000_000
 
 
 def read_scores(
-    source: Any,
-    *,
-    players: Orientation = "auto",
-    scheme: Scheme | None = None,
-    use: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
+    source: Any, *, players: Orientation = "auto", scheme: Scheme | None = None, **reading: Any
 ) -> ScoreTable | Matches | dict[str, ScoreTable | Matches]:
     """Scores of players in the rounds of a tournament, or battles between players.
 
@@ -51,9 +44,10 @@ def read_scores(
         methods, players, ...; else in the columns.
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
         Default: "model/cv" where rounds are folds or splits, else "model/task".
-    use, leave_out, direction, **roles
-        As of ``read_tidy``: ``entry`` names the players, ``unit`` the rounds, ``tournament`` the
-        tournaments, ``group`` or ``cluster`` what dependent rounds or battles have in common.
+    **reading
+        ``use``, ``leave_out``, ``direction`` and columns by their roles, as of ``read_tidy``:
+        ``entry`` names the players, ``unit`` the rounds, ``tournament`` the tournaments, ``group``
+        or ``cluster`` what dependent rounds or battles have in common.
 
     Returns
     -------
@@ -80,15 +74,15 @@ def read_scores(
     'Read: entries from "model", folds from "fold", scores from "auc".'
     """
     check_choice("players", players, Orientation.__value__)
-    table = read_table(source, roles.get("score"))
+    table = read_table(source, reading.get("score"))
     if table.origin:  # the log of a tool, whose metric it is
-        roles.pop("score", None)
-    if players != "auto" and find_battles(table, roles) is None:
-        table, roles = _turned(table, players, roles)
-    tidy = read_tidy(table, use, leave_out, direction, **roles)
-    if direction is not None:  # which wins over what the table says of a round
+        reading.pop("score", None)
+    if players != "auto" and find_battles(table, reading) is None:
+        table, reading = _turned(table, players, reading)
+    tidy = read_tidy(table, **reading)
+    if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
-    grouped = bool(roles.keys() & {"group", "cluster"})
+    grouped = bool(reading.keys() & {"group", "cluster"})
     if "tournament" in tidy.labels:
         names, codes = tidy.names("tournament")
         parts = {name: tidy.take(np.flatnonzero(codes == i)) for i, name in enumerate(names)}
@@ -97,22 +91,22 @@ def read_scores(
     return _tournament(tidy, name, scheme, grouped)
 
 
-def _turned(table: Table, players: str, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
-    """Table and roles by which its rows are players, or rounds."""
+def _turned(table: Table, players: str, reading: dict[str, Any]) -> tuple[Table, dict[str, Any]]:
+    """Table and options by which its rows are players, or rounds."""
     role = "entry" if players == "rows" else "unit"
     models = [name for name in table.columns if place_in("entry", name) is not None]
     rounds = [name for name in table.columns if any(place_in(r, name) is not None for r in UNITS)]
-    if role in roles or (role == "unit" and rounds and not models):
-        return table, roles
-    nameless = [name for name in table.columns if key(name) in NAMELESS]
+    if role in reading or (role == "unit" and rounds and not models):
+        return table, reading
     texts = [name for name in table.columns if not table.parsed(name).is_numeric]
+    nameless = [name for name in table.columns if key(name) in NAMELESS]
     names = [*models, *nameless, *rounds, *texts]
     if names:
-        return table, roles | {role: names[0]}
-    if role == "unit":
-        return table, roles
-    numbers: list[Any] = [str(row) for row in range(1, len(table) + 1)]
-    return replace(table, columns={"player": numbers, **table.columns}), roles | {role: "player"}
+        return table, reading | {role: names[0]}
+    if role == "entry":
+        rows: list[Any] = [str(row) for row in range(1, len(table) + 1)]
+        return replace(table, columns={"player": rows, **table.columns}), reading | {role: "player"}
+    return table, reading
 
 
 def _tournament(
@@ -134,9 +128,9 @@ def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
         problem = f"a whole number of battles is needed, got {number[row]:g}"
         fix = "shares of wins do not say how many battles there were"
         raise InputError(problem, where=tidy.where, line=tidy.lines[row], fix=fix)
-    if number.sum() > _MOST_BATTLES:
-        problem = f"{number.sum():,.0f} battles are more than the {_MOST_BATTLES:,} that are read"
-        raise InputError(problem)
+    total = number.sum()
+    if total > _MOST_BATTLES:
+        raise InputError(f"{total:,.0f} battles are more than the {_MOST_BATTLES:,} that are read")
     rows = np.repeat(np.arange(len(tidy)), number.astype(np.intp))
     groups = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
     if groups and not grouped and len(set(groups)) < 2:
@@ -153,18 +147,10 @@ def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
 
 def _score_table(tidy: Tidy, name: str, scheme: Scheme | None, grouped: bool) -> ScoreTable:
     if tidy.layout in ("board", "pair"):
-        raise InputError(
-            f"each entry has {'one score' if tidy.layout == 'board' else 'two scores'}, and a "
-            "tournament needs rounds; bayes-sota board and paired read leaderboards"
-        )
+        problem = "a tournament needs scores of several rounds, and this is a leaderboard"
+        raise InputError(problem, fix="bayes-sota board and paired read leaderboards")
     tidy, used = _with_rounds(tidy)
-    try:
-        grid, axes = tidy.pivot("round", "entry")
-    except InputError as error:
-        if tidy.layout == "wide":
-            error.parameter = "group"
-            error.fix = "if rows of one name are its folds or runs, name the column with {option}"
-        raise
+    grid, axes = tidy.pivot("round", "entry")
     rounds, players = (np.array(names, object) for names in axes)
     present = ~np.isnan(grid)
     has_round, has_player = present.any(axis=1), present.any(axis=0)
@@ -207,10 +193,12 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     names: Labels = labels[used[0]]
     for role in used[1:]:
         names = names + "/" + labels[role]
-    if used == ["cluster"] and tidy.layout == "wide":  # its rows are rounds without a name
+    if tidy.layout == "wide" and _count(tidy, ["entry", *used]) < len(tidy):
         seen: dict[Any, count[int]] = defaultdict(partial(count, 1))
         pairs = zip(names, labels["entry"], strict=True)
         names = np.array([f"{pair[0]}/{next(seen[pair])}" for pair in pairs], object)
+        labels["cluster"] = labels[used[0]]
+        notes.append("rows of one name are numbered, and depend on each other")
     return replace(tidy, labels=labels | {"round": names}, notes=tuple(notes)), used
 
 

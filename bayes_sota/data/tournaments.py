@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed
-from bayes_sota.core.text import checked_labels, codes_of, digest_of, nearest
+from bayes_sota.core.text import checked_labels, codes_of, nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.observed import Observed
@@ -42,6 +42,7 @@ class Tournament(Observed):
     players: Sequence[str]
     groups: Sequence[str] | None
     tournament: str
+    notes: Sequence[str]
     clusters: NDArray[np.intp]
 
     @property
@@ -53,6 +54,19 @@ class Tournament(Observed):
     def n_clusters(self) -> int:
         """Number of clusters."""
         return int(self.clusters.max()) + 1
+
+    def _set_shared(self, players: tuple[str, ...], size: int, kind: str) -> None:
+        """Check and set what both have; results of one group alone do not show how they vary."""
+        if len(players) < 2 or size < 2:
+            problem = f"a tournament needs at least 2 players and 2 {kind}, got "
+            raise InputError(f"{problem}{len(players)} and {size}")
+        groups = None if self.groups is None else tuple(map(str, self.groups))
+        if groups is not None and (len(groups) != size or len(set(groups)) < 2):
+            raise InputError(
+                f"groups are one label for each of {size:,} {kind}, at least two different ones, "
+                f"got {len(groups):,} labels, {len(set(groups)):,} different"
+            )
+        self._set(players=players, groups=groups, notes=tuple(self.notes))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,41 +136,27 @@ class ScoreTable(Tournament):
         meaning = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
         scores = plain_matrix(cells, meaning)
         n_rounds, n_players = scores.shape
-        if n_players < 2 or n_rounds < 2:
-            raise InputError(
-                "a tournament needs at least 2 players and 2 rounds, for one round says nothing of "
-                f"how another would come out; got {n_players} and {n_rounds}"
-            )
         check_choice("scheme", self.scheme, Scheme)
         lower = np.asarray(self.lower_is_better)
         if lower.dtype != bool or lower.shape not in ((), (n_rounds,)):
             raise InputError(f"lower_is_better is one bool, or one for each of {n_rounds} rounds")
         names = self.players if len(self.players) else columns
-        labels = self.rounds if len(self.rounds) else rows
         players = checked_labels(names, n_players, "player")
-        rounds = checked_labels(labels, n_rounds, "round")
+        rounds = checked_labels(self.rounds if len(self.rounds) else rows, n_rounds, "round")
+        self._set_shared(players, n_rounds, "rounds")
         check_finite(scores, (("round", rounds), ("player", players)))
         for axis, kind, names in ((1, "round", rounds), (0, "player", players)):
             empty = np.isnan(scores).all(axis=axis)
             if empty.any():
                 raise InputError(f"{kind} {names[np.argmax(empty)]!r} has no score at all")
-        groups = _checked_groups(self.groups, n_rounds)
-        self._set(
-            scores=scores,
-            players=players,
-            rounds=rounds,
-            lower_is_better=np.full(n_rounds, lower),
-            groups=groups,
-            notes=tuple(self.notes),
-            clusters=codes_of(groups or rounds)[1],
-        )
+        clusters = codes_of(self.groups or rounds)[1]
+        lower = np.full(n_rounds, lower)
+        self._set(scores=scores, rounds=rounds, lower_is_better=lower, clusters=clusters)
 
     def __repr__(self) -> str:
-        """Size, and what is missing."""
+        """Size."""
         size = f"{self.n_players:,} players x {self.n_rounds:,} rounds"
-        gaps = int(np.sum(~self.present))
-        missing = f", {gaps:,} scores missing" if gaps else ""
-        return f"<ScoreTable {self.tournament!r}: {size}{missing}>"
+        return f"<ScoreTable {self.tournament!r}: {size}>"
 
     @property
     def n_rounds(self) -> int:
@@ -172,11 +172,6 @@ class ScoreTable(Tournament):
     def oriented(self) -> FloatArray:
         """Scores with the sign that makes larger better, shape (n_rounds, n_players)."""
         return np.where(self.lower_is_better[:, None], -self.scores, self.scores)
-
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed, its first 16 digits."""
-        rest = (self.players, self.rounds, self.groups, self.scheme, self.tournament)
-        return digest_of(self.scores.shape, self.scores, self.lower_is_better, rest)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,7 +206,7 @@ class Matches(Tournament):
     Examples
     --------
     >>> Matches.from_names(["a", "b", "a"], ["b", "c", "c"], [1, 0.5, 1])
-    <Matches 'tournament': 3 matches of 3 players, 1 tie>
+    <Matches 'tournament': 3 matches of 3 players>
     """
 
     first: Any
@@ -234,11 +229,7 @@ class Matches(Tournament):
                 "a match has a first and a second player and an outcome, got "
                 f"{first.size}, {second.size} and {outcomes.size} of them"
             )
-        if len(players) < 2 or outcomes.size < 2:
-            raise InputError(
-                "a tournament needs at least 2 players and 2 matches, got "
-                f"{len(players)} and {outcomes.size}"
-            )
+        self._set_shared(players, outcomes.size, "matches")
         places = set(np.unique([first, second]).tolist())
         if odd := places.symmetric_difference(range(len(players))):
             raise InputError(
@@ -252,16 +243,9 @@ class Matches(Tournament):
                 f"match {bad[0] + 1}, {players[one]!r} against {players[other]!r}, {outcome:g}: "
                 "two players differ, and an outcome is 1 (the first won), 0 or 0.5 (a tie)"
             )
-        groups = _checked_groups(self.groups, outcomes.size)
-        self._set(
-            first=first.astype(np.intp),
-            second=second.astype(np.intp),
-            outcomes=outcomes,
-            players=players,
-            groups=groups,
-            notes=tuple(self.notes),
-            clusters=np.arange(outcomes.size) if groups is None else codes_of(groups)[1],
-        )
+        clusters = codes_of(self.groups)[1] if self.groups else np.arange(outcomes.size)
+        first, second = first.astype(np.intp), second.astype(np.intp)
+        self._set(first=first, second=second, outcomes=outcomes, clusters=clusters)
 
     @classmethod
     def from_names(
@@ -277,20 +261,13 @@ class Matches(Tournament):
 
     def __repr__(self) -> str:
         """Size."""
-        ties = int(np.sum(self.outcomes == 0.5))
-        told = f", {ties:,} tie{'s' if ties > 1 else ''}" if ties else ""
         size = f"{self.n_matches:,} matches of {self.n_players:,} players"
-        return f"<Matches {self.tournament!r}: {size}{told}>"
+        return f"<Matches {self.tournament!r}: {size}>"
 
     @property
     def n_matches(self) -> int:
         """Number of matches."""
         return int(self.outcomes.size)
-
-    def data_hash(self) -> str:
-        """SHA-256 of everything that was observed, its first 16 digits."""
-        arrays = (self.first, self.second, self.outcomes, self.clusters)
-        return digest_of((self.players, self.groups is None, self.tournament), *arrays)
 
 
 def nearest_player(players: Sequence[str], player: str) -> int:
@@ -310,16 +287,3 @@ def nearest_player(players: Sequence[str], player: str) -> int:
         return list(players).index(player)
     except ValueError:
         raise InputError(f"there is no player {player!r}{nearest(player, players)}") from None
-
-
-def _checked_groups(groups: Iterable[Any] | None, size: int) -> tuple[str, ...] | None:
-    """Label of each round or match; results of one group alone do not show how they vary."""
-    if groups is None:
-        return None
-    labels = tuple(map(str, groups))
-    if len(labels) != size or len(set(labels)) < 2:
-        raise InputError(
-            f"each of the {size:,} results has a label in groups, and at least two labels differ; "
-            f"got {len(labels):,} labels, {len(set(labels)):,} different"
-        )
-    return labels

@@ -21,11 +21,8 @@ def write_items(data: Outcomes, path: str | Path) -> None:
     """
     if data.is_answers and not data.is_plain:
         raise InputError("a table of answers has no place for tasks or runs of its items")
-    labels = [] if data.labels is None else ["label"]
-    classes = np.array(data.labels, int).reshape(-1, 1) if labels else [()] * data.n_items
+    labels = [] if data.labels is None else [data.labels.astype(int).tolist()]
     number = int if data.is_answers else float
-    rows = (
-        [item, *label, *("" if np.isnan(cell) else number(cell) for cell in row)]
-        for item, label, row in zip(data.items, classes, data.values, strict=True)
-    )
-    write_csv(path, ["item", *labels, *data.names], rows)
+    columns = [["" if np.isnan(x) else number(x) for x in column] for column in data.values.T]
+    rows = zip(data.items, *labels, *columns, strict=True)
+    write_csv(path, ["item", *["label"] * len(labels), *data.names], rows)

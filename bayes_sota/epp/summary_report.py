@@ -309,7 +309,7 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
             "round, give --column cluster=NAME"
         )
     elif (least := int(fit.clusters_of_players.min())) < _FEW_ROUNDS:
-        few = [fit.players[k] for k in np.flatnonzero(fit.clusters_of_players == least)]
+        few = [fit.players[k] for k in np.flatnonzero(fit.clusters_of_players == least).tolist()]
         who = "all players are" if len(few) == len(fit.players) else f"{few[0]} is"
         remarks.append(f"{who} in {least} independent rounds only: intervals are very wide")
     if fit.kind == "all-rounds" and not fit.data_is_splits:

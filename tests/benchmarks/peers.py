@@ -24,6 +24,7 @@ from timing import fastest, print_table
 import bayes_sota as bs
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.items.score import skill_of_counts
 
@@ -37,7 +38,7 @@ def answers() -> tuple[str, FloatArray]:
     """Items x classifiers, 1 where right."""
     folder = os.environ.get("BAYES_SOTA_DATA")
     if folder is None:
-        return "digits", bs.load_example("digits").responses().values
+        return "digits", load_responses_example("digits").held_out.values
     path = Path(folder, "cifar10", "correct_cifar10_test.csv")
     return "CIFAR-10", bs.read_outcomes(path).values
 

@@ -1,10 +1,21 @@
-"""Scores of repeated cross-validation: what they are, and what is refused."""
+"""Scores of repeated cross-validation: what is kept, read, written and refused."""
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.data.fold_scores import (
+    FoldScores,
+    read_fold_scores,
+    read_test_scores,
+    write_fold_scores,
+)
+from bayes_sota.data.writing import write_items
 
 
 def some_scores() -> np.ndarray:
@@ -25,6 +36,12 @@ def test_a_missing_fold_leaves_its_iteration_out_of_the_means() -> None:
     assert np.argwhere(np.isnan(means)).tolist() == [[1, 2, 3]]
 
 
+def test_the_same_numbers_in_another_shape_are_other_data() -> None:
+    scores = some_scores()
+    whole = scores.reshape(2, 3, 20, 1)
+    assert FoldScores(scores) != FoldScores(whole, folds=5)
+
+
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [
@@ -41,3 +58,126 @@ def test_a_missing_fold_leaves_its_iteration_out_of_the_means() -> None:
 def test_what_is_refused(change, settings, message: str) -> None:
     with pytest.raises(InputError, match=message):
         FoldScores(change(some_scores()), **settings)
+
+
+FOLDS = np.random.default_rng(0).random((2, 3, 12, 2)).round(6)
+
+
+def long_of(scores: Any = FOLDS) -> pd.DataFrame:
+    """Rows in random order, iterations by seeds."""
+    names = ["model", "dataset", "seed", "fold", "auc"]
+    rows = [(f"m{j}", f"d{t}", 100 + i, f + 1, scores[t, j, i, f])
+            for t, j, i, f in np.ndindex(scores.shape)]  # fmt: skip
+    return pd.DataFrame(rows, columns=names).sample(frac=1, random_state=0)
+
+
+def test_a_long_table_is_read_whatever_the_order_of_its_rows() -> None:
+    frame = long_of()
+    found = read_fold_scores(frame)
+    learners = [found.learners.index(f"m{j}") for j in range(3)]
+    tasks = [found.tasks.index(f"d{t}") for t in range(2)]
+    assert np.array_equal(found.scores[np.ix_(tasks, learners)], FOLDS)
+    assert (found.folds, found.scorer) == (2, "auc")
+    roles = ("entry", "task", "iteration", "fold", "score")
+    named = frame.rename(columns=dict(zip(frame.columns, "vwxyz", strict=True)))
+    again = read_fold_scores(named, **dict(zip(roles, "vwxyz", strict=True)))
+    assert np.array_equal(again.scores, found.scores)
+    renamed = frame.rename(columns={"auc": "log_loss"})
+    with pytest.raises(InputError, match='"log_loss" sounds like losses'):
+        read_fold_scores(renamed)
+    losses = read_fold_scores(renamed, direction="lower")
+    assert losses.scorer == "-log_loss"
+    assert np.array_equal(losses.scores, -found.scores)
+
+
+def test_wide_tables_have_the_learners_in_their_columns() -> None:
+    cells = pd.DataFrame(FOLDS[0].reshape(3, -1).T, columns=["a", "b", "c"])
+    plain = read_fold_scores(cells, folds=2)
+    assert np.array_equal(plain.scores[0], FOLDS[0])
+    by_name = cells.assign(repeat=np.repeat(range(12), 2), fold=np.tile([1, 2], 12))
+    assert np.array_equal(read_fold_scores(by_name).scores, plain.scores)
+    means = pd.DataFrame(FOLDS[0].mean(axis=2).T, columns=["a", "b", "c"])
+    each = read_fold_scores(means.assign(run=range(12)), folds=2)
+    assert np.array_equal(each.iteration_means(), plain.iteration_means())
+    both = pd.concat([cells.assign(task="x"), cells.assign(task="y")])
+    assert read_fold_scores(both, folds=2).scores.shape == (2, 3, 12, 2)
+
+
+def test_a_data_set_may_have_fewer_iterations_and_fits_may_be_missing() -> None:
+    frame = long_of()
+    found = read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] < 105)])
+    short = found.scores[found.tasks.index("d1")]
+    assert (np.isnan(short[:, 5:]).all(), np.isnan(short[:, :5]).any()) == (True, False)
+    gone = (frame["model"] == "m1") & (frame["dataset"] == "d1") & (frame["seed"] == 103)
+    found = read_fold_scores(frame[~gone])
+    place = found.tasks.index("d1"), found.learners.index("m1"), 3
+    assert np.argwhere(np.isnan(found.iteration_means())).tolist() == [[*place]]
+    assert found.notes[1].startswith("2 fits that others have are no rows")
+
+
+def changed(**cells: Any) -> pd.DataFrame:
+    """The long table of one data set, in order, with a change in its fourth row."""
+    frame = long_of(FOLDS[:1]).sort_index().astype(object)
+    for name, value in cells.items():
+        frame.loc[3, name] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (changed(auc="x"), {}, 'row 4, column "auc": a number is needed'),
+        (changed(seed=100), {}, 'entry "m0", iteration "100", fold "2" has a score already on row'),
+        (changed(model=None), {}, 'row 4, column "model": a name is needed'),
+        (changed(), {"folds": 1}, "at least 2 folds.* got 2 for 1 folds"),
+        (changed(), {"folds": 5}, "got 2 for 5 folds; give their number with folds="),
+        (pd.DataFrame({"a": [0.1, 0.2], "b": [0.1, 0.2]}), {}, "no column names the iterations"),
+        (pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": 1.5}), {"folds": 2}, "3 folds are no whole num"),
+        (pd.DataFrame({"winner": ["a"], "loser": ["b"]}), {}, "battles, and no cross-validation"),
+    ],
+)
+def test_folds_that_cannot_be_meant_are_refused(frame: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_fold_scores(frame, **options)
+
+
+def test_scores_of_true_test_sets() -> None:
+    runs = read_fold_scores(long_of())
+    rows = [(m, d, i + 2 * j) for i, m in enumerate(("m2", "m0", "m1")) for j, d in
+            enumerate(("d1", "d0"))]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["learner", "task", "score"])
+    expected = frame.pivot(index="task", columns="learner", values="score")
+    expected = expected.loc[list(runs.tasks), list(runs.learners)].to_numpy()
+    np.testing.assert_array_equal(read_test_scores(frame, runs), expected)
+    wide = frame.pivot(index="task", columns="learner", values="score").reset_index()
+    np.testing.assert_array_equal(read_test_scores(wide, runs, direction="lower"), -expected)
+    frame["score"] = frame["score"].astype(float).where(frame["score"] != 2)
+    with pytest.raises(InputError, match=r"data set 'd0', learner 'm2': a score is .* got nan"):
+        read_test_scores(frame, runs)
+
+
+ODD = ("-a", "=1+1", "+a", "@a", "'-a", "''=a", "'a", "-1", "＝a", "a,b;c;d;e;f;g", 'a "b"', "a\nb")
+
+
+def test_folds_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
+    holes = FOLDS.copy()
+    holes[0, 1, 3, 1] = np.nan
+    holes[1, :, 9:] = np.nan
+    for scores in (FOLDS, holes, holes[:1], holes.mean(axis=3, keepdims=True)):
+        folds = 2 if scores.shape[3] == 1 else None
+        for scorer in ("roc_auc", "-rmse"):
+            first = FoldScores(scores, learners=["nb", "tree", "=svm"], folds=folds, scorer=scorer)
+            write_fold_scores(first, tmp_path / "x.csv")
+            assert read_fold_scores(tmp_path / "x.csv", folds=folds) == first
+    with pytest.raises(InputError, match="larger is better already"):
+        read_fold_scores(tmp_path / "x.csv", folds=2, direction="lower")
+
+
+def test_names_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(1), tmp_path / "x.csv"
+    first = FoldScores(rng.random((2, 12, 3, 2)), learners=ODD, tasks=["-x", "'=y"])
+    write_fold_scores(first, path)
+    assert read_fold_scores(path) == first
+    numbers = bs.Outcomes(rng.random((12, 12)), names=ODD, items=ODD, name="x", metric="mean")
+    write_items(numbers, path)
+    assert bs.read_outcomes(path) == numbers

@@ -42,8 +42,8 @@ FIVE = pd.DataFrame({"s": range(5)}, index=[*PLAYERS, "vit"])
 
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     # fits
-    ("at least 2 players and 2 rounds, .* got 1 and 2", lambda: fit_epp([[1], [2]])),
-    ("at least 2 players and 2 rounds, .* got 2 and 1", lambda: fit_epp([[1, 2]])),
+    ("at least 2 players and 2 rounds, got 1 and 2", lambda: fit_epp([[1], [2]])),
+    ("at least 2 players and 2 rounds, got 2 and 1", lambda: fit_epp([[1, 2]])),
     ("scores are constant", lambda: fit_epp([[1, NAN, 1], [2, 2, NAN]])),
     ("matrix of numbers", lambda: fit_epp([["a", "b"], [1, 2]])),
     ("'1' never lost to '2', '3'", lambda: fit_epp([[2, 1, 0], [2, 0, 1]])),

@@ -100,7 +100,7 @@ add_all("best", best, BEST)
 add_all("model", log_densities, {"maximum": lambda: bs.maximum.build_model(TWO)})
 add("best/two-boards", lambda seed: sota(TWO, seed))
 for _name in ("obesity-risk", "obesity-risk-paper", "cassava"):
-    add(f"best/{_name}", lambda seed, n=_name: sota(bs.load_example(n).leaderboard(), seed))
+    add(f"best/{_name}", lambda seed, n=_name: sota(bs.load_example(n), seed))
 
 
 def sensitivity(seed: int) -> Numbers:
