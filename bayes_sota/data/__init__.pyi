@@ -2,7 +2,6 @@ from .answers import read_item_scores as read_item_scores
 from .answers import read_outcomes as read_outcomes
 from .answers import read_responses as read_responses
 from .boards import read_leaderboard as read_leaderboard
-from .boards import read_task_scores as read_task_scores
 from .examples import Example as Example
 from .examples import list_examples as list_examples
 from .examples import load_example as load_example
@@ -20,6 +19,6 @@ from .rounds import read_fold_scores as read_fold_scores
 from .rounds import read_scores as read_scores
 from .rounds import read_test_scores as read_test_scores
 from .score_table import ScoreTable as ScoreTable
-from .task_scores import TaskScores as TaskScores
+from .tasks import average_tasks as average_tasks
 from .writing import write_fold_scores as write_fold_scores
 from .writing import write_items as write_items

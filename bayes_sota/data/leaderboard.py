@@ -7,13 +7,14 @@ that prints as 0.9116. Everything is checked here, at construction, and never ag
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from bayes_sota.core.arguments import RATIO, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior
+from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.checks import Metric, Tries
@@ -29,8 +30,23 @@ from bayes_sota.data.printed_scores import (
     rounding_order,
 )
 
-if TYPE_CHECKING:
-    from bayes_sota.data.task_scores import TaskScores
+Averaged = Literal["items", "tasks", "weights"]
+_COUNTS: dict[Averaged, str] = {
+    "items": "whose items count the same",
+    "tasks": "that count the same",
+    "weights": "with weights of their own",
+}
+
+
+def tasks_in_words(count: int, averaging: Averaged) -> str:
+    """Tasks of an average, and what counts equally in it.
+
+    Examples
+    --------
+    >>> tasks_in_words(2, "tasks")
+    '2 tasks that count the same'
+    """
+    return f"{counted(count, 'task')} {_COUNTS[averaging]}"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -86,7 +102,10 @@ class BestScore(Chosen):
     metric: Metric
     standard_error: float | None
     error_ratios: FloatArray | None
-    task_scores: "TaskScores | None"
+    tasks: tuple[str, ...]
+    averaging: Averaged
+    n_items: int | None
+    task_influence: FloatArray | None
     new: str
     lower_is_better: bool
     rounding: Rounding
@@ -281,8 +300,14 @@ class Leaderboard(BestScore):
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own: the
         root of ``n_test`` over its number of items.
-    task_scores : TaskScores or None
-        What the scores are averages of, where that is known.
+    tasks : tuple of str
+        What the scores are averages of (``average_tasks``), where that is known.
+    averaging : {"items", "tasks", "weights"}
+        What counts the same in such an average.
+    n_items : int or None
+        Items of all tasks together, of the typical entry.
+    task_influence : (T, m) array of float, or None
+        What each task adds to the errors of averages on new tasks.
     new : {"items", "tasks"}
         What errors are about: new items, or new tasks like those of an average.
     n_positive : int or None
@@ -375,7 +400,10 @@ class Leaderboard(BestScore):
             submissions=counts,
             submissions_prior=prior,
             metric=metric,
-            task_scores=None,
+            tasks=(),
+            averaging="tasks",
+            n_items=None,
+            task_influence=None,
             new="items",
             lower_is_better=bool(lower_is_better),
             decimals=None if metric == "score" else printed.decimals,
@@ -437,24 +465,10 @@ class Leaderboard(BestScore):
         ratios = np.ones(self.n_entries) if self.error_ratios is None else self.error_ratios
         return self.n_test / ratios**2
 
-    def worth(self, sizes: FloatArray, source: str) -> "Leaderboard":
-        """The same scores as accuracies that are averages, each worth its own number of items.
-
-        ``source`` says where these numbers, (m,), come from.
-        """
-        known = {"metric": "accuracy", "standard_error": None, "rounding": "exact"}
-        return self._copy(**known, **checks.of_sizes(sizes, self.scores, source))
-
-    def of_tasks(self, scores: "TaskScores", new: str) -> "Leaderboard":
-        """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""
-        return self._copy(task_scores=scores, new=new)
-
     @property
     def freedom(self) -> float:
         """Degrees of freedom of the errors where the tasks are the sample; infinite else."""
-        if self.new != "tasks" or self.task_scores is None:
-            return np.inf
-        return len(self.task_scores.tasks) - 1.0
+        return len(self.tasks) - 1.0 if self.new == "tasks" else np.inf
 
     def with_scores(self, scores: FloatArray) -> "Leaderboard":
         """The same with scores of the same entries that lie between counts, as averages do."""

@@ -147,16 +147,15 @@ def _entries(
 
 def _tasks(tidy: "Tidy", *, n_test: str | None, **options: Any) -> "Leaderboard":
     """Averages over tasks."""
-    from bayes_sota.data.boards import task_scores_of
+    from bayes_sota.data.boards import leaderboard_of
 
     used = ("metric", "percent", *GROUPS)
     note_unused(
         "averages over tasks", typed_of(options, *(name for name in options if name not in used))
     )
-    known = {name: options[name] for name in ("metric", "percent")}
+    known = {name: options[name] for name in ("metric", "percent", "new")}
     sizes, average = _sizes_of_tasks(n_test), parse_average(options["average"])
-    board = task_scores_of(tidy, n_test=sizes, average=average, **known)
-    return board.leaderboard(options["new"] or "items")
+    return leaderboard_of(tidy, n_test=sizes, average=average, **known)
 
 
 def _outcomes(tidy: "Tidy", **options: Any) -> "Outcomes":
