@@ -1,6 +1,6 @@
 """Leaderboards and averages over tasks, from files and frames."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,9 @@ def read_leaderboard(
 
     Parameters
     ----------
-    source : path, data frame or Table
-        As of ``read_tidy``. Tasks are columns of a row for each entry, rows of a column for each
-        entry, or have a row for each entry and task; or results of lm-evaluation-harness.
+    source : path, data frame, Table or Tidy
+        As of ``read_tidy``, or what it gave. Tasks are columns of a row for each entry, rows of a
+        column for each entry, or have a row for each entry and task.
     n_test : int, "infer", sequence or mapping of int, optional
         As of ``Leaderboard`` and ``average_tasks``. Default: the column of numbers of items, if
         there is one, or those beside tasks (``law_n`` beside ``law``).
@@ -96,81 +96,46 @@ def read_leaderboard(
     >>> read_leaderboard(exam, n_test={"law": 50, "art": 200}).scores.tolist()
     [0.7, 0.75]
     """
-    return leaderboard_of(
-        read_tidy(source, use, leave_out, direction, **roles).with_items(),
-        n_test=n_test,
-        metric=metric,
-        standard_error=standard_error,
-        n_positive=n_positive,
-        spread_ratio=spread_ratio,
-        n_classifiers=n_classifiers,
-        submissions=submissions,
-        rounding=rounding,
-        percent=percent,
-        average=average,
-        new=new,
-        name=name,
-    )
-
-
-def leaderboard_of(
-    tidy: Tidy,
-    *,
-    metric: Metric | None = None,
-    rounding: RoundingChoice = "auto",
-    percent: bool | None = None,
-    average: Averaging | None = None,
-    new: New | None = None,
-    name: str | None = None,
-    **known: Any,
-) -> Leaderboard:
-    """Leaderboard of a table that was read already; options are those of ``read_leaderboard``."""
-    about: dict[str, Any] = {"name": tidy.name if name is None else name, "percent": percent}
-    if tidy.layout == "board":
-        refuse_unused("a leaderboard", {"average": average, "new": new})
-        return _of_entries(tidy, metric, rounding=rounding, **about, **known)
-    if "task" not in tidy.labels or tidy.unit != "task":
-        problem = _INSTEAD.get(tidy.layout, "rows are scores of single units, not of entries")
-        fix = problem.format(listed(tidy.titles))
-        raise InputError("is no leaderboard", where=tidy.where, parameter="score", fix=fix)
-    n_test = known.pop("n_test", None)
-    rounding_asked = None if rounding == "auto" else rounding
-    refuse_unused("averages over tasks", {**known, "rounding": rounding_asked})
-    return _of_tasks(tidy, n_test, metric, average=average, new=new or "items", **about)
-
-
-def _of_entries(
-    tidy: Tidy,
-    metric: Metric | None,
-    *,
-    n_test: Any = None,
-    standard_error: Any = None,
-    submissions: Any = None,
-    rounding: RoundingChoice,
-    percent: bool | None,
-    **known: Any,
-) -> Leaderboard:
-    """A row for each entry."""
+    known: dict[str, Any] = {
+        "n_classifiers": n_classifiers,
+        "n_positive": n_positive,
+        "spread_ratio": spread_ratio,
+    }
+    tidy = source
+    if not isinstance(source, Tidy):
+        tidy = read_tidy(source, use, leave_out, direction, **roles).with_items()
+    name = tidy.name if name is None else name
+    if tidy.layout != "board":
+        if "task" not in tidy.labels or tidy.unit != "task":
+            problem = _INSTEAD.get(tidy.layout, "rows are scores of single units, not of entries")
+            fix = problem.format(listed(tidy.titles))
+            raise InputError("is no leaderboard", where=tidy.where, parameter="score", fix=fix)
+        known |= {"standard_error": standard_error, "submissions": submissions}
+        known["rounding"] = None if rounding == "auto" else rounding
+        refuse_unused("averages over tasks", known)
+        return _average(tidy, n_test, metric, average=average, new=new, name=name, percent=percent)
+    refuse_unused("a leaderboard", {"average": average, "new": new})
     n_test, standard_error, told = _sizes_and_errors(tidy, n_test, metric, standard_error)
     if submissions is None and "submissions" in tidy.numbers:
         submissions, useless = _submissions(tidy)
         told += useless
     if rounding == "auto" and tidy.is_competition:
         rounding = ("floor", "nearest")
-    chosen = _metric(tidy, metric, standard_error)
+    metric = _metric(tidy, metric, standard_error)
     with located(tidy.where):
         places = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
-        parse_scores(tidy.texts, percent=percent, bounded=chosen != "score", subjects=places)
+        parse_scores(tidy.texts, percent=percent, bounded=metric != "score", subjects=places)
         board = Leaderboard(
             tidy.texts,
             n_test=n_test,
-            metric=chosen,
+            metric=metric,
             standard_error=standard_error,
             lower_is_better=tidy.lower_is_better,
-            names=list(tidy.labels["entry"]),
+            names=tidy.labels["entry"],
             submissions=submissions,
             rounding=rounding,
             percent=percent,
+            name=name,
             notes=[tidy.sentence, *tidy.notes, *told],
             **known,
         )
@@ -221,14 +186,7 @@ def _submissions(tidy: Tidy) -> tuple[Any, list[str]]:
     return [None if np.isnan(count) else count for count in counts], []
 
 
-def _of_tasks(
-    tidy: Tidy,
-    n_test: int | Sequence[int] | Mapping[str, int] | None,
-    metric: Metric | None,
-    *,
-    percent: bool | None,
-    **options: Any,
-) -> Leaderboard:
+def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> Leaderboard:
     """Averages over tasks of the entries that have a score in each."""
     if len({word.lower() for word in tidy.labels.get("direction", ())} - {""}) > 1:
         raise InputError(
@@ -242,8 +200,8 @@ def _of_tasks(
     if not whole.any():
         raise InputError("no entry has a score in every task", where=tidy.where)
     notes = [tidy.sentence, *tidy.notes]
-    left_out = [name for name, kept in zip(names, whole, strict=True) if not kept]
-    if left_out:
+    if not whole.all():
+        left_out = [names[row] for row in np.flatnonzero(~whole)]
         notes.append(f"left out entries without a score in some task: {listed(left_out)}")
     accuracies = {measure(title) for title in tidy.titles} == {"accuracy"}
     chosen: Any = metric or ("accuracy" if accuracies and not tidy.lower_is_better else "score")
@@ -255,17 +213,12 @@ def _of_tasks(
     sizes = beside.get("n") if n_test is None else n_test
     errors = beside.get("se") if sizes is None or chosen == "score" else None
     with located(tidy.where):
-        cells = grid[whole].ravel().tolist()
-        printed = parse_scores(cells, percent=percent, bounded=chosen != "score")
-        if printed.in_percent:
-            notes.append("scores in percent were divided by 100")
-            errors = None if errors is None else errors / 100
         return average_tasks(
-            printed.values.reshape(-1, len(tasks)),
+            grid[whole],
             n_test=sizes,
             standard_errors=errors,
             tasks=tasks,
-            names=[name for name, kept in zip(names, whole, strict=True) if kept],
+            names=[names[row] for row in np.flatnonzero(whole)],
             metric=chosen,
             lower_is_better=tidy.lower_is_better,
             notes=notes,

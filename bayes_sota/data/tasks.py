@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import POSITIVE, check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels
+from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import checks
 from bayes_sota.data.averages import (
@@ -26,14 +26,30 @@ from bayes_sota.data.averages import (
     task_weights,
 )
 from bayes_sota.data.frames import labelled_values
-from bayes_sota.data.leaderboard import Leaderboard, tasks_in_words
+from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.outcomes import check_enough_tasks
-from bayes_sota.data.printed_scores import check_finite, plain_matrix
+from bayes_sota.data.printed_scores import parse_scores, plain_matrix
 
 _MEANING = "are a matrix of numbers, entries x tasks"
 
 New = Literal["items", "tasks"]
 """What a skill is about: new items of these tasks, or new tasks like these."""
+_COUNTS: dict[Averaged, str] = {
+    "items": "whose items count the same",
+    "tasks": "that count the same",
+    "weights": "with weights of their own",
+}
+
+
+def tasks_in_words(count: int, averaging: Averaged) -> str:
+    """Tasks of an average, and what counts equally in it.
+
+    Examples
+    --------
+    >>> tasks_in_words(2, "tasks")
+    '2 tasks that count the same'
+    """
+    return f"{counted(count, 'task')} {_COUNTS[averaging]}"
 
 
 def average_tasks(
@@ -44,9 +60,10 @@ def average_tasks(
     tasks: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     average: Averaging | None = None,
-    new: New = "items",
+    new: New | None = None,
     metric: Literal["accuracy", "score"] = "accuracy",
     lower_is_better: bool = False,
+    percent: bool | None = None,
     name: str = "board",
     notes: Sequence[str] = (),
 ) -> Leaderboard:
@@ -66,14 +83,16 @@ def average_tasks(
     average : {"tasks", "items"} or mapping of str to float, optional
         What counts equally in an average: every task (default), every item, or tasks by these
         weights.
-    new : {"items", "tasks"}
-        Of new tasks like these the variance of an average is
+    new : {"items", "tasks"}, optional
+        Default: items. Of new tasks like these the variance of an average is
         :math:`\sum_t w_t (x_t - s)^2 \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half the
         mean over entries, and at least that of new items, where it is known. It has as many degrees
         of freedom as there are tasks but one, which the posterior allows for.
     metric : {"accuracy", "score"}
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
+    percent : bool, optional
+        As of ``Leaderboard``; accuracies in percent have their errors in percent.
     name, notes
         Label and what a reader should know.
 
@@ -94,27 +113,28 @@ def average_tasks(
     x = plain_matrix(cells, f"scores {_MEANING}")
     labels = checked_labels(columns if tasks is None else tasks, x.shape[1], "task")
     entries = checked_labels(rows if names is None else names, x.shape[0], "entry")
+    new = new or "items"
     check_choice("new", new, New)
     check_choice("metric", metric, Literal["accuracy", "score"])
     checks.check_options(metric, lower_is_better=lower_is_better or None)
-    check_finite(x, (("entry", entries), ("task", labels)), may_miss=False)
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
-    outside = np.flatnonzero((x < 0) | (x > 1))
-    if metric == "accuracy" and outside.size:
-        first = outside[0]
-        raise InputError(f"{places[first]!r}: an accuracy lies in [0, 1], got {x.flat[first]:g}")
+    subjects = [f"the score of {place!r}" for place in places]
+    is_share = metric == "accuracy"
+    printed = parse_scores(x.ravel(), percent=percent, bounded=is_share, subjects=subjects)
+    x = printed.values.reshape(x.shape)
     sizes = None if n_test is None else _sizes_of_tasks(n_test, labels, x.shape)
     errors = None
     if standard_errors is not None:
-        given = plain_matrix(standard_errors, f"standard_errors {_MEANING}")
-        if given.shape != x.shape:
-            raise InputError(f"standard_errors are {given.shape}, scores are {x.shape}")
-        if metric == "score":
-            errors = checks.checked_errors(given.ravel(), places, POSITIVE).reshape(x.shape)
-        else:
+        errors = plain_matrix(standard_errors, f"standard_errors {_MEANING}")
+        if errors.shape != x.shape:
+            raise InputError(f"standard_errors are {errors.shape}, scores are {x.shape}")
+        if is_share:
             known = None if sizes is None else sizes.ravel()
-            worth = checks.sizes_of_accuracies(x.ravel(), given.ravel(), known, places)
-            sizes = worth.reshape(x.shape)
+            unit = 0.01 if printed.in_percent else 1.0
+            of = x.ravel(), errors.ravel(), known, places, unit
+            sizes = checks.sizes_of_accuracies(*of).reshape(x.shape)
+        else:
+            errors = checks.checked_errors(errors.ravel(), places, POSITIVE).reshape(x.shape)
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
     averaging = "weights" if isinstance(average, Mapping) else average or "tasks"
     influence = variance = None
@@ -123,7 +143,7 @@ def average_tasks(
         if not weights.all():
             raise InputError("a task of weight 0 tells nothing of new tasks: leave it out")
         influence, variance = of_new_tasks(x.T, weights.T)
-    known_error: Any = 1.0 if metric == "accuracy" else _errors(errors, weights, variance)
+    known_error: Any = 1.0 if is_share else _errors(errors, weights, variance)
     board = Leaderboard(
         np.sum(weights * x, axis=1),
         names=entries,
@@ -131,9 +151,9 @@ def average_tasks(
         standard_error=known_error,
         lower_is_better=lower_is_better,
         name=name,
-        notes=notes,
+        notes=[*notes, *[checks.PERCENT] * printed.in_percent],
     )
-    if metric == "accuracy":
+    if is_share:
         effective = _effective(x, sizes, weights, variance)
         source = tasks_in_words(len(labels), averaging)
         board = board._copy(

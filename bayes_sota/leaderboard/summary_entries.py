@@ -36,9 +36,10 @@ from bayes_sota.core.text import (
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.leaderboard import BestScore, Leaderboard, tasks_in_words
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
 from bayes_sota.data.responses import Responses
+from bayes_sota.data.tasks import tasks_in_words
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import JointPosterior
 from bayes_sota.leaderboard.from_own_errors import board_posterior
