@@ -18,7 +18,7 @@ from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
 from bayes_sota.data.answers import outcomes_of
-from bayes_sota.data.boards import leaderboard_of, task_scores_of
+from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.command import reading_options, typed_of_reading
 from bayes_sota.data.fold_scores import read_fold_scores
 from bayes_sota.data.lattice import infer_n_test
@@ -162,7 +162,7 @@ def _of_several(tidy: Tidy, new: New | None = None) -> None:
 
 
 def _mean(tidy: Tidy, n_test: int | None = None) -> None:
-    task_scores_of(tidy, n_test=n_test).leaderboard("items" if n_test else "tasks")
+    read_leaderboard(tidy, n_test=n_test, new="items" if n_test else "tasks")
 
 
 def _of_board(tidy: Tidy) -> list[Question]:
@@ -174,7 +174,7 @@ def _of_board(tidy: Tidy) -> list[Question]:
         fit = infer_n_test(tidy.texts)
         size = fit.n_test if fit.is_identified else None
         options, known = f" --n-test {size or 'N'}", {"n_test": size or _SIZE}
-    trial = partial(leaderboard_of, tidy, **known)
+    trial = partial(read_leaderboard, tidy, **known)
     return [
         ("Who may be the best?", f"board {{}}{options}", trial),
         ("How good is the best?", f"sota {{}}{options}", trial),

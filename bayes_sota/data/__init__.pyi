@@ -1,6 +1,5 @@
 from .answers import read_outcomes as read_outcomes
 from .boards import read_leaderboard as read_leaderboard
-from .boards import read_task_scores as read_task_scores
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
 from .fold_scores import FoldScores as FoldScores
@@ -14,7 +13,7 @@ from .outcomes import Outcomes as Outcomes
 from .paired import PairedBoards as PairedBoards
 from .paired import read_paired_boards as read_paired_boards
 from .rounds import read_scores as read_scores
-from .task_scores import TaskScores as TaskScores
+from .tasks import average_tasks as average_tasks
 from .tournaments import Matches as Matches
 from .tournaments import ScoreTable as ScoreTable
 from .writing import write_items as write_items

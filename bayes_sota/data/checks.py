@@ -16,7 +16,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_choice
+from bayes_sota.core.arguments import (
+    COUNT,
+    NOT_NEGATIVE,
+    OPEN_SHARE,
+    POSITIVE,
+    RATIO,
+    Range,
+    check_choice,
+)
 from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior, UniformTries
 from bayes_sota.core.text import checked_labels
@@ -34,6 +42,7 @@ from bayes_sota.data.printed_scores import (
 Metric = Literal["accuracy", "auc", "score"]
 type Tries = int | tuple[int, int] | TriesPrior
 
+PERCENT = "scores in percent were divided by 100"
 GIVEN, INFERRED = "given", "inferred from the scores"
 _OWN = "typical of the best, every entry has its own"
 _BY_ERROR = "by the standard errors, typical of the best"
@@ -43,6 +52,7 @@ _OF_METRIC = {
     "standard_error": "score",
     "lower_is_better": "score",
 }
+_MOST_NOISE = 1e6  # times the largest score: a larger error leaves nothing to learn
 _LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
 _LEAST_ITEMS = 1.5  # two, and errors are rounded
 _CUT = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
@@ -156,37 +166,23 @@ def checked_submissions(submissions: Any, names: Sequence[str]) -> Submissions:
     return counts, ListedTries(tuple(known.tolist())), (remark,)
 
 
-def check_error(standard_error: float | None, largest: float, most: float = 1e6) -> None:
-    """Raise ``InputError`` where scores say nothing beside their standard error."""
-    if standard_error is not None and standard_error > most * largest > 0:
-        raise InputError(
-            f"a standard error of {standard_error:g} leaves nothing to learn from scores of at "
-            f"most {largest:g}: it must be at most {most * largest:g}, and is in the unit of the "
-            "scores"
-        )
-
-
-def check_aucs(aucs: FloatArray) -> tuple[str, ...]:
-    """Raise ``InputError`` where even the best AUC is no better than chance; else remarks."""
-    if aucs.max() <= 0.5:
-        raise InputError(
-            f"the best AUC is {aucs.max():g}, no better than chance; if positives and negatives "
-            "are exchanged write 1 - AUC"
-        )
+def check_aucs(
+    aucs: FloatArray, n_test: int, n_positive: Any, ratio: Any
+) -> tuple[int, float, tuple[str, ...]]:
+    """Positive items and ratio of spreads behind AUCs, of which the best is one; and remarks."""
+    best = Range(0.5, 1, open_low=True)
+    checked_number(aucs.max(), "the best AUC, or 1 - AUC if turned,", best)
+    of_both = Range(2, n_test - 2, whole=True)  # two of each class
+    positives = checked_number(n_positive, "n_positive", of_both)
+    spread = checked_number(1.0 if ratio is None else ratio, "spread_ratio", RATIO)
     below = int(np.sum(aucs < 0.5))
-    return (f"entries with an AUC below 0.5: {below:,}",) if below else ()
+    return positives, spread, (f"entries with an AUC below 0.5: {below:,}",) * (below > 0)
 
 
 def check_alone(maximum: float, standard_error: float | None) -> None:
     """Raise ``InputError`` where a best score that is no accuracy says nothing by itself."""
-    if standard_error is None:
-        raise InputError("standard_error is missing: the standard error of one score")
-    if not 0 < maximum < 1:
-        raise InputError(
-            f"a best score alone needs a scale for the prior: it must lie in (0, 1), got "
-            f"{maximum:g}; give the whole board, or divide by the largest score possible"
-        )
-    check_error(standard_error, largest=1.0, most=1.0)  # of scores between 0 and 1
+    checked_number(maximum, "the score, whose scale a best score alone has to tell,", OPEN_SHARE)
+    checked_number(standard_error, "standard_error", Range(POSITIVE.low, 1))
 
 
 def find_errors(
@@ -221,7 +217,9 @@ def find_errors(
         found["standard_error"] = float(np.median(errors[leaders(better)]))
         found["error_ratios"] = errors / found["standard_error"]
     elif standard_error is not None:
-        found["standard_error"] = checked_number(standard_error, "standard_error", POSITIVE)
+        most = _MOST_NOISE * float(np.abs(better).max()) or POSITIVE.high
+        allowed = Range(POSITIVE.low, most)
+        found["standard_error"] = checked_number(standard_error, "standard_error", allowed)
     if metric != "accuracy":
         return found, ()
     found["rounding"], found["count_bounds"], remarks = find_rounding(printed, sizes, names)

@@ -140,7 +140,13 @@ def fit_lattice(printed: PrintedScores, max_n: int = LARGEST_SIZE) -> LatticeFit
     sizes = np.unique(np.concatenate([found for found, _ in fitting.values()]))
     n_scores = _distinct(printed).size
     if not sizes.size:
-        raise InputError(_nothing_fits(printed, roundings, max_n, n_scores))
+        largest = min(max_n, int(_unit(printed)) - 1)
+        raise InputError(
+            f"no test set of up to {largest:,} items gives all {n_scores:,} distinct scores "
+            f"with {printed.decimals} decimals ({' or '.join(roundings)}), so that its size cannot "
+            "be inferred",
+            fix="drop entries with another metric, try another rounding, or give n_test",
+        )
     weights = np.full(sizes.size, -np.inf)
     for found, log_counts in fitting.values():
         at = np.searchsorted(sizes, found)
@@ -218,17 +224,3 @@ def _counts(score: Any, sizes: IntArray, printed: PrintedScores, rounding: Round
     lower, upper = ((2 * whole + side) * sizes % (2 * unit) == 0 for side in (-1, 1))
     lost = lower.astype(float) + upper
     return np.stack([counts - upper, counts - (whole % 2) * lost, counts - lost / 2])
-
-
-def _nothing_fits(
-    printed: PrintedScores, roundings: tuple[str, ...], max_n: int, n_scores: int
-) -> str:
-    limit = 10**printed.decimals
-    what = f"gives all {n_scores:,} distinct scores (rounding {' or '.join(roundings)})"
-    if printed.scaled is None or limit > max_n + 1:
-        return f"no test set of up to {max_n:,} items {what}; try another rounding, or give n_test"
-    return (
-        f"no test set of fewer than {limit:,} items {what}, and any of that many or more does: "
-        f"with {printed.decimals} decimals its size cannot be inferred; drop entries with another "
-        "metric, or give n_test"
-    )

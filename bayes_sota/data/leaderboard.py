@@ -7,11 +7,11 @@ that prints as 0.9116. Everything is checked here, at construction, and never ag
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayes_sota.core.arguments import RATIO, Range
+from bayes_sota.core.arguments import RATIO
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
@@ -26,11 +26,9 @@ from bayes_sota.data.printed_scores import (
     parse_number,
     parse_scores,
     plain_list,
-    rounding_order,
 )
 
-if TYPE_CHECKING:
-    from bayes_sota.data.task_scores import TaskScores
+Averaged = Literal["items", "tasks", "weights"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -50,13 +48,11 @@ class BestScore(Chosen):
     submissions : int, (int, int) or TriesPrior, optional
         Submissions (or unpublished variants) behind every classifier, of which the board shows
         the best.
-    metric, n_positive, spread_ratio, standard_error
-        As for a whole board.
+    metric, **options
+        As for a whole board: ``n_positive``, ``spread_ratio``, ``standard_error``, ``name``.
     rounding : {"auto", "nearest", "floor", "exact"}
         How the score was cut to ``decimals``: rounded, floored (as Kaggle does), or not at
         all. "auto" is nearest: one score does not tell.
-    name : str
-        Label of the board.
 
     Attributes
     ----------
@@ -86,13 +82,16 @@ class BestScore(Chosen):
     metric: Metric
     standard_error: float | None
     error_ratios: FloatArray | None
-    task_scores: "TaskScores | None"
-    new: str
     lower_is_better: bool
     rounding: Rounding
     decimals: int | None
     name: str
     notes: tuple[str, ...]
+    tasks: tuple[str, ...] = ()
+    averaging: Averaged = "tasks"
+    n_items: int | None = None
+    task_influence: FloatArray | None = None
+    new: Literal["items", "tasks"] = "items"
 
     def __init__(
         self,
@@ -100,35 +99,26 @@ class BestScore(Chosen):
         *,
         n_test: int | None = None,
         n_classifiers: Tries,
-        submissions: Tries | None = None,
         metric: Metric = "accuracy",
-        n_positive: int | None = None,
-        spread_ratio: float | None = None,
-        standard_error: float | None = None,
         rounding: RoundingChoice = "auto",
-        name: str = "board",
+        **options: Any,
     ) -> None:
         """Check everything and find the counts behind the score, a board of one entry."""
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
-        percent = None if typed is None or typed >= LEAST_PERCENT else False
-        tries = checks.checked_tries(n_classifiers, least=1)
         board = Leaderboard(
             [maximum],
             n_test=n_test,
             n_classifiers=2,
-            submissions=submissions,
             metric=metric,
-            n_positive=n_positive,
-            spread_ratio=spread_ratio,
-            standard_error=standard_error,
             names=["the best entry"],
-            rounding=rounding_order(rounding)[:1],
-            percent=percent,
-            name=name,
+            rounding="nearest" if rounding == "auto" else rounding,
+            percent=None if typed is None or typed >= LEAST_PERCENT else False,
+            **options,
         )
+        tries = checks.checked_tries(n_classifiers, least=1)
         self._set(**vars(board) | {"tries": tries, "names": ()})
         if metric == "score":
-            checks.check_alone(self.maximum, standard_error)
+            checks.check_alone(self.maximum, self.standard_error)
             self._set(decimals=parse_scores([maximum], bounded=False).decimals)
 
     @property
@@ -194,15 +184,12 @@ class BestScore(Chosen):
 
     def _checked(self) -> Self:
         """Itself, unless more is asked of scores with own errors than they can say."""
-        if self.error_ratios is not None and self.submissions is not None:
+        alone = self.submissions is None and self.tries == self.n_entries
+        if self.error_ratios is not None and not alone:
             raise InputError(
-                "submissions behind entries need one n_test or standard_error for all: the luck of "
-                "choosing depends on it"
-            )
-        if self.error_ratios is not None and self.tries != self.n_entries:
-            raise InputError(
-                f"entries have errors of their own, and of classifiers beyond the "
-                f"{self.n_entries:,} entries nothing says theirs: leave n_classifiers out"
+                "entries have errors of their own, and nothing says those of hidden classifiers or "
+                "submissions: leave n_classifiers and submissions out, or give one n_test or "
+                "standard_error for all"
             )
         return self
 
@@ -266,42 +253,31 @@ class Leaderboard(BestScore):
     Attributes
     ----------
     scores : (m,) array of float
-        Observed scores in the order given, larger is better: with the opposite sign if
-        ``lower_is_better``.
-    names : tuple of str
-        Names of the entries.
+        In the order given, larger is better: with the opposite sign if ``lower_is_better``.
     count_bounds : (m, 2) array of int, or None
-        Smallest and largest number of right answers that prints as each score; None where scores
-        are no accuracies.
+        Smallest and largest number of right answers that prints as each accuracy.
     maximum : float
-        Best observed score; its opposite if ``lower_is_better``.
+        Best of ``scores``.
     n_test : int
-        Number of test items, of the typical leading entry where each has its own; None possible
-        for the metric "score".
+        Of the typical leading entry where each has its own; None possible for the metric "score".
+    n_test_source : str
+        "given", "inferred from the scores", or what else it is.
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own: the
         root of ``n_test`` over its number of items.
-    task_scores : TaskScores or None
-        What the scores are averages of, where that is known.
-    new : {"items", "tasks"}
-        What errors are about: new items, or new tasks like those of an average.
-    n_positive : int or None
-        Positive test items of the metric "auc".
-    spread_ratio : float or None
-        Of the metric "auc".
-    n_test_source : str
-        "given" or "inferred from the scores".
     tries : int or TriesPrior
         Number of classifiers (or tries) that could have become the maximum.
     submissions : (m,) array of int, or None
-        Submissions behind each entry, 0 where ``submissions_prior`` says what is known of them;
-        None for one each.
-    submissions_prior : TriesPrior or None
-        Of entries whose number of submissions is not known.
-    rounding : {"nearest", "floor", "exact"}
-        How scores were cut, as given or found.
-    metric, standard_error, lower_is_better, decimals, name, notes
-        As given; ``decimals`` None for the metric "score", ``notes`` with those of the constructor.
+        0 where ``submissions_prior`` (TriesPrior or None) says what is known of them; None for one
+        each.
+    tasks, averaging, n_items, task_influence, new
+        Of averages (``average_tasks``): names of the tasks; what counts the same ("items", "tasks"
+        or "weights"); items of all tasks, of the typical entry; what each task adds to the errors
+        on new tasks, (T, m); whether errors are those of new "items" or "tasks".
+    names, n_positive, spread_ratio, rounding, metric, standard_error, lower_is_better, name, notes
+        As given or found; ``notes`` with those of the constructor.
+    decimals : int or None
+        Digits of the scores; None for the metric "score".
 
     Raises
     ------
@@ -359,13 +335,13 @@ class Leaderboard(BestScore):
         errors, remarks = checks.find_errors(
             printed, values, labels, n_test=n_test, standard_error=standard_error, metric=metric
         )
-        checks.check_error(errors["standard_error"], float(np.abs(values).max()))
         counts, prior, told = checks.checked_submissions(submissions, labels)
         if printed.in_percent:
-            remarks += ("scores in percent were divided by 100",)
+            remarks += (checks.PERCENT,)
         if metric == "auc":
-            n_positive, spread_ratio = _checked_auc(n_positive, spread_ratio, errors["n_test"])
-            remarks += checks.check_aucs(values)
+            known = checks.check_aucs(values, errors["n_test"], n_positive, spread_ratio)
+            n_positive, spread_ratio, told_of_aucs = known
+            remarks += told_of_aucs
         self._set(
             scores=values,
             names=labels,
@@ -375,8 +351,6 @@ class Leaderboard(BestScore):
             submissions=counts,
             submissions_prior=prior,
             metric=metric,
-            task_scores=None,
-            new="items",
             lower_is_better=bool(lower_is_better),
             decimals=None if metric == "score" else printed.decimals,
             name=str(name),
@@ -437,32 +411,11 @@ class Leaderboard(BestScore):
         ratios = np.ones(self.n_entries) if self.error_ratios is None else self.error_ratios
         return self.n_test / ratios**2
 
-    def worth(self, sizes: FloatArray, source: str) -> "Leaderboard":
-        """The same scores as accuracies that are averages, each worth its own number of items.
-
-        ``source`` says where these numbers, (m,), come from.
-        """
-        known = {"metric": "accuracy", "standard_error": None, "rounding": "exact"}
-        return self._copy(**known, **checks.of_sizes(sizes, self.scores, source))
-
-    def of_tasks(self, scores: "TaskScores", new: str) -> "Leaderboard":
-        """The same, known to be averages over tasks; ``new`` are "items" or "tasks"."""
-        return self._copy(task_scores=scores, new=new)
-
     @property
     def freedom(self) -> float:
         """Degrees of freedom of the errors where the tasks are the sample; infinite else."""
-        if self.new != "tasks" or self.task_scores is None:
-            return np.inf
-        return len(self.task_scores.tasks) - 1.0
+        return len(self.tasks) - 1.0 if self.new == "tasks" else np.inf
 
     def with_scores(self, scores: FloatArray) -> "Leaderboard":
         """The same with scores of the same entries that lie between counts, as averages do."""
         return self._copy(scores=scores)
-
-
-def _checked_auc(n_positive: Any, ratio: Any, n_test: int) -> tuple[int, float]:
-    """Positive test items, of which either class has two at least, and the ratio of spreads."""
-    both = Range(2, max(n_test - 2, 2), whole=True)
-    positives = checks.checked_number(n_positive, "n_positive, at least 2 of each class,", both)
-    return positives, float(RATIO.check(1.0 if ratio is None else ratio, "spread_ratio"))

@@ -130,13 +130,13 @@ def _entries(
     **options: Any,
 ) -> "Leaderboard":
     """A row for each entry."""
-    from bayes_sota.data.boards import leaderboard_of
+    from bayes_sota.data.boards import read_leaderboard
 
     note_unused("a leaderboard", typed_of(options, *GROUPS))
     known = {name: options[name] for name in OF_SCORES}
     if parse_passes(options["metric"]) is not None:
         raise InputError(f"--metric {options['metric']} is for answers in several runs")
-    return leaderboard_of(
+    return read_leaderboard(
         tidy,
         n_test=n_test if n_test in (None, "infer") else whole_number(n_test),
         n_classifiers=None if classifiers is None else parse_tries(classifiers),
@@ -147,16 +147,15 @@ def _entries(
 
 def _tasks(tidy: "Tidy", *, n_test: str | None, **options: Any) -> "Leaderboard":
     """Averages over tasks."""
-    from bayes_sota.data.boards import task_scores_of
+    from bayes_sota.data.boards import read_leaderboard
 
     used = ("metric", "percent", *GROUPS)
     note_unused(
         "averages over tasks", typed_of(options, *(name for name in options if name not in used))
     )
-    known = {name: options[name] for name in ("metric", "percent")}
+    known = {name: options[name] for name in ("metric", "percent", "new")}
     sizes, average = _sizes_of_tasks(n_test), parse_average(options["average"])
-    board = task_scores_of(tidy, n_test=sizes, average=average, **known)
-    return board.leaderboard(options["new"] or "items")
+    return read_leaderboard(tidy, n_test=sizes, average=average, **known)
 
 
 def _outcomes(tidy: "Tidy", **options: Any) -> "Outcomes":

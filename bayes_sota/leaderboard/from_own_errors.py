@@ -22,6 +22,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import leaders
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.tasks import tasks_in_words
 from bayes_sota.items.correlation import (
     AssumedCorrelation,
     Loadings,
@@ -104,9 +105,9 @@ def own_errors_posterior(
 
 def _loadings(board: Leaderboard, priors: BoardPriors) -> Loadings:
     """How far entries share their luck: assumed, but told by tasks that are the sample."""
-    if board.new != "tasks" or board.task_scores is None:
+    influence = board.task_influence
+    if influence is None:
         return AssumedCorrelation.of(entry_values(board), priors.correlation)
-    influence = board.task_scores.row_influence
     if not influence.any() or board.n_entries > MOST_CLASSIFIERS:
         return AssumedCorrelation.of(entry_values(board), OF_TASKS)
     return influence_correlation(influence * len(influence), board.scores, of_tasks=True)
@@ -137,15 +138,12 @@ def _grid(law: ScoreLaw, values: FloatArray, ratio: FloatArray, *, complete: boo
 
 def _of_tasks(board: Leaderboard) -> Iterator[str]:
     """What averages over tasks are about."""
-    tasks = board.task_scores
-    if tasks is None:
-        return
+    count = len(board.tasks)
     if board.new == "tasks":
-        yield (
-            f"the {len(tasks.tasks)} tasks are the sample: errors are those of new tasks like them"
-        )
-    else:
-        yield f"scores are averages of {tasks.described}, with errors of new items of these tasks"
+        yield f"the {count} tasks are the sample: errors are those of new tasks like them"
+    elif count:
+        words = tasks_in_words(count, board.averaging)
+        yield f"scores are averages of {words}, with errors of new items of these tasks"
 
 
 def _notes(kernel: JointKernel) -> Iterator[str]:

@@ -37,7 +37,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
-from bayes_sota.data.task_scores import COUNTS
+from bayes_sota.data.tasks import tasks_in_words
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import JointPosterior
 from bayes_sota.leaderboard.from_own_errors import board_posterior
@@ -659,13 +659,12 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
     """
     if isinstance(data, Leaderboard):
         items: dict[str, Any] = {"n_test": data.n_test, "n_test_source": data.n_test_source}
-        tasks = data.task_scores
-        if tasks is None:
+        if not data.tasks:
             return items
-        known = {"average": tasks.averaging, "n_tasks": len(tasks.tasks), "n_items": tasks.n_items}
-        return items | {"n_test": tasks.n_items} | known | {"new": data.new}
+        known = {"average": data.averaging, "n_tasks": len(data.tasks), "n_items": data.n_items}
+        return items | {"n_test": data.n_items} | known | {"new": data.new}
     n_tasks, average = len(data.task_weights), data.averaging
-    words = [f"{n_tasks:,} tasks {COUNTS[average]}"] * (n_tasks > 0)
+    words = [tasks_in_words(n_tasks, average)] * (n_tasks > 0)
     words += [] if data.n_clusters is None else [f"{data.n_clusters:,} clusters"]
     facts: dict[str, Any] = {
         "n_items": data.n_items,

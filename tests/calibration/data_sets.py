@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.task_scores import TaskScores
+from bayes_sota.data.tasks import average_tasks
 from bayes_sota.items.comparison import compare_methods
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 
@@ -39,11 +39,9 @@ def tables() -> dict[str, np.ndarray]:
     }
 
 
-def _sample_of(scores: TaskScores) -> Outcomes:
+def _sample_of(scores: np.ndarray) -> Outcomes:
     """The tasks as the sample: a row for each, a column for each entry."""
-    return Outcomes(
-        scores.scores.T, metric="mean", names=scores.names, items=scores.tasks
-    ).of_tasks("data set")
+    return Outcomes(scores.T, metric="mean").of_tasks("data set")
 
 
 def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, float]]:
@@ -51,12 +49,13 @@ def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, flo
     rng = np.random.default_rng([number, seen])
     most = min(len(table), LARGEST)
     methods = rng.choice(len(table), int(rng.integers(SMALLEST, most + 1)), replace=False)
-    scores = TaskScores(table[np.ix_(methods, rng.choice(table.shape[1], seen))], metric="score")
+    scores = table[np.ix_(methods, rng.choice(table.shape[1], seen))]
+    averages = average_tasks(scores, metric="score", new="tasks")
     truth, sample = table[methods].mean(axis=1), _sample_of(scores)
     raw, chosen = sample.scores.max(), truth[np.argmax(sample.scores)]
     settings = {"draws": 2000, "random_seed": number}
     found = {"compared": {"pairs": held(compare_methods(sample, **settings).draws, truth)[1]}}
-    for name, data in (("sample", sample), ("averages", scores.leaderboard("tasks"))):
+    for name, data in (("sample", sample), ("averages", averages)):
         posterior = board_posterior(data, **settings)
         row = dict(zip(("skills", "pairs"), held(posterior.skill, truth), strict=True))
         for best, true in (("theta_sota", truth.max()), ("winner_skill", chosen)):

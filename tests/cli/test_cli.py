@@ -146,9 +146,9 @@ sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum 1.2 --n-test 200 --classifiers 50 | percent
 sota --maximum -0.1 --n-test 200 --classifiers 50 | [0, 1]
 sota --maximum abc --n-test 200 --classifiers 50 | number
-sota --maximum nan --n-test 200 --classifiers 50 | [0, 1]
-sota --maximum 0.98 --n-test 0 --classifiers 50 | at least 1
-sota --maximum 0.98 --n-test -5 --classifiers 50 | at least 1
+sota --maximum nan --n-test 200 --classifiers 50 | must be a number
+sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
+sota --maximum 0.98 --n-test -5 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test x --classifiers 50 | whole number
 {MANY} 0 | at least 1
 {MANY} a:b | range A:B

@@ -9,8 +9,9 @@ import pytest
 from data.files import run, run_json, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.boards import read_leaderboard, read_task_scores
+from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.paired import read_paired_boards
+from bayes_sota.data.tasks import average_tasks
 
 BOARD = "team,score\na,0.91\nb,0.94\nc,0.90\n"
 TASKS = "model,law,art,size\na,0.9,0.5,7\nb,0.8,0.7,13\n"
@@ -120,7 +121,6 @@ def test_rows_without_a_score_and_summaries_are_dropped_with_a_note(tmp_path: Pa
         (BOARD, {"n_test": 10, "score": "scoer"}, "did you mean"),
         (BOARD, {"n_test": 10, "leave_out": ["aa"]}, "did you mean"),
         ("who,score\na,0.9\na,0.8\n", {"n_test": 10}, "every row needs a unit"),
-        (TASKS, {"n_test": 10}, "read_task_scores"),
         ("item,a,b\n1,1,0\n2,0,0\n", {"n_test": 10}, "rows are scores of single units"),
         ("winner,loser\na,b\nb,a\n", {"n_test": 10}, "bayes-sota epp"),
         ("model,correct,n\na,120,500\nb,150,500\n", {}, "numbers of right answers"),
@@ -136,36 +136,52 @@ def test_errors_say_where_and_what_would_do(
     assert str(refused.value).startswith(str(path))
 
 
+@pytest.mark.parametrize(
+    ("text", "option", "message"),
+    [
+        (TASKS, {"submissions": 3}, "submissions has no effect on averages"),
+        (BOARD, {"new": "tasks"}, "new has no effect on a leaderboard"),
+    ],
+)
+def test_options_of_others_are_refused(
+    tmp_path: Path, text: str, option: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_leaderboard(written(tmp_path, text), n_test=10, **option)
+
+
 def test_columns_are_tasks(tmp_path: Path) -> None:
-    exam = read_task_scores(written(tmp_path, TASKS), n_test={"law": 50, "art": 200})
-    assert exam.scores.tolist() == [[0.9, 0.5], [0.8, 0.7]]
-    assert (exam.tasks, exam.names) == (("law", "art"), ("a", "b"))
-    turned = read_task_scores(written(tmp_path, "dataset,a,b\nlaw,.9,.8\nart,.5,.7\n"), n_test=50)
+    exam = read_leaderboard(written(tmp_path, TASKS), n_test={"law": 50, "art": 200})
+    np.testing.assert_allclose(exam.scores, [0.7, 0.75])
+    assert (exam.tasks, exam.names, exam.n_items) == (("law", "art"), ("a", "b"), 250)
+    turned = read_leaderboard(written(tmp_path, "dataset,a,b\nlaw,.9,.8\nart,.5,.7\n"), n_test=50)
     long = pd.DataFrame(
         [("a", "law", 0.9), ("a", "art", 0.5), ("b", "law", 0.8), ("b", "art", 0.7)],
         columns=["model", "task", "acc"],
     )
-    for other in (turned, read_task_scores(long, n_test=50)):
+    for other in (turned, read_leaderboard(long, n_test=50)):
         np.testing.assert_array_equal(other.scores, exam.scores)
 
 
 def test_sizes_and_errors_beside_tasks(tmp_path: Path) -> None:
     text = "model,law,law_n,art,art_n\na,90,50,50,200\nb,80,50,70,100\n"
-    exam = read_task_scores(written(tmp_path, text))
-    assert exam.sizes is not None
-    assert exam.sizes.tolist() == [[50, 200], [50, 100]]
+    exam = read_leaderboard(written(tmp_path, text))
+    shares = [[0.9, 0.5], [0.8, 0.7]]
+    assert (
+        exam.sizes.tolist() == average_tasks(shares, n_test=[[50, 200], [50, 100]]).sizes.tolist()
+    )
     text = "model,law,law_stderr,art,art_stderr\na,90,3,50,5\nb,80,4,70,2\n"
-    exam = read_task_scores(written(tmp_path, text))
-    assert exam.sizes is not None
-    np.testing.assert_allclose(exam.sizes[0], [0.09 / 0.03**2 + 1, 0.25 / 0.05**2 + 1])
+    exam = read_leaderboard(written(tmp_path, text))
+    errors = [[0.03, 0.05], [0.04, 0.02]]
+    np.testing.assert_allclose(exam.sizes, average_tasks(shares, standard_errors=errors).sizes)
     assert exam.notes[0].startswith('Read: entries from "model", scores of 2 tasks')
 
 
 def test_tasks_of_different_scales_and_averages_of_them(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="on different scales"):
-        read_task_scores(written(tmp_path, "model,law,mt_bench\na,0.9,8.5\nb,0.8,7\n"), n_test=50)
+        read_leaderboard(written(tmp_path, "model,law,mt_bench\na,0.9,8.5\nb,0.8,7\n"), n_test=50)
     path = written(tmp_path, "model,law,art,Average\na,.9,.5,.7\nb,.8,.7,.75\nc,.7,,.7\n")
-    exam = read_task_scores(path, n_test=50)
+    exam = read_leaderboard(path, n_test=50)
     assert (exam.tasks, exam.names) == (("law", "art"), ("a", "b"))
     assert exam.notes[-1] == 'left out entries without a score in some task: "c"'
 
@@ -175,7 +191,7 @@ def test_the_command_reads_what_the_function_reads(
 ) -> None:
     path = written(tmp_path, "model,law,art,bio\na,.9,.5,.6\nb,.8,.7,.7\nc,.7,.6,.5\n")
     found = run_json(capsys, "board", path, "--n-test", "law:50,art:200,bio:100")
-    averages = read_task_scores(path, n_test=[50, 200, 100]).leaderboard()
+    averages = read_leaderboard(path, n_test=[50, 200, 100])
     scores = {row["name"]: row["score"] for row in found["entries"]}
     np.testing.assert_allclose([scores[name] for name in averages.names], averages.scores)
     assert run(capsys, "board", path, "--new", "tasks")[0] == 0

@@ -118,7 +118,7 @@ def inferred(scores):
         fit = infer_n_test(scores)
     except InputError as error:
         fit, message = None, str(error)
-        assert "any of that many or more does" in message
+        assert "cannot be inferred" in message
     if fit is None or not fit.is_identified:
         with pytest.raises(InputError, match=re.escape(fit.statement if fit else message)):
             Leaderboard(scores, n_test="infer")
@@ -200,7 +200,7 @@ def test_scores_from_elsewhere_are_seldom_identified():
 
 def test_a_size_beyond_the_decimals_is_refused():
     scores = printed(20_000, 9_000, 4, "floor")
-    with pytest.raises(InputError, match=r"fewer than 10,000 items .* cannot be inferred"):
+    with pytest.raises(InputError, match=r"up to 9,999 items .* cannot be inferred"):
         infer_n_test(scores, "floor")
 
 
@@ -213,7 +213,7 @@ def test_ties_do_not_make_a_size():
 
 def test_no_size_at_all_says_why():
     every = [f"{k / 100:.2f}" for k in range(101)]
-    with pytest.raises(InputError, match="with 2 decimals its size cannot be inferred"):
+    with pytest.raises(InputError, match=r"with 2 decimals .* size cannot be inferred"):
         infer_n_test(every, "floor")
     assert not infer_n_test(every).is_identified
     with pytest.raises(InputError, match="no test set of up to 50 items"):

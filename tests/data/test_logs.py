@@ -14,7 +14,7 @@ from data.files import run, written
 from bayes_sota.core.errors import AmbiguousMetricError, InputError
 from bayes_sota.data import unpacking
 from bayes_sota.data.answers import read_outcomes
-from bayes_sota.data.boards import read_task_scores
+from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 
@@ -236,7 +236,7 @@ def test_results_say_in_which_direction_they_are_better(tmp_path: Path) -> None:
     mixed = {"wiki": lower, "gsm8k": {"alias": "gsm8k", "acc,none": 0.3}}
     path = results(tmp_path / "mixed", "c", results=mixed)
     with pytest.raises(InputError, match="lower is better in some tasks, higher in others"):
-        read_task_scores(path)
+        read_leaderboard(path)
     assert not read_tidy(path, leave_out=["wiki"]).lower_is_better
 
 

@@ -44,8 +44,7 @@ def evaluations(name: str = "exam.csv", **options: Any) -> Any:
 
 def averages(**options: Any) -> Any:
     columns = [f"digit {i}" for i in range(10)]
-    scores = bs.data.read_task_scores(example("averages.csv"), use=columns, n_test=120, **options)
-    return scores.leaderboard()
+    return bs.read_leaderboard(example("averages.csv"), use=columns, n_test=120, **options)
 
 
 def live(name: str, score: str) -> Any:

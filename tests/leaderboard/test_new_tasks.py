@@ -8,7 +8,7 @@ import pytest
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_priors
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.task_scores import TaskScores
+from bayes_sota.data.tasks import average_tasks
 from bayes_sota.items.correlation import ResponseCorrelation, influence_correlation
 from bayes_sota.leaderboard.from_items import OF_TASKS, JointKernel, items_posterior, learnt_from
 from bayes_sota.leaderboard.from_own_errors import own_errors_posterior
@@ -25,8 +25,9 @@ def scores_of_tasks(rng: np.random.Generator, tasks: int) -> tuple[np.ndarray, n
 
 def test_tasks_have_a_prior_of_their_own_where_none_is_asked_for() -> None:
     rng = np.random.default_rng(0)
-    table = TaskScores(scores_of_tasks(rng, 4)[0], metric="score")
-    told = influence_correlation(table.row_influence * 4, table.scores.mean(axis=1))
+    table = average_tasks(scores_of_tasks(rng, 4)[0], metric="score", new="tasks")
+    assert table.task_influence is not None
+    told = influence_correlation(table.task_influence * 4, table.scores)
     default, asked = board_priors(None), BetaCorrelation(2, 5)
     own = learnt_from(told, replace(default, correlation=OF_TASKS), "tasks").correlation
     for new, prior, expected in (
@@ -51,8 +52,8 @@ def test_answers_and_averages_tell_the_same_correlation() -> None:
     of_answers = items_posterior(
         Outcomes(answers, tasks=names.tolist(), new="tasks"), draws=200, random_seed=0
     )
-    table = TaskScores(shares / 200, n_test=200)
-    of_averages = own_errors_posterior(table.leaderboard("tasks"), draws=200, random_seed=0)
+    table = average_tasks(shares / 200, n_test=200, new="tasks")
+    of_averages = own_errors_posterior(table, draws=200, random_seed=0)
     both = of_answers.correlation, of_averages.correlation
     assert all(isinstance(one, ResponseCorrelation) for one in both)
     assert both[0].rho == pytest.approx(both[1].rho, abs=1e-9)
@@ -76,12 +77,10 @@ def test_few_tasks_tell_no_near_clones() -> None:
 
 def test_tasks_that_tell_nothing_leave_the_prior() -> None:
     scores = np.repeat([[0.6], [0.7], [0.8]], 4, axis=1)
-    board = TaskScores(scores, n_test=50).leaderboard("tasks")
+    board = average_tasks(scores, n_test=50, new="tasks")
     assert not own_errors_posterior(board, draws=50).learns_rho
     with pytest.raises(InputError, match="a task of weight 0 tells nothing of new tasks"):
-        TaskScores(scores, average=dict(zip("1234", (1, 1, 1, 0), strict=True))).leaderboard(
-            "tasks"
-        )
+        average_tasks(scores, average={"1": 1, "2": 1, "3": 1, "4": 0}, new="tasks")
 
 
 def test_passes_stay_passes() -> None:
@@ -98,10 +97,9 @@ def test_passes_stay_passes() -> None:
 
 
 def test_what_few_tasks_share_is_students() -> None:
-    table = TaskScores(scores_of_tasks(np.random.default_rng(3), 3)[0], metric="score")
-    shift = own_errors_posterior(table.leaderboard("tasks"), draws=4000, random_seed=0).draws[
-        "shift"
-    ]
+    scores = scores_of_tasks(np.random.default_rng(3), 3)[0]
+    table = average_tasks(scores, metric="score", new="tasks")
+    shift = own_errors_posterior(table, draws=4000, random_seed=0).draws["shift"]
     # 4 in 100 of Student's t with 2 degrees of freedom lie beyond 5, and none of a normal.
     assert np.mean(np.abs(shift) > 5) == pytest.approx(0.0377, abs=0.012)
 
@@ -114,7 +112,7 @@ def test_the_best_on_new_tasks_is_closer_than_its_score_and_pairs_are_held(
     held, errors, covered = [], [], []
     for number in range(boards):
         scores, skills = scores_of_tasks(np.random.default_rng([number, tasks]), tasks)
-        board = TaskScores(scores, metric="score").leaderboard("tasks")
+        board = average_tasks(scores, metric="score", new="tasks")
         posterior = own_errors_posterior(board, draws=1000, random_seed=number)
         first, second = np.triu_indices(M, 1)
         pairs = posterior.skill[:, first] - posterior.skill[:, second]

@@ -8,7 +8,7 @@ from scipy.stats import binom
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.task_scores import TaskScores
+from bayes_sota.data.tasks import average_tasks
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
@@ -85,8 +85,8 @@ def test_table_of_scores_agrees_with_the_answers_that_it_was_made_from():
     tasks = np.repeat(["law", "art"], [60, 240])
     answers = (rng.random((300, 6)) < np.linspace(0.7, 0.82, 6)).astype(int)
     shares = [[answers[tasks == t, j].mean() for t in ("law", "art")] for j in range(6)]
-    table = TaskScores(shares, n_test=[60, 240], tasks=["law", "art"])
-    own = board_posterior(table.leaderboard(), PRIORS, random_seed=0)
+    table = average_tasks(shares, n_test=[60, 240], tasks=["law", "art"])
+    own = board_posterior(table, PRIORS, random_seed=0)
     of_answers = board_posterior(
         Outcomes(answers, tasks=tasks), BoardPriors(families=("normal",)), random_seed=0
     )

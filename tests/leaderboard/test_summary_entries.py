@@ -248,8 +248,8 @@ def test_items_that_tell_the_first_two_apart() -> None:
 def test_scores_over_tasks_take_more_tasks_to_tell_apart(spread: float, times: str) -> None:
     """In words of tasks, and with two digits whatever the size of the number."""
     each = 0.8 + spread * np.array([1, -1, 1, -1, 1, -1]) / 2
-    tasks = bs.data.TaskScores([each + 0.01, each[::-1], each - 0.01])
-    table = bs.board_table(tasks.leaderboard("tasks"), random_seed=0)
+    board = bs.data.average_tasks([each + 0.01, each[::-1], each - 0.01], new="tasks")
+    table = bs.board_table(board, random_seed=0)
     said = next(line for line in table.sentences if line.startswith("To tell"))
     assert re.search(rf"takes {times} times as many tasks\.$", said), said
 

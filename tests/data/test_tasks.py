@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.task_scores import TaskScores
+from bayes_sota.data.tasks import average_tasks
 
 TASKS = ("law", "art", "chess")
 SIZES = np.array([30, 200, 75])
@@ -31,9 +31,8 @@ def shares(correct, tasks):
 @pytest.mark.parametrize("average", ["tasks", "items", WEIGHTS])
 def test_scores_of_tasks_are_worth_the_answers_that_they_were_made_from(average):
     correct, tasks = answers()
-    table = TaskScores(shares(correct, tasks), n_test=SIZES, tasks=TASKS, average=average)
+    board = average_tasks(shares(correct, tasks), n_test=SIZES, tasks=TASKS, average=average)
     of_answers = Outcomes(correct, tasks=tasks, average=average).average
-    board = table.leaderboard()
     np.testing.assert_allclose(board.scores, of_answers.scores)
     np.testing.assert_allclose(board.sizes, of_answers.effective)
     assert board.metric == "accuracy"
@@ -42,9 +41,8 @@ def test_scores_of_tasks_are_worth_the_answers_that_they_were_made_from(average)
 def test_new_tasks_are_worth_what_they_are_of_answers():
     """But for their few degrees of freedom, which there shorten the number itself."""
     correct, tasks = answers()
-    table = TaskScores(shares(correct, tasks), n_test=SIZES, tasks=TASKS)
     of_answers = Outcomes(correct, tasks=tasks, new="tasks").average
-    found = table.leaderboard("tasks").sizes
+    found = average_tasks(shares(correct, tasks), n_test=SIZES, tasks=TASKS, new="tasks").sizes
     np.testing.assert_allclose(found, of_answers.effective / korn_graubard(2), atol=0.1)
 
 
@@ -52,7 +50,7 @@ def test_error_on_new_items_is_that_of_fresh_answers():
     """Simulation: scores of new answers of the same skills scatter by the error."""
     rng = np.random.default_rng(1)
     skills, weights = np.array([0.6, 0.9, 0.75]), np.array([5, 1, 2]) / 8
-    board = TaskScores([skills, skills], n_test=SIZES, tasks=TASKS, average=WEIGHTS).leaderboard()
+    board = average_tasks([skills, skills], n_test=SIZES, tasks=TASKS, average=WEIGHTS)
     fresh = rng.binomial(SIZES, skills, (20_000, 3)) / SIZES @ weights
     error = np.sqrt(board.scores * (1 - board.scores) / (board.sizes - 1))
     np.testing.assert_allclose(error, fresh.std(), rtol=0.03)
@@ -61,7 +59,7 @@ def test_error_on_new_items_is_that_of_fresh_answers():
 def test_error_on_new_tasks_is_that_of_a_mean():
     """Tasks that count the same: the sample variance over T, half of all entries."""
     scores = np.random.default_rng(2).normal(10, 2, (4, 6))
-    board = TaskScores(scores, metric="score").leaderboard("tasks")
+    board = average_tasks(scores, metric="score", new="tasks")
     own = scores.var(axis=1, ddof=1) / 6
     errors = board.standard_error * board.error_ratios
     np.testing.assert_allclose(errors**2, (own + own.mean()) / 2)
@@ -73,7 +71,7 @@ def test_weights_of_new_tasks_are_unbiased():
     weights = np.array([1.0, 2, 3, 2])
     average = dict(zip("1234", weights, strict=True))
     tasks = rng.normal(0, 1, (4000, 4))
-    board = TaskScores(tasks, metric="score", average=average).leaderboard("tasks")
+    board = average_tasks(tasks, metric="score", average=average, new="tasks")
     found = np.mean((board.standard_error * board.error_ratios) ** 2)
     assert found == pytest.approx(np.sum((weights / weights.sum()) ** 2), rel=0.05)
     assert np.var(board.scores) == pytest.approx(found, rel=0.08)
@@ -81,7 +79,7 @@ def test_weights_of_new_tasks_are_unbiased():
 
 def test_intervals_of_few_new_tasks_cover_the_mean_of_all():
     rng = np.random.default_rng(4)
-    board = TaskScores(rng.normal(0, 1, (4000, 3)), metric="score").leaderboard("tasks")
+    board = average_tasks(rng.normal(0, 1, (4000, 3)), metric="score", new="tasks")
     errors = board.standard_error * board.error_ratios
     # The variance is half of the mean over entries, so that Student's t is wide enough.
     assert np.mean(np.abs(board.scores) < stdtrit(2, 0.975) * errors) > 0.94
@@ -89,22 +87,21 @@ def test_intervals_of_few_new_tasks_cover_the_mean_of_all():
 
 def test_new_tasks_are_no_surer_than_new_items():
     """Tasks on which scores agree by chance."""
-    table = TaskScores([[0.8, 0.8, 0.8], [0.7, 0.7, 0.7]], n_test=10)
-    np.testing.assert_allclose(table.leaderboard("tasks").sizes, table.leaderboard().sizes)
-    errors = np.full((2, 3), 0.1)
-    table = TaskScores([[1.0, 1, 1], [2, 2, 2]], metric="score", standard_errors=errors)
-    board = table.leaderboard("tasks")
+    scores = [[0.8, 0.8, 0.8], [0.7, 0.7, 0.7]]
+    items, tasks = (average_tasks(scores, n_test=10, new=new).sizes for new in ("items", "tasks"))
+    np.testing.assert_allclose(tasks, items)
+    known = {"metric": "score", "standard_errors": np.full((2, 3), 0.1)}
+    board = average_tasks([[1.0, 1, 1], [2, 2, 2]], new="tasks", **known)
     np.testing.assert_allclose(board.standard_error * board.error_ratios, 0.1 / np.sqrt(3))
 
 
 def test_errors_of_scores_add_up():
     errors = np.array([[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]])
     scores = [[1.0, 2, 3], [2, 3, 4]]
-    table = TaskScores(
+    board = average_tasks(
         scores, tasks=TASKS, standard_errors=errors, metric="score", average=WEIGHTS,
         lower_is_better=True,
     )  # fmt: skip
-    board = table.leaderboard()
     weights = np.array([5, 1, 2]) / 8
     np.testing.assert_allclose(
         (board.standard_error * board.error_ratios) ** 2, errors**2 @ weights**2
@@ -115,31 +112,30 @@ def test_errors_of_scores_add_up():
 def test_standard_errors_of_accuracies_say_the_items():
     scores = np.array([[0.9, 0.5, 0.7], [0.8, 0.6, 0.6]])
     errors = np.sqrt(scores * (1 - scores) / (SIZES - 1))
-    by_error = TaskScores(scores, standard_errors=errors, tasks=TASKS)
-    by_size = TaskScores(scores, n_test=SIZES, tasks=TASKS)
+    by_error = average_tasks(scores, standard_errors=errors, tasks=TASKS)
+    by_size = average_tasks(scores, n_test=SIZES, tasks=TASKS)
     np.testing.assert_allclose(by_error.sizes, by_size.sizes)
-    np.testing.assert_allclose(by_error.leaderboard().sizes, by_size.leaderboard().sizes)
+    assert by_error.n_items == by_size.n_items == SIZES.sum()
 
 
 def test_ways_to_say_the_items_agree():
     scores = pd.DataFrame([[0.9, 0.5, 0.7], [0.8, 0.6, 0.6]], columns=TASKS, index=["x", "y"])
-    listed = TaskScores(scores, n_test=SIZES)
-    named = TaskScores(scores, n_test={"chess": 75, "law": 30, "art": 200})
-    every = TaskScores(scores, n_test=np.tile(SIZES, (2, 1)))
-    assert listed.tasks == TASKS
-    assert listed.names == ("x", "y")
-    assert listed.n_items == 305
-    assert len({table.data_hash() for table in (listed, named, every)}) == 1
-    assert TaskScores(scores, n_test=50).sizes.tolist() == [[50] * 3] * 2
+    listed = average_tasks(scores, n_test=SIZES)
+    named = average_tasks(scores, n_test={"chess": 75, "law": 30, "art": 200})
+    every = average_tasks(scores, n_test=np.tile(SIZES, (2, 1)))
+    assert (listed.tasks, listed.names, listed.n_items) == (TASKS, ("x", "y"), 305)
+    assert listed == named == every != average_tasks(scores, n_test=50)
+    assert average_tasks(scores, n_test=50).n_items == 150
 
 
 def test_order_of_tasks_and_entries_does_not_matter():
     correct, tasks = answers()
     scores = shares(correct, tasks)
-    plain = TaskScores(scores, n_test=SIZES, tasks=TASKS, average=WEIGHTS)
-    turned = TaskScores(scores[::-1, ::-1], n_test=SIZES[::-1], tasks=TASKS[::-1], average=WEIGHTS)
+    given = {"n_test": SIZES, "tasks": TASKS}
+    turned = {"n_test": SIZES[::-1], "tasks": TASKS[::-1]}
     for new in ("items", "tasks"):
-        found, other = plain.leaderboard(new), turned.leaderboard(new)
+        found = average_tasks(scores, average=WEIGHTS, new=new, **given)
+        other = average_tasks(scores[::-1, ::-1], average=WEIGHTS, new=new, **turned)
         np.testing.assert_allclose(found.scores, other.scores[::-1])
         np.testing.assert_allclose(found.sizes, other.sizes[::-1])
 
@@ -154,42 +150,29 @@ TWO = [[0.9, 0.5], [0.8, 0.6]]
         ({"average": {"law": 1, "art": -1}}, "at least 0 with a positive sum"),
         ({"average": "items"}, "needs n_test"),
         ({"n_test": {"law": 5}}, "n_test has no number of items of task 'art'"),
-        ({"n_test": [5, 5, 5]}, "3 numbers of items for 2 tasks"),
+        ({"n_test": [5, 5, 5]}, r"n_test is \(3,\)"),
         ({"n_test": [[5, 5]]}, r"n_test is \(1, 2\)"),
         ({"standard_errors": [[0.1, 0.1]]}, r"standard_errors are \(1, 2\)"),
-        (
-            {"metric": "score", "standard_errors": [[0.1, 0.1], [0, 0.1]]},
-            "'2 in task law' must be .* got 0",
-        ),
+        ({"metric": "score", "standard_errors": [[0.1, 0.1], [0, 0.1]]}, "'2 in task law'.*got 0"),
+        ({}, "n_test is missing"),
+        ({"metric": "score"}, "need the standard error of every score"),
+        ({"new": "tasks"}, "new tasks need 3 tasks at least .* got 2"),
+        ({"n_test": 9, "new": "runs"}, "new"),
     ],
 )
 def test_what_cannot_be_is_refused(known, message):
     with pytest.raises(InputError, match=message):
-        TaskScores(TWO, tasks=["law", "art"], **known)
+        average_tasks(TWO, tasks=["law", "art"], **known)
 
 
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        ([[0.9, 1.2], [0.8, 0.6]], "entry '1', task '2': an accuracy lies in .*1.2"),
-        ([[0.9, np.nan], [0.8, 0.6]], "entry '1', task '2': .* finite number .* got nan"),
+        ([[0.9, 1.2], [0.8, 0.6]], "'1 in task 2' is 1.2, but most"),
+        ([[0.9, np.nan], [0.8, 0.6]], "'1 in task 2' must be a number .* got nothing"),
         ([["x", 0.1], [0.8, 0.6]], "numbers"),
     ],
 )
 def test_scores_that_cannot_be_are_refused(scores, message):
     with pytest.raises(InputError, match=message):
-        TaskScores(scores)
-
-
-@pytest.mark.parametrize(
-    ("table", "new", "message"),
-    [
-        (TaskScores(TWO), "items", "n_test is missing"),
-        (TaskScores(TWO, metric="score"), "items", "need the standard error of every score"),
-        (TaskScores(TWO), "tasks", "new tasks need 3 tasks at least .* got 2"),
-        (TaskScores(TWO, n_test=9), "runs", "new"),
-    ],
-)
-def test_averages_without_their_errors_are_refused(table, new, message):
-    with pytest.raises(InputError, match=message):
-        table.leaderboard(new)
+        average_tasks(scores)
