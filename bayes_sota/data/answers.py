@@ -16,11 +16,10 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.averages import Averaging, parse_passes
-from bayes_sota.data.cells import parse_numbers
 from bayes_sota.data.opening import file_names, read_all, read_table, stack
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import Table, parse_numbers
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import place_in
 

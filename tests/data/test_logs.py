@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError
-from bayes_sota.data import unpacking
+from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.opening import read_table
@@ -365,10 +364,10 @@ def test_broken_archives_and_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(InputError, match=message) as caught:
             read_outcomes(file)
         assert "\n" not in str(caught.value)
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 600)
+    monkeypatch.setattr(opening, "MOST_BYTES", 600)
     with pytest.raises(InputError, match=r"f\.eval: holds more than 600 bytes"):
         read_outcomes(path)
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 600)
+    monkeypatch.setattr(opening, "MOST_BYTES", 600)
     packed = gzip.compress(lines(sample(0, 1)).encode() * 1000)
     bomb = written(tmp_path, packed, "bomb.jsonl.gz")
     with pytest.raises(InputError, match=r"bomb\.jsonl\.gz: holds more than 600 bytes"):
@@ -485,33 +484,3 @@ def test_folders_of_logs_are_read_by_commands(tmp_path: Path, capsys: Any) -> No
     table = written(tmp_path, "model,item,correct\nz,x,1\nz,y,0\n", "t.csv")
     with pytest.raises(InputError, match="files of one format can be joined"):
         read_outcomes(inspect / "a.json", table)
-
-
-def damaged(path: Path) -> None:
-    """Archive whose content was changed."""
-    text = b"item,a,b\n" + b"x,1,0\n" * 99
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
-        archive.writestr("a.csv", text)
-    whole = path.read_bytes()
-    start = whole.index(b"a.csv") + 20
-    path.write_bytes(whole[:start] + b"\xff" * 12 + whole[start + 12 :])
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda path: None, "there is no such file"),
-        (os.mkfifo, "is a pipe or a device"),
-        (lambda path: path.symlink_to("/dev/zero"), "is a pipe or a device"),
-        (lambda path: path.write_bytes("item,a\nx,é\n".encode("latin-1")), "line 2: is not UTF-8"),
-        (damaged, "cannot be read"),
-        (lambda path: path.write_bytes(gzip.compress(b"item,a\nx,1\n")[:-9]), "cannot be read"),
-        (lambda path: path.write_text("[" * 100_000), "is not JSON"),
-        (lambda path: path.write_bytes(b""), "the file is empty"),
-    ],
-)
-def test_strange_files_are_refused(tmp_path: Path, make: Any, message: str) -> None:
-    make(tmp_path / "f")
-    with pytest.raises(InputError, match=message) as caught:
-        read_outcomes(tmp_path / "f")
-    assert str(caught.value).isprintable()

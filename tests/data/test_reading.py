@@ -22,7 +22,7 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data import unpacking
+from bayes_sota.data import opening
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tidy import Tidy
@@ -298,14 +298,6 @@ def test_numbers_as_people_print_them(read: Read) -> None:
     assert names(read_tidy(pd.DataFrame({"team": [1.0, 2.0], "acc": [0.5, 0.4]}))) == ["1", "2"]
 
 
-@pytest.mark.parametrize(("cell", "value"), [
-    ("left", 1), ("right", 0), ("a", 1), ("b", 0), ("tie", 0.5), ("tie (bothbad)", 0.5),
-])  # fmt: skip
-def test_verdicts_of_battles(read: Read, cell: str, value: float) -> None:
-    tidy = read(f"left,right,winner\na,b,{cell}\n")
-    assert (tidy.layout, tidy.value.tolist()) == ("battles", [value])
-
-
 # --- wrong files
 
 WRONG: dict[str, tuple[Any, str, str]] = {
@@ -378,7 +370,7 @@ def test_archives_that_decoders_cannot_read(tmp_path: Path) -> None:
 
 
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(opening, "MOST_BYTES", 20_000)
     content = BOARD.encode() + b"\n" * 30_000
     book = workbook([["team", "score"], ["x" * 30_000, 0.5]])
     lie = bytearray(zipped({"a.csv": content}))
