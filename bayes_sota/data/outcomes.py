@@ -118,6 +118,10 @@ class Outcomes(Observed):
     is_answers, is_plain : bool
         Whether outcomes are right or wrong, or shares of right ones; and whether scores are
         accuracies of single answers, without tasks.
+    is_average : bool
+        Whether errors are those of ``average``: over tasks, runs, or clusters of all items.
+    measured : str
+        What scores of several runs are, in words.
     sign : int
         What scores are multiplied by to be as they were given: -1 if lower is better.
     metric, lower_is_better, new, passes, unit, name, notes
@@ -192,6 +196,7 @@ class Outcomes(Observed):
         self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
         self.new: New = new
         self.passes, self.unit, self.name = passes, str(unit), str(name)
+        self.measured = name_of_passes(passes) if passes else "shares of right answers"
         self.notes = tuple(str(note) for note in notes)
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
@@ -201,6 +206,8 @@ class Outcomes(Observed):
         self.values = given if passes is None else averages.pass_rates(given, runs, passes)
         self.totals = np.sum(~np.isnan(self.values), axis=0)
         self.has_missing = bool(np.any(self.totals < n))
+        alone = clusters is None or self.has_missing
+        self.is_average = self.is_answers and not (self.is_plain and alone)
 
     def _checked_cells(self, given: FloatArray) -> FloatArray:
         """Values with NaN where an answer is missing, as it may without tasks and runs."""
@@ -259,23 +266,12 @@ class Outcomes(Observed):
         return f"<Outcomes {self.name!r}: {', '.join(parts)}>"
 
     @property
-    def is_average(self) -> bool:
-        """Whether errors are those of ``average``: over tasks, runs, or clusters of all items."""
-        in_clusters = self.clusters is not None and not self.has_missing
-        return self.is_answers and (in_clusters or not self.is_plain)
-
-    @property
     def runs_in_words(self) -> str:
         """How many runs are behind the outcomes; nothing for single ones."""
         least, most = self.n_runs, int(self.run_numbers.max())
         if most == 1:
             return ""
         return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
-
-    @property
-    def measured(self) -> str:
-        """What scores of several runs are, in words."""
-        return name_of_passes(self.passes) if self.passes else "shares of right answers"
 
     @property
     def averaging(self) -> Literal["items", "tasks", "weights"]:

@@ -41,9 +41,8 @@ def tables() -> dict[str, np.ndarray]:
 
 def _sample_of(scores: TaskScores) -> Outcomes:
     """The tasks as the sample: a row for each, a column for each entry."""
-    return Outcomes(
-        scores.scores.T, metric="mean", names=scores.names, items=scores.tasks
-    ).of_tasks("data set")
+    known = {"names": scores.names, "items": scores.tasks, "new": "tasks", "unit": "data set"}
+    return Outcomes(scores.scores.T, metric="mean", **known)
 
 
 def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, float]]:
