@@ -223,7 +223,9 @@ class Outcomes(Observed):
         wrong = (~right & ~(missing & self.is_plain)) | missing.all(axis=0)
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
-            gaps = "not all may be missing (None, NaN, -1)" if self.is_plain else "none is missing"
+            gaps = "not all may be missing (None, NaN, -1)"
+            if not self.is_plain:
+                gaps = "none may be missing" + " with tasks or runs" * self.is_answers
             raise InputError(
                 f"{what}, {gaps}; classifier {shown(self.names[column])} has "
                 f"{given[row, column]:g} for item {shown(self.items[row])}"

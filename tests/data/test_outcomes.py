@@ -68,8 +68,16 @@ def test_polars_frame() -> None:
         (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
         (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
         (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
-        (SMALL, {"tasks": list("xxyy")}, "none is missing; classifier '2' has nan for item '4'"),
-        ([[0.5, 2], [0, 1]], {"n_runs": 4}, "are 0 to 1, none is missing; classifier '2' has 2"),
+        (
+            SMALL,
+            {"tasks": list("xxyy")},
+            "none may be missing with tasks or runs; classifier '2' has nan for item '4'",
+        ),
+        (
+            [[0.5, 2], [0, 1]],
+            {"n_runs": 4},
+            "are 0 to 1, none may be missing with tasks or runs; classifier '2' has 2",
+        ),
         ([[0.5, 1], [0, 1]], {}, "answers are 1"),
         ([[0.5, 1], [0, 1]], {"n_runs": 1.5}, "n_runs is a whole number"),
         (np.ones((2, 2, 3)), {"n_runs": 3}, "without n_runs"),
