@@ -10,11 +10,10 @@ from itertools import compress
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import Averaging, parse_passes
 from bayes_sota.data.opening import file_names, read_all, read_table, stack
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
@@ -22,8 +21,6 @@ from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
 from bayes_sota.data.tables import Table, parse_numbers
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import place_in
-
-type Flags = NDArray[np.bool_]
 
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
@@ -237,7 +234,7 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     return tidy, False
 
 
-def _shares(tidy: Tidy, runs: NDArray[np.float64]) -> Tidy:
+def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
     """Shares of right answers, of which the numbers are printed beside the numbers of runs."""
     shares = tidy.value / runs if np.nanmax(tidy.value) > 1 else tidy.value
     wrong = ~((shares >= 0) & (shares <= 1) & (runs % 1 == 0)) | (
@@ -250,7 +247,7 @@ def _shares(tidy: Tidy, runs: NDArray[np.float64]) -> Tidy:
     return replace(tidy, value=shares)
 
 
-def _averaged(tidy: Tidy) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str], list[str]]:
+def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
     """Mean over runs of each item and entry, NaN where there is none, and how many runs it has."""
     runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]
     place, (items, names, *rest) = tidy.places(tidy.unit, "entry", *runs)
@@ -284,7 +281,7 @@ def _of_items(tidy: Tidy, role: str) -> list[str] | None:
     return cast("list[str]", names.tolist())
 
 
-def _common(tidy: Tidy, there: Flags, names: Sequence[str], tasks: Sequence[str]) -> Flags:
+def _common(tidy: Tidy, there: BoolArray, names: Sequence[str], tasks: Sequence[str]) -> BoolArray:
     """Items that every entry has, (n,), given which it has, (n, m).
 
     Raises

@@ -29,14 +29,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import nearest, shown
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 
-type Averaging = Literal["items", "tasks"] | Mapping[str, float]
-"""What counts equally in a score over tasks: items, tasks, or tasks by weights."""
+type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
+type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
 
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
@@ -196,16 +195,12 @@ def weighted_means(
 
 
 def number_scores(
-    values: FloatArray,
-    metric: str,
-    positive: NDArray[np.bool_] | None,
-    tasks: IntArray,
-    weights: FloatArray,
+    values: FloatArray, metric: str, labels: BoolArray | None, tasks: IntArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     r"""Scores made of numbers, (m,), and the influence of each item on them, (n, m).
 
-    An AUC where ``positive`` items are known, else a mean, or the root of one of squares. Each
-    score is nearly a mean over items,
+    An AUC where ``labels`` say which items are positive, else a mean, or the root of one of
+    squares. Each score is nearly a mean over items,
 
     .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}
 
@@ -218,8 +213,8 @@ def number_scores(
     >>> number_scores(np.array([[3.0], [4.0]]), "rmse", None, *one)[0].round(3).tolist()
     [3.536]
     """
-    if positive is not None:
-        return _auc_placements(values, positive)
+    if labels is not None:
+        return _auc_placements(values, labels)
     means, influence = weighted_means(values**2 if metric == "rmse" else values, tasks, weights)
     if metric == "mean":
         return means, influence
@@ -227,9 +222,7 @@ def number_scores(
     return roots, influence / (2 * np.maximum(roots, 1e-300))
 
 
-def _auc_placements(
-    values: FloatArray, positive: NDArray[np.bool_]
-) -> tuple[FloatArray, FloatArray]:
+def _auc_placements(values: FloatArray, positive: BoolArray) -> tuple[FloatArray, FloatArray]:
     """AUCs, ties counted as a half, and influence values."""
     from scipy.stats import rankdata
 
@@ -279,7 +272,7 @@ def averaged_over_runs(
 
 
 def variance_of_runs(
-    shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool] | None = None
+    shares: FloatArray, n_runs: IntArray, passes: Passes | None = None
 ) -> FloatArray:
     """Variance over new runs of the share of right answers, or of the passes, of each item.
 
@@ -302,7 +295,7 @@ def variance_of_runs(
     return rest * away
 
 
-def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -> FloatArray:
+def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArray:
     """Unbiased share of groups of K runs of which one, or every one, is right.
 
     Parameters
@@ -327,7 +320,7 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: tuple[int, bool]) -
     return none if every else 1 - none
 
 
-def name_of_passes(passes: tuple[int, bool]) -> str:
+def name_of_passes(passes: Passes) -> str:
     """pass@K, or pass^K.
 
     Examples
@@ -338,7 +331,7 @@ def name_of_passes(passes: tuple[int, bool]) -> str:
     return f"pass{'^' if passes[1] else '@'}{passes[0]}"
 
 
-def parse_passes(metric: str | None) -> tuple[int, bool] | None:
+def parse_passes(metric: str | None) -> Passes | None:
     """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
 
     Examples

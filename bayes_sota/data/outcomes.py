@@ -28,9 +28,9 @@ from bayes_sota.core.text import (
     shown,
     summed_by_cluster,
 )
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data import averages
-from bayes_sota.data.averages import Average, Averaging, name_of_passes
+from bayes_sota.data.averages import Average, Averaging, Passes, name_of_passes
 from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
@@ -45,9 +45,10 @@ ABOUT: dict[New, str] = {
     "tasks": "new tasks like these",
 }
 
+type Which = Iterable[int | str] | None  # numbers, names or a mask
+
 MISSING = -1
 FEWEST_TASKS = 3
-_NO_ANSWERS = "runs and pass@K are for right and wrong answers; these are numbers"
 _ROUND_OFF = 1e-9
 
 
@@ -117,6 +118,10 @@ class Outcomes(Observed):
     is_answers, is_plain : bool
         Whether outcomes are right or wrong, or shares of right ones; and whether scores are
         accuracies of single answers, without tasks.
+    is_average : bool
+        Whether errors are those of ``average``: over tasks, runs, or clusters of all items.
+    measured : str
+        What scores of several runs are, in words.
     sign : int
         What scores are multiplied by to be as they were given: -1 if lower is better.
     metric, lower_is_better, new, passes, unit, name, notes
@@ -168,7 +173,7 @@ class Outcomes(Observed):
         average: Averaging | None = None,
         n_runs: ArrayLike | None = None,
         new: New = "items",
-        passes: tuple[int, bool] | None = None,
+        passes: Passes | None = None,
         unit: str = "item",
         name: str = "outcomes",
         notes: Sequence[str] = (),
@@ -191,6 +196,7 @@ class Outcomes(Observed):
         self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
         self.new: New = new
         self.passes, self.unit, self.name = passes, str(unit), str(name)
+        self.measured = name_of_passes(passes) if passes else "shares of right answers"
         self.notes = tuple(str(note) for note in notes)
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
@@ -200,23 +206,28 @@ class Outcomes(Observed):
         self.values = given if passes is None else averages.pass_rates(given, runs, passes)
         self.totals = np.sum(~np.isnan(self.values), axis=0)
         self.has_missing = bool(np.any(self.totals < n))
+        alone = clusters is None or self.has_missing
+        self.is_average = self.is_answers and not (self.is_plain and alone)
 
     def _checked_cells(self, given: FloatArray) -> FloatArray:
         """Values with NaN where an answer is missing, as it may without tasks and runs."""
         if not self.is_answers:
-            right, what = np.abs(given) <= LARGEST_NUMBER, f"finite, at most {LARGEST_NUMBER:g}"
+            right, what = np.abs(given) <= LARGEST_NUMBER, f"numbers are at most {LARGEST_NUMBER:g}"
         elif self.runs_in_words:
-            right, what = (given >= 0) & (given <= 1), "shares of right answers, from 0 to 1"
+            right, what = (given >= 0) & (given <= 1), "shares of right answers are 0 to 1"
         else:
             given = np.where(given == MISSING, np.nan, given)
-            right, what = np.isin(given, (0, 1)), 'right (1) or wrong (0), but for metric="mean"'
+            right = np.isin(given, (0, 1))
+            what = 'answers are 1 (right) or 0 (wrong), numbers have metric="mean"'
         missing = np.isnan(given)
         wrong = (~right & ~(missing & self.is_plain)) | missing.all(axis=0)
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
-            gaps = "not all of a classifier" if self.is_plain else "none"
+            gaps = "not all may be missing (None, NaN, -1)"
+            if not self.is_plain:
+                gaps = "none may be missing" + " with tasks or runs" * self.is_answers
             raise InputError(
-                f"values are {what}, {gaps} missing; classifier {shown(self.names[column])} has "
+                f"{what}, {gaps}; classifier {shown(self.names[column])} has "
                 f"{given[row, column]:g} for item {shown(self.items[row])}"
             )
         return given
@@ -231,22 +242,18 @@ class Outcomes(Observed):
             least = 1 if self.passes is None else max(self.passes[0], 2)
             least = max(least + 1, 2) if self.new == "runs" else least
             if self.n_runs < least:
-                what = f"new {self.new}" if self.passes is None else self.measured
-                need = f"{least} runs of each item are needed, and there are {self.n_runs}"
-                raise InputError(f"{what}: {need}")
+                what = self.measured if self.passes else f"new {self.new}"
+                raise InputError(f"{what}: {least} runs of each item are needed, not {self.n_runs}")
             if self.new == "tasks":
                 check_enough_tasks(self.task_weights)
             return
         if self.passes is not None or self.runs_in_words or self.new == "runs":
-            raise InputError(_NO_ANSWERS)
+            raise InputError("runs and pass@K are for right and wrong answers; these are numbers")
         task, size = min(Counter(self.tasks or ()).items(), key=itemgetter(1), default=("", 2))
         if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
             raise InputError('only numbers of metric="mean" have tasks; about() makes new ones')
         if size < 2:
-            raise InputError(
-                f"task {task!r} has one item, which does not say how its numbers vary: leave it "
-                "out; if tasks are the sample, they are the items"
-            )
+            raise InputError(f"leave out task {task!r}: one item does not tell how numbers vary")
         if self.n_clusters == 1:
             raise InputError("all items are in one cluster: leave clusters out")
 
@@ -261,12 +268,6 @@ class Outcomes(Observed):
         return f"<Outcomes {self.name!r}: {', '.join(parts)}>"
 
     @property
-    def is_average(self) -> bool:
-        """Whether errors are those of ``average``: over tasks, runs, or clusters of all items."""
-        in_clusters = self.clusters is not None and not self.has_missing
-        return self.is_answers and (in_clusters or not self.is_plain)
-
-    @property
     def runs_in_words(self) -> str:
         """How many runs are behind the outcomes; nothing for single ones."""
         least, most = self.n_runs, int(self.run_numbers.max())
@@ -275,18 +276,12 @@ class Outcomes(Observed):
         return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
 
     @property
-    def measured(self) -> str:
-        """What scores of several runs are, in words."""
-        return name_of_passes(self.passes) if self.passes else "shares of right answers"
-
-    @property
     def averaging(self) -> Literal["items", "tasks", "weights"]:
         """What counts equally in a score: items, tasks, or tasks by other weights."""
-        sizes, weights = Counter(self.tasks or ()), self.task_weights
-        if weights and np.allclose(list(weights.values()), 1 / len(weights)):
+        codes, weights = self.task_codes
+        if self.tasks is not None and np.allclose(weights, 1 / weights.size):
             return "tasks"
-        equally = all(np.isclose(of, sizes[task] / self.n_items) for task, of in weights.items())
-        return "items" if equally else "weights"
+        return "items" if np.allclose(weights, np.bincount(codes) / self.n_items) else "weights"
 
     @cached_property
     def task_codes(self) -> tuple[IntArray, FloatArray]:
@@ -368,11 +363,7 @@ class Outcomes(Observed):
             return self.average.freedom
         return float(max(len(self.row_influence) - max(len(self.task_weights), 1), 1))
 
-    def subset(
-        self,
-        classifiers: Iterable[int | str] | None = None,
-        items: Iterable[int | str] | None = None,
-    ) -> "Outcomes":
+    def subset(self, classifiers: Which = None, items: Which = None) -> "Outcomes":
         """The same outcomes for some classifiers and items, in the order asked for.
 
         Parameters
@@ -437,10 +428,7 @@ class Outcomes(Observed):
         return self.subset(items=whole)
 
     def about(
-        self,
-        new: New,
-        methods: Sequence[str] | None = None,
-        passes: tuple[int, bool] | None = None,
+        self, new: New, methods: Sequence[str] | None = None, passes: Passes | None = None
     ) -> "Outcomes":
         """The same outcomes, whose skills are about something else.
 
@@ -478,7 +466,7 @@ class Outcomes(Observed):
             right = averages.group_sums((np.nan_to_num(values) * runs).T, of).T
             runs = averages.group_sums(runs.T, of).T
             values = np.where(runs > 0, right / np.maximum(runs, 1), np.nan)
-        if self.is_answers:
+        if self.is_answers or new == "runs" or passes:
             known |= {"new": new, "passes": passes, "n_runs": np.maximum(runs, 1).astype(np.int64)}
         elif new == "tasks" != self.new:
             check_enough_tasks(self.task_weights)
@@ -488,8 +476,6 @@ class Outcomes(Observed):
             values = averages.group_sums(values, codes) / np.bincount(codes)[:, None]
             known |= {"items": sorted(self.task_weights), "new": new, "unit": "task"}
             known |= dict.fromkeys(("tasks", "average", "clusters"))
-        elif new == "runs" or passes is not None:
-            raise InputError(_NO_ANSWERS)
         return Outcomes(values, names=names, **known)
 
     def leaderboard(self) -> Leaderboard:
@@ -513,11 +499,10 @@ class Outcomes(Observed):
         self.check_several()
         known: dict[str, Any] = {"n_test": self.n_items, "names": self.names, "name": self.name}
         if self.has_missing:
-            gaps = np.isnan(self.values).any(axis=1)
+            gaps = int(np.isnan(self.values).any(axis=1).sum())
+            lost = f"{gaps:,} of {self.n_items:,} items lack some"
             raise InputError(
-                f"a leaderboard needs every answer, and {gaps.sum():,} of {self.n_items:,} items "
-                f"lack some, the first {shown(self.items[int(np.argmax(gaps))])}: leave them out, "
-                "in Python by complete()"
+                f"a leaderboard needs every answer, and {lost}: complete() drops these"
             )
         if self.is_plain or self.metric == "auc":
             known["n_positive"] = None if self.labels is None else int(self.labels.sum())
@@ -525,9 +510,7 @@ class Outcomes(Observed):
             return Leaderboard(self.scores, **known)
         error = float(self.standard_errors[int(np.argmax(self.scores))])
         if error <= _ROUND_OFF * float(np.max(np.abs(self.values))):
-            raise InputError(
-                "the best classifier has the same number for every item: there is no standard error"
-            )
+            raise InputError("the best has the same number for every item: no standard error")
         known |= {"metric": "score", "lower_is_better": self.lower_is_better}
         return Leaderboard(self.sign * self.scores, standard_error=error, **known)
 
@@ -547,10 +530,8 @@ class Outcomes(Observed):
 def check_enough_tasks(tasks: Sized) -> None:
     """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
     if len(tasks) < FEWEST_TASKS:
-        raise InputError(
-            f"new tasks need {FEWEST_TASKS} tasks at least to tell how tasks differ, got "
-            f"{max(len(tasks), 1)}; new items of these tasks need none"
-        )
+        need = f"{FEWEST_TASKS} tasks at least to tell how tasks differ, got {max(len(tasks), 1)}"
+        raise InputError(f"new tasks need {need}; new items of these tasks need none")
 
 
 def _with_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, IntArray]:
@@ -571,15 +552,13 @@ def _with_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, IntArr
         raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
     runs = np.asarray(1 if n_runs is None else n_runs)
     if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
-        raise InputError(
-            f"n_runs is a whole number of at least 1, or one for each item and classifier, {n} x "
-            f"{m}, got {runs!r:.60}"
-        )
+        each = f"one for each of {n} items and {m} classifiers"
+        raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
     alike = runs.min() == runs.max()
     return values, np.array(runs.min() if alike else runs, np.int64)
 
 
-def _classes(labels: Any, n_items: int) -> NDArray[np.bool_]:
+def _classes(labels: Any, n_items: int) -> BoolArray:
     """Which items are positive, (n,)."""
     raw = np.asarray(labels)
     sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
@@ -605,9 +584,7 @@ def _task_weights(tasks: tuple[str, ...] | None, average: Averaging | None) -> d
     return dict(zip(counts, weights.tolist(), strict=True))
 
 
-def _positions(
-    wanted: Iterable[int | str] | None, labels: tuple[str, ...], kind: str
-) -> NDArray[np.intp]:
+def _positions(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
     """Row or column numbers of what was asked for, by number, name or mask."""
     every = np.arange(len(labels))
     if wanted is None:

@@ -187,7 +187,7 @@ def judge(case: dict, cache: Path, seed: int, shrunk: int) -> dict:
         drawn, skills = simulated_board(case["family"], case["shape"], rng)
     else:
         drawn, skills = real_board(pool_of(case["task"], cache), case["n"], case["field"], rng)
-    aucs, n, p = drawn.scores, drawn.n_items, drawn.n_positive
+    aucs, n, p = drawn.scores, drawn.n_items, int(drawn.labels.sum())
     best = float(aucs.max())
     sizes = {"n_test": n, "n_positive": p, "metric": "auc"}
     board, options = bs.Leaderboard(aucs, **sizes), {"draws": DRAWS, "random_seed": seed}
@@ -293,7 +293,9 @@ def main() -> None:
     if not chosen.tables:
         for task in sum(TASKS.values(), ()):
             pool = pool_of(task, chosen.cache)
-            print(pool, pool.n_positive, np.quantile(pool.scores, [0, 0.25, 0.5, 0.75, 1]).round(4))
+            print(
+                pool, pool.labels.sum(), np.quantile(pool.scores, [0, 0.25, 0.5, 0.75, 1]).round(4)
+            )
         known = {key_of(j) for j in done}
         cases = cases_of(chosen.boards, chosen.simulated, chosen.seed)
         missing = [case for case in cases if key_of(case) not in known]

@@ -41,7 +41,7 @@ def tables() -> dict[str, np.ndarray]:
 
 def _sample_of(scores: np.ndarray) -> Outcomes:
     """The tasks as the sample: a row for each, a column for each entry."""
-    return Outcomes(scores.T, metric="mean").of_tasks("data set")
+    return Outcomes(scores.T, metric="mean", new="tasks", unit="data set")
 
 
 def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, float]]:

@@ -236,7 +236,7 @@ def test_what_cannot_be_drawn(plot: Any, data: Any, options: dict[str, Any], mes
 
 
 def compared(values: Any, **options: Any) -> tuple[Any, Any]:
-    outcomes = Outcomes(values, **options, metric="mean")
+    outcomes = Outcomes(values, **{"metric": "mean"} | options)
     found = compare_methods(outcomes, random_seed=0)
     return found, plot_methods(comparison_tree(found, outcomes), backend="none")
 
@@ -264,7 +264,7 @@ def test_methods_are_drawn_best_first_in_the_colour_of_the_tied() -> None:
 
 def of_pairs(values: Any, **options: Any) -> tuple[pd.DataFrame, Any]:
     frame = report_pairs(
-        Outcomes(values, **options, metric="mean"), draws=2000, random_seed=0
+        Outcomes(values, **{"metric": "mean"} | options), draws=2000, random_seed=0
     ).frame
     return frame, plot_pairs(frame, points=False, backend="none")
 

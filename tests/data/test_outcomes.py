@@ -68,12 +68,20 @@ def test_polars_frame() -> None:
         (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
         (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
         (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
-        (SMALL, {"tasks": list("xxyy")}, "none missing; classifier '2' has nan for item '4'"),
-        ([[0.5, 2], [0, 1]], {"n_runs": 4}, "from 0 to 1, none missing; classifier '2' has 2"),
-        ([[0.5, 1], [0, 1]], {}, "values are right"),
+        (
+            SMALL,
+            {"tasks": list("xxyy")},
+            "none may be missing with tasks or runs; classifier '2' has nan for item '4'",
+        ),
+        (
+            [[0.5, 2], [0, 1]],
+            {"n_runs": 4},
+            "are 0 to 1, none may be missing with tasks or runs; classifier '2' has 2",
+        ),
+        ([[0.5, 1], [0, 1]], {}, "answers are 1"),
         ([[0.5, 1], [0, 1]], {"n_runs": 1.5}, "n_runs is a whole number"),
         (np.ones((2, 2, 3)), {"n_runs": 3}, "without n_runs"),
-        (ANSWERS, {"new": "runs"}, "new runs: 2 runs of each item are needed, and there are 1"),
+        (ANSWERS, {"new": "runs"}, "new runs: 2 runs of each item are needed, not 1"),
         (ANSWERS, {"passes": (2, False)}, "pass@2: 2 runs"),
         (ANSWERS, {"n_runs": 2, "new": "runs", "passes": (2, True)}, r"pass\^2: 3 runs"),
         (ANSWERS, {"lower_is_better": True}, "larger is better"),
@@ -84,7 +92,7 @@ def test_polars_frame() -> None:
         ([[1, 2], [3, 4]], {"labels": [0, 1, 1]}, "one for each of 2 items, .* got 3"),
         ([[1, 2], [3, 4]], {"labels": [0, 2]}, "0 positive and 1 negative"),
         ([[1, 2], [3, 4]], {"metric": "mean", "clusters": ["a", "a"]}, "items are in one cluster"),
-        ([[1, 2], [3, 4]], {"metric": "mean", "tasks": ["a", "b"]}, "has one item"),
+        ([[1, 2], [3, 4]], {"metric": "mean", "tasks": ["a", "b"]}, "leave out task"),
         (
             [[1, 2], [3, 4]],
             {"metric": "rmse", "tasks": ["a", "a"]},
@@ -130,7 +138,7 @@ def test_leaderboard_shows_the_scores() -> None:
     assert (board.n_test, board.n_classifiers, board.name) == (3, 2, "mine")
     assert board.maximum == pytest.approx(2 / 3)
     assert board.counts == (2, 2)
-    with pytest.raises(InputError, match="1 of 4 items lack some, the first '4'"):
+    with pytest.raises(InputError, match="1 of 4 items lack some"):
         Outcomes(SMALL).leaderboard()
     with pytest.raises(InputError, match="same number for every item"):
         Outcomes([[0.5, 0.5], [0.5, 0.5]], metric="mean").leaderboard()

@@ -148,7 +148,7 @@ def test_what_is_no_count_is_refused():
         build_model(Outcomes([[0.5, 0.25], [1.0, 0.5]], n_runs=2))
     with pytest.raises(InputError, match="without passes"):
         build_model(answers(3, passes=(2, False)))
-    with pytest.raises(InputError, match=r"right and wrong answers, a Outcomes, got Outcomes"):
+    with pytest.raises(InputError, match="right and wrong answers, got <Outcomes"):
         build_model(Outcomes(np.arange(6.0).reshape(3, 2), metric="mean"))
     with pytest.raises(InputError, match="of one classifier, 'a', there is no best"):
         build_model(Outcomes([[1], [0]], names=["a"], tasks=["law", "art"]))

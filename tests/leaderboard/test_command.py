@@ -109,7 +109,7 @@ REFUSED = {
         ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
     ],
     "sota {outputs}": [
-        ("--lower-is-better", "of AUCs larger is better"),
+        ("--lower-is-better", "larger is better for"),
         ("--column label=none", 'there is no column "none"'),
     ],
     "sota --metric auc --n-test 100 --classifiers 9": [

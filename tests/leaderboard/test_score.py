@@ -87,7 +87,7 @@ BOARD = f"{EXAMPLES / 'leaderboard.csv'}"
         ("score --right 5 --n-test 4", "right answers are 0 to the number of items, got 5"),
         ("score --right 5 --n-test 9 --new runs", "--new has no effect on --right"),
         ("score {exam} --right 5", "--right has no effect on FILES"),
-        ("score {exam} --metric pass@3", "pass@3 needs 3 runs of each item"),
+        ("score {exam} --metric pass@3", "pass@3: 3 runs of each item are needed"),
         ("score {exam} --metric pass@0", 'no column "pass@0"'),
         (f"score {BOARD}", "this is a leaderboard"),
         ("sota {exam}", "bayes-sota score says how good it is"),
