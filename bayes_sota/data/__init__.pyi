@@ -1,4 +1,5 @@
 from .answers import read_outcomes as read_outcomes
+from .answers import write_items as write_items
 from .boards import read_leaderboard as read_leaderboard
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
@@ -16,4 +17,3 @@ from .rounds import read_scores as read_scores
 from .tasks import average_tasks as average_tasks
 from .tournaments import Matches as Matches
 from .tournaments import ScoreTable as ScoreTable
-from .writing import write_items as write_items

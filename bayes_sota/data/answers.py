@@ -7,11 +7,13 @@ They are answers where every score is right or wrong, or a share of right runs, 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import Averaging, parse_passes
@@ -304,3 +306,22 @@ def _common(tidy: Tidy, there: BoolArray, names: Sequence[str], tasks: Sequence[
         parameter="leave_out",
         fix="leave entries or tasks out with {option}",
     )
+
+
+def write_items(data: Outcomes, path: str | Path) -> None:
+    """Write answers or numbers as CSV: item, label where there are classes, and each classifier.
+
+    ``read_outcomes`` reads it. Clusters are not written.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written; averages over tasks or runs, which a wide table cannot hold.
+    """
+    if data.is_answers and not data.is_plain:
+        raise InputError("a table of answers has no place for tasks or runs of its items")
+    labels = [] if data.labels is None else [data.labels.astype(int).tolist()]
+    number = int if data.is_answers else float
+    columns = [["" if np.isnan(x) else number(x) for x in column] for column in data.values.T]
+    rows = zip(data.items, *labels, *columns, strict=True)
+    write_csv(path, ["item", *["label"] * len(labels), *data.names], rows)

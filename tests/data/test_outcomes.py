@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.answers import write_items
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tournaments import ScoreTable
-from bayes_sota.data.writing import write_items
 from bayes_sota.items.correlation import response_correlation
 
 SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]
