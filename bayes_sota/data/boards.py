@@ -21,6 +21,7 @@ _INSTEAD = {
     "read_paired_boards (bayes-sota paired)",
     "battles": "the rows are battles, which bayes-sota epp reads, not entries",
 }
+_PRIVATE = "submissions are not used: a private board shows what was chosen elsewhere"
 
 
 def read_leaderboard(
@@ -115,13 +116,25 @@ def read_leaderboard(
         refuse_unused("averages over tasks", known)
         return _average(tidy, n_test, metric, average=average, new=new, name=name, percent=percent)
     refuse_unused("a leaderboard", {"average": average, "new": new})
-    n_test, standard_error, told = _sizes_and_errors(tidy, n_test, metric, standard_error)
+    kind = metric or ("score" if tidy.lower_is_better else measure(tidy.titles[0]))
+    told = []
+    if n_test is None and standard_error is None and kind == "accuracy" and "n" in tidy.numbers:
+        n_test = tidy.numbers["n"]
+    if standard_error is None and "se" in tidy.numbers:
+        if "se" in tidy.asked or kind == "score" or (kind == "accuracy" and n_test is None):
+            standard_error = tidy.numbers["se"]
+        else:
+            told.append("standard errors are not used: they follow from the number of items")
     if submissions is None and "submissions" in tidy.numbers:
-        submissions, useless = _submissions(tidy)
-        told += useless
+        texts = [text.lower() for text in (tidy.name, *tidy.titles)]
+        if any("private" in text and "public" not in text for text in texts):
+            told.append(_PRIVATE)
+        else:
+            submissions = tidy.numbers["submissions"]
     if rounding == "auto" and tidy.is_competition:
         rounding = ("floor", "nearest")
-    metric = _metric(tidy, metric, standard_error)
+    if metric is None:
+        metric = _metric_of_column(tidy, kind, standard_error)
     with located(tidy.where):
         places = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
         parse_scores(tidy.texts, percent=percent, bounded=metric != "score", subjects=places)
@@ -142,48 +155,23 @@ def read_leaderboard(
     return board._copy(is_competition=tidy.is_competition)
 
 
-def _metric(tidy: Tidy, metric: Metric | None, standard_error: Any) -> Metric:
-    """What the scores are: as asked for, else by the name of their column."""
-    if metric is not None:
-        return metric
-    title = tidy.titles[0]
-    kind = measure(title)
-    if tidy.lower_is_better or (kind == "score" and standard_error is not None):
+def _metric_of_column(tidy: Tidy, kind: Metric, standard_error: Any) -> Metric:
+    """What the scores are, by the name of their column and what is known of their errors."""
+    if tidy.lower_is_better or (kind != "auc" and isinstance(standard_error, int | float)):
         return "score"
-    if kind == "accuracy":
-        return "accuracy" if standard_error is None or np.ndim(standard_error) else "score"
-    names = f"column {quoted(title)} holds no accuracies by its name"
+    if kind == "accuracy" or (kind == "score" and standard_error is not None):
+        return kind
     fix = {
         "auc": "AUCs need metric auc with the numbers of items and of positive ones ({option})",
         "score": "give the standard error of a score; for shares of right answers metric accuracy "
         "({option})",
     }
-    raise InputError(names, where=tidy.where, parameter="metric", fix=fix[kind])
-
-
-def _sizes_and_errors(
-    tidy: Tidy, n_test: Any, metric: Metric | None, standard_error: Any
-) -> tuple[Any, Any, list[str]]:
-    """Numbers of items and standard errors: as given, else of the columns that have them."""
-    accuracies = metric == "accuracy" or (metric is None and measure(tidy.titles[0]) == "accuracy")
-    accuracies &= not tidy.lower_is_better
-    if n_test is None and standard_error is None and accuracies and "n" in tidy.numbers:
-        n_test = tidy.numbers["n"].tolist()
-    if standard_error is not None or "se" not in tidy.numbers:
-        return n_test, standard_error, []
-    if "se" not in tidy.asked and (metric == "auc" or (accuracies and n_test is not None)):
-        return n_test, None, ["standard errors are not used: they follow from the number of items"]
-    errors = [None if np.isnan(error) else str(error) for error in tidy.numbers["se"].tolist()]
-    return n_test, errors, []
-
-
-def _submissions(tidy: Tidy) -> tuple[Any, list[str]]:
-    """Submissions of each entry; None and a note on a private board."""
-    texts = [text.lower() for text in (tidy.name, *tidy.titles)]
-    if any("private" in text and "public" not in text for text in texts):
-        return None, ["submissions are not used: a private board shows what was chosen elsewhere"]
-    counts = tidy.numbers["submissions"]
-    return [None if np.isnan(count) else count for count in counts], []
+    raise InputError(
+        f"column {quoted(tidy.titles[0])} holds no accuracies by its name",
+        where=tidy.where,
+        parameter="metric",
+        fix=fix[kind],
+    )
 
 
 def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> Leaderboard:

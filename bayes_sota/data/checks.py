@@ -27,7 +27,7 @@ from bayes_sota.core.arguments import (
 )
 from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior, UniformTries
-from bayes_sota.core.text import checked_labels
+from bayes_sota.core.text import checked_labels, shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
@@ -60,6 +60,8 @@ _CUT = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
 
 def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
     """Number in a range, however it is written; a whole one, such as 100 or "100.0", as an int."""
+    if is_blank(value):
+        raise InputError(f"{name} is missing: {allowed}")
     number = parse_number(value)
     if number is None or not allowed.holds(number) or (allowed.whole and number % 1):
         raise allowed.refusal(name, value, None if number is None else float(number))
@@ -151,7 +153,7 @@ def checked_submissions(submissions: Any, names: Sequence[str]) -> Submissions:
         return np.zeros(len(names), np.int64), submissions, ()
     listed = one_each(submissions, len(names), "submissions")
     counts = np.array([
-        0 if is_blank(value) else checked_number(value, f"the number of submissions of {name!r}")
+        0 if is_blank(value) else checked_number(value, f"submissions of {shown(name)}")
         for value, name in zip(listed, names, strict=True)
     ])  # fmt: skip
     known = counts[counts > 0]
@@ -228,8 +230,6 @@ def find_errors(
 
 def _checked_size(n_test: Any, printed: PrintedScores, metric: Metric) -> tuple[int, str]:
     """Number of items behind all scores, and where it comes from."""
-    if n_test is None:
-        raise InputError('n_test is missing: the number of test items, or "infer"')
     if metric != "accuracy" or n_test != "infer":
         return checked_number(n_test, "n_test"), GIVEN
     fit = fit_lattice(printed)
@@ -263,7 +263,7 @@ def leaders(scores: FloatArray) -> IntArray:
 def _checked_sizes(n_test: Any, names: Sequence[str]) -> IntArray:
     """Number of items behind each score: one number for all, or one for each."""
     listed = zip(one_each(n_test, len(names), "n_test"), names, strict=True)
-    return np.array([checked_number(size, f"n_test of {name!r}") for size, name in listed])
+    return np.array([checked_number(size, f"n_test of {shown(name)}") for size, name in listed])
 
 
 def checked_errors(
@@ -274,7 +274,7 @@ def checked_errors(
     return np.array([
         np.nan
         if may_miss and is_blank(value)
-        else checked_number(value, f"the standard error of {name!r}", allowed)
+        else checked_number(value, f"the standard error of {shown(name)}", allowed)
         for value, name in listed
     ])  # fmt: skip
 
@@ -299,23 +299,19 @@ def sizes_of_accuracies(
     """
     errors = unit * checked_errors(standard_error, names, NOT_NEGATIVE, may_miss=True)
     known = (errors > 0) & (scores > 0) & (scores < 1)
-    if not known.all() and n_test is None:
-        j = int(np.argmin(known))
-        what = "no standard error" if np.isnan(errors[j]) else f"the standard error {errors[j]:g}"
-        raise InputError(
-            f"{names[j]!r}, {scores[j]:g}, has {what}, which does not tell how sure it is: give "
-            "n_test, the number of test items, for such entries"
-        )
     sizes = np.zeros(scores.size) if n_test is None else _checked_sizes(n_test, names)
     with np.errstate(divide="ignore", invalid="ignore"):
         by_error = scores * (1 - scores) / errors**2 + 1
-    wide = np.flatnonzero(known & (by_error < _LEAST_ITEMS))
-    if wide.size:
-        j = int(wide[0])
-        raise InputError(
-            f"{names[j]!r}, {scores[j]:g}, has the standard error {errors[j]:g}, wider than that "
-            "of 2 items: scores and errors need the same units, percent or not"
-        )
+    wide = known & (by_error < _LEAST_ITEMS)
+    bad = np.flatnonzero(wide if n_test is not None else wide | ~known)
+    if bad.size:
+        j = int(bad[0])
+        error = "no standard error" if np.isnan(errors[j]) else f"the standard error {errors[j]:g}"
+        why, fix = "which does not tell how sure it is", "give n_test for such entries"
+        if wide[j]:
+            why = "wider than that of 2 items"
+            fix = "scores and errors need the same units, percent or not"
+        raise InputError(f"{shown(names[j])}, {scores[j]:g}, has {error}, {why}", fix=fix)
     return np.where(known, by_error, sizes)
 
 
@@ -355,7 +351,7 @@ def find_rounding(
             f"come from {items}"
         )
     if wrong.size:
-        some = ", ".join(repr(names[row]) for row in wrong[:MOST_LISTED])
+        some = ", ".join(shown(names[row]) for row in wrong[:MOST_LISTED])
         remarks.append(
             f"no number of right answers gives the score of {some}: the nearest one is taken"
         )
@@ -371,7 +367,7 @@ def _impossible(
     cut = "exactly" if full else f"{how} to {printed.decimals} decimals"
     below, above = np.floor(score * n) / n, np.ceil(score * n) / n
     return ImpossibleAccuracyError(
-        f"no number of right answers out of {n} gives the score {score:g} of {names[wrong[0]]!r} "
-        f"({cut}), as of {wrong.size:,} of {sizes.size:,} scores: the nearest attainable are "
-        f"{below:.8g} and {above:.8g}"
+        f"no number of right answers out of {n} gives the score {score:g} of "
+        f"{shown(names[wrong[0]])} ({cut}), as of {wrong.size:,} of {sizes.size:,} scores: "
+        f"the nearest attainable are {below:.8g} and {above:.8g}"
     )

@@ -14,6 +14,7 @@ import numpy as np
 from bayes_sota.core.arguments import RATIO
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior
+from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.checks import Metric, Tries
@@ -329,7 +330,7 @@ class Leaderboard(BestScore):
             rounding=rounding,
             percent=percent,
             bounded=metric != "score",
-            subjects=[f"the score of {label!r:.80}" for label in labels],
+            subjects=[f"the score of {shown(label)}" for label in labels],
         )
         values = -printed.values if lower_is_better else printed.values
         errors, remarks = checks.find_errors(

@@ -71,7 +71,7 @@ class PairedBoards(Chosen):
     >>> boards = PairedBoards(
     ...     [0.91, 0.94, 0.90, 0.89, 0.70], [0.90, 0.91, 0.92, 0.88, 0.71], n_test=(100, 300)
     ... )
-    >>> boards.n_entries, boards.names[boards.public_winner], boards.is_accuracy
+    >>> boards.n_entries, boards.names[boards.public_winner], boards.noise_is_known
     (5, 'entry 2', True)
     """
 
@@ -112,8 +112,9 @@ class PairedBoards(Chosen):
                 f"order; got {m:,} public and {len(listed[1]):,} private ones"
             )
         teams = checked_names(names, m)
+        sign = -1 if lower_is_better else 1
         scores = {
-            which: _checked_scores(one, f"{which} score", teams, n_test is not None)
+            which: sign * _checked_scores(one, f"{which} score", teams, n_test is not None)
             for one, which in zip(listed, BOARDS, strict=True)
         }
         counts, prior, told = checked_submissions(submissions, teams)
@@ -125,7 +126,7 @@ class PairedBoards(Chosen):
             *filter(None, tied),
         ]
         self._set(
-            **{which: -board if lower_is_better else board for which, board in scores.items()},
+            **scores,
             names=teams,
             n_test=_pair(n_test, "n_test", COUNT),
             standard_errors=_pair(standard_errors, "standard_errors", POSITIVE),
@@ -139,11 +140,6 @@ class PairedBoards(Chosen):
     def n_entries(self) -> int:
         """Number of teams, m."""
         return self.public.size
-
-    @property
-    def is_accuracy(self) -> bool:
-        """Whether scores are accuracies on known numbers of items."""
-        return self.n_test is not None
 
     @property
     def noise_is_known(self) -> bool:
@@ -174,7 +170,7 @@ def _checked_scores(
         rounding="exact",
         percent=False if accuracies else None,
         bounded=accuracies,
-        subjects=[f"the {which} of {name!r:.80}" for name in names],
+        subjects=[f"the {which} of {shown(name)}" for name in names],
     ).values
     if scores.min() == scores.max():
         raise InputError(f"every {which} is {scores[0]:g}: they tell no team from another")

@@ -25,6 +25,7 @@ LARGEST_NUMBER = 1e50  # of a score: powers of it are still numbers
 LEAST_PERCENT = 10  # of a typed number without a percent sign
 EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+_BLANK = ("", "nan", "nat", "none", "<na>")  # as Python and pandas write them
 ATTAINED = 1e-9  # a full-precision score is k/n up to this much
 
 
@@ -90,9 +91,15 @@ def parse_number(raw: object) -> Decimal | None:
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
-def is_blank(value: Any) -> bool:
-    """Whether there is nothing where a number could be."""
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
+def is_blank(value: object) -> bool:
+    """Whether there is nothing where a number could be.
+
+    Examples
+    --------
+    >>> is_blank(None), is_blank(float("nan")), is_blank(" "), is_blank([1])
+    (True, True, True, False)
+    """
+    return str(value).strip().lower() in _BLANK
 
 
 def has_percent_sign(cell: object) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import POSITIVE, check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels, counted
+from bayes_sota.core.text import checked_labels, counted, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import checks
 from bayes_sota.data.averages import (
@@ -118,7 +118,7 @@ def average_tasks(
     check_choice("metric", metric, Literal["accuracy", "score"])
     checks.check_options(metric, lower_is_better=lower_is_better or None)
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
-    subjects = [f"the score of {place!r}" for place in places]
+    subjects = [f"the score of {shown(place)}" for place in places]
     is_share = metric == "accuracy"
     printed = parse_scores(x.ravel(), percent=percent, bounded=is_share, subjects=subjects)
     x = printed.values.reshape(x.shape)

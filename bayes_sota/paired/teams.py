@@ -139,7 +139,7 @@ class Selection:
             kept = np.flatnonzero((x >= threshold[0]) | (y >= threshold[1]))
         pairs = np.stack([x[kept], y[kept]], axis=1)
         group = np.arange(kept.size)
-        if not boards.is_accuracy if merge is None else merge:
+        if boards.n_test is None if merge is None else merge:
             pairs, group = np.unique(pairs, axis=0, return_inverse=True)
         if len(pairs) < FEWEST_TEAMS:
             raise InputError(

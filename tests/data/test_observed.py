@@ -51,8 +51,8 @@ CONTAINERS: dict[type[Observed], Case] = {
     ),
     Leaderboard: (
         {"scores": ["0.91", "0.94", "0.90"], "n_test": 100},
-        {"scores": ["0.91", "0.90", "0.94"], "n_test": 200, "names": [*"abc"], "n_classifiers": 9,
-         "submissions": [1, 1, 2], "name": "n", "metric": "score"},
+        {"scores": ["0.91", "0.90", "0.94"], "n_test": [100, 200, 100], "names": [*"abc"],
+         "n_classifiers": 9, "submissions": [1, 1, 2], "name": "n", "metric": "score"},
     ),
 }  # fmt: skip
 

@@ -91,3 +91,5 @@ def test_ties_of_paired_boards_are_broken_by_name() -> None:
         assert boards.notes == (
             "2 teams share the best public score; 'a' stands for them, the first by name",
         )
+    losses = [1 - score for score in public]
+    assert PairedBoards(losses, private, names, lower_is_better=True).notes[1:] == boards.notes

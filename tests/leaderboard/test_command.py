@@ -102,9 +102,9 @@ REFUSED = {
         ("--n-test 500 --method abc", "drop all others in FILE; for an answer from"),
         ("--n-test 500 --new-score 92", "in percent? then write 0.92"),
         ("--n-test 500 --submissions 1.5", "takes a whole number or a range A:B, got '1.5'"),
-        ("--n-test 500 --submissions 9:2", "a range of submissions rises, got 9:2"),
+        ("--n-test 500 --submissions 9:2", "1 <= low < high, got 9:2"),
         ("--n-test 100 --lower-is-better", "need --standard-error"),
-        ("--metric auc --n-test infer --n-positive 9", "infer is for accuracies"),
+        ("--metric auc --n-test infer --n-positive 9", "1,000,000,000, got infer"),
         ("--metric auc --n-test 100", "--n-positive is missing"),
         ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
     ],
@@ -113,13 +113,13 @@ REFUSED = {
         ("--column label=none", 'there is no column "none"'),
     ],
     "sota --metric auc --n-test 100 --classifiers 9": [
-        ("--maximum 0.49 --n-positive 51", "must exceed 0.5, got 0.49"),
+        ("--maximum 0.49 --n-positive 51", "above 0.5 and at most 1, got 0.49"),
         ("--maximum 1.2 --n-positive 51", "in [0, 1], got 1.2"),
         ("--maximum 0.9", "--n-positive is missing"),
         ("--maximum 0.9 --n-positive 1", "at least 2 items of each class, got 1"),
         ("--maximum 0.9 --n-positive 50 --lower-is-better", "write an error rate e as 1 - e"),
         ("--maximum 0.9 --n-positive 50 --reference-skill .9", "no theta0"),
-        ("--maximum 0.9 --n-positive 50 --standard-error 1", "follows from"),
+        ("--maximum 0.9 --n-positive 50 --standard-error 1", "is for --metric score"),
     ],
     "board {teams}": [
         ("", "--n-test is missing"),
@@ -140,7 +140,7 @@ REFUSED = {
         ("--n-test 500 --model paired-boards", "'paired-boards' is for a public and a private"),
     ],
     "sota --maximum 0.9 --metric score --classifiers 9": [
-        ("--standard-error 1e100", "1e+100 leaves nothing to learn from scores of at most 1"),
+        ("--standard-error 1e100", "from 1e-100 to 900,000, got 1e+100"),
     ],
     "sota --maximum 0.9 --n-test 100 --classifiers 9": [
         ("--model items", "with bs.items.build_model; models for observed maxima"),
