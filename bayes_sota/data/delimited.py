@@ -49,16 +49,17 @@ def _delimited_rows(text: str, where: str) -> list[Row]:
     separator = next((sign for sign in "\t;" if sign in header), ",")
     if (header.count(separator) + 1) * text.count("\n") > MOST_CELLS:
         raise InputError(f"has more than {MOST_CELLS:,} cells", where=where)
+    may_be_marked = "'" in text
     lines = io.StringIO(text.rstrip("\r\n"), newline="")
     reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[Row] = []
     start = 1
     try:
         for row in reader:
-            cells = list(map(str.strip, row)) if row else row
-            if row and any(cell[:1] == "'" for cell in cells):
+            cells = list(map(str.strip, row))
+            if may_be_marked:
                 cells = list(map(unmarked_cell, cells))
-            if row and any(cells):
+            if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1
     except csv.Error as error:
@@ -89,10 +90,14 @@ def _markdown_rows(text: str) -> list[Row]:
 
 def _without_remarks(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Rows without those at either end that hold a single piece of text."""
-    filled = [sum(cell not in _EMPTY for cell in cells) for _, cells in rows]
-    if max(filled) < 2:
+
+    def is_remark(row: Row) -> bool:
+        first, *others = row[1]
+        return first not in _EMPTY and all(cell in _EMPTY for cell in others)
+
+    start = next((i for i, row in enumerate(rows) if not is_remark(row)), None)
+    if start is None:
         return rows, []
-    is_row = [n > 1 or cells[0] in _EMPTY for n, (_, cells) in zip(filled, rows, strict=True)]
-    start, end = is_row.index(True), len(rows) - is_row[::-1].index(True)
+    end = len(rows) - next(i for i, row in enumerate(reversed(rows)) if not is_remark(row))
     remarks = rows[:start] + rows[end:]
     return rows[start:end], [f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks]

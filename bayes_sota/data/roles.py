@@ -82,21 +82,21 @@ class Header:
         ]
         flags = [name for name in found if _FLAGS.issuperset(map(_word, self.table.columns[name]))]
         rest = [name for name in found if name not in flags]
-        are_answers = all({0.0, 1.0} >= set(self.table.parsed(name).value) for name in rest)
+        if not flags:
+            return found
+        are_answers = all(np.isin(self.table.parsed(name).value, (0, 1)).all() for name in rest)
         return found if are_answers else rest
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
         """For each column the one of the same name and a word for a role, if all have one."""
-        found = []
-        for column in columns:
-            stem = split_words(column)
-            own = {
-                name: "".join(split_words(name)[len(stem) :])
-                for name in self.free()
-                if split_words(name)[: len(stem)] == stem and name in self.numeric
-            }
-            found += [name for name, end in own.items() if end in ROLES[role]][:1]
-        return found if len(found) == len(columns) else []
+        of_stem: dict[tuple[str, ...], str] = {}
+        for name in self.free():
+            words = split_words(name) if name in self.numeric else []
+            for i in range(len(words)):
+                if "".join(words[i:]) in ROLES[role]:
+                    of_stem.setdefault(tuple(words[:i]), name)
+        stems = [tuple(split_words(column)) for column in columns]
+        return [of_stem[stem] for stem in stems] if of_stem.keys() >= set(stems) else []
 
     def lone_average(self) -> list[str]:
         """The only average, which is the score where there is no other."""

@@ -55,9 +55,10 @@ class Table:
 
     def names(self, column: str, may_miss: bool = False) -> Any:
         """Names in a column, (n_rows,) objects; an empty one is an error."""
-        names = [_name_of(cell) for cell in self.columns[column]]
-        empty = [row for row, name in enumerate(names) if not name]
-        if empty and not may_miss:
+        cells = self.columns[column]
+        names = [cell.strip() if type(cell) is str else _name_of(cell) for cell in cells]
+        if "" in names and not may_miss:
+            empty = [row for row, name in enumerate(names) if not name]
             raise self.bad_cells(column, empty, "a name is needed")
         return np.array(names, object)
 
