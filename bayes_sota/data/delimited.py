@@ -24,7 +24,7 @@ def parse_delimited(text: str, where: str, name: str) -> Table:
     The separator is the tab, the semicolon or the comma, whichever the header has, in this order.
     Titles above the header and remarks below the rows are dropped with a note.
     """
-    is_markdown = _MARKDOWN_RULE.search(text) is not None
+    is_markdown = _MARKDOWN_RULE.search(text[:10_000]) is not None
     rows = _markdown_rows(text) if is_markdown else _delimited_rows(text, where)
     return table_of_rows(rows, where, name)
 
