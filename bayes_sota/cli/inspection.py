@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -22,12 +22,13 @@ from bayes_sota.data.boards import leaderboard_of, read_paired_boards, task_scor
 from bayes_sota.data.command import reading_options, typed_of_reading
 from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.outcomes import New
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.rounds import read_fold_scores, read_scores
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure, place_in
+from bayes_sota.epp.fit import fit_epp
+from bayes_sota.items.score import skills_alone
 
 type Question = tuple[str, str, Callable[[], Any]]  # what is asked, the command, a trial of it
 
@@ -43,8 +44,13 @@ def inspect_file(file: Path, reading: dict[str, Any], shown: Shown) -> int:
 
     It also says which columns it would use, and what it lacks for other questions.
     """
-    table, metric = _opened(file)
-    kind, questions, said, notes = _found(table, reading)
+    metric = ""
+    try:
+        table = read_table(file)
+    except AmbiguousMetricError as error:
+        metric = error.metrics[0]
+        table = read_table(file, metric)
+    kind, questions, held, notes = _found(table, reading)
     commands, missing = [], []
     typed = " ".join([*typed_of_reading(reading), f"--metric {metric}" * bool(metric)])
     for question, words, trial in questions:
@@ -61,7 +67,7 @@ def inspect_file(file: Path, reading: dict[str, Any], shown: Shown) -> int:
         "commands",
         commands,
         {"question": "question", "command": "command"},
-        sentences=(f"{file.resolve().name} holds {said}.",),
+        sentences=(f"{file.resolve().name} holds {held}.",),
         content={"kind": kind, "missing": missing, "notes": notes},
         legend=[f"Not from this file alone: {of['question']} {of['what']}" for of in missing],
         notes=notes,
@@ -70,23 +76,17 @@ def inspect_file(file: Path, reading: dict[str, Any], shown: Shown) -> int:
     return shown.deliver(report) or int(not commands)
 
 
-def _opened(file: Path) -> tuple[Table, str]:
-    """Table of a file, and the metric that was chosen where a log has several."""
-    try:
-        return read_table(file), ""
-    except AmbiguousMetricError as error:
-        return read_table(file, error.metrics[0]), error.metrics[0]
-
-
 def _found(table: Table, reading: dict[str, Any]) -> tuple[str, list[Question], str, list[str]]:
     """Kind of a table, questions to try, what it holds in words, and notes."""
     of_rows = counted(len(table), "row")
     if {"accuracy_a", "mean_a"} & set(table.columns):
         review = ("How many claims are doubtful?", "claim batch {}", lambda: None)
         return "claims", [review], f"{of_rows} of claims", []
-    targets = [name for name in table.columns if place_in("label", name) is not None]
-    learn = ("How good are learners, and how sure?", "cv run {} --column target=", lambda: None)
-    to_learn = [(learn[0], learn[1] + shlex.quote(name), learn[2]) for name in targets]
+    targets = [shlex.quote(name) for name in table.columns if place_in("label", name) is not None]
+    learn = "How good are learners, and how sure?"
+    to_learn: list[Question] = [
+        (learn, f"cv run {{}} --column target={name}", lambda: None) for name in targets
+    ]
     try:
         tidy = read_tidy(table, **reading).with_items()
     except InputError:
@@ -106,61 +106,57 @@ def _questions(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, 
         words = "paired {} --n-test-public N --n-test-private N"
         read = partial(read_paired_boards, table, n_test=(_SIZE, _SIZE), **reading)
         return "two boards", [("How good is the public winner?", words, read)]
-    rounds = partial(_fitted, table, reading)
+    fitted = partial(_fit, table, reading)
     of_rounds: list[Question] = [
-        ("Who is better over rounds?", "epp {}", rounds),
-        ("... with their uncertainty?", "epp {} --bayes", rounds),
+        ("Who is better over rounds?", "epp {}", fitted),
+        ("... with their uncertainty?", "epp {} --bayes", fitted),
     ]
     if tidy.layout == "battles":
         return "battles", of_rounds
     if {"fold", "iteration"} & tidy.labels.keys():
         folds = partial(read_fold_scores, table, **reading)
-        return "cross-validation", [
-            ("Is the order reproducible?", "cv judge {}", folds),
-            *of_rounds,
-        ]
+        judged: Question = ("Is the order reproducible?", "cv judge {}", folds)
+        return "cross-validation", [judged, *of_rounds]
     if tidy.unit == "task":
+        new = partial(_mean, tidy, "tasks", None)
+        same = partial(_mean, tidy, "items", _SIZE)
         sizes = " --n-test N" * ("n" not in tidy.numbers)
         return "rounds", [
-            ("Who may be the best in new tasks?", "board {} --new tasks", partial(_mean, tidy)),
-            ("... on new items of these?", f"board {{}}{sizes}", partial(_mean, tidy, _SIZE)),
+            ("Who may be the best in new tasks?", "board {} --new tasks", new),
+            ("... on new items of these?", f"board {{}}{sizes}", same),
             *of_rounds,
         ]
-    answers = partial(outcomes_of, tidy)
     try:
-        is_answers = answers().is_answers
+        outcomes = outcomes_of(tidy)
     except InputError:
         return "rounds", of_rounds
-    several = partial(_of_several, tidy)
+    several = outcomes.check_several
     asked: list[Question] = [
         ("Who may be the best?", "board {}", several),
         ("How good is the best?", "sota {}", several),
-        ("How good is each by itself?", "score {}", partial(_alone, tidy)),
+        ("How good is each by itself?", "score {}", partial(skills_alone, outcomes)),
         ("Which methods cannot be told apart?", "claim responses {}", several),
         ("How many items tell the best two apart?", "claim plan --gap 0.02 --pilot {}", several),
-    ]  # fmt: skip
+    ]
     if "task" in tidy.labels:
-        new = partial(several, new="tasks")
-        asked.append(("Who may be the best in new tasks?", "board {} --new tasks", new))
+        several_tasks = lambda: outcomes_of(tidy, new="tasks").check_several()  # noqa: E731
+        asked.append(("Who may be the best in new tasks?", "board {} --new tasks", several_tasks))
         asked.append(("What can each do in every task?", "board {} --by task", several))
     if "run" in tidy.labels:
-        runs = partial(answers, new="runs")
+        runs = partial(outcomes_of, tidy, new="runs")
         asked.append(("How good on new runs of these items?", "score {} --new runs", runs))
-    return ("answers", asked) if is_answers else ("item scores", asked + of_rounds)
+    return ("answers", asked) if outcomes.is_answers else ("item scores", asked + of_rounds)
 
 
-def _alone(tidy: Tidy) -> None:
-    from bayes_sota.items.score import skills_alone
-
-    skills_alone(outcomes_of(tidy))
+def _mean(tidy: Tidy, about: Literal["items", "tasks"], n_test: int | None) -> None:
+    task_scores_of(tidy, n_test=n_test).leaderboard(about)
 
 
-def _of_several(tidy: Tidy, new: New | None = None) -> None:
-    outcomes_of(tidy, new=new).check_several()
-
-
-def _mean(tidy: Tidy, n_test: int | None = None) -> None:
-    task_scores_of(tidy, n_test=n_test).leaderboard("items" if n_test else "tasks")
+def _fit(table: Table, reading: dict[str, Any]) -> None:
+    """Raise where scores over rounds have no finite skills, or are none."""
+    scores = read_scores(table, **reading)
+    for one in scores.values() if isinstance(scores, dict) else [scores]:
+        fit_epp(one)
 
 
 def _of_board(tidy: Tidy) -> list[Question]:
@@ -177,12 +173,3 @@ def _of_board(tidy: Tidy) -> list[Question]:
         ("Who may be the best?", f"board {{}}{options}", trial),
         ("How good is the best?", f"sota {{}}{options}", trial),
     ]
-
-
-def _fitted(table: Table, reading: dict[str, Any]) -> None:
-    """Raise where scores over rounds have no finite skills, or are none."""
-    from bayes_sota.epp.fit import fit_epp
-
-    scores = read_scores(table, **reading)
-    for one in scores.values() if isinstance(scores, dict) else [scores]:
-        fit_epp(one)
