@@ -22,7 +22,6 @@ from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.printed_accuracies import counts_printed_so
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.cells import MISSING
 from bayes_sota.data.printed_scores import (
     LARGEST_NUMBER,
     digits_of,
@@ -30,7 +29,7 @@ from bayes_sota.data.printed_scores import (
     parse_number,
     parse_scores,
 )
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import MISSING, Table
 from bayes_sota.data.words import key
 
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")

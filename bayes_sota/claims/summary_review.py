@@ -20,9 +20,8 @@ from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.core.tables import Table as ShownTable
 from bayes_sota.core.text import chance, counted, shown
-from bayes_sota.data.melting import describe_parts
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import Table, describe_parts
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")

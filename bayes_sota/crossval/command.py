@@ -144,8 +144,8 @@ def run(
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
     from bayes_sota.crossval.learners import find_classes
-    from bayes_sota.data.melting import describe_parts
     from bayes_sota.data.opening import read_table
+    from bayes_sota.data.tables import describe_parts
 
     table = read_table(file)
     chosen = [reading.pop(name, default) for name, default in _OF_ITEMS.items()]

@@ -16,9 +16,8 @@ import numpy as np
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.cells import MISSING
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import MISSING, Table
 from bayes_sota.data.words import place_in
 
 LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data.averages import Averaging, parse_passes
-from bayes_sota.data.cells import parse_numbers
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.opening import file_names, read_all, read_table, stack
 from bayes_sota.data.outcomes import New, Outcomes, runs_behind
 from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
 from bayes_sota.data.responses import MISSING, Responses
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import Table, parse_numbers
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import place_in
 

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.data.cells import NOTHING, parse_cell
-from bayes_sota.data.melting import describe_parts
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import NOTHING, Table, describe_parts, parse_cell
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import BATTLES, ROLES, key, split_words
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.data.kaggle import is_kaggle
 from bayes_sota.data.roles import Header
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import UNITS, key, place_in
@@ -54,7 +53,7 @@ def _rows_of_entries(header: Header) -> Layout:
         _check_shares(header)
         kept = {role: name for role, name in roles.items() if role not in _OF_ROWS}
         return Layout("board", kept, columns)
-    if not roles.keys() & set(UNITS) and not is_kaggle(header.table):
+    if not roles.keys() & set(UNITS):
         raise header.table.error(
             f"names in column {quoted(roles['entry'])} repeat, so every row needs a unit "
             "(an item, data set, round or seed)",

@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quoted
-from bayes_sota.data.cells import parse_cell
-from bayes_sota.data.records import load_json
-from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.unpacking import decoded, read_archive
+from bayes_sota.data.formats import load_json
+from bayes_sota.data.tables import Table, make_table, parse_cell
 from bayes_sota.data.words import is_loss
 
 _SAMPLES = re.compile(
@@ -32,7 +30,8 @@ _NO_METRICS |= _ABOUT_SAMPLES | {"prompt_hash", "target_hash"}
 _USUAL = ("acc", "exact_match", "acc_norm", "quasi_exact_match", "accuracy")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _RECORD = frozenset(("model_id", "evaluation_name", "sample_id", "evaluation"))
-MEMBERS = frozenset(("header.json", "_journal/start.json"))  # of an archive
+MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
+MEMBER = r"samples/[^/]+\.json|header\.json"
 _LONGEST = 200  # characters of what names a task or a cluster
 
 type Row = dict[str, Any]  # by column; "line" says where it stands, "score" is by metric at first
@@ -100,16 +99,12 @@ def table_of_log(
     return _table_of_results(value, path, name, metric) if _are_results(value) else None
 
 
-def table_of_archive(data: bytes, path: Path, metric: str | None) -> Table:
-    """Table of an archive of inspect_ai."""
-    where = str(path)
-    members = {
-        name: load_json(decoded(content, where, name), where, name)
-        for name, content in read_archive(data, r"samples/[^/]+\.json|header\.json", where).items()
-    }
-    if "header.json" not in members:
-        raise InputError("the evaluation is not finished (no header.json)", where=where)
-    return _table_of_inspect(members.pop("header.json"), members.items(), path, metric)
+def table_of_archive(members: Mapping[str, str], path: Path, metric: str | None) -> Table:
+    """Table of the samples and the header in an archive of inspect_ai."""
+    found = {name: load_json(text, str(path), name) for name, text in members.items()}
+    if "header.json" not in found:
+        raise InputError("the evaluation is not finished (no header.json)", where=str(path))
+    return _table_of_inspect(found.pop("header.json"), found.items(), path, metric)
 
 
 def _numbered(word: str, of: Collection[Any]) -> list[str]:

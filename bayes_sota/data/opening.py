@@ -1,20 +1,27 @@
-"""Opening a source: a path, a folder, several files or a data frame."""
+"""Opening a source: a path, a folder, several files or a data frame, below one limit of bytes."""
 
+import gzip
 import io
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quoted
-from bayes_sota.data import delimited, logs, records, searches
+from bayes_sota.core.files import check_file
+from bayes_sota.data import exports, formats, logs
 from bayes_sota.data.frames import is_frame, opened_frame
 from bayes_sota.data.tables import Table, make_table
-from bayes_sota.data.unpacking import check_size, decoded, member_sizes, read_bytes, reading
 from bayes_sota.data.words import place_in
 
+MOST_BYTES = 200_000_000
+_ARCHIVE = (b"PK\3\4", b"PK\5\6")
+_TABLE = r"(?i:(?!__MACOSX).*\.(csv|tsv|txt|json|jsonl|ndjson|xlsx|parquet))"
+_WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
@@ -30,7 +37,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     if is_frame(source):
         return _table_of_frame(source, "the data frame", "table")
     if isinstance(source, Mapping):
-        return searches.table_of_search(source, "cv_results_", "cv_results_")
+        return exports.table_of_search(source, "cv_results_", "cv_results_")
     if isinstance(source, list | tuple):
         return stack(read_all(source, metric))
     if not isinstance(source, str | PathLike):
@@ -45,19 +52,21 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     if data[:4] == b"PAR1":
         return _table_of_parquet(data, where, name)
     members = member_sizes(data, where)
-    if not logs.MEMBERS.isdisjoint(members):
-        return logs.table_of_archive(data, path, metric)
+    if not logs.MARKS.isdisjoint(members):
+        found = read_archive(data, logs.MEMBER, where).items()
+        texts = {member: decoded(content, where, member) for member, content in found}
+        return logs.table_of_archive(texts, path, metric)
     if members or file_name.lower().endswith(_WORKBOOKS):
         check_size(sum(members.values()), where)
         return _table_of_workbook(data, where, name)
     text = decoded(data, where)
     if text.lstrip()[:1] not in ("[", "{"):
-        return delimited.parse_delimited(text, where, name)
-    value, places = records.parse_json(text, where)
-    if isinstance(value, dict) and searches.is_search(value):
-        return searches.table_of_search(value, where, name)
+        return formats.parse_delimited(text, where, name)
+    value, places = formats.parse_json(text, where)
+    if isinstance(value, dict) and exports.is_search(value):
+        return exports.table_of_search(value, where, name)
     log = logs.table_of_log(value, places, path, name, metric)
-    return log or records.table_of_json(value, places, where, name)
+    return log or formats.table_of_json(value, places, where, name)
 
 
 def read_all(sources: Sequence[Any], metric: str | None) -> list[Table]:
@@ -146,7 +155,7 @@ def _table_of_workbook(data: bytes, where: str, name: str) -> Table:
     if not found:
         raise InputError("no sheet holds a table", where=where)
     first, *others = found
-    table = delimited.table_of_rows(found[first], where, name)
+    table = formats.table_of_rows(found[first], where, name)
     note = f"read sheet {quoted(first)}, not {listed(others)}"
     return replace(table, notes=(*table.notes, note)) if others else table
 
@@ -181,3 +190,87 @@ def _with_index(frame: Any) -> Any:
         frame = frame.reset_index(names=title)
     of_levels = [title if isinstance(title, tuple) else (title,) for title in frame.columns]
     return frame.set_axis([" ".join(map(str, levels)) for levels in of_levels], axis=1)
+
+
+def read_bytes(path: Path) -> tuple[bytes, str]:
+    """Content of a file and its name; of an archive, those of its only table.
+
+    A workbook and a log of inspect_ai, which are archives too, stay as they are.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, an archive of several tables, or more than the limit.
+    """
+    check_file(path)
+    with reading(str(path)):
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        name = path.name
+        if data[:2] == b"\x1f\x8b":
+            with gzip.open(io.BytesIO(data)) as file:
+                data = file.read(MOST_BYTES + 1)
+            name = name.removesuffix(".gz")
+    check_size(len(data), str(path))
+    if not data.startswith(_ARCHIVE) or _WHOLE.intersection(member_sizes(data, str(path))):
+        return data, name
+    tables = read_archive(data, _TABLE, str(path))
+    if len(tables) != 1:
+        problem = f"the archive holds {len(tables)} tables ({listed(tables)}); one is needed"
+        raise InputError(problem, where=str(path))
+    [(member, data)] = tables.items()
+    return data, Path(member).name
+
+
+def read_text(path: Path) -> str:
+    """Text of a file; errors as of ``read_bytes``."""
+    return decoded(read_bytes(path)[0], str(path))
+
+
+def decoded(data: bytes, where: str, line: str = "") -> str:
+    """Text in UTF-8, or in UTF-16 with its mark."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        start = error.start
+    else:
+        if "\0" not in text:
+            return text
+        start = data.find(b"\0")
+    line = line or f"line {data.count(b'\n', 0, start) + 1}"
+    raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8")
+
+
+def member_sizes(data: bytes, where: str) -> dict[str, int]:
+    """Unpacked bytes of each member of a zip archive; empty where bytes are something else."""
+    if not data.startswith(_ARCHIVE):
+        return {}
+    with reading(where), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {one.filename: one.file_size for one in archive.infolist()}
+
+
+def read_archive(data: bytes, pattern: str, where: str) -> dict[str, bytes]:
+    """Members of a zip archive whose names match a pattern, together below the limit."""
+    with reading(where), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [one for one in archive.infolist() if re.fullmatch(pattern, one.filename)]
+        check_size(sum(one.file_size for one in members), where)
+        return {one.filename: archive.read(one) for one in members}
+
+
+def check_size(size: int, where: str) -> None:
+    """Raise ``InputError`` above the limit."""
+    if size > MOST_BYTES:
+        raise InputError(f"holds more than {MOST_BYTES:,} bytes", where=where)
+
+
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """Whatever a decoder raises becomes an ``InputError``."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read ({reason})", where=where) from None

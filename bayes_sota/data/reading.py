@@ -8,12 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.data import battles, kaggle, searches
+from bayes_sota.data import battles, exports
 from bayes_sota.data.layouts import Layout, find_layout
-from bayes_sota.data.melting import melt
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table
-from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.tidy import Tidy, melt
 from bayes_sota.data.words import COLUMNS, is_loss, is_summary_row
 
 type Direction = Literal["lower", "higher"] | None
@@ -63,17 +62,17 @@ def read_tidy(
     found = None if use else battles.find_battles(table, roles)
     if found is not None:
         return leave_out_names(battles.read_battles(table, found, roles), names)
-    if searches.is_search(table.columns) and not use:
-        table, layout = searches.find_splits(table, roles)
+    is_competition = exports.is_kaggle(table)
+    if is_competition:
+        table = exports.clean(table, roles.get("score", "score"), direction)
+    if exports.is_search(table.columns) and not use:
+        table, layout = exports.find_splits(table, roles)
     else:
         layout = find_layout(table, roles, use or [])
     table = _without_summaries(table, layout)
-    if kaggle.is_kaggle(table):
-        table = kaggle.clean(table, layout.roles, direction)
-        layout = find_layout(table, roles, use or [])
     tidy = leave_out_names(melt(table, layout), names)
     _check_one_metric(tidy)
-    marked = replace(tidy, asked=frozenset(roles), is_competition=kaggle.is_kaggle(table))
+    marked = replace(tidy, asked=frozenset(roles), is_competition=is_competition)
     return _directed(marked, layout, direction)
 
 

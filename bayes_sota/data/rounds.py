@@ -11,13 +11,12 @@ from bayes_sota.core.arguments import Range, check_choice
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.battles import find_battles
-from bayes_sota.data.cells import parse_cell
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.score_table import Scheme, ScoreTable
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import Table, parse_cell
 from bayes_sota.data.tidy import Labels, Tidy
 from bayes_sota.data.words import NAMELESS, UNITS, key, place_in
 

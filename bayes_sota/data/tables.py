@@ -1,17 +1,136 @@
-"""A table as it was read: columns of cells, and where each row stands."""
+"""A table as it was read: columns of cells, and where each row stands.
 
+Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
-from bayes_sota.data.cells import Numbers, parse_numbers
+from bayes_sota.data.printed_scores import LARGEST_NUMBER
 from bayes_sota.data.words import key
+
+MISSING = frozenset(("", "-", "--", "–", "—", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"))
+_ANSWERS = {"true": "1", "right": "1", "correct": "1", "yes": "1"}
+_ANSWERS |= {"false": "0", "wrong": "0", "incorrect": "0", "no": "0"}
+_ERROR = re.compile(r"(.+?)\s*(?:(?:±|\+/-|\\pm)\s*(.+)|\(\s*±?\s*(\d*\.\d+)\s*\))")
+_REMARK = re.compile(r"(\d*\.\d+)\s*\(\d+\)")  # 0.912 (1): a rank or a footnote
+_LONGEST = 100  # characters of a number
+_MARKS = " *†‡§$_"  # bold, footnotes
+_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+_PLAIN_LINES = re.compile(rf"(?:{_PLAIN.pattern}\n)++")
+
+
+class Printed(NamedTuple):
+    """A number as printed: its value, its error, its digits; in percent or not."""
+
+    value: float
+    error: float = np.nan
+    text: str = ""
+    is_percent: bool = False
+
+
+NOTHING = Printed(np.nan)
+
+
+def parse_cell(cell: Any) -> Printed | None:
+    """Number in a cell, ``NOTHING`` where the cell is empty, None where it is text.
+
+    Examples
+    --------
+    >>> parse_cell("0.95 (0.02)").error, parse_cell("91.2 %").value, parse_cell("svm")
+    (0.02, 0.912, None)
+    """
+    if type(cell) is str and len(cell) < 50 and _PLAIN.fullmatch(cell):
+        return Printed(float(cell), text=cell)
+    if cell is None or cell != cell:
+        return NOTHING
+    text = str(cell).strip().strip(_MARKS)
+    if len(text) > _LONGEST:
+        return None
+    if text.lower() in MISSING:
+        return NOTHING
+    text = _ANSWERS.get(text.lower(), text)
+    if text[0].isalpha():
+        return None
+    if remark := _REMARK.fullmatch(text):
+        text = remark[1]
+    match = _ERROR.fullmatch(text)
+    error = ""
+    if match:
+        text, error = match[1].strip(_MARKS), match[2] or match[3]
+    is_percent = (error or text).endswith("%") or text.endswith("%")
+    value = _decimal(text)
+    spread = _decimal(error) if error else Decimal("NaN")
+    if value is None or spread is None:
+        return None
+    scale = 100 if is_percent else 1
+    return Printed(float(value / scale), float(spread / scale), str(value / scale), is_percent)
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text.removesuffix("%").strip())
+    except InvalidOperation:
+        return None
+    return number if abs(float(number)) <= LARGEST_NUMBER else None
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Numbers of a column, (n_rows,): NaN where a cell is empty, and at ``bad`` rows, of text."""
+
+    value: NDArray[np.float64]
+    error: NDArray[np.float64]
+    texts: list[str]
+    bad: list[int]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether most cells hold numbers, so that text among them is a mistake."""
+        return int(np.isfinite(self.value).sum()) > len(self.bad)
+
+
+def parse_numbers(cells: Sequence[Any]) -> Numbers:
+    """Numbers of cells; equal cells are parsed once, and plain ones not at all."""
+    try:
+        known = dict.fromkeys(cells)
+    except TypeError:  # lists and objects
+        return parse_numbers([str(cell) for cell in cells])
+    values = _plain_numbers(cells) if len(known) > len(cells) // 2 else None
+    if values is not None:
+        return Numbers(values, np.full(len(cells), np.nan), list(cells), [])
+    places = {cell: place for place, cell in enumerate(known)}
+    place = np.fromiter(map(places.__getitem__, cells), np.intp, len(cells))
+    parsed = [parse_cell(cell) for cell in known]
+    numbers = [number or NOTHING for number in parsed]
+    texts = np.array([number.text for number in numbers], object)
+    return Numbers(
+        np.array([number.value for number in numbers])[place],
+        np.array([number.error for number in numbers])[place],
+        texts[place].tolist(),
+        np.flatnonzero(np.array([number is None for number in parsed])[place]).tolist(),
+    )
+
+
+def _plain_numbers(cells: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Numbers of cells that hold nothing but digits; None where others do."""
+    try:
+        if _PLAIN_LINES.fullmatch("\n".join(cells) + "\n"):
+            values = np.array(list(map(float, cells)))
+            return values if np.abs(values).max() <= LARGEST_NUMBER else None
+    except (TypeError, ValueError):
+        return None
+    return None
+
 
 MOST_CELLS = 10_000_000
 """Cells of a table, which take some seconds and a gigabyte."""
@@ -129,3 +248,10 @@ def make_table(
     if not lines or not kept:
         raise InputError(f"the table has no {'rows' if kept else 'columns'}", where=where)
     return Table(dict(kept), lines, where, name, tuple(notes))
+
+
+def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> str:
+    """Sentence that says which columns of a table were read, and which were not."""
+    unused = [name for name in table.columns if name not in used]
+    rest = f"; not used: {listed(unused)}" if unused else ""
+    return f"Read: {', '.join(parts)}{rest}."

@@ -17,7 +17,7 @@ from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import parse_specification
 from bayes_sota.data.observed import Chosen
-from bayes_sota.data.unpacking import read_text
+from bayes_sota.data.opening import read_text
 
 type Model = ModelSpecification | str | os.PathLike[str] | None
 

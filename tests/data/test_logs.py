@@ -12,7 +12,7 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError
-from bayes_sota.data import unpacking
+from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.boards import read_task_scores
 from bayes_sota.data.item_scores import ItemScores
@@ -366,10 +366,10 @@ def test_broken_archives_and_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(InputError, match=message) as caught:
             read_outcomes(file)
         assert "\n" not in str(caught.value)
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 600)
+    monkeypatch.setattr(opening, "MOST_BYTES", 600)
     with pytest.raises(InputError, match=r"f\.eval: holds more than 600 bytes"):
         read_outcomes(path)
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 600)
+    monkeypatch.setattr(opening, "MOST_BYTES", 600)
     packed = gzip.compress(lines(sample(0, 1)).encode() * 1000)
     bomb = written(tmp_path, packed, "bomb.jsonl.gz")
     with pytest.raises(InputError, match=r"bomb\.jsonl\.gz: holds more than 600 bytes"):

@@ -22,7 +22,7 @@ import pytest
 from data.files import run, written
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data import unpacking
+from bayes_sota.data import opening
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tidy import Tidy
@@ -378,7 +378,7 @@ def test_archives_that_decoders_cannot_read(tmp_path: Path) -> None:
 
 
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(opening, "MOST_BYTES", 20_000)
     content = BOARD.encode() + b"\n" * 30_000
     book = workbook([["team", "score"], ["x" * 30_000, 0.5]])
     lie = bytearray(zipped({"a.csv": content}))

@@ -1,4 +1,8 @@
-"""Results of a search of scikit-learn (``cv_results_``): a candidate per row."""
+"""Tables of fixed columns: leaderboards downloaded from Kaggle, searches of scikit-learn.
+
+A download has several rows per team, deleted teams and failed submissions; ``cv_results_`` has a
+candidate per row and a column per split.
+"""
 
 import re
 from collections import Counter
@@ -10,7 +14,8 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.tables import Table, make_table
+from bayes_sota.data.tables import NOTHING, Table, make_table, parse_cell
+from bayes_sota.data.words import key
 
 _SPLIT = re.compile(r"split(\d{1,6})_test_(.+)")
 
@@ -78,3 +83,51 @@ def _parameters(cell: Any) -> str:
         plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in cell.items()}
         return " ".join(", ".join(f"{name}={value!r}" for name, value in plain.items()).split())
     return re.sub(r"'(\w+)': ", r"\1=", str(cell).strip().strip("{}"))
+
+
+def is_kaggle(table: Table) -> bool:
+    """Whether the header is that of a download."""
+    return {"teamid", "teamname", "score"} <= set(map(key, table.columns))
+
+
+def clean(table: Table, score: str, direction: str | None) -> Table:
+    """Row of the best score of every team; teams of one name are told apart by their id.
+
+    Deleted teams and rows without a score are dropped, and scores of 0 unless lower is better.
+    """
+    by_key = {key(name): name for name in table.columns}
+    names, ids = (list(map(str, table.columns[by_key[word]])) for word in ("teamname", "teamid"))
+    numbers = list(map(parse_cell, table.columns[table.find(score, "score")]))
+    worst_is_zero = direction != "lower" and not any(n and n.value < 0 for n in numbers)
+    best: dict[str, tuple[float, int]] = {}
+    dropped: Counter[str] = Counter()
+    for row, number in enumerate(numbers):
+        reason = _reason(names[row], number, worst_is_zero)
+        dropped[reason] += 1
+        if not reason:
+            value = number.value if number else 0.0  # text is named by its line, later
+            rank = -value if direction == "lower" else value
+            team = ids[row] or names[row]
+            if team not in best or rank > best[team][0]:
+                best[team] = (rank, row)
+    dropped["repeating a team"] = dropped.pop("", 0) - len(best)
+    rows = [row for _, row in best.values()]
+    count = Counter(names[row] for row in rows)
+    unique = [
+        f"{name} ({team})" if count[name] > 1 else name
+        for name, team in zip(names, ids, strict=True)
+    ]
+    renamed = replace(table, columns={**table.columns, by_key["teamname"]: unique})
+    notes = [f"dropped {n} row{'s' * (n > 1)} {reason}" for reason, n in dropped.items() if n]
+    return renamed.take(rows, *notes)
+
+
+def _reason(name: str, number: Any, worst_is_zero: bool) -> str:
+    """Why a row does not count, if so."""
+    if name.strip().lower().startswith("[deleted]"):
+        return "of deleted teams"
+    if number is NOTHING:
+        return "without a score"
+    if number and number.value == 0 and worst_is_zero:
+        return "with a score of exactly 0"
+    return ""
