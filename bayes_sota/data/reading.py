@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.data import battles, exports
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import Table, did_you_mean
 from bayes_sota.data.tidy import Tidy, melt
 from bayes_sota.data.words import COLUMNS, is_loss, is_summary_row
 
@@ -58,7 +57,9 @@ def read_tidy(
     table = read_table(source)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
-    table, names = _without_columns(table, leave_out)
+    names = [name for name in leave_out if name not in table.columns]
+    kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
+    table = replace(table, columns=kept)
     found = None if use else battles.find_battles(table, roles)
     if found is not None:
         return leave_out_names(battles.read_battles(table, found, roles), names)
@@ -79,16 +80,8 @@ def read_tidy(
 def _check_roles(roles: Iterable[str]) -> None:
     for role in roles:
         if role not in COLUMNS:
-            near = get_close_matches(role, COLUMNS, 1)
-            fix = f"did you mean {near[0]}?" if near else ""
-            raise InputError(f"{role} is no role; the roles are {', '.join(COLUMNS)}", fix=fix)
-
-
-def _without_columns(table: Table, leave_out: Sequence[str]) -> tuple[Table, list[str]]:
-    """Table without the columns that a user leaves out, and the names that are no columns."""
-    names = [name for name in leave_out if name not in table.columns]
-    kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
-    return replace(table, columns=kept), names
+            problem = f"{role} is no role; the roles are {', '.join(COLUMNS)}"
+            raise InputError(problem, fix=did_you_mean(role, COLUMNS))
 
 
 def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
@@ -101,13 +94,9 @@ def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
                 found |= tidy.labels[role] == name
         if not found.any():
             known = [label for role in _FILTERED for label in set(tidy.labels.get(role, ()))]
-            near = get_close_matches(name, known, 1)
-            raise InputError(
-                f"nothing is called {quoted(name)}, so it cannot be left out",
-                where=tidy.where,
-                parameter="leave_out",
-                fix=f"did you mean {quoted(near[0])}?" if near else "",
-            )
+            problem = f"nothing is called {quoted(name)}, so it cannot be left out"
+            fix = did_you_mean(name, known)
+            raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
         kept &= ~found
     return tidy if kept.all() else tidy.take(np.flatnonzero(kept))
 
@@ -115,19 +104,14 @@ def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
 def _check_one_metric(tidy: Tidy) -> None:
     """Scores of an entry for the same unit are of one metric."""
     metrics = set(tidy.labels.get("metric", ()))
-    if tidy.layout != "long" or len(metrics) < 2:
+    if tidy.layout != "long" or len(metrics) < 2 or tidy.unit == "metric":
         return
     others = [names for role, names in tidy.labels.items() if role != "metric"]
     places = set(zip(*others, strict=True))
-    if tidy.unit != "metric" and len(places) < len(
-        set(zip(*others, tidy.labels["metric"], strict=True))
-    ):
-        raise InputError(
-            f"scores are of several metrics: {listed(sorted(metrics))}",
-            where=tidy.where,
-            parameter="leave_out",
-            fix="leave out all but one with {option}",
-        )
+    if len(places) < len(set(zip(*tidy.labels.values(), strict=True))):
+        problem = f"scores are of several metrics: {listed(sorted(metrics))}"
+        fix = "leave out all but one with {option}"
+        raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:
@@ -169,13 +153,10 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
     if told and direction is None:  # the table says it; of several tasks each for itself
         return replace(tidy, lower_is_better=told <= {"false", "0"})
     if losses and direction is None:
-        raise InputError(
-            f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, of which the lowest "
-            "is best",
-            where=tidy.where,
-            parameter="direction",
-            fix="give {option}" + ", which is then true of all, or leave them out" * mixed,
-        )
+        sound = "sounds" if len(losses) == 1 else "sound"
+        problem = f"{listed(losses)} {sound} like losses, of which the lowest is best"
+        fix = "give {option}" + ", which is then true of all, or leave them out" * mixed
+        raise InputError(problem, where=tidy.where, parameter="direction", fix=fix)
     if direction not in (None, "lower", "higher"):
         raise InputError(f"got {direction!r}", parameter="direction", fix="give {option}")
     return replace(tidy, lower_is_better=direction == "lower")

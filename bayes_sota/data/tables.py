@@ -168,9 +168,8 @@ class Table:
         alike = [name for name in self.columns if key(name) == key(wanted)]
         if len(alike) == 1:
             return alike[0]
-        near = get_close_matches(wanted, self.columns, 1)
         problem = f"there is no column {quoted(wanted)}; the columns are {listed(self.columns)}"
-        raise self.error(problem, parameter, f"did you mean {quoted(near[0])}?" if near else "")
+        raise self.error(problem, parameter, did_you_mean(wanted, self.columns))
 
     def names(self, column: str, may_miss: bool = False) -> Any:
         """Names in a column, (n_rows,) objects; an empty one is an error."""
@@ -214,6 +213,12 @@ class Table:
             more = f" ({len(rows)} in all)" if len(rows) > MOST_LISTED else ""
             line, problem = "", f"{problem}: {', '.join(shown)}{more}"
         return InputError(problem, where=self.where, line=line, column=column, fix=fix)
+
+
+def did_you_mean(wanted: str, known: Iterable[str]) -> str:
+    """The nearest of what is known as a question, if any is near."""
+    near = get_close_matches(wanted, list(known), 1)
+    return f"did you mean {quoted(near[0])}?" if near else ""
 
 
 def _name_of(cell: Any) -> str:

@@ -100,14 +100,12 @@ class Tidy:
         """The same, with numbers for items that nothing but their task or cluster names."""
         if self.layout != "wide" or not self.labels.keys() & set(UNITS) <= {"task", "cluster"}:
             return self
-        entries, codes = self.names("entry")
+        entries, codes = self.names("entry")  # of several files, some have more rows
         number = np.empty(len(self), np.intp)
         for code in range(len(entries)):
             number[codes == code] = np.arange(1, np.sum(codes == code) + 1)
-        groups = zip(
-            *(self.labels[role] for role in ("task", "cluster") if role in self.labels), strict=True
-        )
-        if len(set(groups)) * 2 > number.max():
+        groups = [self.labels[role] for role in ("task", "cluster") if role in self.labels]
+        if len(set(zip(*groups, strict=True))) * 2 > number.max():
             return self  # rows are tasks
         return replace(self, labels=self.labels | {"unit": number.astype(str).astype(object)})
 
@@ -263,11 +261,11 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]
             labels[role][empty] = [f"(alone, {table.lines[row]})" for row in empty]
             notes.append(f"{empty.size} rows without a cluster are clusters of their own")
     _tell_units_apart(labels)
-    rows = range(1, len(table) + 1)
+    rows = np.arange(1, len(table) + 1).astype(str).astype(object)
     if layout.kind == "wide" and not labels.keys() & set(UNITS):
-        labels["unit"] = np.array([str(row) for row in rows], object)
+        labels["unit"] = rows
     if "entry" not in labels and layout.across != "entry":
-        labels["entry"] = np.array([f"entry {row}" for row in rows], object)
+        labels["entry"] = "entry " + rows
     return labels, notes
 
 
@@ -292,21 +290,16 @@ def _scores(table: Table, layout: Layout) -> tuple[list[Numbers], bool]:
     Of classes, whether they are the true ones; beside labels 0 and 1 may stand probabilities.
     """
     label = layout.roles.get("label") if layout.kind == "wide" else None
-    if label is not None:
-        table.names(label)  # none is empty
-    are_text = label is not None and not table.parsed(label).is_numeric
-    found = [] if are_text else [table.printed(column) for column in layout.columns]
-    if label is None or (not are_text and _are_probabilities(table.numbers(label), found)):
-        return found, False
+    if label is None:
+        return [table.printed(column) for column in layout.columns], False
+    table.names(label)  # none is empty
+    are_text = not table.parsed(label).is_numeric
+    if not are_text and np.isin(table.numbers(label), (0, 1)).all():
+        found = [table.printed(column) for column in layout.columns]
+        values = np.concatenate([numbers.value for numbers in found])
+        if not np.isin(values[~np.isnan(values)], (0, 1)).all():
+            return found, False
     return [_compared(table, column, label, are_text) for column in layout.columns], True
-
-
-def _are_probabilities(labels: Any, found: Sequence[Numbers]) -> bool:
-    """Whether other numbers than 0 and 1 stand beside labels that are 0 or 1."""
-    values = np.concatenate([numbers.value for numbers in found])
-    return bool(
-        np.isin(labels, (0, 1)).all() and not np.isin(values[~np.isnan(values)], (0, 1)).all()
-    )
 
 
 def _compared(table: Table, column: str, label: str, are_text: bool) -> Numbers:
