@@ -82,10 +82,11 @@ def _found(table: Table, reading: dict[str, Any]) -> tuple[str, list[Question], 
     if {"accuracy_a", "mean_a"} & set(table.columns):
         review = ("How many claims are doubtful?", "claim batch {}", lambda: None)
         return "claims", [review], f"{of_rows} of claims", []
-    targets = [shlex.quote(name) for name in table.columns if place_in("label", name) is not None]
     learn = "How good are learners, and how sure?"
     to_learn: list[Question] = [
-        (learn, f"cv run {{}} --column target={name}", lambda: None) for name in targets
+        (learn, f"cv run {{}} --column target={shlex.quote(name)}", lambda: None)
+        for name in table.columns
+        if place_in("label", name) is not None
     ]
     try:
         tidy = read_tidy(table, **reading).with_items()

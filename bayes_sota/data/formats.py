@@ -18,7 +18,7 @@ from bayes_sota.data.words import is_role_word, place_in
 type Row = tuple[str, list[Any]]
 
 _EMPTY = (None, "")
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+( ?%)?")
+_DECIMAL_COMMA = re.compile(r"^([-+]?\d+),(\d+(?: ?%)?)$")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
 _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
@@ -50,8 +50,8 @@ def table_of_rows(rows: list[Row], where: str, name: str) -> Table:
 
 
 def _delimited_rows(text: str, where: str) -> list[Row]:
-    head = _QUOTED.sub("x", text[:10_000])
-    header = _header_line(head)
+    head = _QUOTED.sub("x", text[:10_000]).splitlines() or [""]
+    header = next((line for line in head if any(sign in line for sign in "\t;,")), head[0])
     separator = next((sign for sign in "\t;" if sign in header), ",")
     if (header.count(separator) + 1) * text.count("\n") > MOST_CELLS:
         raise InputError(f"has more than {MOST_CELLS:,} cells", where=where)
@@ -70,19 +70,9 @@ def _delimited_rows(text: str, where: str) -> list[Row]:
             start = reader.line_num + 1
     except csv.Error as error:
         raise InputError(str(error), where=where, line=f"line {reader.line_num}") from None
-    if separator != ",":
-        return [(line, list(map(_with_point, cells))) for line, cells in rows]
-    return rows
-
-
-def _header_line(head: str) -> str:
-    """The first line that has a separator, else the first line."""
-    lines = head.splitlines() or [""]
-    return next((line for line in lines if any(sign in line for sign in "\t;,")), lines[0])
-
-
-def _with_point(cell: str) -> str:
-    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
+    if separator == ",":
+        return rows
+    return [(line, [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]) for line, cells in rows]
 
 
 def _markdown_rows(text: str) -> list[Row]:
@@ -109,11 +99,8 @@ def _without_remarks(rows: list[Row]) -> tuple[list[Row], list[str]]:
     return rows[start:end], [f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks]
 
 
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")
-_ESCAPE = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair is one character
-    r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
-    re.DOTALL,
+_ESCAPE = re.compile(  # a pair is one character, half of it is none
+    r"\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|(?P<half>\\u[dD][89a-fA-F]\w\w)"
 )
 _SHAPES = (
     "a list of records, an object of columns, an object per row, or one record per line are read"
@@ -156,8 +143,7 @@ def load_json(text: str, where: str, line: str) -> Any:
 
 def _loads(text: str) -> Any:
     """Parsed JSON, with numbers as typed; half of a character becomes U+FFFD."""
-    if _HALF.search(text):
-        text = _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
+    text = _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
     try:
         return json.loads(
             text, parse_float=str, parse_constant=str, object_pairs_hook=_with_unique_keys
