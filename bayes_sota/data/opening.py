@@ -71,8 +71,6 @@ def read_table(source: Any, metric: str | None = None) -> Table:
 
 def read_all(sources: Sequence[Any], metric: str | None) -> list[Table]:
     """Tables of several sources; logs without the metric keep theirs, unless none has it."""
-    if len(sources) == 1:
-        return [read_table(sources[0], metric)]
     tables, lacking = [], []
     for source in sources:
         try:

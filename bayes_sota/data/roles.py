@@ -29,10 +29,6 @@ _SCORE_WORDS = frozenset(("accuracy", "acc", "score"))
 _FLAGS = frozenset(("true", "false", "yes", "no", "none", ""))
 
 
-def _word(cell: object) -> str:
-    return str(cell).strip().lower()
-
-
 class Header:
     """Columns of a table and their roles; those that a user named win over every name."""
 
@@ -62,36 +58,40 @@ class Header:
         taken = {*self.roles.values(), *self.use}
         return [name for name in self.table.columns if name not in taken]
 
+    def numbers(self) -> list[str]:
+        """Free columns of numbers."""
+        return [name for name in self.free() if name in self.numeric]
+
     def named(self, role: str, numeric: bool = False) -> list[str]:
         """Free columns that are called so, the best name first."""
-        places = {name: place_in(role, name) for name in self.free()}
-        found = {name: place for name, place in places.items() if place is not None}
-        ordered = sorted(found, key=lambda name: (found[name], split_words(name)[-1:] != ["id"]))
-        return [name for name in ordered if name in self.numeric] if numeric else ordered
+        names = self.numbers() if numeric else self.free()
+        found = {name: place for name in names if (place := place_in(role, name)) is not None}
+        return sorted(found, key=lambda name: (found[name], split_words(name)[-1:] != ["id"]))
 
     def scores(self) -> list[str]:
         """Free columns of numbers that no name rules out."""
         of_entry = "entry" in self.roles
         found = [
             name
-            for name in self.free()
-            if name in self.numeric
-            and not is_attribute(name, of_entry)
+            for name in self.numbers()
+            if not is_attribute(name, of_entry)
             and not is_spread(name, self.table.columns)
             and not any(role in self.roles and place_in(role, name) is not None for role in UNITS)
         ]
-        flags = [name for name in found if _FLAGS.issuperset(map(_word, self.table.columns[name]))]
-        rest = [name for name in found if name not in flags]
-        if not flags:
+        rest = [name for name in found if not self._is_flag(name)]
+        if len(rest) == len(found):
             return found
         are_answers = all(np.isin(self.table.parsed(name).value, (0, 1)).all() for name in rest)
         return found if are_answers else rest
 
+    def _is_flag(self, name: str) -> bool:
+        return all(str(cell).strip().lower() in _FLAGS for cell in self.table.columns[name])
+
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
         """For each column the one of the same name and a word for a role, if all have one."""
         of_stem: dict[tuple[str, ...], str] = {}
-        for name in self.free():
-            words = split_words(name) if name in self.numeric else []
+        for name in self.numbers():
+            words = split_words(name)
             for i in range(len(words)):
                 if "".join(words[i:]) in ROLES[role]:
                     of_stem.setdefault(tuple(words[:i]), name)
@@ -100,7 +100,7 @@ class Header:
 
     def lone_average(self) -> list[str]:
         """The only average, which is the score where there is no other."""
-        found = [name for name in self.free() if name in self.numeric and is_average(name)]
+        found = [name for name in self.numbers() if is_average(name)]
         found = [name for name in found if not {"rank", "win"} & set(split_words(name))]
         return found if len(found) == 1 else []
 
@@ -149,13 +149,13 @@ class Header:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
         general = self.named("score", numeric=True)
         metrics = self.named("metric_score", numeric=True)
-        losses = [name for name in self.scores() if is_loss(name)]
+        scores = self.scores()
         if metrics and measure(metrics[0]) != "accuracy":  # beside top1 stands its error, top1_err
-            metrics += [name for name in losses if name not in metrics]
+            metrics += [name for name in scores if is_loss(name) and name not in metrics]
         if len(metrics) > 1 and not general:
             problem = f"{listed(metrics)} are several metrics"
             raise self.table.error(problem, "score", "choose one with {option}")
-        partly = [name for name in self.scores() if not _SCORE_WORDS.isdisjoint(split_words(name))]
+        partly = [name for name in scores if not _SCORE_WORDS.isdisjoint(split_words(name))]
         alone = partly if len(partly) == 1 and "entry" in self.roles else []
         likely = self.named("probability", numeric=True)
         found = [*general, *metrics, *alone, *likely, *self.named("score")]
@@ -186,7 +186,6 @@ class Header:
 
     def nothing_to_score(self) -> InputError:
         """Error that names what could be meant."""
-        numbers = [name for name in self.free() if name in self.numeric]
-        names = listed(numbers or self.table.columns)
+        names = listed(self.numbers() or self.table.columns)
         problem = f"no column holds scores by its name; there are {names}"
         return self.table.error(problem, "score", "if one of them does, say so with {option}")

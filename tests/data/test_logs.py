@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -486,33 +485,3 @@ def test_folders_of_logs_are_read_by_commands(tmp_path: Path, capsys: Any) -> No
     table = written(tmp_path, "model,item,correct\nz,x,1\nz,y,0\n", "t.csv")
     with pytest.raises(InputError, match="files of one format can be joined"):
         read_outcomes(inspect / "a.json", table)
-
-
-def damaged(path: Path) -> None:
-    """Archive whose content was changed."""
-    text = b"item,a,b\n" + b"x,1,0\n" * 99
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
-        archive.writestr("a.csv", text)
-    whole = path.read_bytes()
-    start = whole.index(b"a.csv") + 20
-    path.write_bytes(whole[:start] + b"\xff" * 12 + whole[start + 12 :])
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda path: None, "there is no such file"),
-        (os.mkfifo, "is a pipe or a device"),
-        (lambda path: path.symlink_to("/dev/zero"), "is a pipe or a device"),
-        (lambda path: path.write_bytes("item,a\nx,é\n".encode("latin-1")), "line 2: is not UTF-8"),
-        (damaged, "cannot be read"),
-        (lambda path: path.write_bytes(gzip.compress(b"item,a\nx,1\n")[:-9]), "cannot be read"),
-        (lambda path: path.write_text("[" * 100_000), "is not JSON"),
-        (lambda path: path.write_bytes(b""), "the file is empty"),
-    ],
-)
-def test_strange_files_are_refused(tmp_path: Path, make: Any, message: str) -> None:
-    make(tmp_path / "f")
-    with pytest.raises(InputError, match=message) as caught:
-        read_outcomes(tmp_path / "f")
-    assert str(caught.value).isprintable()

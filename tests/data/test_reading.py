@@ -298,14 +298,6 @@ def test_numbers_as_people_print_them(read: Read) -> None:
     assert names(read_tidy(pd.DataFrame({"team": [1.0, 2.0], "acc": [0.5, 0.4]}))) == ["1", "2"]
 
 
-@pytest.mark.parametrize(("cell", "value"), [
-    ("left", 1), ("right", 0), ("a", 1), ("b", 0), ("tie", 0.5), ("tie (bothbad)", 0.5),
-])  # fmt: skip
-def test_verdicts_of_battles(read: Read, cell: str, value: float) -> None:
-    tidy = read(f"left,right,winner\na,b,{cell}\n")
-    assert (tidy.layout, tidy.value.tolist()) == ("battles", [value])
-
-
 # --- wrong files
 
 WRONG: dict[str, tuple[Any, str, str]] = {
