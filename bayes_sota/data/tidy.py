@@ -31,7 +31,7 @@ _PLURALS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tidy:
     """Scores with their labels.
 
