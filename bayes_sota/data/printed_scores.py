@@ -235,7 +235,8 @@ def _finite(cell: object, what: str) -> Decimal:
     number = parse_number(cell)
     if number is None or abs(number) > LARGEST_NUMBER:
         got = "nothing" if is_blank(cell) else shown(cell)
-        raise InputError(f"{what} must be a number of at most {LARGEST_NUMBER:g}, got {got}")
+        most = "" if number is None else f" of at most {LARGEST_NUMBER:g}"
+        raise InputError(f"{what} must be a number{most}, got {got}")
     return number
 
 

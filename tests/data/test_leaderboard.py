@@ -188,9 +188,9 @@ def test_more_classifiers_than_entries_make_a_partial_board():
     ("scores", "options", "message"),
     [
         ([], {}, "there are no scores"),
-        (["0.9", "n/a"], {}, "the score of 'entry 2' must be a number .*, got 'n/a'"),
+        (["0.9", "n/a"], {}, "the score of 'entry 2' must be a number, got 'n/a'"),
         (["0.9", "90 %"], {}, "'entry 1' is '0.9', without the percent sign of others"),
-        (["0.9", True], {}, "must be a number .*, got True"),
+        (["0.9", True], {}, "must be a number, got True"),
         (["0.9", "0.8", "87"], {"names": list("abc")}, "the score of 'c' is 87"),
         (np.ones((2, 2)), {}, r"one-dimensional, got the shape \(2, 2\)"),
         (SCORES, {"names": ["a", "b", "a", "c"]}, "'a' occurs more than once"),
