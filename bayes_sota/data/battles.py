@@ -80,10 +80,12 @@ def _wins_of(table: Table, side: str) -> list[str]:
 
 def _find_matrix(table: Table) -> Battles | None:
     """Table whose rows have the names of its columns: wins of the row against the column."""
-    for first in table.columns:
+    is_square = 2 < len(table.columns) == len(table) + 1
+    for first in table.columns if is_square else ():
+        if str(table.columns[first][0]).strip() not in table.columns:
+            continue
         entries = [str(cell).strip() for cell in table.columns[first]]
-        others = [name for name in table.columns if name != first]
-        if len(others) > 1 and sorted(entries) == sorted(others):
+        if {first, *entries} == set(table.columns):
             own = [table.parsed(name).value[row] for row, name in enumerate(entries)]
             if np.isin(np.nan_to_num(own), (0, 0.5)).all():
                 return Battles((first,), entries=tuple(entries))
