@@ -150,7 +150,7 @@ sota --maximum nan --n-test 200 --classifiers 50 | must be a number
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test -5 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test x --classifiers 50 | whole number
-{MANY} 0 | at least 1
+{MANY} 0 | from 1 to
 {MANY} a:b | range A:B
 {MANY} 50:10 | low < high
 sota --maximum 0.911 --n-test 7 --classifiers 5 | attainable
