@@ -280,7 +280,7 @@ def test_quantiles_are_the_smallest_score_that_reaches_the_probability():
         ({"skill": []}, "1-dimensional"),
         ({"skill": [0.8, 0.9]}, "2 skills are given, but n_classifiers is 10"),
         ({"n_classifiers": None}, "n_classifiers is needed"),
-        ({"n_classifiers": 2.5}, "n_classifiers must be a whole number from 1 to 1,000,000,000, got 2.5"),
+        ({"n_classifiers": 2.5}, "n_classifiers must be a whole number from 1 to 1,000,000,000"),
         ({"n_test": 0}, "n_test must be a whole number from 1 to 1,000,000,000, got 0"),
         ({"n_test": "many"}, "n_test must be a whole number from 1 to 1,000,000,000, got many"),
         ({"correlation": 1.2}, r"correlation must lie in \[0, 1\], got 1.2"),
