@@ -20,6 +20,7 @@ type Row = tuple[str, list[Any]]
 _EMPTY = (None, "")
 _DECIMAL_COMMA = re.compile(r"^([-+]?\d+),(\d+(?: ?%)?)$")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
 _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
 
@@ -41,6 +42,8 @@ def table_of_rows(rows: list[Row], where: str, name: str) -> Table:
         raise InputError("the file is empty", where=where)
     rows, notes = _without_remarks(rows)
     (_, header), *body = rows
+    if body and all(len(cells) == len(header) + 1 and cells[-1] for _, cells in body):
+        header = ["", *header]  # R writes no name above the names of rows
     for line, cells in body:
         if len(cells) != len(header):
             problem = f"has {len(cells)} cells, the header has {len(header)}"
@@ -80,7 +83,8 @@ def _markdown_rows(text: str) -> list[Row]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not _MARKDOWN_RULE.fullmatch(line):
             cells = line.strip().removeprefix("|").removesuffix("|").split("|")
-            rows.append((f"line {number}", [_EMPHASIS.sub(r"\2", cell.strip()) for cell in cells]))
+            plain = [_EMPHASIS.sub(r"\2", _LINK.sub(r"\1", cell.strip())) for cell in cells]
+            rows.append((f"line {number}", plain))
     return rows
 
 

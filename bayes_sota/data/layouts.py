@@ -172,7 +172,11 @@ class Header:
         texts = self.texts()
         found = [name for name in texts if key(name) in NAMELESS] or texts
         unit = self.roles.get("unit")
-        if unit is not None and key(unit) in NAMELESS and unit not in self.numeric:
+        if (
+            unit is not None
+            and unit not in self.numeric
+            and (self.is_pair or key(unit) in NAMELESS)
+        ):
             found = [self.roles.pop("unit")]
         run = self.roles.get("run")
         if not found and run is not None and run not in self.numeric:
@@ -309,6 +313,7 @@ def _rows_of_units(header: Header) -> Layout:
         raise header.nothing_to_score()
     if not header.use:
         _check_no_counter(table, columns)
+        _check_numbered(table, columns)
     if not roles.keys() & set(UNITS):
         _check_rows(table, texts)
     if len(columns) == 1 and roles.keys() & set(UNITS) == {"run"}:
@@ -333,6 +338,15 @@ def _check_no_counter(table: Table, columns: Sequence[str]) -> None:
     if counters and len(counters) < len(columns):
         problem = f"column {quoted(counters[0])} numbers the rows, so it holds no scores"
         raise table.error(problem, "leave_out", "if so, leave it out with {option}")
+
+
+def _check_numbered(table: Table, columns: Sequence[str]) -> None:
+    """Columns that are numbered seeds, folds or questions are no entries."""
+    stems = {column.rstrip("0123456789") for column in columns}
+    stem = stems.pop()
+    if len(columns) > 1 and not stems and any(place_in(role, stem) is not None for role in UNITS):
+        problem = f"columns {listed(columns)} look like numbered units, and nothing names entries"
+        raise table.error(problem, "entry", "name their column with {option}")
 
 
 def _check_rows(table: Table, texts: Sequence[str]) -> None:

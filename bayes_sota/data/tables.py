@@ -23,6 +23,7 @@ _ANSWERS = {"true": "1", "right": "1", "correct": "1", "yes": "1"}
 _ANSWERS |= {"false": "0", "wrong": "0", "incorrect": "0", "no": "0"}
 _ERROR = re.compile(r"(.+?)\s*(?:(?:±|\+/-|\\pm)\s*(.+)|\(\s*±?\s*(\d*\.\d+)\s*\))")
 _REMARK = re.compile(r"(\d*\.\d+)\s*\(\d+\)")  # 0.912 (1): a rank or a footnote
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+\.\d+ ?%?")  # 7,127.7 but not 7,127
 _LONGEST = 100  # characters of a number
 _MARKS = " *†‡§$_"  # bold, footnotes
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
@@ -53,7 +54,7 @@ def parse_cell(cell: Any) -> Printed | None:
         return Printed(float(cell), text=cell)
     if cell is None or cell != cell:
         return NOTHING
-    text = str(cell).strip().strip(_MARKS)
+    text = str(cell).strip().strip(_MARKS).replace("−", "-")
     if len(text) > _LONGEST:
         return None
     if text.lower() in MISSING:
@@ -78,6 +79,7 @@ def parse_cell(cell: Any) -> Printed | None:
 
 def _decimal(text: str) -> Decimal | None:
     try:
+        text = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
         number = Decimal(text.removesuffix("%").strip())
     except InvalidOperation:
         return None
