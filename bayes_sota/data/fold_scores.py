@@ -159,9 +159,11 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     """
     tidy = _of_learners(read_tidy(source, **reading))
     tidy = _with_parts(tidy, folds)
-    grid, names = tidy.pivot("task", "entry", "iteration", "fold")
+    axes = ("task", "entry", "iteration", "fold")
+    grid, names = tidy.pivot(*axes)
+    there = tidy.pivot(*axes, of=1.0)[0] == 1
+    missing = int((~there & there.any(axis=(1, 3), keepdims=True)).sum())
     grid = grid[:, :, _order(names[2])][..., _order(names[3])]
-    missing = grid.size - len(tidy)
     note = f"{missing:,} fits that others have are no rows of the table, and count as failed"
     name = tidy.score or "score"
     with located(tidy.where):

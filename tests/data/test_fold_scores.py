@@ -106,6 +106,7 @@ def test_wide_tables_have_the_learners_in_their_columns() -> None:
 def test_a_data_set_may_have_fewer_iterations_and_fits_may_be_missing() -> None:
     frame = long_of()
     found = read_fold_scores(frame[(frame["dataset"] == "d0") | (frame["seed"] < 105)])
+    assert not any("fits that others have" in note for note in found.notes)
     short = found.scores[found.tasks.index("d1")]
     assert (np.isnan(short[:, 5:]).all(), np.isnan(short[:, :5]).any()) == (True, False)
     gone = (frame["model"] == "m1") & (frame["dataset"] == "d1") & (frame["seed"] == 103)
