@@ -264,6 +264,8 @@ def read_paired_boards(
     for place, which in enumerate(BOARDS):
         alone = int((missing[:, 1 - place] & ~missing[:, place]).sum())
         notes += [f"left out {counted(alone, 'team')} with a {which} score only"] * (alone > 0)
+    if gone := int(missing.all(axis=1).sum()):
+        notes.append(f"left out {counted(gone, 'team')} without a score")
     with located(" and ".join(dict.fromkeys(tidy.where for tidy in both))):
         boards = PairedBoards(
             grid[kept, 0],
