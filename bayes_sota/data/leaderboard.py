@@ -257,8 +257,6 @@ class Leaderboard(BestScore):
         In the order given, larger is better: with the opposite sign if ``lower_is_better``.
     count_bounds : (m, 2) array of int, or None
         Smallest and largest number of right answers that prints as each accuracy.
-    maximum : float
-        Best of ``scores``.
     n_test : int
         Of the typical leading entry where each has its own; None possible for the metric "score".
     n_test_source : str

@@ -259,6 +259,7 @@ def make_table(
 
 def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> str:
     """Sentence that says which columns of a table were read, and which were not."""
-    unused = [name for name in table.columns if name not in used]
+    known = set(used)
+    unused = [name for name in table.columns if name not in known]
     rest = f"; not used: {listed(unused)}" if unused else ""
     return f"Read: {', '.join(parts)}{rest}."
