@@ -127,10 +127,10 @@ class Header:
                 self.roles[role] = name
                 if role != "unit" or not self._counts_rows():
                     break
-        others = [name for name in self.free() if split_words(name)[-1:] == ["id"]]
-        others = [name for name in others if len(set(map(str, self.table.columns[name]))) > 1]
-        if others:
-            self.roles.setdefault("unit", others[0])
+        others = sorted(name for name in self.free() if split_words(name)[-1:] == ["id"])
+        distinct = {name: len(set(map(str, self.table.columns[name]))) for name in others}
+        if others and max(distinct.values()) > 1:
+            self.roles.setdefault("unit", max(others, key=distinct.__getitem__))
         entry = self.roles.get("entry")
         if (
             entry in self.numeric
