@@ -543,10 +543,15 @@ def parse_tries(text: str, option: str = "--classifiers") -> int | tuple[int, in
 
 
 def note_unused(what: str, typed: Iterable[str]) -> None:
-    """Say on standard error which options were typed, though they change nothing."""
-    context = click.get_current_context(silent=True)
-    if (names := ", ".join(typed)) and not (context and context.params.get("quiet")):
-        click.echo(f"note: no effect on {what}: {names}", err=True)
+    """Say on standard error, once the command is done, which typed options change nothing."""
+    context = click.get_current_context()
+
+    def say() -> None:
+        if not isinstance(sys.exc_info()[1], InputError):  # whose line stands alone
+            click.echo(f"note: no effect on {what}: {names}", err=True)
+
+    if (names := ", ".join(typed)) and not context.params.get("quiet"):
+        context.call_on_close(say)
 
 
 def echo_json(content: dict[str, Any]) -> None:
