@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
-from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
 from bayes_sota.data.words import key
 
 MISSING = frozenset(("", "-", "--", "–", "—", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"))
@@ -78,12 +78,9 @@ def parse_cell(cell: Any) -> Printed | None:
 
 
 def _decimal(text: str) -> Decimal | None:
-    try:
-        text = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
-        number = Decimal(text.removesuffix("%").strip())
-    except InvalidOperation:
-        return None
-    return number if abs(float(number)) <= LARGEST_NUMBER else None
+    text = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
+    number = parse_number(text.removesuffix("%"))
+    return None if number is None or abs(float(number)) > LARGEST_NUMBER else number
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data import opening
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.tables import parse_cell
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.leaderboard.specification import load_model
 
@@ -446,3 +447,15 @@ def test_every_command_names_a_missing_file(
     path = tmp_path / "none.csv"
     code, _, error = run(capsys, *command.split(), str(path))
     assert (code, error) == (2, f"error: {path}: there is no such file\n")
+
+
+@pytest.mark.parametrize("cell", ["1_000", "٠.٩", "-inf", "1e999999", "7,127"])
+def test_what_only_python_takes_for_a_number_is_text(cell: str) -> None:
+    assert parse_cell(cell) is None
+
+
+@pytest.mark.parametrize(("cell", "value"), [("7,127.7", 7127.7), ("−0.5", -0.5), ("5.", 5.0)])
+def test_numbers_as_people_print_them(cell: str, value: float) -> None:
+    found = parse_cell(cell)
+    assert found is not None
+    assert found.value == value
