@@ -455,7 +455,7 @@ def test_what_only_python_takes_for_a_number_is_text(cell: str) -> None:
 
 
 @pytest.mark.parametrize(("cell", "value"), [("7,127.7", 7127.7), ("−0.5", -0.5), ("5.", 5.0)])
-def test_numbers_as_people_print_them(cell: str, value: float) -> None:
+def test_thousands_and_the_minus_sign_are_parts_of_numbers(cell: str, value: float) -> None:
     found = parse_cell(cell)
     assert found is not None
     assert found.value == value
