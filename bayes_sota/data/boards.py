@@ -156,7 +156,7 @@ def read_leaderboard(
 
 
 def _metric_of_column(tidy: Tidy, kind: Metric, standard_error: Any) -> Metric:
-    """What the scores are, by the name of their column and what is known of their errors."""
+    """Metric of the scores, by the name of their column and what is known of their errors."""
     if tidy.lower_is_better or (kind != "auc" and isinstance(standard_error, int | float)):
         return "score"
     if kind == "accuracy" or (kind == "score" and standard_error is not None):

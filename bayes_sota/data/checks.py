@@ -1,4 +1,4 @@
-r"""What the parts of a leaderboard must be; each error names the entry, the value and the fix.
+r"""Checks of the parts of a leaderboard; each error names the entry, the value and the fix.
 
 Each score may have its own number of items, or its own standard error. An accuracy x with the
 standard error s is worth
