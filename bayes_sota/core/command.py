@@ -544,13 +544,13 @@ def parse_tries(text: str, option: str = "--classifiers") -> int | tuple[int, in
 
 def note_unused(what: str, typed: Iterable[str]) -> None:
     """Say on standard error, once the command is done, which typed options change nothing."""
-    context = click.get_current_context()
+    context = click.get_current_context(silent=True)  # none where a process of batch estimates
 
     def say() -> None:
         if not isinstance(sys.exc_info()[1], InputError):  # whose line stands alone
             click.echo(f"note: no effect on {what}: {names}", err=True)
 
-    if (names := ", ".join(typed)) and not context.params.get("quiet"):
+    if (names := ", ".join(typed)) and context and not context.params.get("quiet"):
         context.call_on_close(say)
 
 

@@ -37,5 +37,5 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def run_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
     """JSON of a command that says nothing else."""
     code, out, error = run(capsys, *arguments, "--json")
-    assert (code, error) == (0, "")
+    assert (code, error) == (0, ""), error or code
     return json.loads(out)
