@@ -22,7 +22,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import make_directory
 from bayes_sota.core.text import counted, digest_of, listed, nearest, plain_text, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
-from bayes_sota.data.frames import is_frame
+from bayes_sota.data.tables import is_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _RESPONSES = ("predict_proba", "decision_function")

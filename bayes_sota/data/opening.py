@@ -14,8 +14,7 @@ from typing import Any
 from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import exports, formats, logs
-from bayes_sota.data.frames import is_frame, opened_frame
-from bayes_sota.data.tables import Table, make_table
+from bayes_sota.data.tables import Table, is_frame, make_table, opened_frame
 from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000

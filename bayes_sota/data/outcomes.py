@@ -31,10 +31,10 @@ from bayes_sota.core.text import (
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data import averages
 from bayes_sota.data.averages import Average, Averaging, Passes, name_of_passes
-from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
+from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.tables import labelled_matrix
 
 ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
@@ -179,11 +179,10 @@ class Outcomes(Observed):
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything once."""
-        cells, columns, _ = labelled_values(values)
         self.metric: ItemMetric = metric or ("accuracy" if labels is None else "auc")
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
-        given, runs = _with_runs(cells, n_runs)
+        given, runs, columns = _with_runs(values, n_runs)
         self.run_numbers, self.n_runs = runs, int(runs.min())
         self.n_items, self.n_classifiers = n, m = given.shape
         self.names = checked_labels(columns if names is None else names, m, "classifier")
@@ -534,8 +533,10 @@ def check_enough_tasks(tasks: Sized) -> None:
         raise InputError(f"new tasks need {need}; new items of these tasks need none")
 
 
-def _with_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, IntArray]:
-    """Matrix of the values, and runs behind each: one number where all have as many."""
+def _with_runs(
+    cells: Any, n_runs: ArrayLike | None
+) -> tuple[FloatArray, IntArray, list[str] | None]:
+    """Matrix of the values, runs behind each (one number where all have as many), and names."""
     if isinstance(cells, np.ma.MaskedArray):
         cells = np.ma.filled(cells.astype(np.float64), np.nan)
     if isinstance(cells, np.ndarray) and cells.ndim == 3:
@@ -546,7 +547,7 @@ def _with_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, IntArr
             raise InputError("answers of several runs are 0 or 1, one at least, without n_runs")
         n_runs = there.sum(axis=2)
         cells = np.nansum(answers, axis=2) / n_runs
-    values = plain_matrix(cells, "outcomes are a matrix, items x classifiers")
+    values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
     n, m = values.shape
     if n < 2 or m < 1:
         raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
@@ -555,7 +556,7 @@ def _with_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, IntArr
         each = f"one for each of {n} items and {m} classifiers"
         raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
     alike = runs.min() == runs.max()
-    return values, np.array(runs.min() if alike else runs, np.int64)
+    return values, np.array(runs.min() if alike else runs, np.int64), names
 
 
 def _classes(labels: Any, n_items: int) -> BoolArray:

@@ -132,18 +132,6 @@ def plain_list(values: Any, what: str) -> list[Any]:
     return values.tolist() if widens else list(values)
 
 
-def plain_matrix(values: Any, meaning: str) -> FloatArray:
-    """Numbers of nested sequences, a two-dimensional array, or a data frame."""
-    raw = values.to_numpy() if hasattr(values, "to_numpy") else values
-    try:
-        numbers = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{meaning}; got what is no number, or rows of several lengths") from None
-    if numbers.ndim != 2:
-        raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
-    return numbers
-
-
 def check_finite(
     numbers: FloatArray, axes: Sequence[tuple[str, Sequence[Any]]], may_miss: bool = True
 ) -> None:

@@ -1,6 +1,7 @@
 """A table as it was read: columns of cells, and where each row stands.
 
-Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**.
+Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**. Data frames are those
+of pandas, polars, PyArrow and others that narwhals knows.
 """
 
 import re
@@ -9,14 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
 from bayes_sota.data.words import key
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 MISSING = frozenset(("", "-", "--", "–", "—", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"))
 _ANSWERS = {"true": "1", "right": "1", "correct": "1", "yes": "1"}
@@ -260,3 +265,55 @@ def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> s
     unused = [name for name in table.columns if name not in known]
     rest = f"; not used: {listed(unused)}" if unused else ""
     return f"Read: {', '.join(parts)}{rest}."
+
+
+def is_frame(source: object) -> bool:
+    """Whether something is a data frame, and no path, list, array or lazy query."""
+    if not hasattr(type(source), "columns"):
+        return False
+    import narwhals as nw
+
+    return bool(nw.dependencies.is_into_dataframe(source))
+
+
+def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
+    """The frame, whose columns are asked for in one way; two of one name are an error."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except ValueError as error:
+        problem = f"the data frame cannot be read ({' '.join(str(error).split())})"
+        raise InputError(problem) from None
+
+
+def labelled_matrix(
+    values: Any, meaning: str
+) -> tuple[FloatArray, list[str] | None, list[str] | None]:
+    """Numbers of a frame, an array or nested sequences, with a frame's names.
+
+    Returns
+    -------
+    numbers : (n, m) array
+        NaN where a number is missing.
+    columns, rows : list of str, or None
+        Names of a frame's columns and, of pandas, its rows.
+
+    Raises
+    ------
+    InputError
+        Text, rows of several lengths, or not two dimensions; it begins with ``meaning``.
+    """
+    columns = rows = None
+    if is_frame(values):
+        frame = opened_frame(values)
+        columns = list(map(str, frame.columns))
+        rows = list(map(str, values.index)) if hasattr(values, "index") else None
+        values = frame.to_numpy()
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{meaning}; got what is no number, or rows of several lengths") from None
+    if numbers.ndim != 2:
+        raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
+    return numbers, columns, rows

@@ -25,10 +25,10 @@ from bayes_sota.data.averages import (
     of_new_tasks,
     task_weights,
 )
-from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.outcomes import check_enough_tasks
-from bayes_sota.data.printed_scores import parse_scores, plain_matrix
+from bayes_sota.data.printed_scores import parse_scores
+from bayes_sota.data.tables import labelled_matrix
 
 _MEANING = "are a matrix of numbers, entries x tasks"
 
@@ -109,8 +109,7 @@ def average_tasks(
     >>> board.scores.tolist(), board.sizes.round(1).tolist()
     ([0.7, 0.75], [119.5, 100.3])
     """
-    cells, columns, rows = labelled_values(scores)
-    x = plain_matrix(cells, f"scores {_MEANING}")
+    x, columns, rows = labelled_matrix(scores, f"scores {_MEANING}")
     labels = checked_labels(columns if tasks is None else tasks, x.shape[1], "task")
     entries = checked_labels(rows if names is None else names, x.shape[0], "entry")
     new = new or "items"
@@ -125,7 +124,7 @@ def average_tasks(
     sizes = None if n_test is None else _sizes_of_tasks(n_test, labels, x.shape)
     errors = None
     if standard_errors is not None:
-        errors = plain_matrix(standard_errors, f"standard_errors {_MEANING}")
+        errors = labelled_matrix(standard_errors, f"standard_errors {_MEANING}")[0]
         if errors.shape != x.shape:
             raise InputError(f"standard_errors are {errors.shape}, scores are {x.shape}")
         if is_share:

@@ -21,9 +21,9 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.text import checked_labels, codes_of, nearest
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.printed_scores import check_finite, plain_matrix
+from bayes_sota.data.printed_scores import check_finite
+from bayes_sota.data.tables import labelled_matrix
 
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
 
@@ -132,9 +132,8 @@ class ScoreTable(Tournament):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        cells, columns, rows = labelled_values(self.scores)
         meaning = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
-        scores = plain_matrix(cells, meaning)
+        scores, columns, rows = labelled_matrix(self.scores, meaning)
         n_rounds, n_players = scores.shape
         check_choice("scheme", self.scheme, Scheme)
         lower = np.asarray(self.lower_is_better)
