@@ -7,10 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.data import battles, exports
+from bayes_sota.core.text import nearest
+from bayes_sota.data import exports
+from bayes_sota.data.battles import read_battles
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.tables import Table, did_you_mean
+from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy, melt
 from bayes_sota.data.words import COLUMNS, is_loss, is_summary_row
 
@@ -60,9 +62,9 @@ def read_tidy(
     names = [name for name in leave_out if name not in table.columns]
     kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
     table = replace(table, columns=kept)
-    found = None if use else battles.find_battles(table, roles)
+    found = None if use else read_battles(table, roles)
     if found is not None:
-        return leave_out_names(battles.read_battles(table, found, roles), names)
+        return leave_out_names(found, names)
     is_competition = exports.is_kaggle(table)
     if is_competition:
         table = exports.clean(table, roles.get("score", "score"), direction)
@@ -81,7 +83,7 @@ def _check_roles(roles: Iterable[str]) -> None:
     for role in roles:
         if role not in COLUMNS:
             problem = f"{role} is no role; the roles are {', '.join(COLUMNS)}"
-            raise InputError(problem, fix=did_you_mean(role, COLUMNS))
+            raise InputError(problem + nearest(role, COLUMNS))
 
 
 def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
@@ -95,8 +97,7 @@ def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
         if not found.any():
             known = [label for role in _FILTERED for label in set(tidy.labels.get(role, ()))]
             problem = f"nothing is called {quoted(name)}, so it cannot be left out"
-            fix = did_you_mean(name, known)
-            raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
+            raise InputError(problem + nearest(name, known), where=tidy.where)
         kept &= ~found
     return tidy if kept.all() else tidy.take(np.flatnonzero(kept))
 

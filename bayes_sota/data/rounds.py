@@ -11,7 +11,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed
-from bayes_sota.data.battles import find_battles
+from bayes_sota.data.battles import read_battles
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
@@ -77,7 +77,7 @@ def read_scores(
     table = read_table(source, reading.get("score"))
     if table.origin:  # the log of a tool, whose metric it is
         reading.pop("score", None)
-    if players != "auto" and find_battles(table, reading) is None:
+    if players != "auto" and read_battles(table, reading) is None:
         table, reading = _turned(table, players, reading)
     tidy = read_tidy(table, **reading)
     if reading.get("direction"):  # which wins over what the table says of a round

@@ -9,39 +9,37 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
+from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
+from bayes_sota.data.printed_scores import LARGEST_NUMBER
 from bayes_sota.data.words import key
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 MISSING = frozenset(("", "-", "--", "–", "—", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"))
-_ANSWERS = {"true": "1", "right": "1", "correct": "1", "yes": "1"}
-_ANSWERS |= {"false": "0", "wrong": "0", "incorrect": "0", "no": "0"}
-_ERROR = re.compile(r"(.+?)\s*(?:(?:±|\+/-|\\pm)\s*(.+)|\(\s*±?\s*(\d*\.\d+)\s*\))")
-_REMARK = re.compile(r"(\d*\.\d+)\s*\(\d+\)")  # 0.912 (1): a rank or a footnote
-_THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+\.\d+ ?%?")  # 7,127.7 but not 7,127
-_LONGEST = 100  # characters of a number
+_ANSWERS = dict.fromkeys(("true", "right", "correct", "yes"), "1")
+_ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no"), "0")
 _MARKS = " *†‡§$_"  # bold, footnotes
-_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
-_PLAIN_LINES = re.compile(rf"(?:{_PLAIN.pattern}\n)++")
+_DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?"
+_SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
+_PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
+_LONGEST = 100  # characters of a number
+MOST_CELLS = 10_000_000
+"""Cells of a table, which take some seconds and a gigabyte."""
 
 
 class Printed(NamedTuple):
-    """A number as printed: its value, its error, its digits; in percent or not."""
+    """A number as printed: its value, its error and its digits."""
 
     value: float
     error: float = np.nan
     text: str = ""
-    is_percent: bool = False
 
 
 NOTHING = Printed(np.nan)
@@ -55,45 +53,29 @@ def parse_cell(cell: Any) -> Printed | None:
     >>> parse_cell("0.95 (0.02)").error, parse_cell("91.2 %").value, parse_cell("svm")
     (0.02, 0.912, None)
     """
-    if type(cell) is str and len(cell) < 50 and _PLAIN.fullmatch(cell):
-        return Printed(float(cell), text=cell)
     if cell is None or cell != cell:
         return NOTHING
-    text = str(cell).strip().strip(_MARKS).replace("−", "-")
-    if len(text) > _LONGEST:
-        return None
+    text = str(cell).strip(_MARKS + "\t\r\n").replace("−", "-")
     if text.lower() in MISSING:
         return NOTHING
-    text = _ANSWERS.get(text.lower(), text)
-    if text[0].isalpha():
+    found = _PRINTED.fullmatch(_ANSWERS.get(text.lower(), text)) if len(text) < _LONGEST else None
+    if not found:
         return None
-    if remark := _REMARK.fullmatch(text):
-        text = remark[1]
-    match = _ERROR.fullmatch(text)
-    error = ""
-    if match:
-        text, error = match[1].strip(_MARKS), match[2] or match[3]
-    is_percent = (error or text).endswith("%") or text.endswith("%")
-    value = _decimal(text)
-    spread = _decimal(error) if error else Decimal("NaN")
-    if value is None or spread is None:
-        return None
-    scale = 100 if is_percent else 1
-    return Printed(float(value / scale), float(spread / scale), str(value / scale), is_percent)
-
-
-def _decimal(text: str) -> Decimal | None:
-    text = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
-    number = parse_number(text.removesuffix("%"))
-    return None if number is None or abs(float(number)) > LARGEST_NUMBER else number
+    number, percent, error, of_error, bare_error = found.groups()
+    error = error or bare_error or "nan"
+    if percent or of_error:
+        number, error = (str(Decimal(of.replace(",", "")) / 100) for of in (number, error))
+    number = number.replace(",", "")
+    printed = Printed(float(number), float(error.replace(",", "")), number)
+    return printed if max(abs(printed.value), abs(printed.error)) <= LARGEST_NUMBER else None
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """Numbers of a column, (n_rows,): NaN where a cell is empty, and at ``bad`` rows, of text."""
 
-    value: NDArray[np.float64]
-    error: NDArray[np.float64]
+    value: FloatArray
+    error: FloatArray
     texts: list[str]
     bad: list[int]
 
@@ -104,40 +86,15 @@ class Numbers:
 
 
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
-    """Numbers of cells; equal cells are parsed once, and plain ones not at all."""
+    """Numbers of cells, of which equal ones are parsed once."""
     try:
-        known = dict.fromkeys(cells)
+        known = {cell: parse_cell(cell) for cell in dict.fromkeys(cells)}
     except TypeError:  # lists and objects
         return parse_numbers([str(cell) for cell in cells])
-    values = _plain_numbers(cells) if len(known) > len(cells) // 2 else None
-    if values is not None:
-        return Numbers(values, np.full(len(cells), np.nan), list(cells), [])
-    places = {cell: place for place, cell in enumerate(known)}
-    place = np.fromiter(map(places.__getitem__, cells), np.intp, len(cells))
-    parsed = [parse_cell(cell) for cell in known]
-    numbers = [number or NOTHING for number in parsed]
-    texts = np.array([number.text for number in numbers], object)
-    return Numbers(
-        np.array([number.value for number in numbers])[place],
-        np.array([number.error for number in numbers])[place],
-        texts[place].tolist(),
-        np.flatnonzero(np.array([number is None for number in parsed])[place]).tolist(),
-    )
-
-
-def _plain_numbers(cells: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Numbers of cells that hold nothing but digits; None where others do."""
-    try:
-        if _PLAIN_LINES.fullmatch("\n".join(cells) + "\n"):
-            values = np.array(list(map(float, cells)))
-            return values if np.abs(values).max() <= LARGEST_NUMBER else None
-    except (TypeError, ValueError):
-        return None
-    return None
-
-
-MOST_CELLS = 10_000_000
-"""Cells of a table, which take some seconds and a gigabyte."""
+    found = [known[cell] for cell in cells]
+    bad = [row for row, number in enumerate(found) if number is None]
+    value, error, texts = zip(*(number or NOTHING for number in found), strict=True)
+    return Numbers(np.array(value), np.array(error), list(texts), bad)
 
 
 @dataclass(frozen=True)
@@ -167,18 +124,15 @@ class Table:
 
     def find(self, wanted: str, parameter: str) -> str:
         """Name of the column that a user asked for, whatever its case and punctuation."""
-        if wanted in self.columns:
-            return wanted
         alike = [name for name in self.columns if key(name) == key(wanted)]
-        if len(alike) == 1:
-            return alike[0]
+        if wanted in self.columns or len(alike) == 1:
+            return wanted if wanted in self.columns else alike[0]
         problem = f"there is no column {quoted(wanted)}; the columns are {listed(self.columns)}"
-        raise self.error(problem, parameter, did_you_mean(wanted, self.columns))
+        raise self.error(problem + nearest(wanted, self.columns), parameter)
 
     def names(self, column: str, may_miss: bool = False) -> Any:
         """Names in a column, (n_rows,) objects; an empty one is an error."""
-        cells = self.columns[column]
-        names = [cell.strip() if type(cell) is str else _name_of(cell) for cell in cells]
+        names = list(map(_name_of, self.columns[column]))
         if "" in names and not may_miss:
             empty = [row for row, name in enumerate(names) if not name]
             raise self.bad_cells(column, empty, "a name is needed")
@@ -192,17 +146,18 @@ class Table:
 
     def printed(self, column: str) -> Numbers:
         """Numbers of a column; text is an error."""
-        found = self.parsed(column)
-        if found.bad:
-            raise self.bad_cells(column, found.bad, "a number is needed")
-        return found
+        numbers = self.parsed(column)
+        if numbers.bad:
+            raise self.bad_cells(column, numbers.bad, "a number is needed")
+        return numbers
 
-    def numbers(self, column: str) -> NDArray[np.float64]:
+    def numbers(self, column: str) -> FloatArray:
         """Numbers in a column, NaN where a cell is empty."""
         return self.printed(column).value
 
     def error(self, problem: str, parameter: str = "", fix: str = "") -> InputError:
-        """Error of the whole table."""
+        """Error of the whole table; by default, a user is to say which column has a role."""
+        fix = fix or "say which with {option}" * bool(parameter)
         return InputError(problem, where=self.where, parameter=parameter, fix=fix)
 
     def bad_cells(
@@ -217,12 +172,6 @@ class Table:
             more = f" ({len(rows)} in all)" if len(rows) > MOST_LISTED else ""
             line, problem = "", f"{problem}: {', '.join(shown)}{more}"
         return InputError(problem, where=self.where, line=line, column=column, fix=fix)
-
-
-def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """The nearest of what is known as a question, if any is near."""
-    near = get_close_matches(wanted, list(known), 1)
-    return f"did you mean {quoted(near[0])}?" if near else ""
 
 
 def _name_of(cell: Any) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import NOTHING, Numbers, Table, describe_parts, parse_cell
-from bayes_sota.data.words import LABELS, NUMBERS, UNITS, is_score
+from bayes_sota.data.words import LABELS, NUMBERS, UNITS, is_role_word
 
 type Labels = NDArray[np.object_]
 
@@ -243,7 +243,11 @@ def _names_across(table: Table, layout: Layout) -> Any:
     names = layout.columns
     if layout.kind == "pair":
         names = ["public", "private"]
-    elif layout.kind == "wide" and len(names) == 1 and is_score(names[0]):
+    elif (
+        layout.kind == "wide"
+        and len(names) == 1
+        and is_role_word(names[0], "score", "metric_score", "probability")
+    ):
         names = [table.name]
     return np.array(names, object)
 
