@@ -1,6 +1,7 @@
-"""Files for tests of readers, and commands that read them."""
+"""Files for tests of readers, commands that read them, and errors of what is refused."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 import bayes_sota.data
 from bayes_sota.cli.main import main
+from bayes_sota.core.errors import InputError
 
 EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
 EXAM = str(EXAMPLES / "exam.csv")
@@ -24,6 +26,17 @@ def written(folder: Path, content: Any, name: str = "board.csv") -> Path:
         content = json.dumps(content)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def refused(message: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> InputError:
+    """The error of a call: one line that a terminal can show, matching a pattern."""
+    with pytest.raises(InputError, match=message) as caught:
+        call(*arguments, **options)
+    for line in (str(caught.value), caught.value.render(shell=True)):
+        assert line.isprintable()
+        assert len(line) < 500
+        assert "{option}" not in line
+    return caught.value
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

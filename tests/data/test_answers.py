@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from data.files import run, written
+from data.files import refused, run_json, written
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.answers import outcomes_of, read_outcomes, read_weights
 from bayes_sota.data.reading import read_tidy
 
@@ -27,11 +26,8 @@ def same(found: Any, names: str, items: str, values: list[list[float]]) -> bool:
 @pytest.mark.parametrize(
     "text",
     [
-        "item,tree,forest\nx,1,0\ny,0,1\nz,,1\n",
         "doc_id,tree,forest\nx,True,False\ny,FALSE,true\nz,NaN, 1 \n",
-        "item;tree;forest\nx;1,0;0\ny;0;1,0\nz;;1\n",
         "case_id,tree,forest\nx,1,0\ny,0,1\nz,-1,1\n",
-        "model,item,correct\ntree,x,1\nforest,x,0\ntree,y,0\nforest,y,1\nforest,z,1\n",
         "seconds,model,prompt,response,passed\n9,tree,x,b,1\n9,forest,x,b,0\n9,tree,y,b,0\n"
         "9,forest,y,b,1\n9,forest,z,b,yes\n",
         "id,ground_truth,tree,forest\nx,cat,cat,dog\ny,dog,cat ,dog\nz,cat,NA,cat\n",
@@ -47,48 +43,28 @@ def test_answers_in_every_dress(tmp_path: Path, text: str) -> None:
     assert found.name == "f"
 
 
-def test_frames_and_tables_read_already_are_sources_too(tmp_path: Path) -> None:
+def test_frames_and_tables_read_already_are_sources_too() -> None:
     frame = pd.DataFrame({"item": ["x", "y"], "tree": [True, False], "forest": [0.0, 1.0]})
     found = read_outcomes(frame)
     assert same(found, "tree forest", "x y", [[1, 0], [0, 1]])
     assert outcomes_of(read_tidy(frame)) == found
-    frame.to_parquet(tmp_path / "f.parquet")
-    assert read_outcomes(tmp_path / "f.parquet").correct.tolist() == found.correct.tolist()
+    assert read_outcomes(frame, use=["tree"]).names == ("tree",)
 
 
-def test_one_model_is_enough(tmp_path: Path) -> None:
+def test_one_model_is_enough_and_items_without_names_are_numbered(tmp_path: Path) -> None:
     assert same(read(tmp_path, "item,tree\nx,1\ny,0\n"), "tree", "x y", [[1], [0]])
     assert same(read(tmp_path, "item,correct\nx,1\ny,0\n"), "f", "x y", [[1], [0]])
-
-
-def test_items_without_names_are_numbered(tmp_path: Path) -> None:
     found = read(tmp_path, "unet,vnet\n.91,.5\n.7,1\n.1,0\n")
     assert same(found, "unet vnet", "1 2 3", [[0.91, 0.5], [0.7, 1], [0.1, 0]])
     assert found.metric == "mean"
 
 
-def test_roles_can_be_named(tmp_path: Path) -> None:
-    text = "photo,lot,tree,net,size\nx,p,1,0,3\ny,p,0,1,3\nz,q,1,1,3\n"
-    found = read(tmp_path, text, unit="photo", cluster="lot")
-    assert same(found, "tree net", "x y z", [[1, 0], [0, 1], [1, 1]])
-    assert found.clusters == ("p", "p", "q")
-    assert read(tmp_path, text, use=["tree"], unit="photo").names == ("tree",)
-    assert read(tmp_path, text, leave_out=["tree"], unit="photo").names == ("net",)
-
-
-def test_empty_clusters_are_clusters_of_their_own(tmp_path: Path) -> None:
-    text = "item,patient,a,b\n1,p,1,0\n2,p,0,1\n3,,1,1\n4,,0,0\n"
-    found = read(tmp_path, text)
-    assert len(set(found.clusters)) == 3
-    assert "2 rows without a cluster are clusters of their own" in found.notes
-
-
 SUBJECTS = {"law": 6, "art": 3, "physics": 11}
 
 
-def exams(runs: int = 1, seed: int = 3) -> pd.DataFrame:
+def exams(runs: int = 1) -> pd.DataFrame:
     """Answers to questions that each subject numbers anew, in passages of up to three."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(3)
     rows = [
         (model, subject, item, f"{subject}{item // 3}", run, int(rng.integers(2)))
         for model in ("gpt-4", "llama", "mistral")
@@ -125,11 +101,12 @@ def test_runs_may_differ_in_number_and_be_counted(tmp_path: Path) -> None:
     assert found.run_numbers.tolist() == [[3, 2], [1, 2]]
     assert found.values.tolist() == [[2 / 3, 1], [0, 0.5]]
     assert "items have 1 to 3 runs; a score is the mean of their means" in found.notes
-    counted = read(tmp_path, "model,item,runs,correct\na,x,3,2\na,y,1,0\nb,x,2,2\nb,y,2,1\n")
+    text = "model,item,runs,correct\na,x,3,2\na,y,{},0\nb,x,2,2\nb,y,2,1\n"
+    counted = read(tmp_path, text.format(1))
     assert counted.run_numbers.tolist() == found.run_numbers.tolist()
     np.testing.assert_allclose(counted.values, found.values)
-    with pytest.raises(InputError, match="line 3: 3 is no number or share of right answers in 2"):
-        read(tmp_path, "model,item,runs,correct\na,x,3,2\na,y,2,3\nb,x,2,2\nb,y,2,1\n")
+    refused("line 3: .* right answers in 1.5 runs", read, tmp_path, text.format(1.5))
+    refused("line 2: 2 is no .* in 1 runs", read, tmp_path, text.format(1).replace("3,2", "1,2"))
 
 
 def test_numbers_of_tasks_are_averages_and_those_of_runs_are_means() -> None:
@@ -178,16 +155,9 @@ def test_a_metric_makes_numbers_or_names_them(tmp_path: Path) -> None:
     assert read(tmp_path, long, metric="em").values.tolist() == [[1, 0], [0, 1]]
     tidy = "model,item,metric,score\na,x,em,1\na,x,f1,.9\na,y,em,0\na,y,f1,.5\n"
     assert read(tmp_path, tidy, metric="f1").values.ravel().tolist() == [0.9, 0.5]
-    with pytest.raises(InputError, match="several metrics"):
-        read(tmp_path, tidy)
-
-
-def test_losses_ask_for_a_direction(tmp_path: Path) -> None:
-    text = "item,model,rmse\nx,a,2.5\ny,a,1.5\nx,b,3.5\ny,b,1\n"
-    with pytest.raises(InputError, match='give direction="lower"'):
-        read(tmp_path, text)
-    found = read(tmp_path, text, direction="lower")
-    assert (found.lower_is_better, found.scores.tolist()) == (True, [-2, -2.25])
+    refused("several metrics", read, tmp_path, tidy)
+    losses = read(tmp_path, "item,a,b\nx,2.5,3.5\ny,1.5,1\n", direction="lower")
+    assert (losses.lower_is_better, losses.scores.tolist()) == (True, [-2, -2.25])
 
 
 def test_files_are_joined_on_the_item(tmp_path: Path) -> None:
@@ -199,10 +169,8 @@ def test_files_are_joined_on_the_item(tmp_path: Path) -> None:
     plain = [written(tmp_path, "item,correct\nx,1\ny,0\n", f"{name}/a.csv") for name in "pq"]
     assert read_outcomes(*plain).names == ("p", "q")
     other = written(tmp_path, "item,net\nq,1\nr,1\nz,0\n", "three.csv")
-    with pytest.raises(InputError, match=r"only 1 of 6 items are those of every entry.*leave_out"):
-        read_outcomes(one, other)
-    with pytest.raises(InputError, match=r'entry "tree" has a score already on .*one.csv, line 2'):
-        read_outcomes(one, one)
+    refused("only 1 of 6 items are those of every entry.*leave_out", read_outcomes, one, other)
+    refused('"tree" has a score already on .*one.csv, line 2', read_outcomes, one, one)
     assert read_outcomes(one, two, leave_out=["tree"]).names == ("forest", "net")
 
 
@@ -212,88 +180,42 @@ def test_missing_answers_stay_where_that_is_possible() -> None:
     found = read_outcomes(frame.assign(task=list("ppqqq")))
     assert (found.n_items, found.has_missing) == (4, False)
     numbers = read_outcomes(frame.assign(b=[0.5, 0.1, 0.2, 0.3, 0.4]))
-    assert numbers.metric == "mean"
-    assert numbers.items == ("v", "w", "x", "y")
-    with pytest.raises(InputError, match='no item of task "q" has a score of every entry'):
-        read_outcomes(frame.assign(task=list("ppppq")))
+    assert (numbers.metric, numbers.items) == ("mean", ("v", "w", "x", "y"))
+    refused('no item of task "q" has a score', read_outcomes, frame.assign(task=list("ppppq")))
 
 
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("item,a,b\n", {}, "f.csv: the table has no rows"),
         ("team,score\nus,.9\nthem,.8\n", {}, "f.csv: rows are entries, one each: this is a leader"),
         ("winner,loser\na,b\nb,a\n", {}, "f.csv: these are battles of pairs"),
-        (
-            "item,a,b\nx,1,1\nx,0,1\n",
-            {},
-            'line 3: unit "x", entry "a" has a score already on line 2',
-        ),
-        ("item,a,b\nx,1,o\ny,1,1\nz,0,1\n", {}, 'line 2, column "b": a number is needed, got "o"'),
-        ("item,a,b\nx,1,1\n,0,1\n", {}, 'line 3, column "item": a name is needed'),
-        ("model,item,correct\na,x,1\na,y,maybe\nb,x,1\n", {}, 'line 3, column "correct": a number'),
-        (
-            "model,item,correct\na,x,1\n,x,1\na,y,1\n",
-            {},
-            'line 3, column "model": a name is needed',
-        ),
+        ("item,a,b\nx,1,1\nx,0,1\n", {}, 'line 3: unit "x", entry "a" has a score .* on line 2'),
         ("model,item,correct\na,x,1\na,x,1\nb,x,1\n", {}, "line 3: unit .* with run="),
-        (
-            "model,item,patient,correct\na,x,p,1\na,y,q,0\nb,x,q,1\nb,y,q,1\n",
-            {},
-            'line 4: item "x" has cluster "q", but "p" on line 2',
-        ),
-        (
-            "id,label,a,b\nx,cat,cow,dog\ny,dog,bird,cat\n",
-            {},
-            'column "a": never names a class of "label"; .* leave_out',
-        ),
+        ("model,item,patient,correct\na,x,p,1\na,y,q,0\nb,x,q,1\nb,y,q,1\n", {},
+         'line 4: item "x" has cluster "q", but "p" on line 2'),
+        ("id,label,a,b\nx,cat,cow,dog\ny,dog,bird,cat\n", {},
+         'column "a": never names a class of "label"; .* leave_out'),
         ("id,y,a,b\nx,3,3.5,3\ny,2,2,2\n", {}, 'line 2, column "a": a class of "y" is needed, got'),
         ("id,label,a,b\nx,1,.5,.1\ny,,.5,.1\n", {}, 'line 3, column "label": a name is needed'),
         ("item,a,b\nx,1,0\ny,0,1\n", {"direction": "lower"}, "every score is 0 or 1"),
         ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "f1"}, 'no column "f1"'),
         ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "auc"}, 'metric="auc" needs labels'),
         ("item,a,b\nx,1,0.3\ny,0,1\n", {"metric": "pass@2"}, "pass@2 is for right and wrong"),
-        ("item,a,b\nx,1,0\ny,0,1\n", {"leave_out": ["c"]}, 'nothing is called "c"'),
-        ("item,a,b\nx,1,0\ny,0,1\n", {"unit": "photo"}, 'there is no column "photo"'),
         ("item,a,b\nx,1,0\ny,0,1\n", {"new": "tasks"}, "new tasks need 3 tasks"),
+        ("item,a\n" + "x{},1\n" * 20 + "y,11\n", {}, 'line 22: "11" of "a" is no answer'),
     ],
-)
-def test_what_is_wrong_is_named(
-    tmp_path: Path, text: str, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message) as caught:
-        read(tmp_path, text, **options)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_number_among_answers_has_its_own_line(tmp_path: Path) -> None:
-    table = exams().drop(columns=["subject", "passage", "seed"]).reset_index(drop=True)
-    table["item"] = [f"q{i // 3}" for i in range(60)]
-    table["model"] = ["a", "b", "c"] * 20
-    table.loc[40, "correct"] = 11
-    with pytest.raises(InputError, match='line 42: "11" of "b" is no answer, as nearly all'):
-        read(tmp_path, table)
-    assert read_outcomes(table, metric="mean").metric == "mean"
+)  # fmt: skip
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, options: Any, message: str) -> None:
+    refused(message, read, tmp_path, text.format(*range(20)), **options)
 
 
 def test_weights_of_tasks_are_a_table(tmp_path: Path, capsys: Any) -> None:
     weights = written(tmp_path, "subject,weight\nlaw,2\nart,1\nphysics,1\n", "weights.csv")
     assert read_weights(weights) == {"law": 2, "art": 1, "physics": 1}
-    path = written(tmp_path, exams(), "exams.csv")
-    code, _, _ = run(capsys, "score", str(path), "--average", str(weights), "--json")
-    assert code == 0
+    run_json(capsys, "score", written(tmp_path, exams(), "exams.csv"), "--average", weights)
     for text, message in (
         ("subject,weight\nlaw,x\nart,1\n", 'line 2, column "weight": a number is needed'),
         ("subject,weight\nlaw,1\nlaw,1\n", 'line 3, column "subject": every task has one weight'),
         ("subject,weight,n\nlaw,1,1\n", "weights are a table of task and weight"),
     ):
-        with pytest.raises(InputError, match=message):
-            read_weights(written(tmp_path, text, "weights.csv"))
-
-
-def test_cifar10(data_directory: Path) -> None:
-    found = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
-    assert (found.n_items, found.n_classifiers, found.has_missing) == (10_000, 30, False)
-    assert 0.95 < found.scores.max() < 0.99
-    assert found.items[:2] == ("0", "1")
+        refused(message, read_weights, written(tmp_path, text, "weights.csv"))

@@ -1,4 +1,4 @@
-"""Leaderboards, averages over tasks and two boards, read from tables as people have them."""
+"""Leaderboards and averages over tasks, read from tables as people have them."""
 
 from pathlib import Path
 from typing import Any
@@ -6,37 +6,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from data.files import run, run_json, written
+from data.files import refused, run, run_json, written
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.boards import read_leaderboard
-from bayes_sota.data.paired import read_paired_boards
 from bayes_sota.data.tasks import average_tasks
 
 BOARD = "team,score\na,0.91\nb,0.94\nc,0.90\n"
 TASKS = "model,law,art,size\na,0.9,0.5,7\nb,0.8,0.7,13\n"
 
 
-def test_what_was_read_is_the_first_note(tmp_path: Path) -> None:
-    board = read_leaderboard(written(tmp_path, "model,acc,params\na,0.9,7\nb,0.8,9\n"), n_test=100)
+def test_what_was_read_is_the_first_note_and_digits_stay_as_typed(tmp_path: Path) -> None:
+    path = written(tmp_path, "model,acc,params\na,0.9110,7\nb,0.80,9\n")
+    board = read_leaderboard(path, n_test=13840)
     assert board.notes[0] == 'Read: entries from "model", scores from "acc"; not used: "params".'
-    assert (board.name, board.names) == ("board", ("a", "b"))
-
-
-def test_digits_as_typed_say_the_counts(tmp_path: Path) -> None:
-    board = read_leaderboard(written(tmp_path, "team,score\na,0.9110\nb,0.90\n"), n_test=13840)
-    assert board.decimals == 4
+    assert (board.name, board.names, board.decimals) == ("board", ("a", "b"), 4)
     low, high = board.count_bounds[0]
     assert [k for k in range(13841) if f"{k / 13840:.4f}" == "0.9110"] == [*range(low, high + 1)]
 
 
-@pytest.mark.parametrize("cells", [("91.0%", "94 %", "90%"), ("91.0", "94.0", "90.0")])
-def test_percent(tmp_path: Path, cells: tuple[str, ...]) -> None:
-    text = "team,score\n" + "".join(f"{n},{c}\n" for n, c in zip("abc", cells, strict=True))
+@pytest.mark.parametrize("sign", ["%", " %", ""])
+def test_percent(tmp_path: Path, sign: str) -> None:
     plain = read_leaderboard(written(tmp_path, BOARD), n_test=100)
-    assert read_leaderboard(written(tmp_path, text), n_test=100).scores.tolist() == (
-        plain.scores.tolist()
-    )
+    text = f"team,score,se\na,91.0{sign},1{sign}\nb,94.0{sign},1{sign}\nc,90.0{sign},2{sign}\n"
+    percent = read_leaderboard(written(tmp_path, text), n_test=100)
+    assert percent.scores.tolist() == plain.scores.tolist()
+    by_error = read_leaderboard(written(tmp_path, text), percent=None if sign else True)
+    np.testing.assert_allclose(by_error.sizes, [820, 565, 226])
 
 
 def test_columns_of_items_and_errors(tmp_path: Path) -> None:
@@ -46,31 +41,25 @@ def test_columns_of_items_and_errors(tmp_path: Path) -> None:
     assert "standard errors are not used" in board.notes[1]
     by_error = read_leaderboard(path, se="acc_stderr", leave_out=["n"])
     np.testing.assert_allclose(by_error.sizes, [0.09 / 0.03**2 + 1, 0.16 / 0.02**2 + 1])
-    beside = written(tmp_path, "method,dice\na,0.95 ± 0.02\nb,0.90 (0.01)\n")
-    assert read_leaderboard(beside).metric == "score"
-    assert (read_leaderboard(beside).standard_error, read_leaderboard(beside).n_test) == (
-        0.015,
-        None,
-    )
+    assert not read_leaderboard(path, n_test=1000).has_own_errors
+    beside = read_leaderboard(written(tmp_path, "method,dice\na,0.95 ± 0.02\nb,0.90 (0.01)\n"))
+    assert (beside.metric, beside.standard_error, beside.n_test) == ("score", 0.015, None)
 
 
 @pytest.mark.parametrize("name", ["f1", "Macro-F1", "BLEU", "mean Dice", "Average", "kappa"])
 def test_what_is_no_accuracy_needs_an_error(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, f"model,{name}\na,0.9\nb,0.8\n")
-    with pytest.raises(InputError, match="no accuracies by its name"):
-        read_leaderboard(path, n_test=100)
+    refused("no accuracies by its name", read_leaderboard, path, n_test=100)
     assert read_leaderboard(path, standard_error=0.01).metric == "score"
     assert read_leaderboard(path, n_test=100, metric="accuracy").metric == "accuracy"
 
 
 def test_aucs_and_losses(tmp_path: Path) -> None:
     path = written(tmp_path, "model,roc_auc\na,0.9\nb,0.8\n")
-    with pytest.raises(InputError, match="numbers of items and of positive ones"):
-        read_leaderboard(path, n_test=100)
+    refused("items and of positive ones", read_leaderboard, path, n_test=100)
     assert read_leaderboard(path, n_test=100, metric="auc", n_positive=30).n_positive == 30
     path = written(tmp_path, "model,rmse\na,0.9\nb,0.8\n")
-    with pytest.raises(InputError, match='direction="lower"'):
-        read_leaderboard(path, standard_error=0.01)
+    refused('direction="lower"', read_leaderboard, path, standard_error=0.01)
     board = read_leaderboard(path, standard_error=0.01, direction="lower")
     assert (board.metric, board.maximum, board.names[board.order[0]]) == ("score", -0.8, "b")
 
@@ -80,8 +69,7 @@ def test_one_impossible_score_is_a_note_and_many_are_an_error(tmp_path: Path) ->
     board = read_leaderboard(path, n_test=164)
     assert "the score of 'b'" in board.notes[-1]
     assert board.count_bounds[1].tolist() == [99, 99]
-    with pytest.raises(InputError, match=r"answers out of 7 gives .* of 4 of 4"):
-        read_leaderboard(path, n_test=7)
+    refused("answers out of 7 gives .* of 4 of 4", read_leaderboard, path, n_test=7)
 
 
 KAGGLE = (
@@ -105,49 +93,32 @@ def test_a_download_of_a_competition(tmp_path: Path) -> None:
     assert "private board" in private.notes[-1]
 
 
-def test_rows_without_a_score_and_summaries_are_dropped_with_a_note(tmp_path: Path) -> None:
-    path = written(tmp_path, BOARD + "late,\nAverage,0.92\nmean-teacher,0.5\n")
-    board = read_leaderboard(path, n_test=100)
-    assert board.names == ("a", "b", "c", "mean-teacher")
-    assert board.notes[1:] == ('dropped summary row "Average"', "dropped 1 row without a score")
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
         ("team,score\na,0.9\nb,1.2\n", {"n_test": 10}, 'line 3, column "score" is 1.2'),
-        ("team,score\na,0.9\nb,none yet\n", {"n_test": 10}, 'line 3, column "score": a number is'),
         (BOARD, {}, "n_test"),
         (BOARD, {"n_test": 10, "score": "scoer"}, "did you mean"),
-        (BOARD, {"n_test": 10, "leave_out": ["aa"]}, "did you mean"),
-        ("who,score\na,0.9\na,0.8\n", {"n_test": 10}, "every row needs a unit"),
         ("item,a,b\n1,1,0\n2,0,0\n", {"n_test": 10}, "rows are scores of single units"),
         ("winner,loser\na,b\nb,a\n", {"n_test": 10}, "bayes-sota epp"),
         ("model,correct,n\na,120,500\nb,150,500\n", {}, "numbers of right answers"),
         ("model,acc,task\na,0.9,x\nb,0.8,y\n", {"n_test": 10}, "cannot be compared"),
+        ("team,score,se\na,0.9,0.1\nb,0.8,0\n", {}, "'b'.* error 0, which"),
+        ("team,score,se\na,0.9,0.1\nb,0.8,\n", {}, "'b'.*no standard error"),
+        ("team,score,n\na,0.9,10\nb,0.8,\n", {}, "'b'"),
+        ("model,law,mt_bench\na,0.9,8.5\nb,0.8,7\n", {"n_test": 50}, "on different scales"),
     ],
-)  # fmt: skip
+)
 def test_errors_say_where_and_what_would_do(
     tmp_path: Path, text: str, options: dict[str, Any], message: str
 ) -> None:
     path = written(tmp_path, text)
-    with pytest.raises(InputError, match=message) as refused:
-        read_leaderboard(path, **options)
-    assert str(refused.value).startswith(str(path))
+    assert str(refused(message, read_leaderboard, path, **options)).startswith(str(path))
 
 
-@pytest.mark.parametrize(
-    ("text", "option", "message"),
-    [
-        (TASKS, {"submissions": 3}, "submissions has no effect on averages"),
-        (BOARD, {"new": "tasks"}, "new has no effect on a leaderboard"),
-    ],
-)
-def test_options_of_others_are_refused(
-    tmp_path: Path, text: str, option: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        read_leaderboard(written(tmp_path, text), n_test=10, **option)
+def test_options_of_others_are_refused(tmp_path: Path) -> None:
+    for text, option in ((TASKS, {"submissions": 3}), (BOARD, {"new": "tasks"})):
+        refused("has no effect", read_leaderboard, written(tmp_path, text), n_test=9, **option)
 
 
 def test_columns_are_tasks(tmp_path: Path) -> None:
@@ -164,22 +135,19 @@ def test_columns_are_tasks(tmp_path: Path) -> None:
 
 
 def test_sizes_and_errors_beside_tasks(tmp_path: Path) -> None:
-    text = "model,law,law_n,art,art_n\na,90,50,50,200\nb,80,50,70,100\n"
-    exam = read_leaderboard(written(tmp_path, text))
     shares = [[0.9, 0.5], [0.8, 0.7]]
-    assert (
-        exam.sizes.tolist() == average_tasks(shares, n_test=[[50, 200], [50, 100]]).sizes.tolist()
-    )
-    text = "model,law,law_stderr,art,art_stderr\na,90,3,50,5\nb,80,4,70,2\n"
-    exam = read_leaderboard(written(tmp_path, text))
-    errors = [[0.03, 0.05], [0.04, 0.02]]
-    np.testing.assert_allclose(exam.sizes, average_tasks(shares, standard_errors=errors).sizes)
-    assert exam.notes[0].startswith('Read: entries from "model", scores of 2 tasks')
+    for text, known in (
+        ("model,law,law_n,art,art_n\na,90,50,50,200\nb,80,50,70,100\n",
+         {"n_test": [[50, 200], [50, 100]]}),
+        ("model,law,law_stderr,art,art_stderr\na,90,3,50,5\nb,80,4,70,2\n",
+         {"standard_errors": [[0.03, 0.05], [0.04, 0.02]]}),
+    ):  # fmt: skip
+        exam = read_leaderboard(written(tmp_path, text))
+        np.testing.assert_allclose(exam.sizes, average_tasks(shares, **known).sizes)
+        assert exam.notes[0].startswith('Read: entries from "model", scores of 2 tasks')
 
 
-def test_tasks_of_different_scales_and_averages_of_them(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="on different scales"):
-        read_leaderboard(written(tmp_path, "model,law,mt_bench\na,0.9,8.5\nb,0.8,7\n"), n_test=50)
+def test_averages_do_not_compete_and_entries_without_a_task_are_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, "model,law,art,Average\na,.9,.5,.7\nb,.8,.7,.75\nc,.7,,.7\n")
     exam = read_leaderboard(path, n_test=50)
     assert (exam.tasks, exam.names) == (("law", "art"), ("a", "b"))
@@ -195,31 +163,5 @@ def test_the_command_reads_what_the_function_reads(
     scores = {row["name"]: row["score"] for row in found["entries"]}
     np.testing.assert_allclose([scores[name] for name in averages.names], averages.scores)
     assert run(capsys, "board", path, "--new", "tasks")[0] == 0
-    code, _, error = run(capsys, "board", path)
-    assert (code, error.count("\n")) == (2, 1)
     code, _, error = run(capsys, "board", path, "--column", "score=laws", "--n-test", "50")
-    assert code == 2
-    assert 'did you mean "law"' in error
-
-
-def test_two_boards_in_one_file_or_two(tmp_path: Path) -> None:
-    rows = [(f"t{i}", 0.9 - 0.01 * i, 0.91 - 0.01 * i, i + 1) for i in range(6)]
-    both = pd.DataFrame(rows, columns=["team", "score_public", "score_private", "entries_public"])
-    one = read_paired_boards(written(tmp_path, both.sample(frac=1, random_state=1)))
-    assert (one.names[0], one.public_winner) == ("t0", 0)
-    assert one.submissions is not None
-    assert one.submissions.tolist() == [1, 2, 3, 4, 5, 6]
-    public = both[["team", "score_public"]].rename(columns={"score_public": "score"})
-    private = both[["team", "score_private"]].rename(columns={"score_private": "score"})
-    two = read_paired_boards(
-        written(tmp_path, public, "public.csv"), written(tmp_path, private[1:], "private.csv")
-    )
-    np.testing.assert_array_equal(two.private, one.private[1:])
-    assert "left out 1 team with a public score only" in two.notes
-    with pytest.raises(InputError, match="no team is on both boards"):
-        read_paired_boards(public, private.assign(team=[f"u{i}" for i in range(6)]))
-    with pytest.raises(InputError, match="no columns are called public and private"):
-        read_paired_boards(public)
-    asked = both.rename(columns={"score_public": "early", "score_private": "late"})
-    other = read_paired_boards(asked, public="early", private="late", entry="team")
-    np.testing.assert_array_equal(other.public, one.public)
+    assert (code, error.count("\n"), 'did you mean "law"' in error) == (2, 1, True)

@@ -3,21 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from data.files import refused, written
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.paired import PairedBoards, read_paired_boards
 
 FIVE = [0.1, 0.2, 0.3, 0.4, 0.5]
-HEADER = "team_id,rank_private,score_private,rank_public,score_public"
-
-
-def test_what_it_holds() -> None:
-    boards = PairedBoards(FIVE, FIVE[::-1], list("abcde"), n_test=(10, 20), name="two")
-    assert (boards.n_entries, boards.public_winner) == (5, 4)
-    assert boards.noise_is_known
-    assert not boards.public.flags.writeable
-    assert "two" in repr(boards)
 
 
 @pytest.mark.parametrize(
@@ -32,54 +25,32 @@ def test_what_it_holds() -> None:
     ],
 )
 def test_what_it_refuses(arguments: Any, options: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        PairedBoards(*arguments, **options)
+    refused(message, PairedBoards, *arguments, **options)
 
 
-def written(path: Path, *lines: str) -> Path:
-    path.write_text("\n".join(lines))
-    return path
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    rows = [f"t{i},{i},0.{91 - i},{i},0.{90 - i}" for i in range(6)]
-    return written(tmp_path / "both.csv", HEADER, *rows)
-
-
-def test_one_file(table: Path) -> None:
-    boards = read_paired_boards(table, n_test=(100, 100))
-    assert boards.names == ("t0", "t1", "t2", "t3", "t4", "t5")
-    assert (boards.public[0], boards.private[0], boards.name) == (0.90, 0.91, "both")
-    boards = read_paired_boards(table, public="score_private", private="score_public")
-    assert boards.public[0] == 0.91
-
-
-def test_two_files_report_who_does_not_match(tmp_path: Path) -> None:
-    first = written(tmp_path / "a.csv", "team,score", *(f"t{i},0.{90 - i}" for i in range(8)))
-    second = written(tmp_path / "b.csv", "team,score", *(f"t{i},0.{80 - i}" for i in range(2, 9)))
-    boards = read_paired_boards(first, second)
-    assert boards.n_entries == 6
-    assert boards.names[0] == "t2"
-    assert boards.private[0] == 0.78
-    assert [note[:10] for note in boards.notes if note.startswith("left")] == [
-        "left out 2",
-        "left out 1",
-    ]
-
-
-def test_errors_say_where(tmp_path: Path) -> None:
-    rows = [f"t{i},{i},0.{91 - i},{i},0.{90 - i}" for i in range(6)]
-    path = written(tmp_path / "bad.csv", HEADER, *rows, "a,1,0.5,1,x")
-    with pytest.raises(InputError, match=r'bad\.csv: line 8, column "score_public".* got "x"'):
-        read_paired_boards(path)
-
-
-def test_prostate(data_directory: Path) -> None:
-    boards = read_paired_boards(data_directory / "paired_leaderboards/2021-prostate__paired.csv")
-    assert boards.n_entries == 995
-    assert boards.public.max() == 0.93428
-    assert boards.private.max() == 0.94085
+def test_two_boards_in_one_file_or_two(tmp_path: Path) -> None:
+    rows = [(f"t{i}", 0.9 - 0.01 * i, 0.91 - 0.01 * i, i + 1) for i in range(6)]
+    both = pd.DataFrame(rows, columns=["team", "score_public", "score_private", "entries_public"])
+    one = read_paired_boards(written(tmp_path, both.sample(frac=1, random_state=1), "both.csv"))
+    assert (one.names[0], one.public_winner, one.name) == ("t0", 0, "both")
+    assert (one.public[0], one.private[0]) == (0.90, 0.91)
+    assert one.submissions is not None
+    assert one.submissions.tolist() == [1, 2, 3, 4, 5, 6]
+    public = both[["team", "score_public"]].rename(columns={"score_public": "score"})
+    private = both[["team", "score_private"]].rename(columns={"score_private": "score"})
+    two = read_paired_boards(
+        written(tmp_path, public, "public.csv"), written(tmp_path, private[1:], "private.csv")
+    )
+    np.testing.assert_array_equal(two.private, one.private[1:])
+    assert "left out 1 team with a public score only" in two.notes
+    other = private.assign(team=[f"u{i}" for i in range(6)])
+    refused("no team is on both boards", read_paired_boards, public, other)
+    refused("no columns are called public and private", read_paired_boards, public)
+    asked = both.rename(columns={"score_public": "early", "score_private": "late"})
+    found = read_paired_boards(asked, public="early", private="late", entry="team")
+    np.testing.assert_array_equal(found.public, one.public)
+    bad = both.astype(object).replace({"score_public": {0.85: "x"}})
+    refused('row 6, column "score_public".* got "x"', read_paired_boards, bad)
 
 
 def test_ties_of_paired_boards_are_broken_by_name() -> None:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import zipfile
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -19,9 +20,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from data.files import run, written
+from data.files import refused, run, written
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data import opening
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
@@ -48,17 +48,6 @@ def names(tidy: Tidy, role: str = "entry") -> list[str]:
     return tidy.names(role)[0]
 
 
-def refused(read: Callable[..., Any], *arguments: Any, **options: Any) -> InputError:
-    """The error of what must be refused: one line that a terminal can show."""
-    with pytest.raises(InputError) as caught:
-        read(*arguments, **options)
-    for line in (str(caught.value), caught.value.render(shell=True)):
-        assert line.isprintable()
-        assert len(line) < 500
-        assert "{option}" not in line
-    return caught.value
-
-
 def zipped(members: dict[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
@@ -83,19 +72,12 @@ def workbook(*sheets: list[list[Any]]) -> bytes:
 
 ROWS = [["team", "score"], ["A", 0.91], ["B", 0.94], ["C", 0.90]]
 FORMATS: dict[str, tuple[Any, str]] = {
-    "CSV": (BOARD, "board.csv"),
-    "semicolons": (BOARD.replace(",", ";"), "board.csv"),
     "decimal commas": (BOARD.replace(",", ";").replace(".", ","), "board.csv"),
     "tabs": (BOARD.replace(",", "\t"), "board.tsv"),
     "BOM and CRLF": (b"\xef\xbb\xbf" + BOARD.replace("\n", "\r\n").encode(), "board.csv"),
     "UTF-16": (BOARD.encode("utf-16"), "board.csv"),
     "quotes": ('"team","Score "\n"A","0.91"\n"B",0.94\nC, 0.90\n', "board.csv"),
-    "other order": ("accuracy,team,date\n0.91,A,x\n0.94,B,y\n0.90,C,z\n", "board.csv"),
-    "Markdown": ("| Team | Score |\n|:--|--:|\n| A | **0.91** |\n| `B` | 0.94 |\n| C | 0.90 |\n",
-                 "board.md"),
     "title and source": (f"Table 3\n\n{BOARD}Source: us,\n", "board.csv"),
-    "records": ('[{"name": "A", "acc": 0.91}, {"name": "B", "acc": "0.94"}, '
-                '{"name": "C", "acc": 0.90}]', "board.json"),
     "pairs": ('{"A": 0.91, "B": 0.94, "C": 0.90}', "board.json"),
     "records of a report": ('{"version": 2, "entries": [{"team": "A", "score": 0.91}, {"team": "B",'
                             '"score": 0.94}, {"team": "C", "score": 0.90}]}', "board.txt"),
@@ -108,7 +90,6 @@ FORMATS: dict[str, tuple[Any, str]] = {
                    "board.jsonl"),
     "gzip": (gzip.compress(BOARD.encode()), "board.csv.gz"),
     "zip": (zipped({"board.csv": BOARD, "__MACOSX/._board.csv": ""}), "x.zip"),
-    "Excel": (workbook(ROWS), "board.xlsx"),
     "Excel with titles": (workbook([["notes"]], [["Table 3"], [], *ROWS], ROWS), "board.xlsx"),
     "Excel, gzip": (gzip.compress(workbook(ROWS)), "board.xlsx.gz"),
     "Excel, zip": (zipped({"board.xlsx": workbook(ROWS)}), "x.zip"),
@@ -128,7 +109,6 @@ def test_formats_agree(read: Read, kind: str) -> None:
 
 
 def test_digits_stay_as_typed(read: Read) -> None:
-    assert read("m,score\na,0.9110\nb,0.9\n").texts == ["0.9110", "0.9"]
     assert read('{"a": 0.9110, "b": 0.9}', "b.json").texts == ["0.9110", "0.9"]
 
 
@@ -136,11 +116,9 @@ def test_digits_stay_as_typed(read: Read) -> None:
 def test_json_of_pandas(read: Read, orient: Any) -> None:
     frame = pd.DataFrame(FRAME)
     if orient == "values":  # without the names of columns
-        refused(read, frame.to_json(orient=orient), "x.json")
+        refused("column", read, frame.to_json(orient=orient), "x.json")
         return
     assert is_board(read(frame.to_json(orient=orient), "x.json"))
-    lines = frame.to_json(orient="records", lines=True)
-    assert is_board(read(lines, "x.jsonl"))
     if orient in ("columns", "split", "index"):
         assert is_board(read(frame.set_index("team").to_json(orient=orient), "x.json"))
 
@@ -205,9 +183,8 @@ def test_roles_that_are_asked_for_win(read: Read) -> None:
     text = "item,group,a,b\n1,g,1,0\n2,g,1,1\n3,h,0,1\n"
     clusters = [names(read(text, **{role: "group"}), "cluster") for role in ("group", "cluster")]
     assert clusters == [["g", "h"]] * 2
-    error = refused(read, "team,score\nA,0.9\n", entry="tema")
-    assert error.fix == 'did you mean "team"?'
-    assert "no role; the roles are entry" in str(refused(read, BOARD, score_column="score"))
+    refused('did you mean "team"', read, "team,score\nA,0.9\n", entry="tema")
+    refused("no role; the roles are entry", read, BOARD, score_column="score")
 
 
 def test_use_and_leave_out(read: Read) -> None:
@@ -217,9 +194,8 @@ def test_use_and_leave_out(read: Read) -> None:
     assert names(read(text, leave_out=["svm"])) == ["rf"]
     assert names(read(text, leave_out=["wine"]), "task") == ["iris"]
     assert names(read(BOARD, leave_out=["B"])) == ["A", "C"]
-    error = refused(read, "model,acc\nalpha,.8\nb,.9\n", leave_out=["alpa"])
-    assert (error.parameter, error.fix) == ("leave_out", 'did you mean "alpha"?')
-    assert refused(read, text, use=["rf", "svn"]).fix == 'did you mean "svm"?'
+    refused('did you mean "alpha"', read, "model,acc\nalpha,.8\nb,.9\n", leave_out=["alpa"])
+    refused('did you mean "svm"', read, text, use=["rf", "svn"])
 
 
 @pytest.mark.parametrize("attribute", [
@@ -255,10 +231,10 @@ def test_a_long_table_needs_units(read: Read) -> None:
     for word in ("alg_name", "algo", "approach", "agent", "provider", "learner", "estimator"):
         tidy = read(f"case,{word},value\n1,a,.9\n1,b,.8\n2,a,.7\n2,b,.6\n")
         assert (tidy.layout, names(tidy)) == ("long", ["a", "b"])
-    error = refused(read, "who,acc\na,.9\na,.8\nb,.7\n")
+    error = refused("every row needs a unit", read, "who,acc\na,.9\na,.8\nb,.7\n")
     assert (error.parameter, "--column unit=NAME" in error.render(shell=True)) == ("unit", True)
     twice = read("model,item,acc\na,1,1\nb,1,0\na,1,0\n")
-    assert refused(twice.pivot, "unit", "entry").line == "line 4"
+    refused("line 4: .*has a score already on line 2", twice.pivot, "unit", "entry")
 
 
 def test_units_numbered_anew_in_each_task(read: Read) -> None:
@@ -271,19 +247,18 @@ def test_units_numbered_anew_in_each_task(read: Read) -> None:
     assert "2 rows without a cluster are clusters of their own" in alone.notes
 
 
-@pytest.mark.parametrize(("text", "by"), [
-    ("dataset,rf_rmse,gb_rmse\na,2.1,1.9\nb,3,2\n", {}),
-    ("round,a,b\nAMI WER,2.1,1.9\nLS WER,3,2\n", {}),
-    ("model,logloss\na,0.5\nb,0.25\n", {}),
-    ("learner,iteration,fold,rmse\n-a,1,1,.5\nb,1,1,.4\n-a,1,2,.5\nb,1,2,.4\n", {}),
+@pytest.mark.parametrize("text", [
+    "dataset,rf_rmse,gb_rmse\na,2.1,1.9\nb,3,2\n",
+    "round,a,b\nAMI WER,2.1,1.9\nLS WER,3,2\n",
+    "model,logloss\na,0.5\nb,0.25\n",
+    "learner,iteration,fold,rmse\n-a,1,1,.5\nb,1,1,.4\n-a,1,2,.5\nb,1,2,.4\n",
 ])  # fmt: skip
-def test_losses_ask_for_their_direction(read: Read, text: str, by: dict[str, str]) -> None:
-    error = refused(read, text, **by)
-    assert error.parameter == "direction"
+def test_losses_ask_for_their_direction(read: Read, text: str) -> None:
+    error = refused("losses", read, text)
     assert "--lower-is-better or --higher-is-better" in error.render(shell=True)
     assert read(text, direction="lower").lower_is_better
     assert not read(text, direction="higher").lower_is_better
-    assert refused(read, text, direction="down").parameter == "direction"
+    refused("direction", read, text, direction="down")
 
 
 def test_numbers_as_people_print_them(read: Read) -> None:
@@ -303,11 +278,9 @@ def test_numbers_as_people_print_them(read: Read) -> None:
 
 WRONG: dict[str, tuple[Any, str, str]] = {
     "empty": ("", "x.csv", "the file is empty"),
-    "blank": ("\n \n", "x.csv", "the file is empty"),
     "header only": ("team,score\n", "x.csv", "the table has no rows"),
     "binary": (bytes(range(256)), "x.csv", "line 2: is not UTF-8 text; save it as UTF-8"),
     "Latin-1": (BOARD.replace("B", "é").encode("latin-1"), "x.csv", "line 3: is not UTF-8 text"),
-    "UTF-16 without a mark": (BOARD.encode("utf-16-le"), "x.csv", "line 1: is not UTF-8 text"),
     "UTF-32": (BOARD.encode("utf-32"), "x.csv", "is not UTF-8 text"),
     "NUL": ("team,score\nA\0,0.9\n", "x.csv", "line 2: is not UTF-8 text"),
     "long row": (BOARD + "D,0.9,1\n", "x.csv", "line 5 has 3 cells, the header has 2"),
@@ -318,10 +291,8 @@ WRONG: dict[str, tuple[Any, str, str]] = {
                'line 4, column "score": a number is needed, got "no number"'),
     "no name": ("team,score\nA,0.9\n,0.8\n", "x.csv",
                 'line 3, column "team": a name is needed, got ""'),
-    "infinity": ("team,score\nA,inf\nB,0.9\nC,1\n", "x.csv", 'line 2, column "score": a number'),
     "overflow": (f"team,score\nA,{'9' * 400}\nB,0.9\nC,1\n", "x.csv", 'line 2, column "score"'),
     "squares overflow": ("team,score\nA,1e308\nB,0.9\nC,1\n", "x.csv", 'line 2, column "score"'),
-    "overflow in JSON": ('{"A": 1e400, "B": 0.9, "C": 0.8}', "x.json", "record 1, column"),
     "whole number": (f'{{"A": {"9" * 5000}}}', "x.json", "a number with too many digits"),
     "Infinity in JSON": ('{"A": -Infinity, "B": 0.9, "C": 1}', "x.json", "record 1, column"),
     "no JSON": ('{\n"A" 0.9}', "x.json", "line 2: is not JSON: "),
@@ -343,17 +314,13 @@ WRONG: dict[str, tuple[Any, str, str]] = {
 def test_a_wrong_file_is_one_line_with_its_place(tmp_path: Path, kind: str) -> None:
     content, name, message = WRONG[kind]
     path = written(tmp_path, content, name)
-    error = refused(read_tidy, path)
-    assert error.where == str(path)
-    assert message in str(error)
+    assert refused(re.escape(message), read_tidy, path).where == str(path)
 
 
 def test_up_to_ten_bad_cells_are_named(read: Read) -> None:
     rows = "".join(f"m{i},{'x' if i % 3 == 0 else 0.5}\n" for i in range(40))
-    message = str(refused(read, f"model,acc\n{rows}"))
-    assert message.count('has "x"') == 10
-    assert "line 2 has" in message
-    assert message.endswith("(14 in all)")
+    error = refused(r"line 2 has .*\(14 in all\)$", read, f"model,acc\n{rows}")
+    assert str(error).count('has "x"') == 10
 
 
 def test_archives_that_decoders_cannot_read(tmp_path: Path) -> None:
@@ -367,7 +334,7 @@ def test_archives_that_decoders_cannot_read(tmp_path: Path) -> None:
     deflated = bytearray(zipped({"a.csv": BOARD * 50}))
     deflated[40] ^= 255
     for content in (*spoilt, bytes(locked), bytes(deflated)):
-        assert "cannot be" in str(refused(read_tidy, written(tmp_path, content, "x.zip")))
+        refused("cannot be", read_tidy, written(tmp_path, content, "x.zip"))
 
 
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,31 +349,20 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
              gzip.compress(book), zipped({"a.xlsx": book}),
              (tmp_path / "p").read_bytes()]  # fmt: skip
     for bomb in bombs:
-        message = str(refused(read_tidy, written(tmp_path, bomb, "x.zip")))
-        assert "holds more than 20,000 bytes" in message or bomb == bytes(lie)
+        message = "cannot be" if bomb == bytes(lie) else "holds more than 20,000 bytes"
+        refused(message, read_tidy, written(tmp_path, bomb, "x.zip"))
 
 
-def place(kind: str, folder: Path) -> Path:
-    """What is no file of scores."""
-    path = folder / ("nul\0" if kind == "name" else "x")
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "device":
-        path.symlink_to("/dev/zero")
-    return path
-
-
-@pytest.mark.parametrize(("kind", "message"), [
-    ("missing", "there is no such file"), ("folder", "is a "), ("pipe", "is a pipe or a device"),
-    ("device", "is a pipe or a device"), ("name", "cannot be read"),
-])  # fmt: skip
 @pytest.mark.parametrize("reader", [read_tidy, load_model])
-def test_paths_that_are_no_files(
-    tmp_path: Path, reader: Callable[[Path], Any], kind: str, message: str
-) -> None:
-    assert message in str(refused(reader, place(kind, tmp_path)))
+def test_paths_that_are_no_files(tmp_path: Path, reader: Callable[[Path], Any]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    (tmp_path / "folder").mkdir()
+    for name, message in (
+        ("missing", "there is no such file"), ("folder", "is a "), ("nul\0", "cannot be read"),
+        ("pipe", "is a pipe or a device"), ("device", "is a pipe or a device"),
+    ):  # fmt: skip
+        refused(message, reader, tmp_path / name)
 
 
 @pytest.mark.parametrize("source", [
@@ -414,17 +370,16 @@ def test_paths_that_are_no_files(
     pd.DataFrame(), pd.DataFrame([[1, 0, 1]], columns=["a", "b", "a"]),
 ], ids=str)  # fmt: skip
 def test_what_is_no_source(source: Any) -> None:
-    refused(read_tidy, source)
+    refused(".", read_tidy, source)
 
 
-@pytest.mark.parametrize("cells", [
-    [datetime(2024, 1, 1), datetime(2024, 1, 2)], [timedelta(1), timedelta(2)], [[1], [2, 3]],
-], ids=["dates", "durations", "lists"])  # fmt: skip
-def test_other_types_are_no_numbers(tmp_path: Path, cells: list[Any]) -> None:
-    frame = pa.table({"team": ["a", "b"], "score": cells}).to_pandas()
-    frame.to_parquet(tmp_path / "f.parquet")
-    for source in (frame, tmp_path / "f.parquet"):
-        assert "row 1 has" in str(refused(read_tidy, source))
+def test_other_types_are_no_numbers(tmp_path: Path) -> None:
+    days = [datetime(2024, 1, day) for day in (1, 2)]
+    for cells in (days, [timedelta(1), timedelta(2)], [[1], [2, 3]]):
+        frame = pa.table({"team": ["a", "b"], "score": cells}).to_pandas()
+        frame.to_parquet(tmp_path / "f.parquet")
+        for source in (frame, tmp_path / "f.parquet"):
+            refused("row 1 has", read_tidy, source)
 
 
 def test_names_that_a_terminal_must_not_see(read: Read) -> None:
@@ -432,8 +387,8 @@ def test_names_that_a_terminal_must_not_see(read: Read) -> None:
     tidy = read(f"team,sc\x07ore\n{evil},0.9\nB,0.8\n")
     assert names(tidy)[0] == evil
     assert str(tidy).isprintable()
-    refused(read, f"team,{evil}\nA,0.9\nB,x\n", score=evil)
-    refused(read, f"team,score\nA,0.9\nB,{evil}\n")
+    refused("line 3", read, f"team,{evil}\nA,0.9\nB,x\n", score=evil)
+    refused("line 3", read, f"team,score\nA,0.9\nB,{evil}\n")
     assert names(read(r'{"\ud800": 0.9, "\ud83d\ude00": 0.8}', "x.json")) == ["\ufffd", "😀"]
 
 
@@ -449,13 +404,10 @@ def test_every_command_names_a_missing_file(
     assert (code, error) == (2, f"error: {path}: there is no such file\n")
 
 
-@pytest.mark.parametrize("cell", ["1_000", "٠.٩", "-inf", "1e999999", "7,127"])
-def test_what_only_python_takes_for_a_number_is_text(cell: str) -> None:
-    assert parse_cell(cell) is None
-
-
-@pytest.mark.parametrize(("cell", "value"), [("7,127.7", 7127.7), ("−0.5", -0.5), ("5.", 5.0)])
-def test_thousands_and_the_minus_sign_are_parts_of_numbers(cell: str, value: float) -> None:
+@pytest.mark.parametrize(("cell", "value"), [
+    *((text, None) for text in ("1_000", "٠.٩", "-inf", "1e999999", "7,127")),
+    ("7,127.7", 7127.7), ("−0.5", -0.5), ("5.", 5.0),
+])  # fmt: skip
+def test_what_is_a_number(cell: str, value: float | None) -> None:
     found = parse_cell(cell)
-    assert found is not None
-    assert found.value == value
+    assert (found and found.value) == value
