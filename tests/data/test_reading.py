@@ -183,7 +183,7 @@ def test_roles_that_are_asked_for_win(read: Read) -> None:
     text = "item,group,a,b\n1,g,1,0\n2,g,1,1\n3,h,0,1\n"
     clusters = [names(read(text, **{role: "group"}), "cluster") for role in ("group", "cluster")]
     assert clusters == [["g", "h"]] * 2
-    refused('did you mean "team"', read, "team,score\nA,0.9\n", entry="tema")
+    refused("did you mean 'team'", read, "team,score\nA,0.9\n", entry="tema")
     refused("no role; the roles are entry", read, BOARD, score_column="score")
 
 
@@ -194,8 +194,8 @@ def test_use_and_leave_out(read: Read) -> None:
     assert names(read(text, leave_out=["svm"])) == ["rf"]
     assert names(read(text, leave_out=["wine"]), "task") == ["iris"]
     assert names(read(BOARD, leave_out=["B"])) == ["A", "C"]
-    refused('did you mean "alpha"', read, "model,acc\nalpha,.8\nb,.9\n", leave_out=["alpa"])
-    refused('did you mean "svm"', read, text, use=["rf", "svn"])
+    refused("did you mean 'alpha'", read, "model,acc\nalpha,.8\nb,.9\n", leave_out=["alpa"])
+    refused("did you mean 'svm'", read, text, use=["rf", "svn"])
 
 
 @pytest.mark.parametrize("attribute", [

@@ -144,7 +144,7 @@ def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
     [
         (LONG.replace("0.7", "good"), {}, 'line 4, column "auc": a number is needed, got "good"'),
         (LONG.replace("c,x", "a,x"), {}, 'line 4: round "x", entry "a" has a score already on lin'),
-        (LONG, {"entry": "modle"}, 'no column "modle".*did you mean "model"'),
+        (LONG, {"entry": "modle"}, 'no column "modle".*did you mean .model'),
         (LONG, {"players": "left"}, "players must be one of|players"),
         ("task,a\nx,1\ny,2\n", {}, "board.csv: a tournament needs .* got 1 and 2; Read"),
         ("task,a,b\nx,1,2\n", {}, "2 rounds, got 2 and 1"),
