@@ -7,6 +7,7 @@ of pandas, polars, PyArrow and others that narwhals knows.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -86,7 +87,13 @@ class Numbers:
 
 
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
-    """Numbers of cells, of which equal ones are parsed once."""
+    """Numbers of cells; equal ones are parsed once, and plain ones by NumPy."""
+    with suppress(TypeError, ValueError):  # of what is no text, or no number
+        plain = ["nan" if cell in ("", None) else cell for cell in cells]
+        if set("".join(plain)) <= set("0123456789.-na"):
+            values = np.array(plain, np.float64)
+            if not (np.abs(values) > LARGEST_NUMBER).any():
+                return Numbers(values, np.full(len(values), np.nan), plain, [])
     try:
         known = {cell: parse_cell(cell) for cell in dict.fromkeys(cells)}
     except TypeError:  # lists and objects
