@@ -9,11 +9,10 @@ from bayes_sota.data.averages import (
     averaged,
     averaged_over_runs,
     averaged_over_tasks,
-    pass_rates,
     smoothed_covariance,
-    variance_of_runs,
     with_typical_pairs,
 )
+from bayes_sota.data.item_values import pass_rates, variance_of_runs
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import compare_methods
 
@@ -222,7 +221,7 @@ def test_runs_may_differ_in_number():
     ("known", "asked", "message"),
     [
         ({}, {"new": "runs"}, "new runs: 2 runs"),
-        ({}, {"new": "items", "passes": (2, False)}, "pass@2: 2 runs"),
+        ({}, {"new": "items", "passes": (2, False)}, "pass@2, new items: 2 runs"),
         ({"n_runs": 2}, {"new": "runs", "passes": (2, True)}, "3 runs of each item are needed"),
     ],
 )
