@@ -411,4 +411,4 @@ class Outcomes(Observed):
     def check_several(self) -> None:
         """Raise ``InputError`` where there is nobody to compare with."""
         if self.n_classifiers < 2:
-            raise InputError("of one classifier there is no best: bayes-sota score rates it alone")
+            raise InputError("one classifier has no rival: bayes-sota score says how good it is")

@@ -95,7 +95,7 @@ def test_tasks_and_times_in_names_of_files(tmp_path: Path) -> None:
     copy = written(tmp_path, paths[0].read_bytes(), f"copy/llama/{paths[0].name}")
     with pytest.raises(InputError, match=r'"llama", run .* has a score already on'):
         read_outcomes(*paths, copy)
-    with pytest.raises(InputError, match="items that some entries lack; .* leave_out"):
+    with pytest.raises(InputError, match=r"items that some entries lack; .* leave_out"):
         read_outcomes(*paths[2:])
 
 
