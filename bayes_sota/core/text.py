@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import IntArray
 
 _CLAUSE = re.compile(r"(?<=[;:] )")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -431,13 +431,3 @@ def digest_of(*parts: object) -> str:
         else:
             digest.update(repr(part).encode())
     return digest.hexdigest()[:16]
-
-
-def summed_by_cluster(values: FloatArray, clusters: Sequence[str] | None) -> FloatArray:
-    """Rows of one cluster added up, (clusters, m); the rows themselves where there are none."""
-    if clusters is None:
-        return values
-    index = codes_of(clusters)[1]
-    summed = np.zeros((int(index.max()) + 1, values.shape[1]))
-    np.add.at(summed, index, values)
-    return summed

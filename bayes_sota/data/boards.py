@@ -7,12 +7,11 @@ import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError, listed, located, quoted
-from bayes_sota.data.averages import Averaging
 from bayes_sota.data.checks import Metric, Tries
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
 from bayes_sota.data.reading import Direction, read_tidy
-from bayes_sota.data.tasks import New, average_tasks
+from bayes_sota.data.tasks import Averaging, New, average_tasks
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure
 

@@ -3,6 +3,7 @@
 ``tests/data/test_observed.py`` compares what is alike and what is not.
 """
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -20,10 +21,10 @@ class Observed:
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        known = sorted(
-            field for field in vars(self).items() if field[0] not in _SAID and field[1] is not False
-        )
-        return digest_of(*(part for field in known for part in field))
+        derived = {name for name, of in vars(type(self)).items() if isinstance(of, cached_property)}
+        known = {name: value for name, value in vars(self).items() if value is not False}
+        names = sorted(known.keys() - derived - set(_SAID))
+        return digest_of(*(part for name in names for part in (name, known[name])))
 
     def __eq__(self, other: object) -> bool:
         """Equal where everything that was observed is equal."""

@@ -1,4 +1,4 @@
-"""Scores of the same entries in several tasks: averages with the right error, and new tasks.
+"""Tasks of a score: their weights, and averages over tasks of which only the scores are known.
 
 A table of scores with a column for each task (subjects of an exam, benchmarks of a leaderboard,
 data sets) says more than its average: how many items a task has, or the error of each score, give
@@ -7,7 +7,7 @@ scores differ from task to task says what would happen on new tasks.
 ``tests/data/test_tasks.py`` compares with answers, closed forms and simulation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, Literal
 
 import numpy as np
@@ -15,25 +15,18 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import POSITIVE, check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels, counted, shown
+from bayes_sota.core.text import checked_labels, counted, nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import checks
-from bayes_sota.data.averages import (
-    Averaging,
-    averaged_shares,
-    check_tasks,
-    of_new_tasks,
-    task_weights,
-)
+from bayes_sota.data.averages import averaged_shares, of_new_tasks
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
-from bayes_sota.data.outcomes import check_enough_tasks
 from bayes_sota.data.printed_scores import parse_scores
 from bayes_sota.data.tables import labelled_matrix
 
-_MEANING = "are a matrix of numbers, entries x tasks"
-
+type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
 New = Literal["items", "tasks"]
 """What a skill is about: new items of these tasks, or new tasks like these."""
+FEWEST_TASKS = 3
 _COUNTS: dict[Averaged, str] = {
     "items": "whose items count the same",
     "tasks": "that count the same",
@@ -50,6 +43,51 @@ def tasks_in_words(count: int, averaging: Averaged) -> str:
     '2 tasks that count the same'
     """
     return f"{counted(count, 'task')} {_COUNTS[averaging]}"
+
+
+def check_enough_tasks(tasks: Sized) -> None:
+    """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
+    if len(tasks) < FEWEST_TASKS:
+        need = f"{FEWEST_TASKS} tasks at least to tell how tasks differ, got {max(len(tasks), 1)}"
+        raise InputError(f"new tasks need {need}; new items of these tasks need none")
+
+
+def task_weights(
+    average: Averaging | None, tasks: Sequence[str], sizes: FloatArray | None
+) -> FloatArray:
+    """Weights of tasks in an average, which sum to 1, as ``sizes`` (T,) or (m, T), or (T,).
+
+    Raises
+    ------
+    InputError
+        Weights of other tasks or not above 0, items that count the same without their numbers.
+
+    Examples
+    --------
+    >>> task_weights("items", ["law", "art"], np.array([30.0, 10.0])).tolist()
+    [0.75, 0.25]
+    """
+    if isinstance(average, Mapping):
+        weights = np.array(_of_tasks(average, tasks, "average"), np.float64)
+        if not np.all((weights > 0) & (weights < np.inf)):
+            raise InputError("weights of tasks are positive numbers: leave out a task of weight 0")
+    elif average == "items" and sizes is not None:
+        weights = sizes
+    elif average in (None, "tasks"):
+        weights = np.ones(len(tasks))
+    else:
+        options = "tasks, items (where their numbers are known) or weights by task"
+        raise InputError(f"average is one of {options}, got {average!r:.80}")
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def _of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) -> list[Any]:
+    """What is given for each task, and for no other."""
+    named = {str(task): value for task, value in given.items()}
+    for task in sorted(named.keys() ^ set(tasks)):
+        known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
+        raise InputError(f"{what} has a number for every task; {shown(task)} is {known}")
+    return [named[task] for task in tasks]
 
 
 def average_tasks(
@@ -109,22 +147,23 @@ def average_tasks(
     >>> board.scores.tolist(), board.sizes.round(1).tolist()
     ([0.7, 0.75], [119.5, 100.3])
     """
-    x, columns, rows = labelled_matrix(scores, f"scores {_MEANING}")
+    x, columns, rows = labelled_matrix(scores, "scores are a matrix, entries x tasks")
     labels = checked_labels(columns if tasks is None else tasks, x.shape[1], "task")
     entries = checked_labels(rows if names is None else names, x.shape[0], "entry")
     new = new or "items"
     check_choice("new", new, New)
     check_choice("metric", metric, Literal["accuracy", "score"])
     checks.check_options(metric, lower_is_better=lower_is_better or None)
+    is_share = metric == "accuracy"
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
     subjects = [f"the score of {shown(place)}" for place in places]
-    is_share = metric == "accuracy"
     printed = parse_scores(x.ravel(), percent=percent, bounded=is_share, subjects=subjects)
     x = printed.values.reshape(x.shape)
     sizes = None if n_test is None else _sizes_of_tasks(n_test, labels, x.shape)
     errors = None
     if standard_errors is not None:
-        errors = labelled_matrix(standard_errors, f"standard_errors {_MEANING}")[0]
+        meaning = "standard_errors are a matrix, entries x tasks"
+        errors = labelled_matrix(standard_errors, meaning)[0]
         if errors.shape != x.shape:
             raise InputError(f"standard_errors are {errors.shape}, scores are {x.shape}")
         if is_share:
@@ -135,83 +174,51 @@ def average_tasks(
         else:
             errors = checks.checked_errors(errors.ravel(), places, POSITIVE).reshape(x.shape)
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
-    averaging = "weights" if isinstance(average, Mapping) else average or "tasks"
-    influence = variance = None
+    if new == "items" and (sizes if is_share else errors) is None:
+        what = "n_test, the number of items" if is_share else "standard_errors, that of the score"
+        raise InputError(f"{what} of every task, is missing; new tasks do without")
+    averages = np.sum(weights * x, axis=1)
+    how: Any = "weights" if isinstance(average, Mapping) else average or "tasks"
+    found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new}
+    found["n_items"] = None if sizes is None else round(float(np.median(sizes.sum(axis=1))))
+    variance = np.zeros(len(x))
     if new == "tasks":
         check_enough_tasks(labels)
-        if not weights.all():
-            raise InputError("a task of weight 0 tells nothing of new tasks: leave it out")
-        influence, variance = of_new_tasks(x.T, weights.T)
-    known_error: Any = 1.0 if is_share else _errors(errors, weights, variance)
-    board = Leaderboard(
-        np.sum(weights * x, axis=1),
+        found["task_influence"], variance = of_new_tasks(x.T, weights.T)
+    error: Any = 1.0
+    if is_share:
+        worth = np.full(len(x), np.inf)
+        if sizes is not None:
+            worth = averaged_shares(x.T, sizes.T, weights.T)[1]
+        if new == "tasks":
+            half = 0.5 / len(labels)
+            middle = np.clip(averages, half, 1 - half)
+            worth = np.minimum(worth, middle * (1 - middle) / variance + 1)
+        found |= checks.of_sizes(worth, averages, tasks_in_words(len(labels), how))
+        found |= {"metric": "accuracy", "standard_error": None, "rounding": "exact"}
+    else:
+        own = 0.0 if errors is None else np.sum((weights * errors) ** 2, axis=1)
+        error = np.sqrt(np.maximum(own, variance))
+    return Leaderboard(
+        averages,
         names=entries,
         metric="score",
-        standard_error=known_error,
+        standard_error=error,
         lower_is_better=lower_is_better,
         name=name,
         notes=[*notes, *[checks.PERCENT] * printed.in_percent],
-    )
-    if is_share:
-        effective = _effective(x, sizes, weights, variance)
-        source = tasks_in_words(len(labels), averaging)
-        board = board._copy(
-            metric="accuracy",
-            standard_error=None,
-            rounding="exact",
-            **checks.of_sizes(effective, board.scores, source),
-        )
-    return board._copy(
-        tasks=labels,
-        averaging=averaging,
-        n_items=None if sizes is None else round(float(np.median(sizes.sum(axis=1)))),
-        task_influence=influence,
-        new=new,
-    )
-
-
-def _errors(
-    errors: FloatArray | None, weights: FloatArray, variance: FloatArray | None
-) -> FloatArray:
-    """Standard error of each average of scores that are no accuracies, (m,)."""
-    if errors is None and variance is None:
-        raise InputError(
-            "averages of scores that are no accuracies need the standard error of every score; new "
-            "tasks do without"
-        )
-    own = 0.0 if errors is None else np.sum((weights * errors) ** 2, axis=1)
-    return np.sqrt(np.maximum(own, 0.0 if variance is None else variance))
-
-
-def _effective(
-    shares: FloatArray, sizes: FloatArray | None, weights: FloatArray, variance: FloatArray | None
-) -> FloatArray:
-    """Number of items that each average of accuracies is worth, (m,)."""
-    if sizes is None and variance is None:
-        raise InputError(
-            "n_test is missing: the number of items of every task, or of each, such as law:100,"
-            "art:200; new tasks do without"
-        )
-    worth: Any = np.inf
-    if sizes is not None:
-        worth = averaged_shares(shares.T, sizes.T, weights.T)[1]
-    if variance is not None:
-        half = 0.5 / shares.shape[1]
-        middle = np.clip(np.sum(weights * shares, axis=1), half, 1 - half)
-        worth = np.minimum(worth, middle * (1 - middle) / variance + 1)
-    return np.asarray(worth)
+    )._copy(**found)
 
 
 def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], shape: tuple[int, ...]) -> FloatArray:
     """Number of items behind each score, (m, T)."""
     if isinstance(n_test, Mapping):
-        check_tasks([str(task) for task in n_test], tasks, "n_test", "number of items")
-        n_test = [n_test[task] for task in tasks]
+        n_test = _of_tasks(n_test, tasks, "n_test")
     given = np.asarray(n_test, object)
     if given.shape not in ((), shape[1:], shape):
+        each = f"{shape[1]} tasks, or of {shape[0]:,} entries x {shape[1]} tasks"
         raise InputError(
-            f"n_test is {given.shape}: give one number for all, or one for each of {len(tasks)} "
-            f"tasks, or of {shape[0]:,} entries x {len(tasks)} tasks"
+            f"n_test is {given.shape}: give one number for all, or one for each of {each}"
         )
     checked = [float(checks.checked_number(size, "n_test of a task")) for size in given.flat]
     return np.array(np.broadcast_to(np.reshape(checked, given.shape), shape))

@@ -43,9 +43,10 @@ from scipy.special import betainc, ndtr, stdtr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, summed_by_cluster
+from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.data.averages import smoothed_covariance, weighted_means, with_typical_pairs
+from bayes_sota.data.averages import smoothed_covariance, summed_by_cluster, with_typical_pairs
+from bayes_sota.data.item_values import weighted_means
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair

@@ -24,8 +24,9 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import CorrelationPrior
-from bayes_sota.core.text import codes_of, summed_by_cluster
+from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.averages import summed_by_cluster
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.pair_sums import (
     LARGEST_LOADING,

@@ -25,12 +25,12 @@ from bayes_sota.core.command import (
     together,
 )
 from bayes_sota.core.errors import InputError, quoted
-from bayes_sota.data.averages import parse_passes
 from bayes_sota.data.command import (
     group_options,
     parse_average,
     reading_options,
 )
+from bayes_sota.data.item_values import parse_passes
 
 if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard

@@ -17,8 +17,8 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.averages import parse_passes
 from bayes_sota.data.command import group_options, metric_option, read_answers, reading_options
+from bayes_sota.data.item_values import parse_passes
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection

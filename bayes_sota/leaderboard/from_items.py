@@ -43,9 +43,9 @@ from bayes_sota.core.priors import (
     Priors,
     board_priors,
 )
-from bayes_sota.core.text import counted, summed_by_cluster
+from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.averages import korn_graubard, summed_by_cluster
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import ABOUT, MISSING, New, Outcomes
 from bayes_sota.items.comparison import notes_on_average

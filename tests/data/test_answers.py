@@ -165,11 +165,13 @@ def test_files_are_joined_on_the_item(tmp_path: Path) -> None:
     two = written(tmp_path, "item,forest,net\nz,0,1\ny,1,1\nx,1,0\n", "two.csv")
     found = read_outcomes(one, two)
     assert same(found, "tree forest net", "x y z", [[1, 1, 0], [0, 1, 1], [1, 0, 1]])
-    assert found.notes[-1] == 'left out 1 of 4 items that some entries lack, the first is "only"'
+    assert (
+        found.notes[-1] == 'left out 1 of 4 items that some entries lack; "forest" has the fewest'
+    )
     plain = [written(tmp_path, "item,correct\nx,1\ny,0\n", f"{name}/a.csv") for name in "pq"]
     assert read_outcomes(*plain).names == ("p", "q")
     other = written(tmp_path, "item,net\nq,1\nr,1\nz,0\n", "three.csv")
-    refused("only 1 of 6 items are those of every entry.*leave_out", read_outcomes, one, other)
+    refused("5 of 6 items that some entries lack.*leave_out", read_outcomes, one, other)
     refused('"tree" has a score already on .*one.csv, line 2', read_outcomes, one, one)
     assert read_outcomes(one, two, leave_out=["tree"]).names == ("forest", "net")
 
@@ -181,28 +183,32 @@ def test_missing_answers_stay_where_that_is_possible() -> None:
     assert (found.n_items, found.has_missing) == (4, False)
     numbers = read_outcomes(frame.assign(b=[0.5, 0.1, 0.2, 0.3, 0.4]))
     assert (numbers.metric, numbers.items) == ("mean", ("v", "w", "x", "y"))
-    refused('no item of task "q" has a score', read_outcomes, frame.assign(task=list("ppppq")))
+    refused(
+        'left out 1 of 5 items that some entries lack; "a" has',
+        read_outcomes,
+        frame.assign(task=list("ppppq")),
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("team,score\nus,.9\nthem,.8\n", {}, "f.csv: rows are entries, one each: this is a leader"),
-        ("winner,loser\na,b\nb,a\n", {}, "f.csv: these are battles of pairs"),
+        ("team,score\nus,.9\nthem,.8\n", {}, "f.csv: is a leaderboard, not answers"),
+        ("winner,loser\na,b\nb,a\n", {}, "f.csv: is of battles, not answers"),
         ("item,a,b\nx,1,1\nx,0,1\n", {}, 'line 3: unit "x", entry "a" has a score .* on line 2'),
         ("model,item,correct\na,x,1\na,x,1\nb,x,1\n", {}, "line 3: unit .* with run="),
         ("model,item,patient,correct\na,x,p,1\na,y,q,0\nb,x,q,1\nb,y,q,1\n", {},
-         'line 4: item "x" has cluster "q", but "p" on line 2'),
+         'line 4: item "x" has cluster "q", but "p" above'),
         ("id,label,a,b\nx,cat,cow,dog\ny,dog,bird,cat\n", {},
          'column "a": never names a class of "label"; .* leave_out'),
         ("id,y,a,b\nx,3,3.5,3\ny,2,2,2\n", {}, 'line 2, column "a": a class of "y" is needed, got'),
         ("id,label,a,b\nx,1,.5,.1\ny,,.5,.1\n", {}, 'line 3, column "label": a name is needed'),
-        ("item,a,b\nx,1,0\ny,0,1\n", {"direction": "lower"}, "every score is 0 or 1"),
+        ("item,a,b\nx,1,0\ny,0,1\n", {"direction": "lower"}, "lower_is_better is for other"),
         ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "f1"}, 'no column "f1"'),
-        ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "auc"}, 'metric="auc" needs labels'),
-        ("item,a,b\nx,1,0.3\ny,0,1\n", {"metric": "pass@2"}, "pass@2 is for right and wrong"),
+        ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "auc"}, 'AUC needs labels'),
+        ("item,a,b\nx,1,0.3\ny,0,1\n", {"metric": "pass@2"}, "pass@K are for right and wrong"),
         ("item,a,b\nx,1,0\ny,0,1\n", {"new": "tasks"}, "new tasks need 3 tasks"),
-        ("item,a\n" + "x{},1\n" * 20 + "y,11\n", {}, 'line 22: "11" of "a" is no answer'),
+        ("item,a\n" + "x{},1\n" * 20 + "y,11\n", {}, 'line 22: "11" is no answer'),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, options: Any, message: str) -> None:
@@ -215,7 +221,7 @@ def test_weights_of_tasks_are_a_table(tmp_path: Path, capsys: Any) -> None:
     run_json(capsys, "score", written(tmp_path, exams(), "exams.csv"), "--average", weights)
     for text, message in (
         ("subject,weight\nlaw,x\nart,1\n", 'line 2, column "weight": a number is needed'),
-        ("subject,weight\nlaw,1\nlaw,1\n", 'line 3, column "subject": every task has one weight'),
-        ("subject,weight,n\nlaw,1,1\n", "weights are a table of task and weight"),
+        ("subject,weight\nlaw,1\nlaw,1\n", "of tasks, each once"),
+        ("subject,weight,n\nlaw,1,1\n", "weights are two columns"),
     ):
         refused(message, read_weights, written(tmp_path, text, "weights.csv"))

@@ -61,7 +61,7 @@ def test_models_of_samples_are_joined_on_the_document(tmp_path: Path) -> None:
     for found in (read_outcomes(one, two), read_outcomes(tmp_path)):
         assert scores_of(found) == {"llama": [0, 1, 0, 1], "mistral": [1, 1, 1, 1]}
         assert found.tasks is None
-        assert 'left out 1 of 5 items that some entries lack, the first is "4"' in found.notes
+        assert 'left out 1 of 5 items that some entries lack; "llama" has the fewest' in found.notes
     passages = read_outcomes(one, two, cluster="doc.passage")
     assert passages.clusters == ("p0", "p0", "p1", "p1")
     # text and number are the same document; a list is the older form of the file
@@ -134,7 +134,7 @@ def test_of_several_metrics_the_usual_one_counts(tmp_path: Path) -> None:
         (lines(sample(0, 1), sample(1, "right?")), 'a number is needed, got "right\\?"'),
         (lines({"doc_id": 0, "doc": {}}, {"doc_id": 1}), "a.jsonl: has no metric"),
         (lines(sample(0, 1, doc_hash="x"), sample(1, 1)), 'column "doc_hash": "hash 0", but "x"'),
-        (lines(*(sample(i, 1, doc_hash=None) for i in range(7, 20))), "only 0 of 15 items"),
+        (lines(*(sample(i, 1, doc_hash=None) for i in range(7, 20))), "15 of 15 items that some"),
     ],
 )
 def test_samples_that_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -267,7 +267,7 @@ def test_samples_without_a_score_are_left_out(tmp_path: Path) -> None:
     found = read_outcomes(one, written(tmp_path, log_of("b", *"CICCC"), "b.json"))
     assert found.items == ("1", "2", "4")
     assert 'the evaluation ended with status "error"' in found.notes
-    assert 'left out 2 of 5 items that some entries lack, the first is "3"' in found.notes
+    assert 'left out 2 of 5 items that some entries lack; "a" has the fewest' in found.notes
 
 
 @pytest.mark.parametrize(

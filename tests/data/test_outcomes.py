@@ -58,24 +58,24 @@ TWO = [[1, 2], [3, 4]]
         ([[1, 0], [0, 1]], {"names": ["a"]}, "2 classifiers, but 1 names"),
         ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items, 1 clusters"),
         (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
-        (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
+        (ANSWERS, {"tasks": TASKS, "average": "rows"}, "average is one of tasks, items"),
         (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
-        (SMALL, {"tasks": list("xxyy")}, "with tasks or runs; classifier '2' has nan for item '4'"),
-        ([[0.5, 2], [0, 1]], {"n_runs": 4}, "are 0 to 1, .*; classifier '2' has 2"),
+        (SMALL, {"tasks": list("xxyy")}, "classifier '2' has nan for item '4'; single answers are"),
+        ([[0.5, 2], [0, 1]], {"n_runs": 4}, "classifier '2' has 2 for item '1'; .* 0 to 1"),
         ([[0.5, 1], [0, 1]], {}, "answers are 1"),
         ([[0.5, 1], [0, 1]], {"n_runs": 1.5}, "n_runs is a whole number"),
         (np.ones((2, 2, 3)), {"n_runs": 3}, "without n_runs"),
         (ANSWERS, {"new": "runs"}, "new runs: 2 runs of each item are needed, not 1"),
-        (ANSWERS, {"passes": (2, False)}, "pass@2: 2 runs"),
-        (ANSWERS, {"n_runs": 2, "new": "runs", "passes": (2, True)}, r"pass\^2: 3 runs"),
-        (ANSWERS, {"lower_is_better": True}, "larger is better"),
+        (ANSWERS, {"passes": (2, False)}, "pass@2, new items: 2 runs"),
+        (ANSWERS, {"n_runs": 2, "new": "runs", "passes": (2, True)}, r"pass\^2, new runs: 3 runs"),
+        (ANSWERS, {"lower_is_better": True}, "lower_is_better is for other"),
         ([[1, 2], [3, np.nan]], {"metric": "mean"}, "classifier '2' has nan for item '2'"),
         (TWO, {"metric": "f1"}, "metric must be one of accuracy, auc, mean, rmse"),
         (TWO, {"metric": "auc"}, "needs labels"),
-        (TWO, {"labels": [0, 1]}, "2 of each class; got 2, 1 positive"),
+        (TWO, {"labels": [0, 1]}, "2 of each class; got 1 positive"),
         (TWO, {"labels": [0, 2]}, "0 positive and 1 negative"),
-        (TWO, {"metric": "mean", "clusters": ["a", "a"]}, "items are in one cluster"),
-        (TWO, {"metric": "mean", "tasks": ["a", "b"]}, "leave out task"),
+        (TWO, {"metric": "mean", "clusters": ["a", "a"]}, "items are in a cluster"),
+        (TWO, {"metric": "mean", "tasks": ["a", "b"]}, "task 'a' has one item"),
         (TWO, {"metric": "rmse", "tasks": ["a", "a"]}, 'only numbers of metric="mean"'),
         (TWO, {"metric": "mean", "new": "runs"}, "these are numbers"),
     ],
@@ -102,7 +102,7 @@ def test_leaderboard_shows_the_scores() -> None:
     assert (board.n_test, board.n_classifiers, board.name) == (3, 2, "mine")
     assert board.maximum == pytest.approx(2 / 3)
     assert board.counts == (2, 2)
-    refused("1 of 4 items lack some", Outcomes(SMALL).leaderboard)
+    refused("a leaderboard needs every answer", Outcomes(SMALL).leaderboard)
     refused("same number", Outcomes([[0.5, 0.5], [0.5, 0.5]], metric="mean").leaderboard)
 
 

@@ -252,7 +252,11 @@ def test_methods_that_never_differ_stay_a_toss_up() -> None:
     [
         (Outcomes([[1, 0], [1, 1]]), ["a", "a"], "two methods, got only runs of 'a'"),
         (Outcomes([[1, 0], [1, 1]]), ["a"], "2 columns, 1 methods"),
-        (Outcomes([[1, None], [None, 1], [1, 1]]), None, "there are 1 of 3"),
+        (
+            Outcomes([[1, None], [None, 1], [1, 1]]),
+            None,
+            "at least 2 items and a classifier, got 1",
+        ),
         (Outcomes([[1, 0], [1, 1]], clusters=["p", "p"]), None, "one cluster"),
     ],
 )

@@ -150,5 +150,5 @@ def test_what_is_no_count_is_refused():
         build_model(answers(3, passes=(2, False)))
     with pytest.raises(InputError, match="right and wrong answers, got <Outcomes"):
         build_model(Outcomes(np.arange(6.0).reshape(3, 2), metric="mean"))
-    with pytest.raises(InputError, match="of one classifier, 'a', there is no best"):
+    with pytest.raises(InputError, match="one classifier has no rival"):
         build_model(Outcomes([[1], [0]], names=["a"], tasks=["law", "art"]))

@@ -134,7 +134,7 @@ def test_numbers_have_the_t_law_of_their_mean():
         (
             {"n_runs": 3},
             {"passes": (4, False)},
-            "pass@4: 4 runs of each item are needed, not 3",
+            "pass@4, new items: 4 runs of each item are needed, not 3",
         ),
         ({"n_runs": 3}, {"new": "runs", "passes": (3, True)}, "4 runs of each item are needed"),
         ({"clusters": ["a"] * 4}, {}, "one cluster"),

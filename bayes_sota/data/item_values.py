@@ -1,0 +1,204 @@
+"""Values of items: several runs, passes, classes, and what numbers are made into.
+
+``tests/data/test_averages.py`` compares passes and variances with simulated runs,
+``tests/data/test_outcomes.py`` areas under the ROC curve with pairs of items.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import nearest
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.data.averages import group_means
+from bayes_sota.data.tables import labelled_matrix
+
+type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
+type Which = Iterable[int | str] | None  # numbers, names or a mask
+
+_PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
+
+
+def values_of_runs(
+    cells: Any, n_runs: ArrayLike | None
+) -> tuple[FloatArray, IntArray, list[str] | None]:
+    """Matrix of the values, runs behind each (one number where all have as many), and names."""
+    if isinstance(cells, np.ma.MaskedArray):
+        cells = np.ma.filled(cells.astype(np.float64), np.nan)
+    if isinstance(cells, np.ndarray) and cells.ndim == 3:
+        answers = cells.astype(np.float64)
+        there = ~np.isnan(answers)
+        right = np.isin(answers, (0, 1)) | ~there
+        if n_runs is not None or not right.all() or not there.any(axis=2).all():
+            raise InputError("answers of several runs are 0 or 1, one at least, without n_runs")
+        n_runs = there.sum(axis=2)
+        cells = np.nansum(answers, axis=2) / n_runs
+    values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
+    n, m = values.shape
+    if n < 2 or m < 1:
+        raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
+    runs = np.asarray(1 if n_runs is None else n_runs)
+    if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
+        each = f"one for each of {n} items and {m} classifiers"
+        raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
+    alike = runs.min() == runs.max()
+    return values, np.array(runs.min() if alike else runs, np.int64), names
+
+
+def checked_classes(labels: Any, n_items: int) -> BoolArray:
+    """Which items are positive, (n,)."""
+    raw = np.asarray(labels)
+    sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
+    if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
+        raise InputError(
+            f"AUC needs labels, 1 (positive) or 0 (negative), one for each of {n_items} items, at "
+            f"least 2 of each class; got {sizes[0]} positive and {sizes[1]} negative"
+        )
+    return raw == 1
+
+
+def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
+    """Row or column numbers of what was asked for, by number, name or mask."""
+    every = np.arange(len(labels))
+    if wanted is None:
+        return every
+    places: dict[Any, Any] = dict(zip(labels, every, strict=True))
+    try:
+        return every[[places[of] if isinstance(of, str) else of for of in wanted]]
+    except (KeyError, IndexError) as error:
+        hint = nearest(error.args[0], labels)
+        raise InputError(f"there is no such {kind}: {error}{hint}") from None
+
+
+def name_of_passes(passes: Passes) -> str:
+    """pass@K, or pass^K.
+
+    Examples
+    --------
+    >>> name_of_passes((3, True))
+    'pass^3'
+    """
+    return f"pass{'^' if passes[1] else '@'}{passes[0]}"
+
+
+def parse_passes(metric: str | None) -> Passes | None:
+    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
+
+    Examples
+    --------
+    >>> parse_passes("pass@3"), parse_passes("pass^2"), parse_passes("acc")
+    ((3, False), (2, True), None)
+    """
+    match = _PASSES.fullmatch(metric or "")
+    return None if match is None else (int(match[2]), match[1] == "^")
+
+
+def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArray:
+    """Unbiased share of groups of K runs of which one, or every one, is right.
+
+    Parameters
+    ----------
+    shares : ndarray
+        Share of right answers in the runs of each item.
+    n_runs : ndarray of int, shape () or that of the shares
+    passes : (int, bool)
+        K, and whether all of K runs must be right (pass^K) or one of them (pass@K: Chen and others
+        2021, arXiv 2107.03374, eq. 1).
+
+    Examples
+    --------
+    >>> pass_rates(np.array([0.25, 0.5]), np.array(4), (2, False)).round(3).tolist()
+    [0.5, 0.833]
+    """
+    from scipy.special import binom
+
+    k, every = passes
+    right = np.rint(shares * n_runs)
+    none = binom(right if every else n_runs - right, k) / binom(n_runs, k)
+    return none if every else 1 - none
+
+
+def variance_of_runs(
+    shares: FloatArray, n_runs: IntArray, passes: Passes | None = None
+) -> FloatArray:
+    """Variance over new runs of the share of right answers, or of the passes, of each item.
+
+    That of passes is the jackknife's: what leaving out one run changes.
+
+    Examples
+    --------
+    >>> variance_of_runs(np.array([0.5, 1.0]), np.array(2)).tolist()
+    [0.25, 0.0]
+    >>> variance_of_runs(np.array([0.5, 1.0]), np.array(4), (1, False)).round(4).tolist()  # pass@1
+    [0.0833, 0.0]
+    """
+    if passes is None:
+        return shares * (1 - shares) / (n_runs - 1)
+    right, rest = np.rint(shares * n_runs), n_runs - 1
+    after_right = pass_rates(np.maximum(right - 1, 0) / rest, rest, passes)
+    after_wrong = pass_rates(np.minimum(right, rest) / rest, rest, passes)
+    return rest * shares * (1 - shares) * (after_right - after_wrong) ** 2
+
+
+def weighted_means(
+    values: FloatArray, tasks: IntArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Averages over tasks of any numbers, (m,), and the influence of each item on them, (n, m).
+
+    The influence is in units of a mean over all items, and sums to 0 in each task.
+
+    Examples
+    --------
+    >>> dice = np.array([[1.0], [3.0], [5.0], [7.0]])
+    >>> means, influence = weighted_means(dice, np.array([0, 0, 0, 1]), np.array([0.5, 0.5]))
+    >>> means.tolist(), influence.ravel().round(2).tolist()
+    ([5.0], [-1.33, 0.0, 1.33, 0.0])
+    """
+    means = group_means(values, tasks)
+    factor = len(values) * weights / np.bincount(tasks)
+    return weights @ means, (values - means[tasks]) * factor[tasks][:, None]
+
+
+def number_scores(
+    values: FloatArray, metric: str, labels: BoolArray | None, tasks: IntArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    r"""Scores made of numbers, (m,), and the influence of each item on them, (n, m).
+
+    An AUC where ``labels`` say which items are positive, else a mean, or the root of one of
+    squares. Each score is nearly a mean over items,
+
+    .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}
+
+    For AUC the influence values u are the placement values of DeLong, DeLong & Clarke-Pearson
+    (1988, doi 10.2307/2531595), whose covariance follows.
+
+    Examples
+    --------
+    >>> one = np.zeros(2, int), np.ones(1)
+    >>> number_scores(np.array([[3.0], [4.0]]), "rmse", None, *one)[0].round(3).tolist()
+    [3.536]
+    """
+    if labels is not None:
+        return _auc_placements(values, labels)
+    if metric != "rmse":
+        return weighted_means(values, tasks, weights)
+    means, influence = weighted_means(values**2, tasks, weights)
+    roots = np.sqrt(means)
+    return roots, influence / (2 * np.maximum(roots, 1e-300))
+
+
+def _auc_placements(values: FloatArray, positive: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """AUCs, ties counted as a half, and influence values."""
+    from scipy.stats import rankdata
+
+    pooled, shares = rankdata(values, axis=0), np.empty(values.shape)
+    for kind in (positive, ~positive):  # share of the others below each
+        shares[kind] = (pooled[kind] - rankdata(values[kind], axis=0)) / np.sum(~kind)
+    shares[~positive] = 1 - shares[~positive]  # of positives above each negative
+    aucs = shares[positive].mean(axis=0)
+    sizes = np.where(positive, positive.sum(), np.sum(~positive))
+    return aucs, (shares - aucs) * (len(values) / sizes)[:, None]
