@@ -13,11 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import POSITIVE, check_choice
+from bayes_sota.core.arguments import POSITIVE, check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted, shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data import checks
 from bayes_sota.data.averages import (
     Averaging,
     averaged_shares,
@@ -28,7 +27,14 @@ from bayes_sota.data.averages import (
 from bayes_sota.data.frames import labelled_values
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.outcomes import check_enough_tasks
-from bayes_sota.data.printed_scores import parse_scores, plain_matrix
+from bayes_sota.data.printed_scores import (
+    PERCENT,
+    checked_number,
+    checked_numbers,
+    parse_scores,
+    plain_matrix,
+)
+from bayes_sota.data.sizes import of_sizes, sizes_by_errors
 
 _MEANING = "are a matrix of numbers, entries x tasks"
 
@@ -116,7 +122,8 @@ def average_tasks(
     new = new or "items"
     check_choice("new", new, New)
     check_choice("metric", metric, Literal["accuracy", "score"])
-    checks.check_options(metric, lower_is_better=lower_is_better or None)
+    if metric == "accuracy":
+        refuse_unused("accuracies", {"lower_is_better": lower_is_better})
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
     subjects = [f"the score of {shown(place)}" for place in places]
     is_share = metric == "accuracy"
@@ -132,9 +139,10 @@ def average_tasks(
             known = None if sizes is None else sizes.ravel()
             unit = 0.01 if printed.in_percent else 1.0
             of = x.ravel(), errors.ravel(), known, places, unit
-            sizes = checks.sizes_of_accuracies(*of).reshape(x.shape)
+            sizes = sizes_by_errors(*of).reshape(x.shape)
         else:
-            errors = checks.checked_errors(errors.ravel(), places, POSITIVE).reshape(x.shape)
+            errors = checked_numbers(errors.ravel(), places, "standard_error", POSITIVE)
+            errors = errors.reshape(x.shape)
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
     averaging = "weights" if isinstance(average, Mapping) else average or "tasks"
     influence = variance = None
@@ -151,18 +159,18 @@ def average_tasks(
         standard_error=known_error,
         lower_is_better=lower_is_better,
         name=name,
-        notes=[*notes, *[checks.PERCENT] * printed.in_percent],
+        notes=[*notes, *[PERCENT] * printed.in_percent],
     )
     if is_share:
         effective = _effective(x, sizes, weights, variance)
         source = tasks_in_words(len(labels), averaging)
-        board = board._copy(
+        board = board.copy_with(
             metric="accuracy",
             standard_error=None,
             rounding="exact",
-            **checks.of_sizes(effective, board.scores, source),
+            **of_sizes(effective, board.scores, source),
         )
-    return board._copy(
+    return board.copy_with(
         tasks=labels,
         averaging=averaging,
         n_items=None if sizes is None else round(float(np.median(sizes.sum(axis=1)))),
@@ -214,5 +222,5 @@ def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], shape: tuple[int, ...]) -
             f"n_test is {given.shape}: give one number for all, or one for each of {len(tasks)} "
             f"tasks, or of {shape[0]:,} entries x {len(tasks)} tasks"
         )
-    checked = [float(checks.checked_number(size, "n_test of a task")) for size in given.flat]
+    checked = [float(checked_number(size, "n_test of a task")) for size in given.flat]
     return np.array(np.broadcast_to(np.reshape(checked, given.shape), shape))
