@@ -23,15 +23,15 @@ from .core.summary import summarize as summarize
 from .crossval.run import repeated_cross_validation as repeated_cross_validation
 from .data.answers import read_outcomes as read_outcomes
 from .data.boards import read_leaderboard as read_leaderboard
+from .data.boards import read_paired_boards as read_paired_boards
 from .data.examples import load_example as load_example
 from .data.fold_scores import read_fold_scores as read_fold_scores
-from .data.lattice import infer_n_test as infer_n_test
 from .data.leaderboard import BestScore as BestScore
 from .data.leaderboard import Leaderboard as Leaderboard
 from .data.outcomes import Outcomes as Outcomes
 from .data.paired import PairedBoards as PairedBoards
-from .data.paired import read_paired_boards as read_paired_boards
 from .data.rounds import read_scores as read_scores
+from .data.sizes import infer_n_test as infer_n_test
 from .data.tournaments import ScoreTable as ScoreTable
 from .epp.fit import fit_epp as fit_epp
 from .epp.plots import plot_epp as plot_epp

@@ -26,7 +26,7 @@ from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import checked_number
+from bayes_sota.data.printed_scores import checked_number
 
 _DRAWN = 500  # levels of a density, most of which lie far out
 _LEVELS = 1500  # at which laws are tabulated

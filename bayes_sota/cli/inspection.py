@@ -18,14 +18,13 @@ from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
 from bayes_sota.data.answers import outcomes_of
-from bayes_sota.data.boards import read_leaderboard
+from bayes_sota.data.boards import read_leaderboard, read_paired_boards
 from bayes_sota.data.command import reading_options, typed_of_reading
 from bayes_sota.data.fold_scores import read_fold_scores
-from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.paired import read_paired_boards
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.rounds import read_scores
+from bayes_sota.data.sizes import infer_n_test
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure, place_in

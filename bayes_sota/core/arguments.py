@@ -127,5 +127,5 @@ def generator_of(random_seed: Any) -> np.random.Generator:
 def refuse_unused(what: str, values: dict[str, Any]) -> None:
     """``InputError`` for the first argument that was given though it changes nothing here."""
     for name, value in values.items():
-        if value is not None and value is not False and value != ():
+        if value is not None and value is not False and np.size(value):
             raise InputError(f"{name} has no effect on {what}: leave it out")

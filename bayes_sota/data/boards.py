@@ -1,26 +1,22 @@
 """Leaderboards and averages over tasks, from files and frames."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError, listed, located, quoted
-from bayes_sota.data.checks import Metric, Tries
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.core.text import counted
+from bayes_sota.data.leaderboard import Leaderboard, Metric
+from bayes_sota.data.observed import Tries
+from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.tasks import Averaging, New, average_tasks
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure
-
-_INSTEAD = {
-    "pair": "columns {} are two boards: choose one with {{option}}, or read both with "
-    "read_paired_boards (bayes-sota paired)",
-    "battles": "the rows are battles, which bayes-sota epp reads, not entries",
-}
-_PRIVATE = "submissions are not used: a private board shows what was chosen elsewhere"
 
 
 def read_leaderboard(
@@ -66,7 +62,7 @@ def read_leaderboard(
         Submissions behind every entry. Default: the column that is called so, but not of a private
         board: what it shows was chosen on other items. 1 for none.
     rounding : {"auto", "nearest", "floor", "exact"}
-        As of ``Leaderboard``; of a Kaggle download "auto" tries floor first.
+        As of ``Leaderboard``; of a Kaggle download "auto" is "kaggle".
     average, new
         As of ``average_tasks``, for tasks only.
     name : str, optional
@@ -96,96 +92,79 @@ def read_leaderboard(
     >>> read_leaderboard(exam, n_test={"law": 50, "art": 200}).scores.tolist()
     [0.7, 0.75]
     """
-    known: dict[str, Any] = {
-        "n_classifiers": n_classifiers,
-        "n_positive": n_positive,
-        "spread_ratio": spread_ratio,
-    }
     tidy = source
     if not isinstance(source, Tidy):
         tidy = read_tidy(source, use, leave_out, direction, **roles).with_items()
     name = tidy.name if name is None else name
+    options: dict[str, Any] = {
+        "standard_error": standard_error,
+        "n_positive": n_positive,
+        "spread_ratio": spread_ratio,
+        "n_classifiers": n_classifiers,
+        "submissions": submissions,
+        "rounding": None if rounding == "auto" else rounding,
+    }
     if tidy.layout != "board":
-        if "task" not in tidy.labels or tidy.unit != "task":
-            problem = _INSTEAD.get(tidy.layout, "rows are scores of single units, not of entries")
-            fix = problem.format(listed(tidy.titles))
-            raise InputError("is no leaderboard", where=tidy.where, parameter="score", fix=fix)
-        known |= {"standard_error": standard_error, "submissions": submissions}
-        known["rounding"] = None if rounding == "auto" else rounding
-        refuse_unused("averages over tasks", known)
+        refuse_unused("averages over tasks", options)
         return _average(tidy, n_test, metric, average=average, new=new, name=name, percent=percent)
     refuse_unused("a leaderboard", {"average": average, "new": new})
+    notes = [tidy.sentence, *tidy.notes]
     kind = metric or ("score" if tidy.lower_is_better else measure(tidy.titles[0]))
-    told = []
-    if n_test is None and standard_error is None and kind == "accuracy" and "n" in tidy.numbers:
-        n_test = tidy.numbers["n"]
+    if n_test is None and standard_error is None and kind == "accuracy":
+        n_test = tidy.numbers.get("n")
+    follows = kind == "auc" or (kind == "accuracy" and n_test is not None)
     if standard_error is None and "se" in tidy.numbers:
-        if "se" in tidy.asked or kind == "score" or (kind == "accuracy" and n_test is None):
-            standard_error = tidy.numbers["se"]
+        if follows and "se" not in tidy.asked:
+            notes.append("standard errors are not used: they follow from the number of items")
         else:
-            told.append("standard errors are not used: they follow from the number of items")
+            standard_error = tidy.numbers["se"]
     if submissions is None and "submissions" in tidy.numbers:
         texts = [text.lower() for text in (tidy.name, *tidy.titles)]
         if any("private" in text and "public" not in text for text in texts):
-            told.append(_PRIVATE)
+            notes.append("submissions are not used: a private board was chosen elsewhere")
         else:
             submissions = tidy.numbers["submissions"]
-    if rounding == "auto" and tidy.is_competition:
-        rounding = ("floor", "nearest")
     if metric is None:
-        metric = _metric_of_column(tidy, kind, standard_error)
+        metric = "score" if isinstance(standard_error, int | float) else kind
+        if metric == "score" and standard_error is None:
+            raise InputError(
+                f"column {quoted(tidy.titles[0])} holds no accuracies by its name",
+                where=tidy.where,
+                parameter="metric",
+                fix="give the standard error of a score, or {option} for shares of right answers",
+            )
+    options |= {"n_test": n_test, "standard_error": standard_error, "submissions": submissions}
+    options["rounding"] = "kaggle" if rounding == "auto" and tidy.is_competition else rounding
     with located(tidy.where):
         places = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
         parse_scores(tidy.texts, percent=percent, bounded=metric != "score", subjects=places)
-        board = Leaderboard(
+        return Leaderboard(
             tidy.texts,
-            n_test=n_test,
             metric=metric,
-            standard_error=standard_error,
             lower_is_better=tidy.lower_is_better,
             names=tidy.labels["entry"],
-            submissions=submissions,
-            rounding=rounding,
             percent=percent,
             name=name,
-            notes=[tidy.sentence, *tidy.notes, *told],
-            **known,
+            notes=notes,
+            is_competition=tidy.is_competition,
+            **options,
         )
-    return board._copy(is_competition=tidy.is_competition)
-
-
-def _metric_of_column(tidy: Tidy, kind: Metric, standard_error: Any) -> Metric:
-    """Metric of the scores, by the name of their column and what is known of their errors."""
-    if tidy.lower_is_better or (kind != "auc" and isinstance(standard_error, int | float)):
-        return "score"
-    if kind == "accuracy" or (kind == "score" and standard_error is not None):
-        return kind
-    fix = {
-        "auc": "AUCs need metric auc with the numbers of items and of positive ones ({option})",
-        "score": "give the standard error of a score; for shares of right answers metric accuracy "
-        "({option})",
-    }
-    raise InputError(
-        f"column {quoted(tidy.titles[0])} holds no accuracies by its name",
-        where=tidy.where,
-        parameter="metric",
-        fix=fix[kind],
-    )
 
 
 def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> Leaderboard:
     """Averages over tasks of the entries that have a score in each."""
-    if len({word.lower() for word in tidy.labels.get("direction", ())} - {""}) > 1:
+    if "task" not in tidy.labels or tidy.unit != "task":
         raise InputError(
-            "lower is better in some tasks, higher in others",
+            "is no leaderboard: rows are neither entries nor scores of entries in tasks",
             where=tidy.where,
-            parameter="leave_out",
-            fix="leave out one kind with {option}",
+            parameter="score",
+            fix="name the column of the scores of entries with {option}",
         )
+    if len({word.lower() for word in tidy.labels.get("direction", ())} - {""}) > 1:
+        problem, fix = "lower is better in some tasks, higher in others", "leave out one kind with "
+        raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix + "{option}")
     grid, (names, tasks) = tidy.pivot("entry", "task")
     whole = ~np.isnan(grid).any(axis=1)
-    if not whole.any():
-        raise InputError("no entry has a score in every task", where=tidy.where)
     notes = [tidy.sentence, *tidy.notes]
     if not whole.all():
         left_out = [names[row] for row in np.flatnonzero(~whole)]
@@ -193,9 +172,8 @@ def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> 
     accuracies = {measure(title) for title in tidy.titles} == {"accuracy"}
     chosen: Any = metric or ("accuracy" if accuracies and not tidy.lower_is_better else "score")
     beside = {
-        role: tidy.pivot("entry", "task", of=tidy.numbers[role])[0][whole]
-        for role in ("n", "se")
-        if role in tidy.numbers
+        role: tidy.pivot("entry", "task", of=numbers)[0][whole]
+        for role, numbers in tidy.numbers.items()
     }
     sizes = beside.get("n") if n_test is None else n_test
     errors = beside.get("se") if sizes is None or chosen == "score" else None
@@ -211,3 +189,106 @@ def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> 
             notes=notes,
             **options,
         )
+
+
+def read_paired_boards(
+    source: Any,
+    private_source: Any = None,
+    *,
+    n_test: tuple[int, int] | None = None,
+    standard_errors: tuple[float, float] | None = None,
+    submissions: Tries | None = None,
+    name: str | None = None,
+    leave_out: Sequence[str] = (),
+    direction: Direction = None,
+    **roles: str,
+) -> PairedBoards:
+    """Public and private scores of the same teams.
+
+    Parameters
+    ----------
+    source : path, data frame or Table
+        A row for each team with both scores; or, with ``private_source``, the public
+        leaderboard.
+    private_source : path, data frame or Table, optional
+        The private leaderboard, joined on the names of the teams; teams on one board only are left
+        out, and ``notes`` say how many.
+    n_test, standard_errors, submissions
+        As of ``PairedBoards``. Default of ``submissions``: the column that is called so.
+    name, leave_out, direction, **roles
+        As of ``read_leaderboard``; ``public`` and ``private`` are columns of one table.
+
+    Returns
+    -------
+    PairedBoards
+        Teams in the order of their public scores, equal ones by name.
+
+    Raises
+    ------
+    InputError
+        One score for each team, no team on both boards; what ``PairedBoards`` refuses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> public = [0.9, 0.8, 0.7, 0.6, 0.5]
+    >>> both = pd.DataFrame({"team": list("abcde"), "public": public, "private": public[::-1]})
+    >>> boards = read_paired_boards(both, n_test=(100, 300))
+    >>> boards.names[0], float(boards.public[0]), float(boards.private[0])
+    ('a', 0.9, 0.5)
+    """
+    sources = [source] if private_source is None else [source, private_source]
+    tidy = _joined([read_tidy(one, None, leave_out, direction, **roles) for one in sources])
+    if tidy.layout != "pair":
+        raise InputError(
+            "no columns are called public and private",
+            where=tidy.where,
+            fix='name them with public="A" and private="B" (--column public=A)',
+        )
+    grid, (names, _) = tidy.pivot("entry", "board")
+    whole = ~np.isnan(grid).any(axis=1)
+    sign = -1 if tidy.lower_is_better else 1
+    kept = sorted(np.flatnonzero(whole), key=lambda row: (-sign * grid[row, 0], names[row]))
+    counts: Any = submissions
+    if submissions is None and "submissions" in tidy.numbers:
+        known = dict(zip(tidy.labels["entry"], tidy.numbers["submissions"], strict=False))
+        counts = [known[names[row]] for row in kept]
+    notes = [tidy.sentence, *tidy.notes]
+    if not whole.all():
+        alone = counted(int((~whole).sum()), "team")
+        notes.append(f"left out {alone} without a score on both boards")
+    with located(tidy.where):
+        return PairedBoards(
+            grid[kept, 0],
+            grid[kept, 1],
+            [names[row] for row in kept],
+            n_test=n_test,
+            standard_errors=standard_errors,
+            lower_is_better=tidy.lower_is_better,
+            submissions=counts,
+            name=tidy.name if name is None else name,
+            notes=notes,
+            is_competition=tidy.is_competition,
+        )
+
+
+def _joined(boards: list[Tidy]) -> Tidy:
+    """One table of a public and a private leaderboard, or the only one."""
+    if len(boards) == 1:
+        return boards[0]
+    for tidy, which in zip(boards, BOARDS, strict=True):
+        if tidy.layout != "board":
+            raise InputError(f"the {which} board needs a row for each team", where=tidy.where)
+    public, private = boards
+    return replace(
+        public,
+        where=f"{public.where} and {private.where}",
+        layout="pair",
+        value=np.concatenate([public.value, private.value]),
+        labels={
+            "entry": np.concatenate([public.labels["entry"], private.labels["entry"]]),
+            "board": np.repeat(BOARDS, [len(public), len(private)]),
+        },
+        lines=public.lines + private.lines,
+        notes=(*public.notes, private.sentence, *private.notes),
+    )

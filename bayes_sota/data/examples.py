@@ -109,7 +109,7 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
 def _part(answers: Outcomes, part: str, name: str) -> Outcomes:
     """Items of one part; an item is called part/number."""
     rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
-    return answers.subset(items=rows)._copy(name=f"{name}-{part}")
+    return answers.subset(items=rows).copy_with(name=f"{name}-{part}")
 
 
 def write_examples(directory: str | Path) -> list[Path]:

@@ -4,32 +4,47 @@ A printed score is an interval of success counts, not a point: 0.9116 on 13,840 
 that prints as 0.9116. Everything is checked here, at construction, and never again.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayes_sota.core.arguments import RATIO
+from bayes_sota.core.arguments import (
+    OPEN_SHARE,
+    POSITIVE,
+    RATIO,
+    Range,
+    check_choice,
+    refuse_unused,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data import checks
-from bayes_sota.data.checks import Metric, Tries
-from bayes_sota.data.observed import Chosen
+from bayes_sota.data.observed import Chosen, Tries, entry_names, number_or_prior, submission_numbers
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     LEAST_PERCENT,
-    Rounding,
-    RoundingChoice,
+    PERCENT,
+    PrintedScores,
+    checked_number,
+    checked_numbers,
     parse_number,
     parse_scores,
     plain_list,
 )
+from bayes_sota.data.sizes import find_rounding, infer_n_test, leaders, of_sizes, sizes_by_errors
 
+Metric = Literal["accuracy", "auc", "score"]
 Averaged = Literal["items", "tasks", "weights"]
+GIVEN, INFERRED = "given", "inferred from the scores"
+_UNUSED = {
+    "accuracy": ("n_positive", "spread_ratio", "lower_is_better"),
+    "auc": ("standard_error", "lower_is_better"),
+    "score": ("n_positive", "spread_ratio"),
+}
+"""Options that a metric has no use for."""
+_MOST_NOISE = 1e6  # times the largest score: a larger error leaves nothing to learn
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -49,11 +64,9 @@ class BestScore(Chosen):
     submissions : int, (int, int) or TriesPrior, optional
         Submissions (or unpublished variants) behind every classifier, of which the board shows
         the best.
-    metric, **options
-        As for a whole board: ``n_positive``, ``spread_ratio``, ``standard_error``, ``name``.
-    rounding : {"auto", "nearest", "floor", "exact"}
-        How the score was cut to ``decimals``: rounded, floored (as Kaggle does), or not at
-        all. "auto" is nearest: one score does not tell.
+    **options
+        As for a whole board: ``n_positive``, ``spread_ratio``, ``metric``, ``standard_error``,
+        ``rounding``, ``name``.
 
     Attributes
     ----------
@@ -70,56 +83,45 @@ class BestScore(Chosen):
     (12616, 12617)
     """
 
-    scores: FloatArray
-    names: tuple[str, ...]
-    count_bounds: IntArray | None
-    n_test: int
-    n_test_source: str
-    n_positive: int | None
-    spread_ratio: float | None
-    tries: int | TriesPrior
-    submissions: IntArray | None
-    submissions_prior: TriesPrior | None
-    metric: Metric
-    standard_error: float | None
-    error_ratios: FloatArray | None
-    lower_is_better: bool
-    rounding: Rounding
-    decimals: int | None
-    name: str
-    notes: tuple[str, ...]
-    tasks: tuple[str, ...] = ()
-    averaging: Averaged = "tasks"
-    n_items: int | None = None
-    task_influence: FloatArray | None = None
-    new: Literal["items", "tasks"] = "items"
+    scores: Any
+    _: KW_ONLY
+    n_test: Any = None
+    n_positive: int | None = None
+    spread_ratio: float | None = None
+    names: Any = None
+    n_classifiers: Any = None
+    submissions: Any = None
+    metric: Metric = "accuracy"
+    standard_error: Any = None
+    lower_is_better: bool = False
+    rounding: Any = "auto"
+    percent: InitVar[bool | None] = None
+    name: str = "board"
+    notes: Any = ()
+    is_competition: bool = False
+    n_test_source: str = field(init=False, default=GIVEN)
+    count_bounds: IntArray | None = field(init=False, default=None)
+    error_ratios: FloatArray | None = field(init=False, default=None)
+    decimals: int | None = field(init=False, default=None)
+    tasks: tuple[str, ...] = field(init=False, default=())
+    averaging: Averaged = field(init=False, default="tasks")
+    n_items: int | None = field(init=False, default=None)
+    task_influence: FloatArray | None = field(init=False, default=None)
+    new: Literal["items", "tasks"] = field(init=False, default="items")
 
-    def __init__(
-        self,
-        maximum: float | str | Decimal,
-        *,
-        n_test: int | None = None,
-        n_classifiers: Tries,
-        metric: Metric = "accuracy",
-        rounding: RoundingChoice = "auto",
-        **options: Any,
-    ) -> None:
+    def __init__(self, maximum: Any, *, n_classifiers: Tries, **options: Any) -> None:
         """Check everything and find the counts behind the score, a board of one entry."""
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
         board = Leaderboard(
             [maximum],
-            n_test=n_test,
             n_classifiers=2,
-            metric=metric,
             names=["the best entry"],
-            rounding="nearest" if rounding == "auto" else rounding,
             percent=None if typed is None or typed >= LEAST_PERCENT else False,
             **options,
         )
-        tries = checks.checked_tries(n_classifiers, least=1)
-        self._set(**vars(board) | {"tries": tries, "names": ()})
-        if metric == "score":
-            checks.check_alone(self.maximum, self.standard_error)
+        tries = number_or_prior(n_classifiers, "n_classifiers")
+        self._set(**vars(board) | {"n_classifiers": tries, "names": ()})
+        if self._checked_alone().metric == "score":
             self._set(decimals=parse_scores([maximum], bounded=False).decimals)
 
     @property
@@ -131,10 +133,7 @@ class BestScore(Chosen):
     def counts(self) -> tuple[int, int]:
         """Smallest and largest number of right answers that prints as the best score."""
         if self.count_bounds is None:
-            raise InputError(
-                f'a board with metric "{self.metric}" has no number of right answers behind its '
-                "scores"
-            )
+            raise InputError(f'no number of right answers is behind metric="{self.metric}"')
         low, high = self.count_bounds[np.argmax(self.scores)]
         return int(low), int(high)
 
@@ -151,19 +150,14 @@ class BestScore(Chosen):
     @property
     def printed_width(self) -> float:
         """Distance of two scores that print differently; 0 where they are in full precision."""
-        if self.decimals is None or self.decimals >= EXACT_DECIMALS or self.rounding == "exact":
-            return 0.0
-        return float(10.0**-self.decimals)
-
-    @property
-    def n_classifiers(self) -> int | None:
-        """Number of classifiers where it is known."""
-        return self.tries if isinstance(self.tries, int) else None
+        digits = EXACT_DECIMALS if self.decimals is None else self.decimals
+        return 0.0 if digits >= EXACT_DECIMALS or self.rounding == "exact" else 10.0**-digits
 
     @property
     def typical_tries(self) -> float:
         """Number of classifiers, or its prior median."""
-        return checks.typical(self.tries)
+        known = self.n_classifiers
+        return float(known.quantile(0.5) if isinstance(known, TriesPrior) else known)
 
     @property
     def is_partial(self) -> bool:
@@ -173,37 +167,33 @@ class BestScore(Chosen):
     def with_tries(self, n_classifiers: Tries) -> Self:
         """The same with another number of classifiers; not fewer than its entries."""
         least = 1 if self.n_entries is None else max(self.n_entries, 2)
-        return self._copy(tries=checks.checked_tries(n_classifiers, least))._checked()
-
-    def with_spread_ratio(self, spread_ratio: float) -> Self:
-        """The same with scores of another spread ratio behind its AUCs."""
-        return self._copy(spread_ratio=float(RATIO.check(spread_ratio, "spread_ratio")))
+        known = number_or_prior(n_classifiers, "n_classifiers", least)
+        return self.copy_with(n_classifiers=known)._checked()
 
     def maximum_only(self) -> "BestScore":
         """Itself: of a whole board its best score alone."""
         return self
 
+    def _checked_alone(self) -> Self:
+        """Itself, unless a best score that is no accuracy says nothing by itself."""
+        if self.metric == "score":
+            what = "the score, whose scale a best score alone has to tell,"
+            checked_number(self.maximum, what, OPEN_SHARE)
+            checked_number(self.standard_error, "standard_error", Range(POSITIVE.low, 1))
+        return self
+
     def _checked(self) -> Self:
         """Itself, unless more is asked of scores with own errors than they can say."""
-        alone = self.submissions is None and self.tries == self.n_entries
+        alone = self.submissions is None and self.n_classifiers == self.n_entries
         if self.error_ratios is not None and not alone:
             raise InputError(
-                "entries have errors of their own, and nothing says those of hidden classifiers or "
-                "submissions: leave n_classifiers and submissions out, or give one n_test or "
-                "standard_error for all"
+                "entries have errors of their own, which hidden classifiers and submissions lack: "
+                "leave n_classifiers and submissions out, or give one error for all"
             )
         return self
 
-    def __repr__(self) -> str:
-        """One line, however many entries there are."""
-        return (
-            f"{type(self).__name__}(name={self.name!r}, metric={self.metric!r}, "
-            f"n_entries={self.n_entries}, maximum={self.maximum!r}, n_test={self.n_test}, "
-            f"tries={self.tries})"
-        )
 
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard(BestScore):
     """Scores of all entries of a leaderboard.
 
@@ -240,16 +230,18 @@ class Leaderboard(BestScore):
         for accuracies too. Accuracies whose error is 0, as at 100 %, or missing need ``n_test``.
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
-    rounding : {"auto", "nearest", "floor", "exact"}
+    rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
         How scores were cut: rounded, floored (as Kaggle does), or not at all.
-        "auto" takes nearest, and floor where only so all scores are possible; a tuple is tried in
-        its order.
+        "auto" takes nearest, and floor where only so more scores are possible; "kaggle" the other
+        way round.
     percent : bool, optional
         Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
     name : str
         Label of the board.
     notes : sequence of str
         What a reader dropped or merged.
+    is_competition : bool
+        Whether the scores were downloaded from a competition.
 
     Attributes
     ----------
@@ -264,11 +256,10 @@ class Leaderboard(BestScore):
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own: the
         root of ``n_test`` over its number of items.
-    tries : int or TriesPrior
-        Number of classifiers (or tries) that could have become the maximum.
-    submissions : (m,) array of int, or None
-        0 where ``submissions_prior`` (TriesPrior or None) says what is known of them; None for one
-        each.
+    n_classifiers : int or TriesPrior
+        Number of classifiers (or tries) that could have become the maximum, or its prior.
+    submissions : (m, k) array of float, or None
+        Equally likely numbers behind each entry: one where all are known. None for one each.
     tasks, averaging, n_items, task_influence, new
         Of averages (``average_tasks``): names of the tasks; what counts the same ("items", "tasks"
         or "weights"); items of all tasks, of the typical entry; what each task adds to the errors
@@ -294,73 +285,85 @@ class Leaderboard(BestScore):
     [1.58, 0.79]
     """
 
-    def __init__(
-        self,
-        scores: Any,
-        *,
-        n_test: int | Literal["infer"] | Sequence[int] | None = None,
-        n_positive: int | None = None,
-        spread_ratio: float | None = None,
-        names: Sequence[str] | None = None,
-        n_classifiers: Tries | None = None,
-        submissions: Any = None,
-        metric: Metric = "accuracy",
-        standard_error: float | Sequence[float] | None = None,
-        lower_is_better: bool = False,
-        rounding: RoundingChoice = "auto",
-        percent: bool | None = None,
-        name: str = "board",
-        notes: Sequence[str] = (),
-    ) -> None:
+    def __post_init__(self, percent: bool | None) -> None:
         """Check everything and find the counts behind each score."""
-        checks.check_options(
-            metric,
-            n_positive=n_positive,
-            spread_ratio=spread_ratio,
-            standard_error=standard_error,
-            lower_is_better=lower_is_better or None,
-        )
-        listed = plain_list(scores, "scores")
+        check_choice("metric", self.metric, Metric)
+        unused = {option: getattr(self, option) for option in _UNUSED[self.metric]}
+        refuse_unused(f'metric "{self.metric}"', unused)
+        listed = plain_list(self.scores, "scores")
         m = len(listed)
-        labels = checks.checked_names(names, m)
+        names = entry_names(self.names, m)
         printed = parse_scores(
             listed,
-            rounding=rounding,
+            rounding=self.rounding,
             percent=percent,
-            bounded=metric != "score",
-            subjects=[f"the score of {shown(label)}" for label in labels],
+            bounded=self.metric != "score",
+            subjects=[f"the score of {shown(name)}" for name in names],
         )
-        values = -printed.values if lower_is_better else printed.values
-        errors, remarks = checks.find_errors(
-            printed, values, labels, n_test=n_test, standard_error=standard_error, metric=metric
-        )
-        counts, prior, told = checks.checked_submissions(submissions, labels)
-        if printed.in_percent:
-            remarks += (checks.PERCENT,)
-        if metric == "auc":
-            known = checks.check_aucs(values, errors["n_test"], n_positive, spread_ratio)
-            n_positive, spread_ratio, told_of_aucs = known
-            remarks += told_of_aucs
+        tries = m if self.n_classifiers is None else self.n_classifiers
         self._set(
-            scores=values,
-            names=labels,
-            n_positive=n_positive,
-            spread_ratio=spread_ratio,
-            tries=checks.checked_tries(m if n_classifiers is None else n_classifiers, max(m, 2)),
-            submissions=counts,
-            submissions_prior=prior,
-            metric=metric,
-            lower_is_better=bool(lower_is_better),
-            decimals=None if metric == "score" else printed.decimals,
-            name=str(name),
-            notes=(*map(str, notes), *remarks, *told),
-            **errors,
-        )._checked()
+            scores=-printed.values if self.lower_is_better else printed.values,
+            names=names,
+            n_classifiers=number_or_prior(tries, "n_classifiers", max(m, 2)),
+            submissions=submission_numbers(self.submissions, names),
+            rounding=printed.roundings[0],
+            decimals=None if self.metric == "score" else printed.decimals,
+            notes=(*map(str, self.notes), *[PERCENT] * printed.in_percent),
+        )
+        if self.metric == "accuracy":
+            self._set_counts(printed)
+        elif self.metric == "auc":
+            self._set_classes()
+        else:
+            self._set_errors()
+        self._checked()
 
-    @property
-    def n_entries(self) -> int:
-        """Number of entries with a score, m."""
-        return self.scores.size
+    def _set_counts(self, printed: PrintedScores) -> None:
+        """Number of items of accuracies, with their counts of right answers or own errors."""
+        n_test, names, values = self.n_test, self.names, self.scores
+        if self.standard_error is not None:
+            unit = 0.01 if printed.in_percent else 1.0
+            worth = sizes_by_errors(values, self.standard_error, n_test, names, unit)
+            source = "by the standard errors, typical of the best"
+            self._set(standard_error=None, **of_sizes(worth, values, source))
+            return
+        if np.ndim(n_test):
+            sizes = checked_numbers(n_test, names, "n_test")
+            found = of_sizes(sizes, values, "typical of the best, every entry has its own")
+        else:
+            fit = infer_n_test(printed) if n_test == "infer" else None
+            if fit is not None and not fit.is_identified:
+                raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")
+            n_test = checked_number(fit.n_test if fit else n_test, "n_test")
+            sizes = np.full(values.size, n_test)
+            found = {"n_test": n_test, "n_test_source": INFERRED if fit else GIVEN}
+        rounding, bounds, remarks = find_rounding(printed, sizes, names)
+        self._set(**found, rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))
+
+    def _set_classes(self) -> None:
+        """Items of both classes behind AUCs, of which the best is one."""
+        n_test = checked_number(self.n_test, "n_test")
+        checked_number(self.maximum, "the best AUC", Range(0.5, 1, open_low=True))
+        two_of_each = Range(2, n_test - 2, whole=True)
+        ratio = 1.0 if self.spread_ratio is None else self.spread_ratio
+        self._set(
+            n_test=n_test,
+            n_positive=checked_number(self.n_positive, "n_positive", two_of_each),
+            spread_ratio=checked_number(ratio, "spread_ratio", RATIO),
+        )
+
+    def _set_errors(self) -> None:
+        """Standard errors of scores that are no accuracies, where they are known."""
+        error, best = self.standard_error, float(np.abs(self.scores).max())
+        if self.n_test is not None:
+            self._set(n_test=checked_number(self.n_test, "n_test"))
+        if np.ndim(error):
+            errors = checked_numbers(error, self.names, "standard_error", POSITIVE)
+            typical = float(np.median(errors[leaders(self.scores)]))
+            self._set(standard_error=typical, error_ratios=errors / typical)
+        elif error is not None:
+            allowed = Range(POSITIVE.low, _MOST_NOISE * best or POSITIVE.high)
+            self._set(standard_error=checked_number(error, "standard_error", allowed))
 
     @property
     def order(self) -> IntArray:
@@ -375,29 +378,19 @@ class Leaderboard(BestScore):
         >>> Leaderboard([0.91, 0.94], n_test=100).maximum_only().n_entries is None
         True
         """
-        if self.lower_is_better:
-            raise InputError("the best error alone has no scale for a prior; give the whole board")
-        if self.has_own_errors:
+        if self.lower_is_better or self.has_own_errors:
             raise InputError(
-                "entries have standard errors of their own, so that the best score alone says less "
-                "than it seems to; give the whole board"
+                "give the whole board: its best score alone has no scale where lower is better, "
+                "and says too little where entries have errors of their own"
             )
-        if self.metric == "score":
-            checks.check_alone(self.maximum, self.standard_error)
         first = self.order[:1]
         best: dict[str, Any] = {"scores": self.scores[first], "names": ()}
         if self.count_bounds is not None:
             best["count_bounds"] = self.count_bounds[first]
-        if self.submissions is not None:
-            best |= self._submissions_of_any(self.submissions)
-        return object.__new__(BestScore)._set(**vars(self) | best)
-
-    def _submissions_of_any(self, submissions: IntArray) -> dict[str, Any]:
-        """Submissions behind an entry that may be any of the board's."""
-        if np.all(submissions == submissions[0]):
-            return {"submissions": submissions[:1]}
-        every = ListedTries(tuple(int(number) for number in self.submission_numbers.ravel()))
-        return {"submissions": np.zeros(1, np.int64), "submissions_prior": every}
+        if self.submissions is not None:  # those of any entry, which may be the best
+            every = ListedTries(tuple(self.submissions.ravel().tolist()))
+            best["submissions"] = every.nodes()[0][None]
+        return object.__new__(BestScore)._set(**vars(self) | best)._checked_alone()
 
     @property
     def has_own_errors(self) -> bool:
@@ -414,7 +407,3 @@ class Leaderboard(BestScore):
     def freedom(self) -> float:
         """Degrees of freedom of the errors where the tasks are the sample; infinite else."""
         return len(self.tasks) - 1.0 if self.new == "tasks" else np.inf
-
-    def with_scores(self, scores: FloatArray) -> "Leaderboard":
-        """The same with scores of the same entries that lie between counts, as averages do."""
-        return self._copy(scores=scores)

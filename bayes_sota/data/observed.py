@@ -3,14 +3,19 @@
 ``tests/data/test_observed.py`` compares what is alike and what is not.
 """
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.text import digest_of
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.arguments import COUNT, Range
+from bayes_sota.core.priors import TriesPrior, UniformTries
+from bayes_sota.core.text import checked_labels, digest_of
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.printed_scores import checked_number, checked_numbers
+
+type Tries = int | tuple[int, int] | TriesPrior
 
 _SAID = ("notes", "n_test_source")
 """Fields that say where numbers come from; they are not data."""
@@ -49,7 +54,7 @@ class Observed:
             vars(self)[name] = value
         return self
 
-    def _copy(self, **changes: Any) -> Self:
+    def copy_with(self, **changes: Any) -> Self:
         """The same with other fields, which nobody checks again."""
         return object.__new__(type(self))._set(**vars(self) | changes)
 
@@ -57,26 +62,57 @@ class Observed:
 class Chosen(Observed):
     """Scores of entries, each of which may be the best of several submissions."""
 
-    submissions: IntArray | None
-    submissions_prior: TriesPrior | None
-    notes: tuple[str, ...]
-    is_competition: bool = False
-    """Whether the scores were downloaded from a competition."""
+    name: str
+    names: Any
+    n_test: Any
+    submissions: Any
+    is_competition: bool
 
     @property
-    def n_entries(self) -> int | None:
-        """Number of entries, where they are known."""
-        return None
+    def n_entries(self) -> Any:
+        """Number of entries, None where they are not known."""
+        return len(self.names) or None
 
     @property
     def has_submissions(self) -> bool:
         """Whether some score is, or may be, the best of several submissions."""
         return self.submissions is not None and bool(np.any(self.submissions != 1))
 
-    @property
-    def submission_numbers(self) -> FloatArray:
-        """Equally likely numbers of submissions of each entry, (m, k): k is 1 if all are known."""
-        assert self.submissions is not None
-        known = self.submissions[:, None].astype(np.float64)
-        prior = self.submissions_prior
-        return known if prior is None else np.where(known > 0, known, prior.nodes()[0])
+    def __repr__(self) -> str:
+        """One line, however many entries there are."""
+        size = f"n_entries={self.n_entries}, n_test={self.n_test}"
+        return f"<{type(self).__name__} {self.name!r}: {size}>"
+
+
+def entry_names(names: Iterable[Any] | None, m: int) -> tuple[str, ...]:
+    """Names of m entries, all different; "entry 1", "entry 2", ... where there are none."""
+    default = [f"entry {place}" for place in range(1, m + 1)]
+    return checked_labels(default if names is None else names, m, "entry")
+
+
+def number_or_prior(value: Tries, name: str, least: int = 1) -> int | TriesPrior:
+    """A number of at least ``least``, the log-uniform prior of a range, or a prior."""
+    allowed = Range(least, COUNT.high, whole=True)
+    if isinstance(value, TriesPrior):
+        Range(least, np.inf).check(float(value.quantile(0.5)), f"the median of {name}")
+        return value
+    if isinstance(value, tuple) and len(value) == 2:
+        low, high = (checked_number(end, name, allowed) for end in value)
+        return UniformTries(low, high) if low != high else int(low)
+    return int(checked_number(value, name, allowed))
+
+
+def submission_numbers(submissions: Any, names: Sequence[str]) -> FloatArray | None:
+    """Equally likely numbers of submissions behind each entry, (m, k): one where it is known.
+
+    A number is that of all, a pair (a tuple) a range, anything else one number for each entry.
+    """
+    if submissions is None:
+        return None
+    is_range = isinstance(submissions, tuple) and len(submissions) == 2
+    if is_range or isinstance(submissions, TriesPrior):
+        submissions = number_or_prior(submissions, "submissions")
+    if isinstance(submissions, TriesPrior):
+        return np.tile(submissions.nodes()[0], (len(names), 1))
+    counts = checked_numbers(submissions, names, "submissions")
+    return counts[:, None].astype(np.float64)

@@ -14,14 +14,25 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bayes_sota.core.arguments import COUNT, SHARE, Range, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.core.types import FloatArray, IntArray
 
 Rounding = Literal["nearest", "floor", "exact"]
-RoundingChoice = Literal["auto"] | Rounding | tuple[Rounding, ...]
+RoundingChoice = Literal["auto", "kaggle", Rounding]
+_ORDERS: dict[RoundingChoice, tuple[Rounding, ...]] = {
+    "auto": ("nearest", "floor"),
+    "kaggle": ("floor", "nearest"),
+    "nearest": ("nearest",),
+    "floor": ("floor",),
+    "exact": ("exact",),
+}
+"""Roundings to try, the preferred one first."""
+PERCENT = "scores in percent were divided by 100"
 
 LARGEST_NUMBER = 1e50  # of a score: powers of it are still numbers
+_SCORES = Range(-LARGEST_NUMBER, LARGEST_NUMBER)
 LEAST_PERCENT = 10  # of a typed number without a percent sign
 EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -54,24 +65,6 @@ class PrintedScores:
     roundings: tuple[Rounding, ...]
 
 
-def rounding_order(rounding: RoundingChoice) -> tuple[Rounding, ...]:
-    """Roundings to try, the preferred one first.
-
-    Examples
-    --------
-    >>> rounding_order("auto"), rounding_order("exact")
-    (('nearest', 'floor'), ('exact',))
-    """
-    if rounding == "auto":
-        return "nearest", "floor"
-    order = rounding if isinstance(rounding, tuple) else (rounding,)
-    if not order or not set(order) <= {"nearest", "floor", "exact"}:
-        raise InputError(
-            f'rounding must be "auto", "nearest", "floor" or "exact", got {rounding!r}'
-        )
-    return order
-
-
 def parse_number(raw: object) -> Decimal | None:
     """Finite decimal number as it was written, None if it is something else.
 
@@ -100,6 +93,32 @@ def is_blank(value: object) -> bool:
     (True, True, True, False)
     """
     return str(value).strip().lower() in _BLANK
+
+
+def number_in(value: Any, name: str, allowed: Range) -> Decimal:
+    """Number in a range, however it is written, with the digits that it was written with."""
+    number = parse_number(value)
+    if number is None and is_blank(value):
+        raise InputError(f"{name} is missing: {allowed}")
+    if number is None or not allowed.holds(number) or (allowed.whole and number % 1):
+        raise allowed.refusal(name, shown(value), None if number is None else float(number))
+    return number
+
+
+def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
+    """Number in a range, however it is written; a whole one, such as 100 or "100.0", as an int."""
+    return (int if allowed.whole else float)(number_in(value, name, allowed))
+
+
+def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range = COUNT) -> Any:
+    """Number of each entry, (m,), of one for all or a list."""
+    each = plain_list(values, what) if np.ndim(values) else [values] * len(names)
+    if len(each) != len(names):
+        raise InputError(f"there are {len(each):,} values of {what} for {len(names):,} scores")
+    return np.array([
+        checked_number(value, f"{what} of {shown(name)}", allowed)
+        for value, name in zip(each, names, strict=True)
+    ])  # fmt: skip
 
 
 def has_percent_sign(cell: object) -> bool:
@@ -143,8 +162,7 @@ def check_finite(
     if bad.size:
         named = (f"{what} {names[i]!r}" for (what, names), i in zip(axes, bad[0], strict=True))
         raise InputError(
-            f"{', '.join(named)}: a score is a finite number of at most {LARGEST_NUMBER:g}, got "
-            f"{numbers[tuple(bad[0])]}"
+            f"{', '.join(named)}: a score is a number of at most 1e50, got {numbers[tuple(bad[0])]}"
         )
 
 
@@ -162,7 +180,7 @@ def parse_scores(
     ----------
     scores : sequence of float, str or Decimal, (m,)
         Strings keep their digits.
-    rounding : {"auto", "nearest", "floor", "exact"} or tuple
+    rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
         How they were cut.
     percent : bool, optional
         Whether scores are in percent. Default: if they have percent signs, or if most exceed 1 and
@@ -184,63 +202,42 @@ def parse_scores(
     >>> parse_scores([91.1, 90.25]).values, parse_scores(["91.1%", "90.25 %"]).values
     (array([0.911 , 0.9025]), array([0.911 , 0.9025]))
     """
-    roundings = rounding_order(rounding)
-    raw = cells = plain_list(scores, "scores")
-    if not raw:
+    check_choice("rounding", rounding, RoundingChoice)
+    cells = plain_list(scores, "scores")
+    if not cells:
         raise InputError("there are no scores; a leaderboard needs at least one")
-    of = subjects or [f"the score of entry {place}" for place in range(1, len(raw) + 1)]
-    signed = [bounded and has_percent_sign(cell) for cell in raw]
-    if any(signed):
-        if not all(signed):
-            first = signed.index(False)
-            problem = f"{of[first]} is {shown(raw[first])}, without the percent sign of others"
-            raise InputError(problem, fix="write all scores alike")
-        cells, percent = [cell.rstrip().removesuffix("%") for cell in raw], True
-    numbers = [_finite(cell, what) for cell, what in zip(cells, of, strict=True)]
-    digits = max(map(digits_of, numbers))
-    values = np.array([float(number) for number in numbers])
-    in_percent = bounded and bool(_in_percent(values, of) if percent is None else percent)
+    of = subjects or [f"the score of entry {place}" for place in range(1, len(cells) + 1)]
+    if bounded and all(map(has_percent_sign, cells)):
+        cells, percent = [cell.rstrip().removesuffix("%") for cell in cells], True
+    numbers = [number_in(cell, what, _SCORES) for cell, what in zip(cells, of, strict=True)]
+    values = np.array(numbers, np.float64)
+    if bounded and percent is None:
+        high = values > 1
+        percent = bool(values.max() <= 100 and high.mean() > 0.5)
+        odd = np.flatnonzero((values > 0) & ~high)
+        if percent and odd.size:
+            raise InputError(
+                f"{of[odd[0]]} is {numbers[odd[0]]}, but most are above 1",
+                fix="if all are in percent use percent=True, else write them alike",
+            )
+    in_percent = bounded and bool(percent)
     if in_percent:
-        numbers, digits = [number / 100 for number in numbers], digits + 2
-        values = np.array([float(number) for number in numbers])
+        numbers = [number.scaleb(-2) for number in numbers]
+        values = np.array(numbers, np.float64)
     outside = np.flatnonzero((values < 0) | (values > 1))
     if bounded and outside.size:
         first = int(outside[0])
-        fix = 'scores that are not accuracies need metric="score"'
-        if not in_percent and 1 < numbers[first] <= 100:
-            fix = f"in percent? then write {numbers[first] / 100}"
-        problem = f"{of[first]} is an accuracy in [0, 1], got {raw[first]!s:.60}"
-        raise InputError(problem, fix=fix)
+        share = None if in_percent else float(values[first])
+        refused = SHARE.refusal(f"{of[first]}, an accuracy,", shown(cells[first]), share)
+        refused.fix = 'scores that are not accuracies need metric="score"'
+        raise refused
     # Without a single digit after the point, 0 and 1 are exact.
-    digits = digits or EXACT_DECIMALS
+    digits = max(map(digits_of, numbers)) or EXACT_DECIMALS
+    roundings = _ORDERS[rounding]
     scaled = None
     if bounded and roundings[0] != "exact" and digits < EXACT_DECIMALS:
         scaled = np.array([int(number.scaleb(digits)) for number in numbers], np.int64)
     return PrintedScores(values, scaled, digits, in_percent, roundings)
-
-
-def _finite(cell: object, what: str) -> Decimal:
-    number = parse_number(cell)
-    if number is None or abs(number) > LARGEST_NUMBER:
-        got = "nothing" if is_blank(cell) else shown(cell)
-        most = "" if number is None else f" of at most {LARGEST_NUMBER:g}"
-        raise InputError(f"{what} must be a number{most}, got {got}")
-    return number
-
-
-def _in_percent(values: FloatArray, of: Sequence[str]) -> bool:
-    """Whether scores, which should be accuracies, are written in percent."""
-    above: BoolArray = values > 1
-    if not above.any() or values.max() > 100:
-        return False
-    most = above.mean() > 0.5
-    odd = np.flatnonzero((values > 0) & ~above if most else above)
-    if odd.size:
-        raise InputError(
-            f"{of[odd[0]]} is {values[odd[0]]:g}, but most are {'above' if most else 'at most'} 1",
-            fix="if all are in percent use percent=True, else write them alike",
-        )
-    return True
 
 
 def count_bounds(
@@ -260,35 +257,29 @@ def count_bounds(
     >>> count_bounds(parse_scores(["0.9116", "0.5"]), 13_840, "nearest")
     (array([12616,  6920]), array([12617,  6920]))
     """
-    if printed.scaled is None:
-        return exact_ends(printed.values, n_test)
-    low, high = lattice_ends(printed.scaled, n_test, 10**printed.decimals, rounding)
+    exact = printed.scaled is None
+    scores = printed.values if exact else printed.scaled
+    low, high = count_ends(scores, n_test, None if exact else 10**printed.decimals, rounding)
     return np.maximum(low, 0).astype(np.int64), np.minimum(high, n_test).astype(np.int64)
 
 
-def exact_ends(values: Any, n_test: Any) -> tuple[IntArray, IntArray]:
-    """Ends of the counts k for which k / n_test is a score in full precision: one, or none.
+def count_ends(scores: Any, n_test: Any, unit: int | None, rounding: Rounding) -> tuple[Any, Any]:
+    """Ends of the counts k for which k / n_test, cut to multiples of 1 / unit, is scores / unit.
+
+    Without a unit, for which k / n_test is a score in full precision: one count, or none.
+    ``scores`` or ``n_test`` or both are arrays. Both ends of a tie count, because printers differ.
 
     Examples
     --------
-    >>> exact_ends(np.array([0.25, 1 / 3]), 8)
-    (array([2, 4]), array([2, 3]))
+    >>> count_ends(np.array([0.25, 1 / 3]), 8, None, "exact")
+    (array([2., 4.]), array([2., 3.]))
     """
-    count = np.rint(np.multiply(values, n_test)).astype(np.int64)
-    missed = np.abs(count / n_test - values) >= ATTAINED
-    return count + missed, count
-
-
-def lattice_ends(scaled: Any, n_test: Any, unit: int, rounding: Rounding) -> tuple[Any, Any]:
-    """Ends of the counts k for which k / n_test, cut to multiples of 1 / unit, is scaled / unit.
-
-    ``scaled`` or ``n_test`` or both are arrays. Both ends of a tie count, because printers differ.
-    """
-    if 2 * unit * (int(np.max(n_test)) + 1) > 2**62:  # Python's whole numbers know no overflow
-        scaled = np.asarray(scaled).astype(object)
+    if unit is None:
+        count = np.rint(np.multiply(scores, n_test))
+        return count + (np.abs(count / n_test - scores) >= ATTAINED), count
+    # Python's whole numbers know no overflow.
+    if 2 * unit * (int(np.max(n_test, initial=0)) + 1) > 2**62:
+        scores = np.asarray(scores).astype(object)
     if rounding == "floor":
-        return -((-scaled * n_test) // unit), -((-(scaled + 1) * n_test) // unit) - 1
-    return (
-        -((-(2 * scaled - 1) * n_test) // (2 * unit)),
-        ((2 * scaled + 1) * n_test) // (2 * unit),
-    )
+        return -((-scores * n_test) // unit), -((-(scores + 1) * n_test) // unit) - 1
+    return -((-(2 * scores - 1) * n_test) // (2 * unit)), (2 * scores + 1) * n_test // (2 * unit)

@@ -13,14 +13,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import POSITIVE, check_choice
+from bayes_sota.core.arguments import POSITIVE, check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted, nearest, shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data import checks
 from bayes_sota.data.averages import averaged_shares, of_new_tasks
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
-from bayes_sota.data.printed_scores import parse_scores
+from bayes_sota.data.printed_scores import PERCENT, checked_number, checked_numbers, parse_scores
+from bayes_sota.data.sizes import of_sizes, sizes_by_errors
 from bayes_sota.data.tables import labelled_matrix
 
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
@@ -153,8 +153,9 @@ def average_tasks(
     new = new or "items"
     check_choice("new", new, New)
     check_choice("metric", metric, Literal["accuracy", "score"])
-    checks.check_options(metric, lower_is_better=lower_is_better or None)
     is_share = metric == "accuracy"
+    if is_share:
+        refuse_unused("accuracies", {"lower_is_better": lower_is_better})
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
     subjects = [f"the score of {shown(place)}" for place in places]
     printed = parse_scores(x.ravel(), percent=percent, bounded=is_share, subjects=subjects)
@@ -170,9 +171,10 @@ def average_tasks(
             known = None if sizes is None else sizes.ravel()
             unit = 0.01 if printed.in_percent else 1.0
             of = x.ravel(), errors.ravel(), known, places, unit
-            sizes = checks.sizes_of_accuracies(*of).reshape(x.shape)
+            sizes = sizes_by_errors(*of).reshape(x.shape)
         else:
-            errors = checks.checked_errors(errors.ravel(), places, POSITIVE).reshape(x.shape)
+            errors = checked_numbers(errors.ravel(), places, "standard_error", POSITIVE)
+            errors = errors.reshape(x.shape)
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
     if new == "items" and (sizes if is_share else errors) is None:
         what = "n_test, the number of items" if is_share else "standard_errors, that of the score"
@@ -194,7 +196,7 @@ def average_tasks(
             half = 0.5 / len(labels)
             middle = np.clip(averages, half, 1 - half)
             worth = np.minimum(worth, middle * (1 - middle) / variance + 1)
-        found |= checks.of_sizes(worth, averages, tasks_in_words(len(labels), how))
+        found |= of_sizes(worth, averages, tasks_in_words(len(labels), how))
         found |= {"metric": "accuracy", "standard_error": None, "rounding": "exact"}
     else:
         own = 0.0 if errors is None else np.sum((weights * errors) ** 2, axis=1)
@@ -206,8 +208,8 @@ def average_tasks(
         standard_error=error,
         lower_is_better=lower_is_better,
         name=name,
-        notes=[*notes, *[checks.PERCENT] * printed.in_percent],
-    )._copy(**found)
+        notes=[*notes, *[PERCENT] * printed.in_percent],
+    ).copy_with(**found)
 
 
 def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], shape: tuple[int, ...]) -> FloatArray:
@@ -220,5 +222,5 @@ def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], shape: tuple[int, ...]) -
         raise InputError(
             f"n_test is {given.shape}: give one number for all, or one for each of {each}"
         )
-    checked = [float(checks.checked_number(size, "n_test of a task")) for size in given.flat]
+    checked = [float(checked_number(size, "n_test of a task")) for size in given.flat]
     return np.array(np.broadcast_to(np.reshape(checked, given.shape), shape))

@@ -278,7 +278,7 @@ class JointKernel(ScoreKernel):
         n = max(2, round(float(np.median(typical))))
         rounded = np.round(data.scores * n) / n
         board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False)
-        base = ScoreKernel.of(board.with_scores(data.scores))
+        base = ScoreKernel.of(board.copy_with(scores=data.scores))
         ratio, new_ratio = np.sqrt(n / effective), np.sqrt(data.totals / effective)
         values, answers = data.scores * base.law.unit, data.totals.astype(float)
         return cls.of_scores(

@@ -353,7 +353,7 @@ class BestSkill:
 
 def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray:
     """Numbers of classifiers, (size,): known, or from their prior but not below what is seen."""
-    tries = fit.kernel.board.tries
+    tries = fit.kernel.board.n_classifiers
     if isinstance(tries, int):
         return np.full(size, float(tries))
     return np.maximum(tries.quantile(rng.random(size)), fit.copies.sum())
@@ -510,7 +510,7 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
 
 
 def _told_of_submissions(fit: FieldFit) -> str:
-    numbers, prior = fit.kernel.board.submission_numbers, fit.priors.submission_luck
+    numbers, prior = fit.kernel.board.submissions, fit.priors.submission_luck
     middle, low, high = prior.quantile(np.array([0.5, 0.025, 0.975]))
     luck = f"{middle:.2g}" if prior.is_fixed else f"{middle:.2f} ({low:.2f} to {high:.2f})"
     return (

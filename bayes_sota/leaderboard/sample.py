@@ -246,7 +246,7 @@ def build_board_tree(
     prior = {"level": rng.random(shape), "shift": shift}
     drawn = replace(drawn, parameters=drawn.parameters.completed(fit, rng))
     flat |= drawn.signed(parameter_values(fit, drawn.parameters))
-    random_tries = () if isinstance(board.tries, int) else ("n_classifiers",)
+    random_tries = () if isinstance(board.n_classifiers, int) else ("n_classifiers",)
     shown = (*_POSTERIOR, *random_tries, "location", "spread", "family", "shape", "skill")
     laid_out = {
         "posterior": drawn.dataset({name: flat[name] for name in shown if name in flat}),

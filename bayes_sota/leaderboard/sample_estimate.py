@@ -323,7 +323,7 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
     hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
     yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
     for ratio in _other_ratios(board):
-        other = fit.kernel.under(board.with_spread_ratio(ratio))
+        other = fit.kernel.under(board.copy_with(spread_ratio=ratio))
         yield "spread_ratio", ratio, partial(fitted, other, priors)
     for kind, others in of_other_field(priors):
         yield "field", kind, partial(fitted, fit.kernel, others)
@@ -369,7 +369,7 @@ def maximum_rows(
         yield (
             "spread_ratio",
             ratio,
-            partial(theta, tuple(b.with_spread_ratio(ratio) for b in boards)),
+            partial(theta, tuple(b.copy_with(spread_ratio=ratio) for b in boards)),
         )
     for kind, others in of_other_field(priors):
         yield "field", kind, partial(theta, priors=others)
@@ -382,9 +382,9 @@ def _other_ratios(*boards: BestScore) -> list[float]:
 
 
 def _scaled_tries(board: BestScore, factor: float) -> int | TriesPrior:
-    if isinstance(board.tries, TriesPrior):
-        return board.tries.scaled(factor)
-    return max(1, round(board.tries * factor))
+    if isinstance(board.n_classifiers, TriesPrior):
+        return board.n_classifiers.scaled(factor)
+    return max(1, round(board.n_classifiers * factor))
 
 
 def _spreads(prior: SkillPrior) -> tuple[float, float]:

@@ -94,7 +94,7 @@ class SubmissionKernel(ScoreKernel):
         modelled = modelled_entries(law, board)
         values = values[modelled]
         for closeness, bins in _COARSENESS:
-            numbers, kinds = _kinds(board.submission_numbers, closeness)
+            numbers, kinds = _kinds(board.submissions, closeness)
             leading = int(kinds[board.order[0]])
             means, kind, index = _rows(values, kinds[modelled], leading, bins)
             if means.size <= _MOST_VALUES:

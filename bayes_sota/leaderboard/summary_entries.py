@@ -34,8 +34,7 @@ from bayes_sota.core.text import (
     span,
 )
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import GIVEN, INFERRED, Metric
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
 from bayes_sota.data.tasks import tasks_in_words
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills

@@ -334,7 +334,7 @@ def _elsewhere(rows: list[dict[str, Any]], content: dict[str, Any]) -> list[str]
 def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) -> dict[str, Any]:
     """What is said of one board."""
     estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
-    tries: Any = data.n_classifiers
+    tries: Any = data.n_classifiers if isinstance(data.n_classifiers, int) else None
     if isinstance(data, BestScore) and not isinstance(data, Leaderboard):
         facts: dict[str, Any] = {"n_test": data.n_test, "n_test_source": "given"}
         facts["n_right"] = list(data.counts) if data.metric == "accuracy" else None
@@ -434,7 +434,7 @@ def _fresh(content: dict[str, Any]) -> str:
 def _competitors(data: Data, content: dict[str, Any]) -> str:
     """How many took part: entries where each listed one did, else classifiers, known or not."""
     n = content["n_classifiers"]
-    if isinstance(data, BestScore) and data.n_classifiers is None:
+    if isinstance(data, BestScore) and not isinstance(data.n_classifiers, int):
         return f"about {_classifiers(data.typical_tries)}"
     listed_all = isinstance(data, Leaderboard) and n == data.n_entries
     return counted(n, "entry", "entries") if listed_all else _classifiers(n)

@@ -414,7 +414,7 @@ def chosen_among(
         probabilities of linear interpolation.
     rng : Generator
     """
-    numbers = tuple(board.submission_numbers[0].tolist())
+    numbers = tuple(board.submissions[0].tolist())
     if np.all(luck == luck.flat[0]):
         noise = noise_at(numbers, (float(luck.flat[0]),))
         kind = np.zeros(luck.size, np.int64)

@@ -16,7 +16,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import checked_number
+from bayes_sota.data.printed_scores import checked_number
 from bayes_sota.maximum.dependence import require_feasible
 from bayes_sota.maximum.field import Field, fixed_field, random_field, resampled_field
 

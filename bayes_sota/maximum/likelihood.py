@@ -277,7 +277,7 @@ class BoardLikelihood:
         self.reference_skill = default_reference_skill(board, reference_skill)
         self.scoring = maximum_scoring(board, self.reference_skill)
         self.tries, self.tries_weights = _tries_nodes(board)
-        most = float(expected_maximum(board.submission_numbers).max()) if luck is not None else 0.0
+        most = float(expected_maximum(board.submissions).max()) if luck is not None else 0.0
         self.skills = self.scoring.skills(correlations, refinement, most)
         known = {
             rho: self.scoring.table(self.skills, float(rho), board.typical_tries, refinement)
@@ -285,7 +285,7 @@ class BoardLikelihood:
         }
         self.tables: list[SurvivalTable] = [known[rho] for rho in correlations]
         if luck is not None:
-            noises = {of: SubmissionNoise(board.submission_numbers, of) for of in np.unique(luck)}
+            noises = {of: SubmissionNoise(board.submissions, of) for of in np.unique(luck)}
             self.tables = [
                 replace(table, survival=noises[of].raised(table.survival))
                 for table, of in zip(self.tables, luck, strict=True)
@@ -425,9 +425,9 @@ def _power_difference(
 
 
 def _tries_nodes(board: BestScore) -> tuple[FloatArray, FloatArray]:
-    if isinstance(board.tries, TriesPrior):
-        return board.tries.nodes()
-    return np.array([float(board.tries)]), np.ones(1)
+    if isinstance(board.n_classifiers, TriesPrior):
+        return board.n_classifiers.nodes()
+    return np.array([float(board.n_classifiers)]), np.ones(1)
 
 
 def _draw_tied(rng: np.random.Generator, m: IntArray, probability: FloatArray) -> IntArray:

@@ -163,10 +163,12 @@ def _quantile(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
 
 def _number_of_classifiers(boards: tuple[BestScore, ...], dims: str | None) -> Any:
     """Whole numbers, from one uniform latent per board where a board's number is uncertain."""
-    if all(isinstance(board.tries, int) for board in boards):
-        return pt.as_tensor_variable(_per_board([b.tries for b in boards], len(boards)))
+    if all(isinstance(board.n_classifiers, int) for board in boards):
+        return pt.as_tensor_variable(_per_board([b.n_classifiers for b in boards], len(boards)))
     q = pm.Uniform("tries_quantile", dims=dims)
-    parts = [_tries_quantile(board.tries, q[i] if dims else q) for i, board in enumerate(boards)]
+    parts = [
+        _tries_quantile(board.n_classifiers, q[i] if dims else q) for i, board in enumerate(boards)
+    ]
     real: Any = pt.stack(parts) if dims else parts[0]
     round_to_even: Any = pt.round
     m = pt.maximum(round_to_even(real), 1.0)

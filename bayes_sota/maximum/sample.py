@@ -133,7 +133,9 @@ class Request(Maxima):
 
     def is_uncertain(self, name: str) -> bool:
         """Whether a variable belongs in the posterior: a known number of classifiers does not."""
-        return name != "n_classifiers" or any(b.n_classifiers is None for b in self.boards)
+        return name != "n_classifiers" or any(
+            not isinstance(b.n_classifiers, int) for b in self.boards
+        )
 
     def lay_out(
         self, groups: Mapping[str, Mapping[str, FloatArray]], chains: int | None = None

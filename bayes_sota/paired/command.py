@@ -68,7 +68,7 @@ def paired(
     rho then keeps its prior.
     """
     from bayes_sota.core.sample import save_result
-    from bayes_sota.data.paired import read_paired_boards
+    from bayes_sota.data.boards import read_paired_boards
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired

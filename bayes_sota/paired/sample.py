@@ -376,7 +376,7 @@ class Layout:
             limits = self.coordinate.to_score(np.array(limits)).tolist()
         choice, lucky = self.selection.teams.choice, dict[str, Any]()
         if choice is not None:
-            numbers = np.median(boards.submission_numbers[kept], axis=1)
+            numbers = np.median(boards.submissions[kept], axis=1)
             values["submissions"] = ("classifier", numbers)
             values["expected_luck"] = ("classifier", choice.luck[self.selection.group])
             quantiles = likelihood.priors.submission_luck.quantile(np.array(LEVELS))

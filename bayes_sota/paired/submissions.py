@@ -139,6 +139,6 @@ def choice_of(boards: PairedBoards, kept: IntArray, group: IntArray) -> Choice |
     """
     if not boards.has_submissions:
         return None
-    numbers = boards.submission_numbers[kept]
+    numbers = boards.submissions[kept]
     medians = [np.median(numbers[group == i], axis=0) for i in range(int(group.max()) + 1)]
     return Choice(np.array(medians))

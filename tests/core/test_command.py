@@ -121,7 +121,7 @@ def test_errors_name_options(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("line", "told", "hidden"),
     [
-        ("sota board.csv --n-test 10 --classifiers 1", "--classifiers is 1", "n_classifiers"),
+        ("sota board.csv --n-test 10 --classifiers 1", "--classifiers must be", "n_classifiers"),
         ("board board.csv --metric score", "need --standard-error,", "standard_error"),
         ("claim batch board.csv --group-by x", "", "group_by"),
     ],

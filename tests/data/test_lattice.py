@@ -9,8 +9,8 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.boards import read_leaderboard
-from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.sizes import infer_n_test
 
 BOARDS = [
     ("playground-series-s4e2", "private", 11_072),
@@ -88,7 +88,7 @@ def test_full_precision_scores_have_a_lattice_too():
 def test_few_scores_identify_nothing(scores):
     fit = infer_n_test(scores)
     assert not fit.is_identified
-    assert fit.statement.startswith("sizes that give all ")
+    assert fit.statement.startswith(f"{fit.n_fitting:,} sizes give all ")
     assert f"any from {10**fit.decimals:,} on" in fit.statement
 
 
@@ -223,7 +223,7 @@ def test_no_size_at_all_says_why():
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        (["0.5"], {"rounding": "ceil"}, 'must be "auto", "nearest", "floor" or "exact"'),
+        (["0.5"], {"rounding": "ceil"}, "rounding must be one of auto, kaggle, nearest"),
         (["0.5"], {"max_n": 1e6}, "max_n must be a whole number from 1 to 10,000,000"),
     ],
 )

@@ -69,7 +69,7 @@ def test_hash_and_equality_see_everything(kind: Any) -> None:
 
 
 def test_copies_keep_that_scores_are_of_a_competition() -> None:
-    known = Leaderboard(**CONTAINERS[Leaderboard][0])._copy(is_competition=True)
+    known = Leaderboard(**CONTAINERS[Leaderboard][0]).copy_with(is_competition=True)
     assert known != Leaderboard(**CONTAINERS[Leaderboard][0])
     assert all(copy.is_competition for copy in (known.with_tries(9), known.maximum_only()))
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from data.files import refused, written
 
-from bayes_sota.data.paired import PairedBoards, read_paired_boards
+from bayes_sota.data.boards import read_paired_boards
+from bayes_sota.data.paired import PairedBoards
 
 FIVE = [0.1, 0.2, 0.3, 0.4, 0.5]
 
@@ -18,8 +19,8 @@ FIVE = [0.1, 0.2, 0.3, 0.4, 0.5]
     [
         (([1, 2, 3], [1, 2, 3]), {}, "at least 5 teams, .* got 3"),
         (([0.1, "x", 0.3, 0.4, 0.5], FIVE), {}, "the public score of 'entry 2' must be a number"),
-        (([10, 20, 30, 40, 50], FIVE), {"n_test": (10, 20)}, r"in \[0, 1\].*in percent"),
-        ((FIVE, FIVE), {"n_test": 10}, "n_test, a pair"),
+        (([10, 20, 30, 40, 50], FIVE), {"n_test": (10, 20)}, "from 0 to 1, got 10; in percent"),
+        ((FIVE, FIVE), {"n_test": [10] * 3}, "3 values of n_test for 2"),
         ((FIVE, FIVE), {"names": list("aabcd")}, "'a' occurs more than once"),
         ((FIVE, FIVE), {"standard_errors": (1, 1), "n_test": (9, 9)}, "give no standard_errors"),
     ],
@@ -35,16 +36,16 @@ def test_two_boards_in_one_file_or_two(tmp_path: Path) -> None:
     assert (one.names[0], one.public_winner, one.name) == ("t0", 0, "both")
     assert (one.public[0], one.private[0]) == (0.90, 0.91)
     assert one.submissions is not None
-    assert one.submissions.tolist() == [1, 2, 3, 4, 5, 6]
+    assert one.submissions.ravel().tolist() == [1, 2, 3, 4, 5, 6]
     public = both[["team", "score_public"]].rename(columns={"score_public": "score"})
     private = both[["team", "score_private"]].rename(columns={"score_private": "score"})
     two = read_paired_boards(
         written(tmp_path, public, "public.csv"), written(tmp_path, private[1:], "private.csv")
     )
     np.testing.assert_array_equal(two.private, one.private[1:])
-    assert "left out 1 team with a public score only" in two.notes
+    assert "left out 1 team without a score on both boards" in two.notes
     other = private.assign(team=[f"u{i}" for i in range(6)])
-    refused("no team is on both boards", read_paired_boards, public, other)
+    refused("at least 5 teams, .* got 0", read_paired_boards, public, other)
     refused("no columns are called public and private", read_paired_boards, public)
     asked = both.rename(columns={"score_public": "early", "score_private": "late"})
     found = read_paired_boards(asked, public="early", private="late", entry="team")

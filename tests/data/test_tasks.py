@@ -171,9 +171,9 @@ def test_what_cannot_be_is_refused(known, message):
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        ([[0.9, 1.2], [0.8, 0.6]], "'1 in task 2' is 1.2, but most"),
-        ([[0.9, np.nan], [0.8, 0.6]], "'1 in task 2' must be a number, got nothing"),
-        ([["x", 0.1], [0.8, 0.6]], "numbers"),
+        ([[0.9, 1.2], [0.8, 0.6]], "'1 in task 2', .* got 1.2"),
+        ([[0.9, np.nan], [0.8, 0.6]], "'1 in task 2' is missing"),
+        ([["x", 0.1], [0.8, 0.6]], "no number"),
     ],
 )
 def test_scores_that_cannot_be_are_refused(scores, message):

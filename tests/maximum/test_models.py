@@ -94,7 +94,7 @@ def exact_log_likelihood(board, priors, location, spread, rho):
 
 def below_top(family, board, top, spread):
     """Location of a field whose best skill is near ``top``."""
-    quantile = stats.norm.isf(0.6 / board.tries)
+    quantile = stats.norm.isf(0.6 / board.n_classifiers)
     return top - (np.sqrt(3) if family is UniformSkill else quantile) * spread
 
 
@@ -232,7 +232,7 @@ def test_fresh_maxima_follow_the_exact_law(family):
         law = maximum_law(
             n_test=board.n_test,
             skill=prior.distribution(location, 0.2),
-            n_classifiers=board.tries,
+            n_classifiers=board.n_classifiers,
             correlation=0.6,
             reference_skill=board.maximum,
             cap_correlation=True,

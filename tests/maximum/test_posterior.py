@@ -57,7 +57,7 @@ def reject(boards, priors, size, seed):
     columns = {"location": location, "spread": spread, "rho": rho}
     rows = np.arange(size)
     for i, board in enumerate(boards):
-        m, n, theta0 = board.tries, board.n_test, default_reference_skill(board)
+        m, n, theta0 = board.n_classifiers, board.n_test, default_reference_skill(board)
         skill = simulate_skills(rng, priors.skill.family, location, spread, m)
         reference, x = play(rng, n, theta0, skill, rho)
         winner = (x + 0.5 * rng.random(x.shape)).argmax(axis=1)

@@ -8,7 +8,8 @@ from scipy.stats import norm
 
 import bayes_sota as bs
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.data.paired import PairedBoards, read_paired_boards
+from bayes_sota.data.boards import read_paired_boards
+from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 from bayes_sota.paired import hyperparameters, posterior
@@ -124,8 +125,10 @@ def test_lambda_is_learnt_even_where_able_teams_submit_more(luck: float, trend: 
 def test_teams_that_adapt_are_said_to() -> None:
     boards, _ = simulated(300, 1.0, 3)
     assert boards.submissions is not None
-    more = 0.01 * expected_maximum(boards.submissions.astype(float))
-    adapted = PairedBoards(boards.public + more, boards.private, submissions=boards.submissions)
+    more = 0.01 * expected_maximum(boards.submissions[:, 0])
+    adapted = PairedBoards(
+        boards.public + more, boards.private, submissions=boards.submissions[:, 0]
+    )
     found = paired_posterior(adapted, rng=np.random.default_rng(0))
     assert any("adapt to the public board" in reason for reason in found.reasons)
 
@@ -135,7 +138,7 @@ def test_teams_that_adapt_are_said_to() -> None:
 def test_the_command_reads_the_column_and_says_what_lambda_means(tmp_path) -> None:
     boards, _ = simulated(40, 0.6)
     assert boards.submissions is not None
-    rows = zip(boards.public, boards.private, boards.submissions, strict=True)
+    rows = zip(boards.public, boards.private, boards.submissions[:, 0].astype(int), strict=True)
     lines = [f"t{i},{x},{y},{t}" for i, (x, y, t) in enumerate(rows)]
     file = tmp_path / "public_and_private.csv"
     file.write_text("\n".join(["team,public,private,entries", *lines]), encoding="utf-8")

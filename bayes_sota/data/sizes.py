@@ -1,0 +1,302 @@
+r"""How many test items stand behind scores: by their standard errors, or by their digits.
+
+An accuracy x with the standard error s is worth
+
+.. math:: n = x (1 - x) / s^2 + 1
+
+items, because ``s^2 = x (1 - x) / (n - 1)`` is the usual estimate. Near 0 and 1 an estimated error
+says little, at 0 and 1 nothing: there the number of items counts.
+
+An accuracy is k / n, cut to d decimals. Below n = 10^d not every printed number can arise, so a
+board with enough distinct scores gives n away. Exact: whole-number arithmetic throughout.
+``tests/data/test_lattice.py`` compares with brute force, and over a grid of simulated boards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.arguments import NOT_NEGATIVE, Range
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed
+from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.printed_scores import (
+    ATTAINED,
+    PrintedScores,
+    Rounding,
+    RoundingChoice,
+    checked_numbers,
+    count_bounds,
+    count_ends,
+    is_blank,
+    parse_scores,
+    plain_list,
+)
+
+LARGEST_SIZE = 1_000_000
+_MOST_CANDIDATES = 20
+_MOST_NAMED = 8  # candidates in a sentence
+_BELIEVABLE = 0.05  # largest probability of another size with which a size counts as identified
+_LARGEST_TEST = 1e9  # items: the end of the prior
+_TRIED = Range(1, 10**7, whole=True)
+_LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
+_LEAST_ITEMS = 1.5  # two, and errors are rounded
+
+
+@dataclass(frozen=True)
+class LatticeFit:
+    """Test-set sizes that can give all scores, and how sure the first of them is.
+
+    Attributes
+    ----------
+    n_test : int
+        Most plausible number of test items for which every score is attainable: with one rounding
+        the smallest.
+    candidates : tuple of int
+        The next plausible that fit too, at most 20; multiples of ``n_test`` always do.
+    decimals : int
+        Digits of the scores.
+    rounding : {"nearest", "floor", "exact"}
+        How the scores are cut if there are ``n_test`` items.
+    n_scores : int
+        Number of distinct scores.
+    p_other : float
+        Probability of another size; see ``infer_n_test``.
+    n_fitting : int
+        Number of sizes below 10^d (and up to ``max_n``) that fit; from 10^d on all do.
+    """
+
+    n_test: int
+    candidates: tuple[int, ...]
+    decimals: int
+    rounding: Rounding
+    n_scores: int
+    p_other: float
+    n_fitting: int
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether another size is improbable."""
+        return self.p_other <= _BELIEVABLE
+
+    @property
+    def statement(self) -> str:
+        """Which sizes fit, and how sure the first is, in a sentence."""
+        named = sorted((self.n_test, *self.candidates)[:_MOST_NAMED])
+        return (
+            f"{self.n_fitting:,} sizes give all {self.n_scores:,} scores, such as "
+            f"{', '.join(f'{n:,}' for n in named)}, and so does any from {10**self.decimals:,} on; "
+            f"the most plausible, {self.n_test:,}, is wrong with probability {self.p_other:.1g}"
+        )
+
+
+def infer_n_test(
+    scores: Any,
+    rounding: RoundingChoice = "auto",
+    max_n: int = LARGEST_SIZE,
+    *,
+    percent: bool | None = None,
+) -> LatticeFit:
+    """Test-set sizes for which every distinct score is attainable, the most plausible first.
+
+    A score v with d decimals is attainable at n if some k has k/n cut to v: floored, ``v <= k/n <
+    v + 10^-d``; rounded, ``|k/n - v| <= 10^-d / 2``. For n below 10^d a share of about n / 10^d of
+    all printed numbers is, and K distinct scores tell sizes apart by their likelihood,
+
+        p(scores | n) = prod_v c_v(n) / n
+
+    with ``c_v`` the counts that print as v. Rounded ties go up, to even or at random, with equal
+    probability beforehand. The prior is 1/n, and even for the roundings. Sizes from 10^d on give
+    every score a probability of 10^-d; they stand for scores that come from elsewhere, too. Likely
+    are hence the smallest sizes that fit: twice the size is less likely by 2^-K. A size is
+    identified if all others
+    together have a probability of at most 0.05.
+
+    Parameters
+    ----------
+    scores : sequence of float, str or Decimal, (m,)
+        Printed accuracies; strings keep their digits.
+    rounding : {"auto", "nearest", "floor", "exact"}
+        How they were cut; "auto" tries nearest and floor.
+    max_n : int
+        Largest size tried.
+    percent : bool, optional
+        Whether scores are in percent; default as in ``Leaderboard``.
+
+    Raises
+    ------
+    InputError
+        Scores that are not accuracies, or no size below 10^d and up to ``max_n`` that fits: then
+        nothing can be told from the scores.
+
+    Examples
+    --------
+    >>> scores = [int(k / 271 * 10**4) / 10**4 for k in range(200, 260)]
+    >>> fit = infer_n_test(scores)
+    >>> fit.n_test, fit.rounding, fit.candidates[:3], fit.is_identified
+    (271, 'floor', (542, 813, 1084), True)
+    """
+    printed = scores
+    if not isinstance(scores, PrintedScores):
+        printed = parse_scores(scores, rounding=rounding, percent=percent)
+    _TRIED.check(max_n, "max_n")
+    exact = printed.scaled is None
+    roundings: tuple[Rounding, ...] = ("exact",) if exact else printed.roundings
+    unit = 0.5 / ATTAINED if exact else 10.0**printed.decimals  # scores in [0, 1] told apart
+    every = np.unique(printed.values if exact else printed.scaled)
+    scores = every[(every > 0) & (every < (1 if exact else unit))]  # 0 and 1 fit every size
+    largest, step = min(max_n, int(unit) - 1), None if exact else int(unit)
+    found = [_fitting_sizes(scores, step, how, largest) for how in roundings]
+    sizes, place = np.unique(np.concatenate([fit for fit, _ in found]), return_inverse=True)
+    if not sizes.size:
+        raise InputError(
+            f"no test set of up to {largest:,} items gives all {scores.size:,} distinct scores "
+            f"with {printed.decimals} decimals ({' or '.join(roundings)}), so that its size cannot "
+            "be inferred",
+            fix="drop entries with another metric, try another rounding, or give n_test",
+        )
+    weights = np.full(sizes.size, -np.inf)
+    likelihood = np.concatenate([log_counts for _, log_counts in found])
+    np.logaddexp.at(weights, place, likelihood - (scores.size + 1) * np.log(sizes[place]))
+    prior_beyond = len(roundings) * max(np.log(_LARGEST_TEST / unit), 1.0)
+    beyond = np.log(prior_beyond) - scores.size * np.log(unit)
+    total = np.logaddexp(np.logaddexp.reduce(weights), beyond)
+    order = np.argsort(-weights, kind="stable")
+    best = int(sizes[order[0]])
+    return LatticeFit(
+        n_test=best,
+        candidates=tuple(sizes[order[1 : _MOST_CANDIDATES + 1]].tolist()),
+        decimals=printed.decimals,
+        rounding=next(how for how, (fit, _) in zip(roundings, found, strict=True) if best in fit),
+        n_scores=scores.size,
+        p_other=abs(float(np.expm1(weights[order[0]] - total))),
+        n_fitting=sizes.size,
+    )
+
+
+def _fitting_sizes(
+    scores: NDArray[Any], unit: int | None, rounding: Rounding, largest: int
+) -> tuple[IntArray, FloatArray]:
+    """Sizes that fit, up to the largest, and the logarithm of the product of their counts.
+
+    The mean of the products over the ways in which ties may go.
+    """
+    live, logs = np.arange(1, largest + 1), np.zeros((1, largest))
+    # Scores from all over the range rule out most sizes soonest.
+    for score in np.random.default_rng(0).permutation(scores):
+        counts = _counts(score, live, unit, rounding)
+        keep = np.any(counts > 0, axis=0)
+        with np.errstate(divide="ignore"):  # of a way that does not give this score
+            logs = logs[:, keep] + np.log(counts[:, keep])
+        live = live[keep]
+    return live, np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
+
+
+def _counts(score: Any, sizes: IntArray, unit: int | None, rounding: Rounding) -> FloatArray:
+    """Counts of right answers that print as a score, (ways in which ties may go, sizes)."""
+    low, high = count_ends(score, sizes, unit, rounding)
+    counts = np.maximum(high - low + 1, 0).astype(np.float64)
+    if unit is None or rounding == "floor":
+        return counts[None]
+    lower, upper = ((2 * score + side) * sizes % (2 * unit) == 0 for side in (-1, 1))
+    lost = lower.astype(float) + upper
+    return np.stack([counts - upper, counts - (score % 2) * lost, counts - lost / 2])
+
+
+def of_sizes(sizes: FloatArray, scores: FloatArray, source: str) -> dict[str, Any]:
+    """Fields of a board whose accuracies are worth so many items, which need not be whole, (m,)."""
+    n_test = max(2, round(float(np.median(sizes[leaders(scores)]))))
+    return {"n_test": n_test, "n_test_source": source, "error_ratios": np.sqrt(n_test / sizes)}
+
+
+def leaders(scores: FloatArray) -> IntArray:
+    """Entries that say what is typical: the best ``max(5, 2 sqrt(m))``, best first.
+
+    Examples
+    --------
+    >>> leaders(np.array([0.1, 0.9, 0.5, 0.8, 0.7, 0.6])).tolist()
+    [1, 3, 4, 5, 2]
+    """
+    count = max(_LEADERS, int(np.ceil(_PER_ROOT * np.sqrt(scores.size))))
+    return np.argsort(-scores, kind="stable")[:count]
+
+
+def sizes_by_errors(
+    scores: FloatArray, standard_error: Any, n_test: Any, names: Sequence[str], unit: float = 1.0
+) -> FloatArray:
+    """Items that accuracies are worth by their standard errors, (m,).
+
+    Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; ``unit``
+    is that of the errors, such as a hundredth.
+
+    Raises
+    ------
+    InputError
+        Such entries without ``n_test``, or an error that no number of items gives.
+
+    Examples
+    --------
+    >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
+    array([101., 101.])
+    """
+    given = plain_list(standard_error, "standard_error")
+    known = [0 if is_blank(error) else error for error in given]
+    errors = unit * checked_numbers(known, names, "standard_error", NOT_NEGATIVE)
+    known = (errors > 0) & (scores > 0) & (scores < 1)
+    sizes = 0.0 if n_test is None else checked_numbers(n_test, names, "n_test")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sizes = np.where(known, scores * (1 - scores) / errors**2 + 1, sizes)
+    bad = np.flatnonzero(sizes < np.where(known, _LEAST_ITEMS, 1))
+    if bad.size:
+        name, score, error = shown(names[bad[0]]), scores[bad[0]], errors[bad[0]]
+        raise InputError(
+            f"{name}, {score:g}, has the standard error {error:g}, which gives no number of items",
+            fix="use the same units as the scores, and give n_test for errors of 0 or none",
+        )
+    return sizes
+
+
+def find_rounding(
+    printed: PrintedScores, sizes: IntArray, names: Sequence[str]
+) -> tuple[Rounding, IntArray, tuple[str, ...]]:
+    """Rounding with which the most scores can be, and what it makes of them.
+
+    A score that no number of right answers gives, among others that can be, is taken as the nearest
+    one: a slip of the pen, or items that were left out.
+
+    Returns
+    -------
+    rounding : {"nearest", "floor", "exact"}
+    bounds : ndarray of int, shape (m, 2)
+        Right answers, out of its own items, that print as each score.
+    remarks : tuple of str
+        Scores that cannot be.
+
+    Raises
+    ------
+    ImpossibleAccuracyError
+        Half of the scores or more cannot be.
+    """
+    every = {how: np.stack(count_bounds(printed, sizes, how), 1) for how in printed.roundings}
+    missed = {how: np.flatnonzero(ends[:, 0] > ends[:, 1]) for how, ends in every.items()}
+    first = printed.roundings[0]
+    how = min(every, key=lambda how: missed[how].size)
+    bounds, wrong = every[how], missed[how]
+    right = printed.values * sizes
+    if 2 * wrong.size >= sizes.size:
+        row = int(missed[first][0])
+        n, score = sizes[row], printed.values[row]
+        below, above = np.floor(right[row]) / n, np.ceil(right[row]) / n
+        raise ImpossibleAccuracyError(
+            f"no number of right answers out of {n} gives the score {score:g} of "
+            f"{shown(names[row])} ({first} to {printed.decimals} decimals), as of "
+            f"{missed[first].size:,} of {sizes.size:,} scores: the nearest attainable are "
+            f"{below:.8g} and {above:.8g}"
+        )
+    bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
+    some = listed(names[row] for row in wrong)
+    remark = f"no number of right answers gives the score of {some}: the nearest is taken"
+    return how, bounds, (remark,) * bool(some)
