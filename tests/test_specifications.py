@@ -72,8 +72,8 @@ MODELS_OF = {
 TREES_OF = {
     "observed_maximum": lambda spec, model: bs.estimate_sota(BEST, model=spec, random_seed=0),
     "leaderboard": lambda spec, model: bs.estimate_sota(BOARD, model=spec, random_seed=0),
-    "items": lambda spec, model: sample_answers(ANSWERS, 0, model=spec),
-    "evaluations": lambda spec, model: sample_answers(EXAM, 0, model=spec),
+    "items": lambda spec, model: sample_answers(ANSWERS, 0, model=spec, draws=400),
+    "evaluations": lambda spec, model: sample_answers(EXAM, 0, model=spec, draws=400),
     "paired": lambda spec, model: bs.estimate_paired(PAIRS, model=spec, random_seed=0),
     "epp": lambda spec, model: bs.sample_epp(
         model, specification=spec.name, draws=200, random_seed=0

@@ -170,8 +170,7 @@ def test_a_size_is_found_or_its_candidates_are_named(n_test, count, decimals, ro
 @pytest.mark.parametrize("decimals", [3, 4, 5])
 def test_sizes_from_500_to_100_000(decimals):
     """At most 1 in 20 of the sizes that count as identified may be wrong; none is."""
-    sizes = (500, 868, 1_319, 2_768, 5_000, 7_853, 10_000, 20_011, 40_000, 66_784, 75_226, 88_928)
-    for n_test in (*sizes, 98_098, 99_581, 99_990, 100_000):
+    for n_test in (500, 1_319, 5_000, 10_000, 40_000, 75_226, 99_581, 100_000):
         for rounding in ("floor", "nearest"):
             for seed, (count, low) in enumerate([(30, 0.7), (100, 0.8), (999, 0.7), (999, 0.4)]):
                 check_size(n_test, count, decimals, rounding, seed, low)

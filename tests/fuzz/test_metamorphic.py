@@ -94,14 +94,6 @@ def test_a_seed_gives_the_same_result_and_another_seed_another() -> None:
     assert run_case(case, case.name, case.content, "--seed", "2") != numbers(case)
 
 
-@pytest.mark.slow
-def test_processes_do_not_matter() -> None:
-    arguments = ("sota", "--maximum", "0.91", "--n-test", "500", "--classifiers", "30", "--method",
-                 "abc", "--draws", "100", "--seed", "1", "--json", "--no-sensitivity")  # fmt: skip
-    one, two = (run([*arguments, "--cores", cores]) for cores in "12")
-    assert numbers_of(one) == numbers_of(two)
-
-
 run_once = cache(lambda words: run(words))
 _MAXIMUM = "sota --json --seed 1 --no-sensitivity --draws 100 "
 _LAW = "maximum --json "

@@ -88,12 +88,10 @@ def compare(answers, draws, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n", "m", "closest", "rho"), [(300, 6, 0.35, 0.08), (1000, 30, 0.3, 0.04)]
-)
-def test_answers_agree_with_the_exact_route(n, m, closest, rho):
-    result, difference = compare(simulate(n, m, 1), 400, 0)
+def test_answers_agree_with_the_exact_route():
+    """Larger matrices: ``calibration/nuts_against_exact.py``."""
+    result, difference = compare(simulate(300, 6, 1), 400, 0)
     for shift, ratio in result.values():
-        assert abs(shift) < closest
+        assert abs(shift) < 0.35
         assert 0.8 < ratio < 1.25
-    assert abs(difference) < rho
+    assert abs(difference) < 0.08

@@ -64,19 +64,6 @@ def test_a_result_is_the_same_again_and_survives_netcdf(tree: xr.DataTree, tmp_p
 
 
 @pytest.mark.slow
-def test_simulation_agrees_with_the_exact_route() -> None:
-    exact = bs.estimate_sota(MAXIMUM, random_seed=1)
-    simulated = bs.estimate_sota(MAXIMUM, method="abc", draws=600, chains=2, random_seed=1, cores=1)
-    assert simulated.attrs["method"] == "abc"
-    assert simulated.attrs["epsilon"] > 0
-    for name in ("theta_sota", "winner_skill", "expected_sota"):
-        a, b = (tree["posterior"][name].values for tree in (exact, simulated))
-        assert abs(a.mean() - b.mean()) < 0.2 * a.std(), name
-        assert 0.85 < b.std() / a.std() < 1.2, name
-    assert set(simulated["posterior"].data_vars) == set(exact["posterior"].data_vars)
-
-
-@pytest.mark.slow
 def test_sensitivity_of_a_maximum() -> None:
     rows = bs.sota_sensitivity(MAXIMUM, draws=2000)
     assert rows["assumption"][0] == "as given"

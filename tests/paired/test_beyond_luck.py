@@ -68,8 +68,8 @@ def test_losses_are_no_gains() -> None:
 
 @pytest.mark.slow
 def test_boards_without_gains_have_few_findings() -> None:
-    told = [content_of(boards_with(np.zeros(60), seed))["gained_beyond_luck"] for seed in range(12)]
-    assert sum(bool(names) for names in told) <= 2  # at most 5 % each: .98 of the time
+    told = [content_of(boards_with(np.zeros(60), seed))["gained_beyond_luck"] for seed in range(6)]
+    assert sum(bool(names) for names in told) <= 1  # at most 5 % each: .97 of the time
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_the_luck_of_many_submissions_is_no_gain() -> None:
     """Every other team shows the best of 200 submissions: without their numbers many stand out."""
     tries = np.tile([200, 1], 50)
     findings: dict[bool, list[int]] = {True: [], False: []}
-    for seed in (3, 6, 7):
+    for seed in (3, 6):
         rng = np.random.default_rng(seed)
         skill = rng.normal(0.8, 0.03, tries.size)
         public_se, private_se = (np.sqrt(skill * (1 - skill) / n) for n in (2000, 4000))
@@ -98,20 +98,17 @@ def test_the_luck_of_many_submissions_is_no_gain() -> None:
 @pytest.mark.slow
 def test_submissions_of_real_boards_count(data_directory) -> None:
     """The columns of submissions are read, and what is found are scores that fell, not luck."""
-    folder = data_directory / "paired_leaderboards"
-    for name, expected in (
-        ("2021-prostate", {"794", "682", "681", "654"}),
-        ("2021-siim-covid19", {"t1304", "t1290", "t1280", "t1262", "t1219", "t1153"}),
-    ):
-        boards = bs.read_paired_boards(folder / f"{name}__paired.csv")
-        assert boards.submissions is not None
-        tree = estimate_paired(boards, random_seed=0, public_alone=False, groups="estimands")
-        content = describe_paired(tree, boards).content
-        assert set(content["gained_beyond_luck"]) == expected
-        fell: dict[bool, list[float]] = {True: [], False: []}
-        for row in content["entries"]:
-            fell[row["name"] in expected].append(row["public_score"] - row["private_score"])
-        assert min(fell[True]) > max(fell[False])
+    file = data_directory / "paired_leaderboards" / "2021-siim-covid19__paired.csv"
+    boards = bs.read_paired_boards(file)
+    assert boards.submissions is not None
+    tree = estimate_paired(boards, random_seed=0, public_alone=False, groups="estimands")
+    content = describe_paired(tree, boards).content
+    expected = {"t1304", "t1290", "t1280", "t1262", "t1219", "t1153"}
+    assert set(content["gained_beyond_luck"]) == expected
+    fell: dict[bool, list[float]] = {True: [], False: []}
+    for row in content["entries"]:
+        fell[row["name"] in expected].append(row["public_score"] - row["private_score"])
+    assert min(fell[True]) > max(fell[False])
 
 
 @pytest.mark.slow

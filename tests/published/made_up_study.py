@@ -1,5 +1,6 @@
 """Runs of the study with known truth."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def made_up(
     spread: float = 0.02,
     vote: Any = None,
     truth: Any = None,
+    rules: Sequence[str] = tuple(ADAPTIVE_RULES),
     seed: int = 0,
 ) -> StudyRuns:
     """Eight learners of which everything is said; rules in so many orderings of the iterations.
@@ -33,7 +35,8 @@ def made_up(
     By learner: ``skill``, ``sd`` of the scores of iterations, and ``wobble``, the sd of an item's
     probability between iterations. ``bias`` by the number of folds, ``skew`` to the right,
     ``spread`` of a learner's skill between tasks, ``vote`` the scores of the task vote by learner,
-    ``truth`` the true skill minus the estimate's by task.
+    ``truth`` the true skill minus the estimate's by task. ``rules`` that are followed; others never
+    stop.
     """
     rng = np.random.default_rng(seed)
     names = ["vote", *(f"task {t}" for t in range(1, tasks))]
@@ -49,12 +52,10 @@ def made_up(
             values[0, LEARNERS.index(name)] = given if np.ndim(given) == 0 else given[:iterations]
         scores[k] = FoldScores(values[..., None], learners=LEARNERS, tasks=names, folds=k)
         predicted = [_probabilities(rng, (iterations, items), wobble or {}) for _ in names]
-        found = [
-            stops_at_both_ends(rule, scores[k], predicted, orders)
-            for rule in (ADAPTIVE_RULES.values() if orderings else ())
-        ]
-        empty = (len(ADAPTIVE_RULES), orderings, 2, tasks, len(LEARNERS))
-        stops[k] = np.array(found).reshape(empty)
+        stops[k] = np.zeros((len(ADAPTIVE_RULES), orderings, 2, tasks, len(LEARNERS)), int)
+        for place, (name, rule) in enumerate(ADAPTIVE_RULES.items()):
+            if orderings and name in rules:
+                stops[k][place] = stops_at_both_ends(rule, scores[k], predicted, orders)
     gaps = truth or {}
     at = {name: names.index(name) for name in gaps}
     noise = _noise(rng, (tasks, len(LEARNERS), 10, 10), skew)
