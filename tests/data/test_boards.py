@@ -199,7 +199,7 @@ def test_the_command_reads_what_the_function_reads(
     assert (code, error.count("\n")) == (2, 1)
     code, _, error = run(capsys, "board", path, "--column", "score=laws", "--n-test", "50")
     assert code == 2
-    assert 'did you mean "law"' in error
+    assert "did you mean 'law'" in error
 
 
 def test_two_boards_in_one_file_or_two(tmp_path: Path) -> None:

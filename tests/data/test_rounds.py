@@ -144,7 +144,7 @@ def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
     [
         (LONG.replace("0.7", "good"), {}, 'line 4, column "auc": a number is needed, got "good"'),
         (LONG.replace("c,x", "a,x"), {}, 'line 4: round "x", entry "a" has a score already on lin'),
-        (LONG, {"entry": "modle"}, 'no column "modle".*did you mean "model"'),
+        (LONG, {"entry": "modle"}, "no column .modle.*did you mean 'model'"),
         (LONG, {"players": "left"}, "players must be one of|players"),
         ("task,a\nx,1\ny,2\n", {}, "board.csv: a tournament needs .* got 1 and 2; Read"),
         ("task,a,b\nx,1,2\n", {}, "2 rounds, got 2 and 1"),
@@ -217,7 +217,7 @@ def test_searches_that_are_refused(search: dict[str, Any]) -> None:
     plain = {f"split{i}_test_score": [0.5, 0.6] for i in range(10)}
     assert read_scores(plain).players == ("candidate 1", "candidate 2")
     for source, options, message in (
-        (search, {}, 'scores by "accuracy", "neg_log_loss"; choose one with score="NAME"'),
+        (search, {}, 'scores by "accuracy", "neg_log_loss"; say which with score="NAME"'),
         (search, {"score": "auc"}, 'and no "auc"'),
         ({"a": [1]}, {}, "with keys split0_test_score"),
         (plain | {"params": [{"C": 1}] * 2}, {}, "several candidates have the same parameters"),
