@@ -4,7 +4,7 @@ Whatever the table looks like, each row becomes numbers of battles that its firs
 its second entry won, and that were tied.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from bayes_sota.data.tables import Table, describe_parts, parse_cell
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import BATTLES, LABELS, ROLES, key
 
+_ROLES = ("winner", "loser", "tie", "count", "cluster", "tournament")
 _FIRST, _SECOND, _TIE, _UNFINISHED = range(4)
 _NUMBERED = ("preference", "preferred", "winner", "choice", "vote", "verdict")
 _CHOICES = {"1": _FIRST, "2": _SECOND, "0": _TIE, "1.5": _TIE}
@@ -27,12 +28,15 @@ def read_battles(table: Table, asked: Mapping[str, str]) -> Tidy | None:
     """Entry, opponent, result (1 won, 0.5 tied, 0 lost) and count of battles; None of scores."""
     if asked.keys() & {"entry", "unit", "score", "task", "public", "private"}:
         return None
-    names = ("winner", "loser", "tie", "count", "cluster", "tournament")
-    roles = {role: column for role in names if (column := _column(table, role, asked))}
+    named = {role: _named(table, ROLES[role]) for role in _ROLES}
+    named |= {role: table.find(asked[role], role) for role in _ROLES if role in asked}
+    roles = {role: column for role, column in named.items() if column}
     found = _of_winners(table, roles) or _of_pairs(table, roles)
     if not found:
         return _of_matrix(table)
     counts, used = found
+    if "count" in roles:
+        counts, used = counts * table.numbers(roles["count"])[:, None], [*used, roles["count"]]
     entries, opponents = map(table.names, used[:2])
     same = np.flatnonzero(entries == opponents).tolist()
     if same:
@@ -58,13 +62,15 @@ def read_battles(table: Table, asked: Mapping[str, str]) -> Tidy | None:
     )
 
 
-def _column(table: Table, role: str, asked: Mapping[str, str]) -> str:
-    return table.find(asked[role], role) if role in asked else _named(table, ROLES[role])
-
-
 def _named(table: Table, words: Iterable[str]) -> str:
     """First column that is called so."""
     return next((name for name in table.columns if key(name) in words), "")
+
+
+def _numbers(table: Table, columns: Iterable[str]) -> FloatArray:
+    """Numbers of columns, (n_rows, n_columns), 0 in empty cells and of no column."""
+    every = [table.numbers(name) if name else np.zeros(len(table)) for name in columns]
+    return np.nan_to_num(np.column_stack(every))
 
 
 def _of_winners(table: Table, roles: Mapping[str, str]) -> tuple[FloatArray, list[str]] | None:
@@ -72,59 +78,34 @@ def _of_winners(table: Table, roles: Mapping[str, str]) -> tuple[FloatArray, lis
     if not {"winner", "loser"} <= roles.keys():
         return None
     used = [roles[role] for role in ("winner", "loser", "tie") if role in roles]
-    ties = np.nan_to_num(table.numbers(used[2])) if "tie" in roles else np.zeros(len(table))
-    bad = np.flatnonzero(~np.isin(ties, (0, 1))).tolist()
-    if bad:
-        raise table.bad_cells(used[2], bad, "1 (a tie), 0 or nothing is needed")
-    return _counted(table, np.where(ties == 1, _TIE, _FIRST), used, roles)
+    tie = _numbers(table, [roles.get("tie", "")])
+    return np.hstack([1 - tie, 0 * tie, tie]), used
 
 
-def _of_pairs(table: Table, roles: Mapping[str, str]) -> tuple[FloatArray, list[str]] | None:
-    """Numbers of battles of a pair, of which a column or a verdict says who won."""
-    pair, sides = _find_pair(table)
-    keys = {key(name): name for name in table.columns}
-    wins = [
-        next((keys[of] for of in keys if of.startswith("win") and of.endswith(side)), "")
-        for side in (*sides, "tie")
-    ]
-    if pair and all(wins[:2]):
-        used = list(filter(None, [*wins[:2], wins[2] or roles.get("tie", "")]))
-        counts = np.zeros((len(table), 3))
-        counts[:, : len(used)] = _numbers(table, used)
-        return counts, [*pair, *used]
+def _of_pairs(table: Table, roles: dict[str, str]) -> tuple[FloatArray, list[str]] | None:
+    """Numbers of battles of a pair, of which columns or a verdict say who won."""
+    texts = {key(name): name for name in table.columns if not table.parsed(name).is_numeric}
+    stems = [stem.strip("'") for stem in (*BATTLES["stems"], *ROLES["entry"])]
+    ends = [sides.split(":") for sides in BATTLES["sides"]]
+    both = ((stem, end) for stem in stems for end in ends)
+    found = [(s, end) for s, end in both if texts.keys() >= {s + end[0], s + end[1]}]
+    if not found:
+        return None
+    stem, sides = found[0]
+    pair = [texts[stem + side] for side in sides]
+    counts = [name for name in table.columns if key(name).startswith("win")]
+    wins = [[name for name in counts if key(name).endswith(side)][:1] for side in (*sides, "tie")]
+    first, second, tie = (name[0] if name else "" for name in wins)
+    if first and second:
+        roles.pop("count", None)
+        used = [first, second, tie or roles.get("tie", "")]
+        return _numbers(table, used), [*pair, *filter(None, used)]
     verdict = roles.get("winner") or _named(table, BATTLES["verdict"])
-    if pair and verdict:
-        return _counted(table, _verdicts(table, pair, sides, verdict), [*pair, verdict], roles)
-    if pair and key(pair[0]) != "a":  # models may be called a and b
+    if verdict:
+        return np.eye(4)[_verdicts(table, pair, sides, verdict), :3], [*pair, verdict]
+    if stem or sides[0] != "a":  # models may be called a and b
         raise table.error(f"{listed(pair)} look like pairs, and no column says who won", "winner")
     return None
-
-
-def _find_pair(table: Table) -> tuple[list[str], list[str]]:
-    """Columns of the two entries and what tells them apart, such as a and b."""
-    texts = {key(name): name for name in table.columns if not table.parsed(name).is_numeric}
-    for stem in (*BATTLES["stems"], *ROLES["entry"]):
-        for sides in BATTLES["sides"]:
-            titles = [stem.strip("'") + side for side in sides.split(":")]
-            if texts.keys() >= set(titles):
-                return [texts[title] for title in titles], sides.split(":")
-    return [], ["", ""]
-
-
-def _counted(
-    table: Table, results: Any, used: list[str], roles: Mapping[str, str]
-) -> tuple[FloatArray, list[str]]:
-    """Numbers of battles, (n_rows, 3), where each row has one result, once or as often as said."""
-    counts = np.ones(len(table))
-    if "count" in roles and roles["count"] not in used:
-        counts = table.numbers(roles["count"])
-        used = [*used, roles["count"]]
-    return np.where(np.eye(4, dtype=bool)[results, :3], counts[:, None], 0.0), used
-
-
-def _numbers(table: Table, columns: Sequence[str]) -> FloatArray:
-    """Numbers of battles, (n_rows, n_columns), 0 in empty cells."""
-    return np.column_stack([np.nan_to_num(table.numbers(name)) for name in columns])
 
 
 def _verdicts(table: Table, pair: list[str], sides: list[str], verdict: str) -> list[int]:

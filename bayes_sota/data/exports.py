@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.tables import NOTHING, Table, make_table, parse_cell
+from bayes_sota.data.tables import Table, make_table
 from bayes_sota.data.words import key
 
 _SPLIT = re.compile(r"split(\d{1,6})_test_(.+)")
@@ -31,9 +32,7 @@ def table_of_search(results: Mapping[Any, Any], where: str, name: str) -> Table:
         problem = "a mapping is read as cv_results_ of scikit-learn, with keys split0_test_score"
         raise InputError(problem, where=where)
     columns = {
-        str(title): cells.tolist()  # nothing where a cell is masked
-        if isinstance(cells, np.ndarray)
-        else list(cells.values() if isinstance(cells, Mapping) else cells)
+        str(title): list(cells.values() if isinstance(cells, Mapping) else cells)
         for title, cells in results.items()
         if isinstance(cells, Mapping | list | tuple | np.ndarray)
     }
@@ -53,28 +52,23 @@ def find_splits(table: Table, asked: Mapping[str, str]) -> tuple[Table, Layout]:
     InputError
         Several metrics and none chosen, candidates with the same parameters.
     """
-    splits: dict[str, dict[int, str]] = {}
-    for name in table.columns:
-        if match := _SPLIT.fullmatch(name):
-            splits.setdefault(match[2], {})[int(match[1])] = name
-    metric = asked.get("score") or (next(iter(splits)) if len(splits) == 1 else "score")
-    if metric not in splits:
+    found = [match for name in table.columns if (match := _SPLIT.fullmatch(name))]
+    metrics = list(dict.fromkeys(match[2] for match in found))
+    metric = asked.get("score", metrics[0] if len(metrics) == 1 else "score")
+    if metric not in metrics:
         got = f", and no {quoted(metric)}" if "score" in asked else ""
-        problem = f"there are scores by {listed(splits)}{got}"
-        raise table.error(problem, "score", "choose one with {option}")
-    names = {name: f"split{number}" for number, name in sorted(splits[metric].items())}
-    columns = {names[name]: table.columns[name] for name in names}
-    rest = {name: cells for name, cells in table.columns.items() if name not in names}
-    candidates = [_parameters(cell) or line for cell, line in zip(
-        rest.pop("params", [""] * len(table)), table.lines, strict=True
-    )]  # fmt: skip
-    twice = [name for name, count in Counter(candidates).items() if count > 1]
+        raise table.error(f"there are scores by {listed(metrics)}{got}", "score")
+    splits = sorted((int(match[1]), match[0]) for match in found if match[2] == metric)
+    columns = {f"split{number}": table.columns[name] for number, name in splits}
+    cells = table.columns.get("params", [""] * len(table))
+    candidates = [_parameters(cell) or line for cell, line in zip(cells, table.lines, strict=True)]
+    twice = [row for row, name in enumerate(candidates) if candidates.count(name) > 1]
     if twice:
-        rows = [row for row, name in enumerate(candidates) if name == twice[0]]
-        raise table.bad_cells("params", rows, "several candidates have the same parameters")
-    columns = {"params": candidates, **columns, **rest}
-    layout = Layout("tasks", {"entry": "params"}, list(names.values()), "fold", score=metric)
-    return replace(table, columns=columns), layout
+        raise table.bad_cells("params", twice, "several candidates have the same parameters")
+    read = {"params", *(name for _, name in splits)}
+    rest = {name: cells for name, cells in table.columns.items() if name not in read}
+    layout = Layout("tasks", {"entry": "params"}, list(columns), "fold", score=metric)
+    return replace(table, columns={"params": candidates, **columns, **rest}), layout
 
 
 def _parameters(cell: Any) -> str:
@@ -97,37 +91,27 @@ def clean(table: Table, score: str, direction: str | None) -> Table:
     """
     by_key = {key(name): name for name in table.columns}
     names, ids = (list(map(str, table.columns[by_key[word]])) for word in ("teamname", "teamid"))
-    numbers = list(map(parse_cell, table.columns[table.find(score, "score")]))
-    worst_is_zero = direction != "lower" and not any(n and n.value < 0 for n in numbers)
-    best: dict[str, tuple[float, int]] = {}
-    dropped: Counter[str] = Counter()
-    for row, number in enumerate(numbers):
-        reason = _reason(names[row], number, worst_is_zero)
-        dropped[reason] += 1
-        if not reason:
-            value = number.value if number else 0.0  # text is named by its line, later
-            rank = -value if direction == "lower" else value
-            team = ids[row] or names[row]
-            if team not in best or rank > best[team][0]:
-                best[team] = (rank, row)
-    dropped["repeating a team"] = dropped.pop("", 0) - len(best)
-    rows = [row for _, row in best.values()]
+    value = table.numbers(table.find(score, "score"))
+    rank = -value if direction == "lower" else value
+    reasons = {
+        "of deleted teams": [name.strip().lower().startswith("[deleted]") for name in names],
+        "without a score": np.isnan(value),
+        "with a score of exactly 0": (rank == 0) & (direction != "lower") & ~(value < 0).any(),
+    }
+    kept = ~np.any(list(reasons.values()), axis=0)
+    best: dict[str, int] = {}
+    for row in np.flatnonzero(kept).tolist():
+        team = ids[row] or names[row]
+        if rank[row] > rank[best.setdefault(team, row)]:
+            best[team] = row
+    rows = list(best.values())
     count = Counter(names[row] for row in rows)
     unique = [
         f"{name} ({team})" if count[name] > 1 else name
         for name, team in zip(names, ids, strict=True)
     ]
+    dropped = {reason: int(np.sum(of)) for reason, of in reasons.items()}
+    dropped["repeating a team"] = int(kept.sum()) - len(best)
+    notes = [f"dropped {counted(n, 'row')} {reason}" for reason, n in dropped.items() if n]
     renamed = replace(table, columns={**table.columns, by_key["teamname"]: unique})
-    notes = [f"dropped {n} row{'s' * (n > 1)} {reason}" for reason, n in dropped.items() if n]
     return renamed.take(rows, *notes)
-
-
-def _reason(name: str, number: Any, worst_is_zero: bool) -> str:
-    """Why a row does not count, if so."""
-    if name.strip().lower().startswith("[deleted]"):
-        return "of deleted teams"
-    if number is NOTHING:
-        return "without a score"
-    if number and number.value == 0 and worst_is_zero:
-        return "with a score of exactly 0"
-    return ""

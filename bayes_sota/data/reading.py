@@ -18,7 +18,7 @@ from bayes_sota.data.words import COLUMNS, is_loss, is_summary_row
 
 type Direction = Literal["lower", "higher"] | None
 
-_SUMMED = ("entry", "unit", "task", "fold", "metric")
+_NAMING = frozenset(("entry", "unit", "task", "fold", "metric"))  # roles of what may be summed up
 _MOST_METRICS = 100  # rows of a table, if they are metrics
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
@@ -88,17 +88,13 @@ def _check_roles(roles: Iterable[str]) -> None:
 
 def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
     """Scores without the entries, tasks, metrics and units of some names."""
-    kept = np.ones(len(tidy), bool)
+    there = {role: labels for role, labels in tidy.labels.items() if role in _FILTERED}
     for name in names:
-        found = np.zeros(len(tidy), bool)
-        for role in _FILTERED:
-            if role in tidy.labels:
-                found |= tidy.labels[role] == name
-        if not found.any():
-            known = [label for role in _FILTERED for label in set(tidy.labels.get(role, ()))]
+        known = {label for labels in there.values() for label in labels}
+        if name not in known:
             problem = f"nothing is called {quoted(name)}, so it cannot be left out"
             raise InputError(problem + nearest(name, known), where=tidy.where)
-        kept &= ~found
+    kept = ~np.any([np.isin(labels, list(names)) for labels in there.values()], axis=0)
     return tidy if kept.all() else tidy.take(np.flatnonzero(kept))
 
 
@@ -108,8 +104,7 @@ def _check_one_metric(tidy: Tidy) -> None:
     if tidy.layout != "long" or len(metrics) < 2 or tidy.unit == "metric":
         return
     others = [names for role, names in tidy.labels.items() if role != "metric"]
-    places = set(zip(*others, strict=True))
-    if len(places) < len(set(zip(*tidy.labels.values(), strict=True))):
+    if len(set(zip(*others, strict=True))) < len(set(zip(*tidy.labels.values(), strict=True))):
         problem = f"scores are of several metrics: {listed(sorted(metrics))}"
         fix = "leave out all but one with {option}"
         raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
@@ -118,15 +113,13 @@ def _check_one_metric(tidy: Tidy) -> None:
 def _without_summaries(table: Table, layout: Layout) -> Table:
     """Table without rows whose whole name is a word like "average"."""
     dropped: dict[int, str] = {}
-    for role in _SUMMED:
-        column = layout.roles.get(role)
-        names = [] if column is None else list(map(str, table.columns[column]))
+    for role in _NAMING.intersection(layout.roles):
+        names = list(map(str, table.columns[layout.roles[role]]))
         summaries = {name for name in set(names) if is_summary_row(name, role == "entry")}
-        if summaries:
-            dropped |= {row: name for row, name in enumerate(names) if name in summaries}
+        dropped |= {row: name for row, name in enumerate(names) if name in summaries}
     if not dropped or len(dropped) == len(table):
         return table
-    named = list(dict.fromkeys(dropped.values()))
+    named = list(dict.fromkeys(dropped[row] for row in sorted(dropped)))
     note = f"dropped summary row{'s' * (len(named) > 1)} {listed(named)}"
     return table.take([row for row in range(len(table)) if row not in dropped], note)
 

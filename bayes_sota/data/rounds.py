@@ -1,10 +1,8 @@
 """Scores of players in rounds, or battles, from any table."""
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import count
 from typing import Any, Literal
 
 import numpy as np
@@ -15,9 +13,9 @@ from bayes_sota.data.battles import read_battles
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
-from bayes_sota.data.tidy import Labels, Tidy
+from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.tournaments import Matches, Scheme, ScoreTable
-from bayes_sota.data.words import NAMELESS, UNITS, key, place_in
+from bayes_sota.data.words import NAMELESS, UNITS, is_role_word, key
 
 type Orientation = Literal["auto", "rows", "columns"]
 
@@ -78,7 +76,7 @@ def read_scores(
     if table.origin:  # the log of a tool, whose metric it is
         reading.pop("score", None)
     if players != "auto" and read_battles(table, reading) is None:
-        table, reading = _turned(table, players, reading)
+        table, reading = _turned(table, "entry" if players == "rows" else "unit", reading)
     tidy = read_tidy(table, **reading)
     if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
@@ -91,22 +89,19 @@ def read_scores(
     return _tournament(tidy, name, scheme, grouped)
 
 
-def _turned(table: Table, players: str, reading: dict[str, Any]) -> tuple[Table, dict[str, Any]]:
-    """Table and options by which its rows are players, or rounds."""
-    role = "entry" if players == "rows" else "unit"
-    models = [name for name in table.columns if place_in("entry", name) is not None]
-    rounds = [name for name in table.columns if any(place_in(r, name) is not None for r in UNITS)]
+def _turned(table: Table, role: str, reading: dict[str, Any]) -> tuple[Table, dict[str, Any]]:
+    """Table and options by which its rows are of a role: players or rounds."""
+    models = [name for name in table.columns if is_role_word(name, "entry")]
+    rounds = [name for name in table.columns if is_role_word(name, *UNITS)]
     if role in reading or (role == "unit" and rounds and not models):
         return table, reading
-    texts = [name for name in table.columns if not table.parsed(name).is_numeric]
     nameless = [name for name in table.columns if key(name) in NAMELESS]
+    texts = [name for name in table.columns if not table.parsed(name).is_numeric]
     names = [*models, *nameless, *rounds, *texts]
-    if names:
-        return table, reading | {role: names[0]}
-    if role == "entry":
+    if role == "entry" and not names:
         rows: list[Any] = [str(row) for row in range(1, len(table) + 1)]
-        return replace(table, columns={"player": rows, **table.columns}), reading | {role: "player"}
-    return table, reading
+        table, names = replace(table, columns={"player": rows, **table.columns}), ["player"]
+    return table, reading | dict(zip([role], names, strict=False))
 
 
 def _tournament(
@@ -124,21 +119,21 @@ def _tournament(
 def _matches(tidy: Tidy, name: str, grouped: bool) -> Matches:
     """Battles, each as often as it was counted."""
     number = tidy.numbers["count"]
-    for row in np.flatnonzero(~((number >= 0) & (number % 1 == 0))):
-        problem = f"a whole number of battles is needed, got {number[row]:g}"
+    bad = np.flatnonzero(~((number >= 0) & (number % 1 == 0)))
+    if bad.size:
+        problem = f"a whole number of battles is needed, got {number[bad[0]]:g}"
         fix = "shares of wins do not say how many battles there were"
-        raise InputError(problem, where=tidy.where, line=tidy.lines[row], fix=fix)
-    total = number.sum()
-    if total > _MOST_BATTLES:
-        raise InputError(f"{total:,.0f} battles are more than the {_MOST_BATTLES:,} that are read")
-    rows = np.repeat(np.arange(len(tidy)), number.astype(np.intp))
-    groups = tidy.labels["cluster"][rows].tolist() if "cluster" in tidy.labels else None
+        raise InputError(problem, where=tidy.where, line=tidy.lines[bad[0]], fix=fix)
+    if number.sum() > _MOST_BATTLES:
+        raise InputError(f"{number.sum():,.0f} battles are more than {_MOST_BATTLES:,}")
+    played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))
+    groups = played.labels["cluster"].tolist() if "cluster" in played.labels else None
     if groups and not grouped and len(set(groups)) < 2:
         groups = None  # called so, and the same everywhere
     return Matches.from_names(
-        tidy.labels["entry"][rows].tolist(),
-        tidy.labels["opponent"][rows].tolist(),
-        tidy.value[rows],
+        played.labels["entry"].tolist(),
+        played.labels["opponent"].tolist(),
+        played.value,
         groups=groups,
         tournament=name,
         notes=(tidy.sentence, *tidy.notes),
@@ -184,22 +179,22 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     of_players = _count(tidy, ["entry", *used[:1]]) == _count(tidy, ["entry"]) < len(tidy)
     if used[0] == "cluster" and len(used) > 1 and of_players:
         used = used[1:]
-        if len(set(labels.pop("cluster"))) > 1:
-            notes.append("clusters say something of players, not of rounds")
+        del labels["cluster"]
+        notes.append("clusters say something of players, not of rounds")
     for role in [role for role in _DISPENSABLE if role in used]:
         others = [other for other in used if other != role]
         if others and _count(tidy, others) == _count(tidy, used):
             used = others
-    names: Labels = labels[used[0]]
-    for role in used[1:]:
-        names = names + "/" + labels[role]
+    names = ["/".join(parts) for parts in zip(*(labels[role] for role in used), strict=True)]
     if tidy.layout == "wide" and _count(tidy, ["entry", *used]) < len(tidy):
-        seen: dict[Any, count[int]] = defaultdict(partial(count, 1))
-        pairs = zip(names, labels["entry"], strict=True)
-        names = np.array([f"{pair[0]}/{next(seen[pair])}" for pair in pairs], object)
+        seen: Counter[tuple[str, str]] = Counter()
+        for row, pair in enumerate(zip(names, labels["entry"], strict=True)):
+            seen[pair] += 1
+            names[row] = f"{pair[0]}/{seen[pair]}"
         labels["cluster"] = labels[used[0]]
         notes.append("rows of one name are numbered, and depend on each other")
-    return replace(tidy, labels=labels | {"round": names}, notes=tuple(notes)), used
+    labels["round"] = np.array(names, object)
+    return replace(tidy, labels=labels, notes=tuple(notes)), used
 
 
 def _count(tidy: Tidy, roles: Sequence[str]) -> int:

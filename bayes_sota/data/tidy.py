@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.tables import NOTHING, Numbers, Table, describe_parts, parse_cell
+from bayes_sota.data.tables import MISSING, Numbers, Table, describe_parts
 from bayes_sota.data.words import LABELS, NUMBERS, UNITS, is_role_word
 
 type Labels = NDArray[np.object_]
@@ -165,14 +165,10 @@ class Tidy:
             names, codes = self.names(role)
             place = place * len(names) + codes
             axes.append(names)
-        self._check_once(place, roles)
-        return place, axes
-
-    def _check_once(self, place: NDArray[np.int64], roles: Sequence[str]) -> None:
-        if (np.diff(np.sort(place)) > 0).all():
-            return
         order = np.argsort(place, kind="stable")
         repeated = np.flatnonzero(np.diff(place[order]) == 0)
+        if not repeated.size:
+            return place, axes
         at = repeated[np.argmin(order[repeated + 1])]
         first, second = order[at], order[at + 1]
         what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
@@ -238,32 +234,27 @@ def melt(table: Table, layout: Layout) -> Tidy:
     return tidy.take(np.flatnonzero(~empty), note)
 
 
-def _names_across(table: Table, layout: Layout) -> Any:
+def _names_across(table: Table, layout: Layout) -> Labels:
     """Labels of the columns that hold scores; a single metric belongs to the file's model."""
     names = layout.columns
     if layout.kind == "pair":
         names = ["public", "private"]
-    elif (
-        layout.kind == "wide"
-        and len(names) == 1
-        and is_role_word(names[0], "score", "metric_score", "probability")
-    ):
+    elif len(names) == 1 and is_role_word(names[0], "score", "metric_score", "probability"):
         names = [table.name]
     return np.array(names, object)
 
 
-def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]]:
+def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[str]]:
     """Names that each row has in its roles, and a note where clusters were empty."""
-    labels: dict[str, Any] = {}
+    labels: dict[str, Labels] = {}
     notes = []
     for role, column in layout.roles.items():
-        if role not in (*LABELS, "label") or role == layout.across:
-            continue
-        labels[role] = table.names(column, may_miss=role in ("cluster", "direction"))
-        empty = np.flatnonzero(labels[role] == "")
-        if empty.size and role == "cluster":
-            labels[role][empty] = [f"(alone, {table.lines[row]})" for row in empty]
-            notes.append(f"{empty.size} rows without a cluster are clusters of their own")
+        if role in (*LABELS, "label") and role != layout.across:
+            labels[role] = table.names(column, may_miss=role in ("cluster", "direction"))
+    empty = np.flatnonzero(labels.get("cluster", np.array([])) == "")
+    if empty.size:
+        labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
+        notes.append(f"{empty.size} rows without a cluster are clusters of their own")
     _tell_units_apart(labels)
     rows = np.arange(1, len(table) + 1).astype(str).astype(object)
     if layout.kind == "wide" and not labels.keys() & set(UNITS):
@@ -273,64 +264,51 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Any], list[str]
     return labels, notes
 
 
-def _tell_units_apart(labels: dict[str, Any]) -> None:
+def _tell_units_apart(labels: dict[str, Labels]) -> None:
     """Units that are numbered anew in each task or cluster are called task/unit."""
     if "unit" not in labels and len(set(labels.get("fold", ()))) > 1 and "task" in labels:
         labels["unit"] = labels["task"] + "/" + labels["fold"]
-    for role in ("task", "cluster"):
-        if not {"unit", role} <= labels.keys():
-            continue
+    for role in [of for of in ("task", "cluster") if {of, "unit"} <= labels.keys()]:
         beside = [names for other, names in labels.items() if other in ("entry", "unit", "run")]
-        rows = list(zip(*beside, strict=True))
+        repeat = len(set(zip(*beside, strict=True))) < len(labels["unit"])
         pairs = set(zip(labels[role], labels["unit"], strict=True))
-        elsewhere = role == "task" and len(pairs) > len(set(labels["unit"]))
-        if elsewhere or len(set(rows)) < len(rows):
+        if repeat or (role == "task" and len(pairs) > len(set(labels["unit"]))):
             labels["unit"] = labels[role] + "/" + labels["unit"]
 
 
 def _scores(table: Table, layout: Layout) -> tuple[list[Numbers], bool]:
-    """Numbers of each column that holds scores, and whether they are predicted classes.
+    """Numbers of each column that holds scores, and whether these say which classes are right.
 
-    Of classes, whether they are the true ones; beside labels 0 and 1 may stand probabilities.
+    Beside labels 0 and 1 may stand probabilities.
     """
     label = layout.roles.get("label") if layout.kind == "wide" else None
     if label is None:
         return [table.printed(column) for column in layout.columns], False
-    table.names(label)  # none is empty
-    are_text = not table.parsed(label).is_numeric
-    if not are_text and np.isin(table.numbers(label), (0, 1)).all():
+    truth = _classes(table, label)
+    if set(truth) <= {"0.0", "1.0"}:
         found = [table.printed(column) for column in layout.columns]
-        values = np.concatenate([numbers.value for numbers in found])
-        if not np.isin(values[~np.isnan(values)], (0, 1)).all():
+        if not all(np.isin(np.nan_to_num(of.value), (0, 1)).all() for of in found):
             return found, False
-    return [_compared(table, column, label, are_text) for column in layout.columns], True
+    return [_compared(table, column, truth) for column in layout.columns], True
 
 
-def _compared(table: Table, column: str, label: str, are_text: bool) -> Numbers:
+def _classes(table: Table, column: str, may_miss: bool = False) -> Labels:
+    """Classes in a column, of which numbers are alike however they are written."""
+    names, values = table.names(column, may_miss), table.parsed(column).value
+    return np.where(np.isnan(values), names, np.array(list(map(str, values)), object))
+
+
+def _compared(table: Table, column: str, truth: Labels) -> Numbers:
     """1 where the predicted class is the true one, NaN where there is none."""
-    if are_text:
-        truth, guess = (np.array([str(cell).strip() for cell in table.columns[name]], object)
-                        for name in (label, column))  # fmt: skip
-        known = np.isin(guess, list(set(truth)))
-        missing = ~known & np.array([parse_cell(cell) is NOTHING for cell in table.columns[column]])
-    else:
-        truth, guess = table.numbers(label), table.numbers(column)
-        missing = np.isnan(guess)
-        known = np.isin(guess, truth)
-        odd = np.flatnonzero((guess % 1 != 0) & ~missing & ~known)
-        if odd.size:
-            raise table.bad_cells(column, odd.tolist(), f"a class of {quoted(label)} is needed")
-    if not known.any():
-        raise InputError(
-            f"never names a class of {quoted(label)}",
-            where=table.where,
-            column=column,
-            parameter="leave_out",
-            fix="if it holds no predictions, leave it out with {option}",
-        )
+    guess = _classes(table, column, may_miss=True)
+    known = np.isin(guess, truth)
+    missing = ~known & [name.lower() in MISSING for name in guess]
+    if np.mean(known | missing) <= 0.5:
+        problem = f"column {quoted(column)} seldom names one of the true classes"
+        fix = "if it holds no predictions, leave it out with {option}"
+        raise table.error(problem, "leave_out", fix)
     right = np.where(missing, np.nan, guess == truth)
-    texts = ["" if gone else str(int(one)) for gone, one in zip(missing, right, strict=True)]
-    return Numbers(right.astype(np.float64), np.full(len(right), np.nan), texts, [])
+    return Numbers(right, np.full(len(right), np.nan), guess.tolist(), [])
 
 
 def _describe(table: Table, layout: Layout) -> str:
