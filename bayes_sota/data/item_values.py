@@ -27,14 +27,13 @@ def values_of_runs(cells: Any, n_runs: ArrayLike | None) -> tuple[FloatArray, In
     """Matrix of the values, and runs behind each: one number where all have as many."""
     if isinstance(cells, np.ma.MaskedArray):
         cells = np.ma.filled(cells.astype(np.float64), np.nan)
-    if isinstance(cells, np.ndarray) and cells.ndim == 3:
-        answers = cells.astype(np.float64)
-        there = ~np.isnan(answers)
-        right = np.isin(answers, (0, 1)) | ~there
-        if n_runs is not None or not right.all() or not there.any(axis=2).all():
+    if getattr(cells, "ndim", 0) == 3:
+        cells = np.asarray(cells, np.float64)
+        there = ~np.isnan(cells)
+        if n_runs is not None or not np.isin(cells[there], (0, 1)).all() or not there.any(2).all():
             raise InputError("answers of several runs are 0 or 1, one at least, without n_runs")
         n_runs = there.sum(axis=2)
-        cells = np.nansum(answers, axis=2) / n_runs
+        cells = np.nansum(cells, axis=2) / n_runs
     values = plain_matrix(cells, "outcomes are a matrix, items x classifiers")
     n, m = values.shape
     if n < 2 or m < 1:

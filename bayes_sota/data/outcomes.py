@@ -100,8 +100,8 @@ class Outcomes(Observed):
         Whether outcomes are right or wrong, or shares of right ones; scores are accuracies of
         single answers, without tasks; errors are those of ``average``: over tasks, runs, or
         clusters of all items; any answer is missing.
-    measured : str
-        What scores of several runs are, in words.
+    measured, runs_in_words : str
+        What scores of several runs are, in words, and how many runs; empty for single answers.
     sign : int
         What scores are multiplied by to be as they were given: -1 if lower is better.
 
@@ -150,6 +150,8 @@ class Outcomes(Observed):
         check_choice("new", new, New)
         given, runs = item_values.values_of_runs(cells, n_runs)
         self.run_numbers, self.n_runs = runs, int(runs.min())
+        ends = " to ".join(f"{number:,}" for number in sorted({self.n_runs, int(runs.max())}))
+        self.runs_in_words = "" if ends == "1" else f"{ends} runs"
         self.n_items, self.n_classifiers = n, m = given.shape
         self.names = checked_labels(columns if names is None else names, m, "classifier")
         self.items = checked_labels(items, n, "item")
@@ -229,14 +231,6 @@ class Outcomes(Observed):
         metric = "" if self.is_answers else f"metric {self.metric}"
         parts = filter(None, (size, missing, tasks, self.runs_in_words, metric))
         return f"<Outcomes {self.name!r}: {', '.join(parts)}>"
-
-    @property
-    def runs_in_words(self) -> str:
-        """How many runs are behind the outcomes; nothing for single ones."""
-        least, most = self.n_runs, int(self.run_numbers.max())
-        if most == 1:
-            return ""
-        return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
 
     @cached_property
     def correct(self) -> NDArray[np.int8]:
