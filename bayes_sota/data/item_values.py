@@ -71,17 +71,6 @@ def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
         raise InputError(f"there is no such {kind}: {error}{hint}") from None
 
 
-def name_of_passes(passes: Passes) -> str:
-    """pass@K, or pass^K.
-
-    Examples
-    --------
-    >>> name_of_passes((3, True))
-    'pass^3'
-    """
-    return f"pass{'^' if passes[1] else '@'}{passes[0]}"
-
-
 def parse_passes(metric: str | None) -> Passes | None:
     """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
 

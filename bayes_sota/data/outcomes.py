@@ -49,9 +49,9 @@ class Outcomes(Observed):
     Parameters
     ----------
     values : array-like, shape (n_items, n_classifiers) or (n_items, n_classifiers, n_runs)
-        Answers: 1 or True for a right one, 0 or False for a wrong one; NaN, None or -1 where there
-        is none. Answers of several runs become shares of right ones. For other metrics numbers,
-        none missing. A data frame brings the names of its columns.
+        Answers: 1 or True if right, 0 or False if wrong; NaN, None or -1 where there is none. Those
+        of several runs become shares of right ones. For other metrics numbers, none missing. A data
+        frame brings the names of its columns.
     metric : {"accuracy", "auc", "mean", "rmse"}, optional
         What a score is: the share of right answers, or made of numbers. Default: "auc" with labels,
         else "accuracy".
@@ -61,20 +61,16 @@ class Outcomes(Observed):
         Of numbers. Default: for "rmse".
     names, items : sequence of str, optional
         Name of each classifier and item, each once. Default: the columns of a frame, or "1", ...
-    clusters : sequence of str, optional
-        What each item belongs to (a document, a patient, a family of near-duplicates). Items of
-        one cluster are not independent.
-    tasks : sequence of str, optional
-        Task of each item (subject, subset, benchmark), for accuracies and means. Errors are those
-        of new items of these tasks.
+    clusters, tasks : sequence of str, optional
+        What each item belongs to: a document, a patient, a family of near-duplicates, of which
+        items are not independent; a subject or benchmark, for accuracies and means.
     average : {"items", "tasks"} or mapping of str to float, optional
-        What counts equally in a score: every item, every task, or tasks by these weights. Default:
-        every task where there are tasks.
+        What counts equally in a score: items, tasks (default), or tasks by these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
         Runs behind each value, which then is the share of right answers among them, in [0, 1].
     new : {"items", "runs", "tasks"}
-        What skill is about: new items of these tasks, new runs on these very items, or new tasks
-        like these; for numbers each item then is a task (``about`` makes it so).
+        What skill is about: new items of these tasks, new runs on these very items, or new tasks;
+        for numbers each item then is a task (``about`` makes it so).
     passes : (int, bool), optional
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K), instead of the
         share of right runs.
@@ -171,7 +167,7 @@ class Outcomes(Observed):
         self.sign = -1 if self.lower_is_better else 1
         self.new: New = new
         self.passes, self.unit, self.name = passes, str(unit), str(name)
-        self.measured = item_values.name_of_passes(passes) if passes else "shares of right answers"
+        self.measured = f"pass{'@^'[passes[1]]}{passes[0]}" if passes else "shares of right answers"
         self.notes = tuple(map(str, notes))
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words

@@ -124,7 +124,6 @@ def test_runs_may_differ_in_number_and_be_counted(tmp_path: Path) -> None:
     found = read(tmp_path, f"model,item,seed,correct\n{rows}")
     assert found.run_numbers.tolist() == [[3, 2], [1, 2]]
     assert found.values.tolist() == [[2 / 3, 1], [0, 0.5]]
-    assert "items have 1 to 3 runs; a score is the mean of their means" in found.notes
     counted = read(tmp_path, "model,item,runs,correct\na,x,3,2\na,y,1,0\nb,x,2,2\nb,y,2,1\n")
     assert counted.run_numbers.tolist() == found.run_numbers.tolist()
     np.testing.assert_allclose(counted.values, found.values)
