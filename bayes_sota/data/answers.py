@@ -136,10 +136,7 @@ def outcomes_of(
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
     notes = [tidy.sentence, *tidy.notes]
-    least, most = counts.min(where=counts > 0, initial=counts.max()), counts.max()
-    if are_answers and least < most:
-        notes.append(f"items have {least:,} to {most:,} runs; a score is the mean of their means")
-    if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or most > 1:
+    if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
         kept = there.all(axis=1)
         values, counts, items = values[kept], counts[kept], list(compress(items, kept))

@@ -110,7 +110,7 @@ def averaged(
     widened = np.sqrt(counts / np.maximum(counts - 1, 1))
     influence = group_sums(away, places) * (weights * widened / sizes)[of_task][:, None]
     of = means, group_means(away**2, tasks), sizes[:, None], weights[:, None]
-    scores, effective, kish = _worth(*of)
+    scores, effective, kish = worth_of_means(*of)
     if clusters is not None:
         effect = _design_effect(influence, *of[1:])
         if scores.size == 1:  # few rarer answers hardly show it: two more say items are half alike
@@ -178,33 +178,36 @@ def averaged_over_tasks(
     return replace(within, effective=effective, freedom=freedom, influence=influence)
 
 
-def averaged_shares(
-    shares: FloatArray, sizes: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    r"""Averages over tasks of which only the scores are known, and what they are worth.
+def worth_of_means(
+    means: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    r"""Averages over tasks by the means of each, and what they are worth.
 
-    A task is so many answers, right or wrong, with this share of right ones: the variance of an
-    average is :math:`\sum_t w_t^2 p_t (1 - p_t) / n_t`, smoothed and shrunk as that of answers is.
+    The variance of an average, :math:`\sum_t w_t^2 v_t / n_t`, is smoothed and shrunk.
 
     Parameters
     ----------
-    shares, sizes, weights : ndarray, shape (T, m)
-        Share of right answers of each classifier in each task, answers behind it, and weights of
-        the tasks, which sum to 1.
+    means, within : ndarray, shape (T, m)
+        Mean of each classifier in each task, and the variance of an answer: p (1 - p) of a share.
+    sizes, weights : ndarray, shape (T, 1) or (T, m)
+        Answers of the tasks, and weights, which sum to 1.
 
     Returns
     -------
     scores, effective : ndarray, shape (m,)
         Of a single task its number of answers, but for 4 / n.
+    kish : ndarray, shape (1,) or (m,)
 
     Examples
     --------
-    >>> alike = np.full((2, 1), 0.5)
-    >>> scores, effective = averaged_shares(np.array([[0.9], [0.5]]), np.full((2, 1), 50.0), alike)
-    >>> scores.tolist(), effective.round(1).tolist()
-    ([0.7], [119.5])
+    >>> shares, alike = np.array([[0.9], [0.5]]), np.full((2, 1), 0.5)
+    >>> found = worth_of_means(shares, shares * (1 - shares), np.full((2, 1), 50.0), alike)
+    >>> [x.round(1).tolist() for x in found]
+    [[0.7], [119.5], [100.0]]
     """
-    return _worth(shares, shares * (1 - shares), sizes, weights)[:2]
+    scores, kish = _centre(means, sizes, weights)
+    variance = _smoothed(means, within, sizes, weights)
+    return scores, _chance(scores, kish) / variance + 1, kish
 
 
 def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -236,8 +239,8 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     means = group_means(values, tasks)
     own = [values[tasks == t] - mean for t, mean in enumerate(means)]
     within = np.stack([x.T @ x / len(x) for x in own])
-    sizes = np.bincount(tasks)[:, None]
-    return _smoothed(means, within, sizes, weights[:, None], _products, np.eye(len(means.T)) / 4)
+    of = means, within, np.bincount(tasks)[:, None], weights[:, None]
+    return _smoothed(*of, lambda x: x[:, :, None] * x[:, None, :], np.eye(len(means.T)) / 4)
 
 
 def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
@@ -273,15 +276,6 @@ def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
     return middle * (1 - middle)
 
 
-def _worth(
-    means: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Scores, effective numbers of items, and numbers with equal weights."""
-    scores, kish = _centre(means, sizes, weights)
-    variance = _smoothed(means, within, sizes, weights)
-    return scores, _chance(scores, kish) / variance + 1, kish
-
-
 def _smoothed(
     means: FloatArray,
     within: FloatArray,
@@ -311,11 +305,6 @@ def _smoothed(
     more = n + _PSEUDO
     shrunk = (n * spread + _PSEUDO * whole) / more + n * _PSEUDO * apart / more**2
     return np.asarray(np.sum(w**2 * shrunk / (n * (1 - n / more**2)), axis=0))
-
-
-def _products(x: FloatArray) -> FloatArray:
-    """Products of every two columns, (T, m, m)."""
-    return x[:, :, None] * x[:, None, :]
 
 
 def _design_effect(

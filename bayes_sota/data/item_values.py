@@ -29,14 +29,13 @@ def values_of_runs(
     """Matrix of the values, runs behind each (one number where all have as many), and names."""
     if isinstance(cells, np.ma.MaskedArray):
         cells = np.ma.filled(cells.astype(np.float64), np.nan)
-    if isinstance(cells, np.ndarray) and cells.ndim == 3:
-        answers = cells.astype(np.float64)
-        there = ~np.isnan(answers)
-        right = np.isin(answers, (0, 1)) | ~there
-        if n_runs is not None or not right.all() or not there.any(axis=2).all():
+    if getattr(cells, "ndim", 0) == 3:
+        cells = np.asarray(cells, np.float64)
+        there = ~np.isnan(cells)
+        if n_runs is not None or not np.isin(cells[there], (0, 1)).all() or not there.any(2).all():
             raise InputError("answers of several runs are 0 or 1, one at least, without n_runs")
         n_runs = there.sum(axis=2)
-        cells = np.nansum(answers, axis=2) / n_runs
+        cells = np.nansum(cells, axis=2) / n_runs
     values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
     n, m = values.shape
     if n < 2 or m < 1:
@@ -72,17 +71,6 @@ def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
     except (KeyError, IndexError) as error:
         hint = nearest(error.args[0], labels)
         raise InputError(f"there is no such {kind}: {error}{hint}") from None
-
-
-def name_of_passes(passes: Passes) -> str:
-    """pass@K, or pass^K.
-
-    Examples
-    --------
-    >>> name_of_passes((3, True))
-    'pass^3'
-    """
-    return f"pass{'^' if passes[1] else '@'}{passes[0]}"
 
 
 def parse_passes(metric: str | None) -> Passes | None:

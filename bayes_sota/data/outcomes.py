@@ -48,9 +48,9 @@ class Outcomes(Observed):
     Parameters
     ----------
     values : array-like, shape (n_items, n_classifiers) or (n_items, n_classifiers, n_runs)
-        Answers: 1 or True for a right one, 0 or False for a wrong one; NaN, None or -1 where there
-        is none. Answers of several runs become shares of right ones. For other metrics numbers,
-        none missing. A data frame brings the names of its columns.
+        Answers: 1 or True if right, 0 or False if wrong; NaN, None or -1 where there is none. Those
+        of several runs become shares of right ones. For other metrics numbers, none missing. A data
+        frame brings the names of its columns.
     metric : {"accuracy", "auc", "mean", "rmse"}, optional
         What a score is: the share of right answers, or made of numbers. Default: "auc" with labels,
         else "accuracy".
@@ -60,20 +60,16 @@ class Outcomes(Observed):
         Of numbers. Default: for "rmse".
     names, items : sequence of str, optional
         Name of each classifier and item, each once. Default: the columns of a frame, or "1", ...
-    clusters : sequence of str, optional
-        What each item belongs to (a document, a patient, a family of near-duplicates). Items of
-        one cluster are not independent.
-    tasks : sequence of str, optional
-        Task of each item (subject, subset, benchmark), for accuracies and means. Errors are those
-        of new items of these tasks.
+    clusters, tasks : sequence of str, optional
+        What each item belongs to: a document, a patient, a family of near-duplicates, of which
+        items are not independent; a subject or benchmark, for accuracies and means.
     average : {"items", "tasks"} or mapping of str to float, optional
-        What counts equally in a score: every item, every task, or tasks by these weights. Default:
-        every task where there are tasks.
+        What counts equally in a score: items, tasks (default), or tasks by these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
         Runs behind each value, which then is the share of right answers among them, in [0, 1].
     new : {"items", "runs", "tasks"}
-        What skill is about: new items of these tasks, new runs on these very items, or new tasks
-        like these; for numbers each item then is a task (``about`` makes it so).
+        What skill is about: new items of these tasks, new runs on these very items, or new tasks;
+        for numbers each item then is a task (``about`` makes it so).
     passes : (int, bool), optional
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K), instead of the
         share of right runs.
@@ -99,8 +95,8 @@ class Outcomes(Observed):
         Whether outcomes are right or wrong, or shares of right ones; scores are accuracies of
         single answers, without tasks; errors are those of ``average``: over tasks, runs, or
         clusters of all items; any answer is missing.
-    measured : str
-        What scores of several runs are, in words.
+    measured, runs_in_words : str
+        What scores of several runs are, in words, and how many runs; empty for single answers.
     sign : int
         What scores are multiplied by to be as they were given: -1 if lower is better.
 
@@ -148,6 +144,8 @@ class Outcomes(Observed):
         check_choice("new", new, New)
         given, runs, columns = item_values.values_of_runs(values, n_runs)
         self.run_numbers, self.n_runs = runs, int(runs.min())
+        ends = " to ".join(f"{number:,}" for number in sorted({self.n_runs, int(runs.max())}))
+        self.runs_in_words = "" if ends == "1" else f"{ends} runs"
         self.n_items, self.n_classifiers = n, m = given.shape
         self.names = checked_labels(columns if names is None else names, m, "classifier")
         self.items = checked_labels(items, n, "item")
@@ -167,7 +165,7 @@ class Outcomes(Observed):
         self.sign = -1 if self.lower_is_better else 1
         self.new: New = new
         self.passes, self.unit, self.name = passes, str(unit), str(name)
-        self.measured = item_values.name_of_passes(passes) if passes else "shares of right answers"
+        self.measured = f"pass{'@^'[passes[1]]}{passes[0]}" if passes else "shares of right answers"
         self.notes = tuple(map(str, notes))
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
@@ -227,14 +225,6 @@ class Outcomes(Observed):
         metric = "" if self.is_answers else f"metric {self.metric}"
         parts = filter(None, (size, missing, tasks, self.runs_in_words, metric))
         return f"<Outcomes {self.name!r}: {', '.join(parts)}>"
-
-    @property
-    def runs_in_words(self) -> str:
-        """How many runs are behind the outcomes; nothing for single ones."""
-        least, most = self.n_runs, int(self.run_numbers.max())
-        if most == 1:
-            return ""
-        return f"{least:,} runs" if least == most else f"{least:,} to {most:,} runs"
 
     @cached_property
     def correct(self) -> NDArray[np.int8]:

@@ -17,7 +17,7 @@ from bayes_sota.core.arguments import POSITIVE, check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted, nearest, shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.averages import averaged_shares, of_new_tasks
+from bayes_sota.data.averages import of_new_tasks, worth_of_means
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.printed_scores import PERCENT, checked_number, checked_numbers, parse_scores
 from bayes_sota.data.sizes import of_sizes, sizes_by_errors
@@ -49,7 +49,7 @@ def check_enough_tasks(tasks: Sized) -> None:
     """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
     if len(tasks) < FEWEST_TASKS:
         need = f"{FEWEST_TASKS} tasks at least to tell how tasks differ, got {max(len(tasks), 1)}"
-        raise InputError(f"new tasks need {need}; new items of these tasks need none")
+        raise InputError(f"new tasks need {need}; new items of these need none")
 
 
 def task_weights(
@@ -191,7 +191,7 @@ def average_tasks(
     if is_share:
         worth = np.full(len(x), np.inf)
         if sizes is not None:
-            worth = averaged_shares(x.T, sizes.T, weights.T)[1]
+            worth = worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
         if new == "tasks":
             half = 0.5 / len(labels)
             middle = np.clip(averages, half, 1 - half)

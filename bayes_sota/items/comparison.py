@@ -48,6 +48,7 @@ from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import smoothed_covariance, summed_by_cluster, with_typical_pairs
 from bayes_sota.data.item_values import weighted_means
 from bayes_sota.data.outcomes import ABOUT, Outcomes
+from bayes_sota.data.tasks import tasks_in_words
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
 TIE = 1e-12  # of the largest score
@@ -501,15 +502,8 @@ def notes_on_average(data: Outcomes) -> Iterator[str]:
     if data.tasks is not None and data.is_answers and data.new == "items":
         worth = f", as of {data.average.kish:,.0f} items with equal weights"
     if data.tasks is not None:
-        how = {
-            "items": "each by its number of items",
-            "tasks": "each with the same weight",
-            "weights": "with weights of their own",
-        }[data.averaging]
-        yield (
-            f"scores are averages over {len(data.task_weights):,} tasks, {how}; errors are those "
-            f"of {about}{worth}"
-        )
+        words = tasks_in_words(len(data.task_weights), data.averaging)
+        yield f"scores are averages over {words}; errors are those of {about}{worth}"
     elif data.new == "tasks":
         yield (
             f"the {counted(data.n_items, data.unit)} are the sample: skills are those on new ones "
