@@ -56,7 +56,7 @@ def test_columns_of_items_and_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["f1", "Macro-F1", "BLEU", "mean Dice", "Average", "kappa"])
 def test_what_is_no_accuracy_needs_an_error(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, f"model,{name}\na,0.9\nb,0.8\n")
-    with pytest.raises(InputError, match="no accuracies by its name"):
+    with pytest.raises(InputError, match="does not look like accuracies"):
         read_leaderboard(path, n_test=100)
     assert read_leaderboard(path, standard_error=0.01).metric == "score"
     assert read_leaderboard(path, n_test=100, metric="accuracy").metric == "accuracy"
@@ -114,7 +114,7 @@ def test_rows_without_a_score_and_summaries_are_dropped_with_a_note(tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("team,score\na,0.9\nb,1.2\n", {"n_test": 10}, 'line 3, column "score", .*got .1.2'),
+        ("team,score\na,0.9\nb,1.2\n", {"n_test": 10}, 'line 3, column "score", .*got 1.2'),
         ("team,score\na,0.9\nb,none yet\n", {"n_test": 10}, 'line 3, column "score": a number is'),
         (BOARD, {}, "n_test"),
         (BOARD, {"n_test": 10, "score": "scoer"}, "did you mean"),
