@@ -96,16 +96,12 @@ def read_leaderboard(
     if not isinstance(source, Tidy):
         tidy = read_tidy(source, use, leave_out, direction, **roles).with_items()
     name = tidy.name if name is None else name
-    options: dict[str, Any] = {
-        "standard_error": standard_error,
-        "n_positive": n_positive,
-        "spread_ratio": spread_ratio,
-        "n_classifiers": n_classifiers,
-        "submissions": submissions,
-        "rounding": None if rounding == "auto" else rounding,
-    }
+    options: dict[str, Any] = {"n_positive": n_positive, "spread_ratio": spread_ratio}
+    options["n_classifiers"] = n_classifiers
     if tidy.layout != "board":
-        refuse_unused("averages over tasks", options)
+        cut = None if rounding == "auto" else rounding
+        known = {"standard_error": standard_error, "submissions": submissions, "rounding": cut}
+        refuse_unused("averages over tasks", options | known)
         return _average(tidy, n_test, metric, average=average, new=new, name=name, percent=percent)
     refuse_unused("a leaderboard", {"average": average, "new": new})
     notes = [tidy.sentence, *tidy.notes]
@@ -127,12 +123,9 @@ def read_leaderboard(
     if metric is None:
         metric = "score" if isinstance(standard_error, int | float) else kind
         if metric == "score" and standard_error is None:
-            raise InputError(
-                f"column {quoted(tidy.titles[0])} holds no accuracies by its name",
-                where=tidy.where,
-                parameter="metric",
-                fix="give the standard error of a score, or {option} for shares of right answers",
-            )
+            problem = f"column {quoted(tidy.titles[0])} does not look like accuracies"
+            fix = "give {option}, or metric accuracy if scores are shares of right answers"
+            raise InputError(problem, where=tidy.where, parameter="standard_error", fix=fix)
     options |= {"n_test": n_test, "standard_error": standard_error, "submissions": submissions}
     options["rounding"] = "kaggle" if rounding == "auto" and tidy.is_competition else rounding
     with located(tidy.where):
@@ -154,15 +147,13 @@ def read_leaderboard(
 def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> Leaderboard:
     """Averages over tasks of the entries that have a score in each."""
     if "task" not in tidy.labels or tidy.unit != "task":
-        raise InputError(
-            "is no leaderboard: rows are neither entries nor scores of entries in tasks",
-            where=tidy.where,
-            parameter="score",
-            fix="name the column of the scores of entries with {option}",
-        )
+        problem = "is no leaderboard: rows are neither entries nor scores of entries in tasks"
+        fix = "name the column of the scores of entries with {option}"
+        raise InputError(problem, where=tidy.where, parameter="score", fix=fix)
     if len({word.lower() for word in tidy.labels.get("direction", ())} - {""}) > 1:
-        problem, fix = "lower is better in some tasks, higher in others", "leave out one kind with "
-        raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix + "{option}")
+        problem = "lower is better in some tasks, higher in others"
+        fix = "leave out one kind with {option}"
+        raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
     grid, (names, tasks) = tidy.pivot("entry", "task")
     whole = ~np.isnan(grid).any(axis=1)
     notes = [tidy.sentence, *tidy.notes]
@@ -240,11 +231,8 @@ def read_paired_boards(
     sources = [source] if private_source is None else [source, private_source]
     tidy = _joined([read_tidy(one, None, leave_out, direction, **roles) for one in sources])
     if tidy.layout != "pair":
-        raise InputError(
-            "no columns are called public and private",
-            where=tidy.where,
-            fix='name them with public="A" and private="B" (--column public=A)',
-        )
+        fix = 'name them with public="A" and private="B" (--column public=A)'
+        raise InputError("no columns are called public and private", where=tidy.where, fix=fix)
     grid, (names, _) = tidy.pivot("entry", "board")
     whole = ~np.isnan(grid).any(axis=1)
     sign = -1 if tidy.lower_is_better else 1

@@ -66,7 +66,7 @@ class BestScore(Chosen):
         the best.
     **options
         As for a whole board: ``n_positive``, ``spread_ratio``, ``metric``, ``standard_error``,
-        ``rounding``, ``name``.
+        ``name``, and ``rounding``, of which "auto" is nearest: one score does not tell.
 
     Attributes
     ----------
@@ -111,6 +111,8 @@ class BestScore(Chosen):
 
     def __init__(self, maximum: Any, *, n_classifiers: Tries, **options: Any) -> None:
         """Check everything and find the counts behind the score, a board of one entry."""
+        if options.get("rounding", "auto") == "auto":  # one score does not tell
+            options["rounding"] = "nearest"
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
         board = Leaderboard(
             [maximum],

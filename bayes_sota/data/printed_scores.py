@@ -21,13 +21,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 
 Rounding = Literal["nearest", "floor", "exact"]
 RoundingChoice = Literal["auto", "kaggle", Rounding]
-_ORDERS: dict[RoundingChoice, tuple[Rounding, ...]] = {
-    "auto": ("nearest", "floor"),
-    "kaggle": ("floor", "nearest"),
-    "nearest": ("nearest",),
-    "floor": ("floor",),
-    "exact": ("exact",),
-}
+_ORDERS: dict[str, Any] = {"auto": ("nearest", "floor"), "kaggle": ("floor", "nearest")}
 """Roundings to try, the preferred one first."""
 PERCENT = "scores in percent were divided by 100"
 
@@ -101,7 +95,7 @@ def number_in(value: Any, name: str, allowed: Range) -> Decimal:
     if number is None and is_blank(value):
         raise InputError(f"{name} is missing: {allowed}")
     if number is None or not allowed.holds(number) or (allowed.whole and number % 1):
-        raise allowed.refusal(name, shown(value), None if number is None else float(number))
+        raise allowed.refusal(name, value, None if number is None else float(number))
     return number
 
 
@@ -228,12 +222,12 @@ def parse_scores(
     if bounded and outside.size:
         first = int(outside[0])
         share = None if in_percent else float(values[first])
-        refused = SHARE.refusal(f"{of[first]}, an accuracy,", shown(cells[first]), share)
+        refused = SHARE.refusal(f"{of[first]}, an accuracy,", cells[first], share)
         refused.fix = 'scores that are not accuracies need metric="score"'
         raise refused
     # Without a single digit after the point, 0 and 1 are exact.
     digits = max(map(digits_of, numbers)) or EXACT_DECIMALS
-    roundings = _ORDERS[rounding]
+    roundings = _ORDERS.get(rounding, (rounding,))
     scaled = None
     if bounded and roundings[0] != "exact" and digits < EXACT_DECIMALS:
         scaled = np.array([int(number.scaleb(digits)) for number in numbers], np.int64)

@@ -242,7 +242,7 @@ def sizes_by_errors(
     >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
     array([101., 101.])
     """
-    given = plain_list(standard_error, "standard_error")
+    given = plain_list(standard_error, "standard_error, one for each accuracy,")
     known = [0 if is_blank(error) else error for error in given]
     errors = unit * checked_numbers(known, names, "standard_error", NOT_NEGATIVE)
     known = (errors > 0) & (scores > 0) & (scores < 1)
@@ -297,6 +297,6 @@ def find_rounding(
             f"{below:.8g} and {above:.8g}"
         )
     bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
-    some = listed(names[row] for row in wrong)
+    some = listed(names[row] for row in wrong.tolist())
     remark = f"no number of right answers gives the score of {some}: the nearest is taken"
     return how, bounds, (remark,) * bool(some)

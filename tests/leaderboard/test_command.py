@@ -103,7 +103,7 @@ REFUSED = {
         ("--n-test 500 --new-score 92", "in percent? then write 0.92"),
         ("--n-test 500 --submissions 1.5", "takes a whole number or a range A:B, got '1.5'"),
         ("--n-test 500 --submissions 9:2", "1 <= low < high, got 9:2"),
-        ("--n-test 100 --lower-is-better", "need --standard-error"),
+        ("--n-test 100 --lower-is-better", "give --standard-error SE"),
         ("--metric auc --n-test infer --n-positive 9", "1,000,000,000, got infer"),
         ("--metric auc --n-test 100", "--n-positive is missing"),
         ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
@@ -114,12 +114,12 @@ REFUSED = {
     ],
     "sota --metric auc --n-test 100 --classifiers 9": [
         ("--maximum 0.49 --n-positive 51", "above 0.5 and at most 1, got 0.49"),
-        ("--maximum 1.2 --n-positive 51", "in [0, 1], got 1.2"),
+        ("--maximum 1.2 --n-positive 51", "from 0 to 1, got 1.2"),
         ("--maximum 0.9", "--n-positive is missing"),
         ("--maximum 0.9 --n-positive 1", "at least 2 items of each class, got 1"),
         ("--maximum 0.9 --n-positive 50 --lower-is-better", "write an error rate e as 1 - e"),
         ("--maximum 0.9 --n-positive 50 --reference-skill .9", "no theta0"),
-        ("--maximum 0.9 --n-positive 50 --standard-error 1", "is for --metric score"),
+        ("--maximum 0.9 --n-positive 50 --standard-error 1", "--standard-error has no effect"),
     ],
     "board {teams}": [
         ("", "--n-test is missing"),
