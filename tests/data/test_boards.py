@@ -1,7 +1,6 @@
 """Leaderboards and averages over tasks, read from tables as people have them."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,29 +90,6 @@ def test_a_download_of_a_competition(tmp_path: Path) -> None:
     private = read_leaderboard(written(tmp_path, KAGGLE, "private.csv"), n_test=11072)
     assert private.submissions is None
     assert "private board" in private.notes[-1]
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("team,score\na,0.9\nb,1.2\n", {"n_test": 10}, 'line 3, column "score" is 1.2'),
-        (BOARD, {}, "n_test"),
-        (BOARD, {"n_test": 10, "score": "scoer"}, "did you mean"),
-        ("item,a,b\n1,1,0\n2,0,0\n", {"n_test": 10}, "rows are scores of single units"),
-        ("winner,loser\na,b\nb,a\n", {"n_test": 10}, "bayes-sota epp"),
-        ("model,correct,n\na,120,500\nb,150,500\n", {}, "numbers of right answers"),
-        ("model,acc,task\na,0.9,x\nb,0.8,y\n", {"n_test": 10}, "cannot be compared"),
-        ("team,score,se\na,0.9,0.1\nb,0.8,0\n", {}, "'b'.* error 0, which"),
-        ("team,score,se\na,0.9,0.1\nb,0.8,\n", {}, "'b'.*no standard error"),
-        ("team,score,n\na,0.9,10\nb,0.8,\n", {}, "'b'"),
-        ("model,law,mt_bench\na,0.9,8.5\nb,0.8,7\n", {"n_test": 50}, "on different scales"),
-    ],
-)
-def test_errors_say_where_and_what_would_do(
-    tmp_path: Path, text: str, options: dict[str, Any], message: str
-) -> None:
-    path = written(tmp_path, text)
-    assert str(refused(message, read_leaderboard, path, **options)).startswith(str(path))
 
 
 def test_options_of_others_are_refused(tmp_path: Path) -> None:

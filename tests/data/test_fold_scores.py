@@ -104,28 +104,6 @@ def test_a_data_set_may_have_fewer_iterations_and_fits_may_be_missing() -> None:
     assert found.notes[1].startswith("2 fits that others have are no rows")
 
 
-def changed(**cells: Any) -> pd.DataFrame:
-    """The long table of one data set, in order, with a change in its fourth row."""
-    frame = long_of(FOLDS[:1]).sort_index().astype(object)
-    for name, value in cells.items():
-        frame.loc[3, name] = value
-    return frame
-
-
-@pytest.mark.parametrize(
-    ("frame", "options", "message"),
-    [
-        (changed(seed=100), {}, 'entry "m0", iteration "100", fold "2" has a score already on row'),
-        (changed(), {"folds": 5}, "got 2 for 5 folds; give their number with folds="),
-        (pd.DataFrame({"a": [0.1, 0.2], "b": [0.1, 0.2]}), {}, "no column names the iterations"),
-        (pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": 1.5}), {"folds": 2}, "3 folds are no whole num"),
-        (pd.DataFrame({"winner": ["a"], "loser": ["b"]}), {}, "battles, and no cross-validation"),
-    ],
-)
-def test_folds_that_cannot_be_meant_are_refused(frame: Any, options: Any, message: str) -> None:
-    refused(message, read_fold_scores, frame, **options)
-
-
 def test_scores_of_true_test_sets() -> None:
     runs = read_fold_scores(long_of())
     rows = [(m, d, i + 2 * j) for i, m in enumerate(("m2", "m0", "m1")) for j, d in

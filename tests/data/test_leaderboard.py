@@ -256,7 +256,7 @@ OTHER = {"n_test": None, "metric": "score"}
         (np.ones((2, 2)), {}, r"one-dimensional, got the shape \(2, 2\)"),
         (SCORES, {"names": ["a", "b", "a", "c"]}, "'a' occurs more than once"),
         (SCORES, {"names": ["a", None, "b", "c"]}, "entry 2 has no name"),
-        (["0.5", "0.123", "0.456"], {"n_test": 10}, "'entry 2' .nearest to 3 dec.*2 of 3 scores"),
+        (["0.5", "0.123", "0.456"], {"n_test": [2, 7, 9]}, "out of 7 .* 'entry 2' .*2 of 3 scores"),
         (SCORES, {"submissions": (9, 2)}, "1 <= low < high, got 9:2"),
         (SCORES, {"submissions": [1, 2, 3, 1.5]}, "'entry 4' must be a whole number .*got 1.5"),
         (SCORES, {"submissions": [None] * 4}, "missing for every entry"),

@@ -126,22 +126,6 @@ def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
         np.testing.assert_array_equal(table.scores, expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        (LONG.replace("c,x", "a,x"), {}, 'line 4: round "x", entry "a" has a score already on lin'),
-        (LONG, {"players": "left"}, "players must be one of|players"),
-        ("task,a\nx,1\ny,2\n", {}, "board.csv: a tournament needs .* got 1 and 2; Read"),
-        ("task,a,b\nx,1,2\n", {}, "2 rounds, got 2 and 1"),
-        ("model,score\na,1\nb,2\n", {}, "board.csv: a tournament needs scores of several rounds"),
-        ("team,public,private\na,1,2\nb,2,3\n", {}, "and this is a leaderboard; bayes-sota board"),
-        (",d1,d2,d3\nA,1,2,3\nB,2,3,1\n", {}, 'rows may be entries or units.*entry="NAME" or un'),
-    ],
-)  # fmt: skip
-def test_tables_that_are_refused(tmp_path: Path, text: str, options: Any, message: str) -> None:
-    refused(message, read_scores, written(tmp_path, text), **options)
-
-
 @pytest.fixture(scope="module")
 def search() -> dict[str, Any]:
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
