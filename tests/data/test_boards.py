@@ -92,11 +92,6 @@ def test_a_download_of_a_competition(tmp_path: Path) -> None:
     assert "private board" in private.notes[-1]
 
 
-def test_options_of_others_are_refused(tmp_path: Path) -> None:
-    for text, option in ((TASKS, {"submissions": 3}), (BOARD, {"new": "tasks"})):
-        refused("has no effect", read_leaderboard, written(tmp_path, text), n_test=9, **option)
-
-
 def test_columns_are_tasks(tmp_path: Path) -> None:
     exam = read_leaderboard(written(tmp_path, TASKS), n_test={"law": 50, "art": 200})
     np.testing.assert_allclose(exam.scores, [0.7, 0.75])

@@ -1,9 +1,8 @@
 """Bundled examples: files that the commands read, and what they were made from."""
 
 import csv
-import importlib.util
 import re
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -120,16 +119,9 @@ def test_field_is_a_crowd_with_a_tail_that_makes_the_same_mistakes(
 
 
 @pytest.fixture(scope="module")
-def maker(repository: Path) -> ModuleType:
+def maker(script: Callable[[str], ModuleType]) -> ModuleType:
     """The script that trained the field."""
-    path = repository / "tests" / "benchmarks" / "make_digits_benchmark.py"
-    spec = importlib.util.spec_from_file_location("make_digits_benchmark", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up
-    spec.loader.exec_module(module)
-    return module
+    return script("make_digits_benchmark")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,6 @@ TWO = [[1, 2], [3, 4]]
         ([[1, 0], [0, 1]], {"names": ["a"]}, "2 classifiers, but 1 names"),
         ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items, 1 clusters"),
         (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
-        (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
         (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
         (SMALL, {"tasks": list("xxyy")}, "with tasks or runs; classifier '2' has nan for item '4'"),
         ([[0.5, 2], [0, 1]], {"n_runs": 4}, "are 0 to 1, .*; classifier '2' has 2"),

@@ -77,12 +77,6 @@ ROWS = [["team", "score"], ["A", 0.91], ["B", 0.94], ["C", 0.90]]
 FORMATS: dict[str, tuple[Any, str]] = {
     "tabs": (BOARD.replace(",", "\t"), "board.tsv"),
     "BOM and CRLF": ("\ufeff" + BOARD.replace("\n", "\r\n"), "board.csv"),
-    "pairs": ('{"A": 0.91, "B": 0.94, "C": 0.90}', "board.json"),
-    "records of a report": ('{"version": 2, "entries": [{"team": "A", "score": 0.91}, {"team": "B",'
-                            '"score": 0.94}, {"team": "C", "score": 0.90}]}', "board.txt"),
-    "nested one deep": ('[{"model": "A", "metrics": {"acc": 0.91}}, {"model": "B", "metrics": '
-                        '{"acc": 0.94}}, {"model": "C", "metrics": {"acc": 0.90}}]', "board.json"),
-    "columns": ('{"team": ["A", "B", "C"], "score": [0.91, 0.94, 0.90]}', "board.json"),
     "zip": (zipped({"board.csv": BOARD, "__MACOSX/._board.csv": ""}), "x.zip"),
     "Excel with titles": (workbook([["notes"]], [["Table 3"], [], *ROWS], ROWS), "board.xlsx"),
     "Excel, gzip": (gzip.compress(workbook(ROWS)), "board.xlsx.gz"),
@@ -179,28 +173,10 @@ def test_use_and_leave_out(read: Read) -> None:
     assert names(read(BOARD, leave_out=["B"])) == ["A", "C"]
 
 
-@pytest.mark.parametrize("attribute", [
-    "size", "context", "release_year", "fit_time", "TT (Sec)", "elo+", "Mean win rate",
-    "Mean (Task)", "Embedding Dimensions", "Max Tokens", "Number of Parameters (B)", "Average ⬆️",
-    "$/M tokens", "Rank",
-])  # fmt: skip
-def test_attributes_and_averages_never_compete(read: Read, attribute: str) -> None:
-    tidy = read(f"model,iris,{attribute},wine\na,.9,.3,.8\nb,.8,.4,.7\n")
-    assert names(tidy, "task") == ["iris", "wine"]
-    assert f'"{attribute}"' in tidy.sentence.partition("not used")[2]
-
-
-def test_rows_of_summaries_are_dropped(read: Read) -> None:
-    tidy = read("model,iris,wine\nlr,.9,.8\nC,.9,.8\nmean-teacher,.7,.6\nmean,.8,.7\nTotal,1,1\n")
-    assert names(tidy) == ["lr", "C", "mean-teacher"]
+def test_a_row_or_a_column_that_does_not_count_is_told(read: Read) -> None:
+    tidy = read("model,iris,size,wine\na,.9,3,.8\nb,.8,4,.7\nmean,.8,3.5,.7\nTotal,1,7,1\n")
+    assert tidy.sentence.endswith('not used: "size".')
     assert 'dropped summary rows "mean", "Total"' in tidy.notes
-    tidy = read("dataset,a,b\nx,.9,.8\ny,.7,.6\nAverage,.8,.7\n")
-    assert names(tidy, "task") == ["x", "y"]
-
-
-@pytest.mark.parametrize("header", ["", "Unnamed: 0", "index", "whoever"])
-def test_the_only_text_beside_a_score_names_the_entries(read: Read, header: str) -> None:
-    assert names(read(f"{header},accuracy\nalpha,.91\nbeta,.9\n")) == ["alpha", "beta"]
 
 
 def test_a_long_table_needs_units(read: Read) -> None:
@@ -213,23 +189,14 @@ def test_a_long_table_needs_units(read: Read) -> None:
     refused("line 4: .*has a score already on line 2", twice.pivot, "unit", "entry")
 
 
-def test_units_numbered_anew_in_each_task(read: Read) -> None:
-    tidy = read("item,task,a,b\n1,x,-1.5,2.5\n2,x,-2,1\n1,y,3,-1\n2,y,-1,-1\n")
-    grid, (units, _) = tidy.pivot("unit", "entry")
-    assert units == ["x/1", "x/2", "y/1", "y/2"]
-    assert grid.tolist() == [[-1.5, 2.5], [-2, 1], [3, -1], [-1, -1]]
+def test_empty_clusters_are_clusters_of_their_own(read: Read) -> None:
     alone = read("item,passage,a,b\n1,p,1,0\n2,,1,0\n3,,1,1\n", cluster="passage")
     assert len(names(alone, "cluster")) == 3
     assert "2 rows without a cluster are clusters of their own" in alone.notes
 
 
-@pytest.mark.parametrize("text", [
-    "dataset,rf_rmse,gb_rmse\na,2.1,1.9\nb,3,2\n",
-    "round,a,b\nAMI WER,2.1,1.9\nLS WER,3,2\n",
-    "model,logloss\na,0.5\nb,0.25\n",
-    "learner,iteration,fold,rmse\n-a,1,1,.5\nb,1,1,.4\n-a,1,2,.5\nb,1,2,.4\n",
-])  # fmt: skip
-def test_losses_ask_for_their_direction(read: Read, text: str) -> None:
+def test_losses_ask_for_their_direction(read: Read) -> None:
+    text = "dataset,rf_rmse,gb_rmse\na,2.1,1.9\nb,3,2\n"
     error = refused("losses", read, text)
     assert "--lower-is-better or --higher-is-better" in error.render(shell=True)
     assert read(text, direction="lower").lower_is_better
