@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,9 +23,7 @@ from bayes_sota.data.examples import (
 COMMANDS = re.findall(r"bayes-sota (.+)", (EXAMPLES / "README.txt").read_text())[1:]
 
 
-def test_examples_are_files_to_run_and_none_is_written_over(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_examples_are_files_to_run_and_none_is_written_over(capsys: Any, tmp_path: Path) -> None:
     folder = tmp_path / "some" / "where"
     code, out, _ = run(capsys, "examples", "--output-dir", str(folder))
     names = sorted(path.name for path in folder.iterdir())
@@ -45,10 +44,7 @@ def test_the_readme_of_the_examples_names_each_file() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_readme_of_the_examples_says_what_works(
-    command: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    command: str, capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_examples(tmp_path / "examples")
     monkeypatch.chdir(tmp_path / "examples")
@@ -105,9 +101,7 @@ def test_parts_hold_the_same_classifiers_on_different_items(digits: ResponsesExa
     assert len(digits.families) == digits.test.n_classifiers == 313
 
 
-def test_field_is_a_crowd_with_a_tail_that_makes_the_same_mistakes(
-    digits: ResponsesExample,
-) -> None:
+def test_field_is_a_crowd_that_makes_the_same_mistakes(digits: ResponsesExample) -> None:
     skill = digits.held_out.scores
     assert 0.975 < skill.max() < 0.99
     assert np.mean(skill > 0.95) > 0.3  # the crowd
@@ -132,9 +126,7 @@ def maker(script: Callable[[str], ModuleType]) -> ModuleType:
         "few-pixels/logistic pixels=10", "failed/guess seed=2", "failed/transposed svm",
     ],
 )  # fmt: skip
-def test_classifier_answers_as_stored(
-    name: str, maker: ModuleType, digits: ResponsesExample
-) -> None:
+def test_classifier_answers_as_stored(name: str, maker: ModuleType, digits: Any) -> None:
     entries = {f"{entry.family}/{entry.name}": entry for entry in maker.field_entries()}
     assert (*entries,) == digits.test.names
     assert tuple(entry.family for entry in entries.values()) == digits.families

@@ -102,15 +102,6 @@ def test_filters_count_if_they_agree_or_one_is_chosen(tmp_path: Path) -> None:
     refused('no metric "em"; there are "exact_match,s', read_outcomes, same, metric="em")
 
 
-def test_a_filter_of_one_task_leaves_the_others_their_metric(tmp_path: Path) -> None:
-    for model, right in (("x", 1), ("y", 0)):
-        samples(tmp_path, model, "arc", *(sample(i, i % 2, acc_norm=0.0) for i in range(4)))
-        samples(tmp_path, model, "gsm8k", *filtered(strict_match=[0] * 4, flexible=[right] * 4))
-    refused("disagree", read_outcomes, tmp_path)
-    assert read_outcomes(tmp_path, metric="exact_match,flexible").scores.tolist() == [0.75, 0.25]
-    assert read_outcomes(tmp_path, metric="exact_match,strict-match").scores.tolist() == [0.25] * 2
-
-
 def test_of_several_metrics_the_usual_one_counts(tmp_path: Path) -> None:
     rows = [sample(i, i % 2, acc_norm=1.0, perplexity=5.0 - i) for i in range(3)]
     path = written(tmp_path, lines(*rows), "a.jsonl")

@@ -328,9 +328,7 @@ def test_names_that_a_terminal_must_not_see(read: Read) -> None:
     "sota", "board", "paired", "epp", "score", "inspect", "claim batch", "claim responses",
     "sota --standard-error 0.1", "paired --private-file",
 ])  # fmt: skip
-def test_every_command_names_a_missing_file(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_names_a_missing_file(command: str, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "none.csv"
     code, _, error = run(capsys, *command.split(), str(path))
     assert (code, error) == (2, f"error: {path}: there is no such file\n")
