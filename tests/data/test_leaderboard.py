@@ -160,6 +160,7 @@ def test_percent_is_recognised_and_noted():
     assert np.array_equal(b.count_bounds, same.count_bounds)
     assert b.scores.tolist() == same.scores.tolist()
     assert (b.decimals, b.notes) == (4, ("scores in percent were divided by 100",))
+    assert full(["91.16%", "90.20 %", "88.00%"], 13_840).scores.tolist() == same.scores.tolist()
     assert full([0.5, 1.0], 1000, percent=True).scores.tolist() == [0.005, 0.01]
     mixed = full([90.1, 91.2, 0.985], 100_000, percent=True, rounding="exact")
     assert mixed.scores.tolist() == pytest.approx([0.901, 0.912, 0.00985])

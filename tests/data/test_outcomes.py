@@ -58,6 +58,7 @@ TWO = [[1, 2], [3, 4]]
         ([[1, 0], [0, 1]], {"names": ["a"]}, "2 classifiers, but 1 names"),
         ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items, 1 clusters"),
         (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
+        (ANSWERS, {"tasks": TASKS, "average": "rows"}, "items, tasks or weights by task"),
         (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
         (SMALL, {"tasks": list("xxyy")}, "with tasks or runs; classifier '2' has nan for item '4'"),
         ([[0.5, 2], [0, 1]], {"n_runs": 4}, "are 0 to 1, .*; classifier '2' has 2"),
@@ -199,9 +200,6 @@ def test_every_kind_is_asked_in_the_same_way(kind: str) -> None:
     assert data.complete() is data
     assert data.about("items") == data
     assert data.sign == (-1 if kind == "rmse" else 1)
-    assert data.n_clusters == (60 if "clusters" in kind else None)
-    assert data.runs_in_words == ("4 runs" if kind == "shares" else "")
-    assert data.is_plain == (kind in ("answers", "answers in clusters"))
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -302,6 +302,7 @@ def test_paths_that_are_no_files(tmp_path: Path, reader: Callable[[Path], Any]) 
 @pytest.mark.parametrize("source", [
     None, 5, [[0.9, 0.8]], pl.LazyFrame({"x": [1]}), [], pd.Series([1]), np.zeros((3, 2)), {},
     pd.DataFrame(), pd.DataFrame([[1, 0, 1]], columns=["a", "b", "a"]),
+    pd.DataFrame({"team": ["a", None], "score": [0.5, 0.4]}),
 ], ids=str)  # fmt: skip
 def test_what_is_no_source(source: Any) -> None:
     refused(".", read_tidy, source)
