@@ -1,6 +1,7 @@
 """``read_table`` and ``read_tidy`` by themselves: formats, names and wrong files.
 
-``test_tables.py`` has tables as people have them; here each rule stands alone.
+``test_tables.py`` has tables as people have them; here each rule stands alone. ``wrong.json`` has
+wrong tables of every reader, with a pattern of the one line that is said: place, value, fix.
 """
 
 import gzip
