@@ -78,17 +78,6 @@ def test_intervals_cover_where_items_share_a_passage(clusters):
     assert covered(0.8, averaged(values, 0 * place, None, np.ones(1))) < 0.9
 
 
-def test_runs_of_an_item_are_no_further_items():
-    rng = np.random.default_rng(4)
-    skill = rng.beta(2, 1, (300, 1, 1))
-    runs = (rng.random((300, 5, 10)) < skill).astype(int)
-    answers = Outcomes(runs)
-    assert answers.n_runs == 10
-    np.testing.assert_allclose(answers.scores, runs.mean(axis=(0, 2)))
-    assert np.all(answers.average.effective < 1500)  # beta(2, 1): 4.7 of 10 runs at most
-    assert np.all(answers.average.effective > 300)
-
-
 def test_every_task_one_cluster_says_nothing_of_clusters():
     places = np.arange(4)
     refused("every task is in one cluster", averaged, np.eye(4), places, places, np.full(4, 0.25))

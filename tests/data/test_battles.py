@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from data.files import refused, written
+from data.files import written
 
 from bayes_sota.data.rounds import read_scores
 from bayes_sota.data.tournaments import Matches
@@ -96,28 +96,3 @@ def test_battles_of_several_tournaments(tmp_path: Path) -> None:
     assert list(read_scores(renamed, tournament="year")) == ["x", "y"]
     judged = written(tmp_path, "winner,loser,judge\na,b,x\nb,a,x\n")
     assert read_scores(judged).groups is None  # one judge, who was not asked for
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        (pairs("model_a", "model_b", "winner", "a", "maybe", "tie"), {},
-         'line 3, column "winner": model_a, model_b, tie or the name of one.*got "maybe"'),
-        (pairs("player_a", "player_b", "outcome", 1, -1, 0), {}, 'line 3, column "outcome".*"-1"'),
-        (pairs("model_1", "model_2", "winner", 1, 0, 1), {}, 'line 3, column "winner": 0 may be a'),
-        ("winner,loser\n,b\na,b\n", {}, 'line 2, column "winner": a name is needed'),
-        ("winner,loser\na,b\nb,b\n", {}, 'line 3, column "loser": nobody plays against itself'),
-        ("winner,loser,count\na,b,2\nb,a,1.5\n", {},  'line 3: a whole number of .* got 1.5'),
-        ("winner,loser,count\na,b,2\nb,a,\n", {}, 'line 3: .* got nan'),
-        ("winner,loser,count\na,b,2\nb,a,9e9\n", {}, "board.csv: .*9,000,000,002 battles"),
-        ("player1,player2,win1,win2\na,b,7,x\nb,c,2,1\n", {}, 'line 2, column "win2".*"x"'),
-        ("player1,player2,win1,win2\na,b,7,2\nb,c,.5,1\n", {}, 'line 3: .* got 0.5'),
-        (",a,b,c\na,,.7,.5\nb,.3,,.2\nc,.5,.8,\n", {}, "line 2: .* got 0.7; shares of wins do not"),
-        (",a,b,c\na,,7,0\nb,3,,-2\nc,0,0,\n", {}, 'line 3: .* got -2'),
-        ("winner,loser\na,b\n", {}, "board.csv: a tournament needs .*2 matches, got 2 and 1"),
-        ("winner,loser,judge\na,b,x\nb,a,x\n", {"cluster": "judge"}, "2 labels, 1 different"),
-        ("winner,loser,tie\na,b,7\nb,a,0\n", {}, 'line 2: a whole number of .* got -6'),
-    ],
-)  # fmt: skip
-def test_battles_that_are_refused(tmp_path: Path, text: str, options: Any, message: str) -> None:
-    refused(message, read_scores, written(tmp_path, text), **options)

@@ -1,34 +1,65 @@
-"""Bundled examples against the leaderboards they were read from, and classifiers trained again."""
+"""Bundled examples: files that the commands read, and what they were made from."""
 
 import csv
-import importlib.util
-import sys
+import re
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+from data.files import EXAMPLES, refused, run
 
+import bayes_sota as bs
 from bayes_sota.cli.demo import CASSAVA_SECOND
-from bayes_sota.core.errors import InputError
-from bayes_sota.data.examples import ResponsesExample, load_example, load_responses_example
+from bayes_sota.data.examples import (
+    ResponsesExample,
+    load_example,
+    load_responses_example,
+    write_examples,
+)
 
-BOARDS = {
-    "obesity-risk": "playground-series-s4e2",
-    "cassava": "cassava-leaf-disease-classification",
-}
-
-
-def test_unknown_example_lists_those_that_exist() -> None:
-    with pytest.raises(InputError, match="no example 'melanoma'; examples: obesity-risk, "):
-        load_example("melanoma")
-    with pytest.raises(InputError, match="no example of responses 'letters'; examples: digits"):
-        load_responses_example("letters")
+COMMANDS = re.findall(r"bayes-sota (.+)", (EXAMPLES / "README.txt").read_text())[1:]
 
 
-@pytest.mark.parametrize("name", BOARDS)
-def test_example_agrees_with_the_leaderboard(name: str, data_directory: Path) -> None:
-    board, slug = load_example(name), BOARDS[name]
+def test_examples_are_files_to_run_and_none_is_written_over(capsys: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "some" / "where"
+    code, out, _ = run(capsys, "examples", "--output-dir", str(folder))
+    names = sorted(path.name for path in folder.iterdir())
+    assert (code, [Path(line).name for line in out.splitlines()]) == (0, names)
+    (folder / "rounds.csv").write_text("mine")
+    (folder / "answers.csv").unlink()
+    code, _, error = run(capsys, "examples", "--output-dir", str(folder))
+    assert (code, "exists" in error) == (2, True)
+    assert (folder / "rounds.csv").read_text() == "mine"
+    assert not (folder / "answers.csv").exists()
+
+
+def test_the_readme_of_the_examples_names_each_file() -> None:
+    named = {word for command in COMMANDS for word in command.split() if word.endswith(".csv")}
+    assert named == {path.name for path in EXAMPLES.glob("*.csv")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_readme_of_the_examples_says_what_works(
+    command: str, capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_examples(tmp_path / "examples")
+    monkeypatch.chdir(tmp_path / "examples")
+    code, out, error = run(capsys, *command.split())
+    assert code == 0, error
+    assert len(out.splitlines()) > 3
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("obesity-risk", "playground-series-s4e2"),
+     ("cassava", "cassava-leaf-disease-classification")],
+)  # fmt: skip
+def test_example_agrees_with_the_leaderboard(name: str, slug: str, data_directory: Path) -> None:
+    board = load_example(name)
     assert board.name == name
     with (data_directory / "kaggle" / f"{slug}__private.csv").open(encoding="utf-8") as file:
         scores = [float(row["score"]) for row in csv.DictReader(file)]
@@ -40,18 +71,9 @@ def test_example_agrees_with_the_leaderboard(name: str, data_directory: Path) ->
     assert rows[slug, "private"] == board.n_test
 
 
-RETRAINED = (
-    "lda/svd",
-    "knn/k=3",
-    "svm-rbf/C=10 gamma=0.1",
-    "tree/gini seed=1",
-    "extra-trees/trees=15 seed=1",
-    "shifted/svm-poly degree=3",
-    "few-items/trees rows=50",
-    "few-pixels/logistic pixels=10",
-    "failed/guess seed=2",
-    "failed/transposed svm",
-)
+def test_unknown_example_lists_those_that_exist() -> None:
+    refused("no example 'melanoma'; examples: obesity-risk, ", load_example, "melanoma")
+    refused("of responses 'letters'; examples: digits", load_responses_example, "letters")
 
 
 @pytest.fixture(scope="module")
@@ -59,57 +81,56 @@ def digits() -> ResponsesExample:
     return load_responses_example("digits")
 
 
-@pytest.fixture(scope="module")
-def maker(repository: Path) -> ModuleType:
-    """The script that trained the field."""
-    pytest.importorskip("sklearn")
-    path = repository / "tests" / "benchmarks" / "make_digits_benchmark.py"
-    spec = importlib.util.spec_from_file_location("make_digits_benchmark", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up
-    spec.loader.exec_module(module)
-    return module
+def test_example_files_are_of_the_bundled_benchmark(digits: ResponsesExample) -> None:
+    board = bs.read_leaderboard(EXAMPLES / "leaderboard.csv", n_test=250)
+    scores = dict(zip(digits.test.names, digits.test.scores, strict=True))
+    assert dict(zip(board.names, board.scores, strict=True)) == pytest.approx(scores)
+    answers = bs.read_outcomes(EXAMPLES / "answers.csv")
+    chosen = [digits.test.names.index(name) for name in answers.names]
+    assert (answers.correct == digits.test.correct[:, chosen]).all()
+    rounds = bs.read_scores(EXAMPLES / "rounds.csv")
+    held = digits.held_out.correct[:1240, chosen].reshape(20, 62, 12).mean(axis=1)
+    assert rounds.players == answers.names
+    assert rounds.scores == pytest.approx(held, abs=6e-5)
 
 
 def test_parts_hold_the_same_classifiers_on_different_items(digits: ResponsesExample) -> None:
     assert digits.test.names == digits.held_out.names
     assert (digits.test.n_items, digits.held_out.n_items) == (250, 1247)
-    numbers = [i.split("/")[1] for i in (*digits.test.items, *digits.held_out.items)]
-    assert len(set(numbers)) == 1497
-    assert not any(part.has_missing for part in (digits.test, digits.held_out))
+    assert set(digits.test.items).isdisjoint(digits.held_out.items)
     assert len(digits.families) == digits.test.n_classifiers == 313
-    pairs = zip(digits.families, digits.test.names, strict=True)
-    assert all(name.startswith(f"{family}/") for family, name in pairs)
 
 
-def test_field_is_a_crowd_with_a_tail(digits: ResponsesExample) -> None:
+def test_field_is_a_crowd_that_makes_the_same_mistakes(digits: ResponsesExample) -> None:
     skill = digits.held_out.scores
     assert 0.975 < skill.max() < 0.99
     assert np.mean(skill > 0.95) > 0.3  # the crowd
     assert np.mean(skill < 0.7) > 0.08  # the tail
-    assert skill.min() < 0.12
     assert np.abs(skill - digits.test.scores).max() < 0.12
-
-
-def test_classifiers_make_the_same_mistakes(digits: ResponsesExample) -> None:
-    best = np.argsort(-digits.held_out.scores)[:20]
+    best = np.argsort(-skill)[:20]
     phi = np.corrcoef(digits.held_out.correct[:, best].T)[np.triu_indices(20, 1)]
     assert 0.5 < phi.mean() < 0.7
 
 
-def test_field_names_are_those_of_the_script(maker: ModuleType, digits: ResponsesExample) -> None:
-    names = tuple(f"{entry.family}/{entry.name}" for entry in maker.field_entries())
-    assert names == digits.test.names
+@pytest.fixture(scope="module")
+def maker(script: Callable[[str], ModuleType]) -> ModuleType:
+    """The script that trained the field."""
+    return script("make_digits_benchmark")
 
 
-@pytest.mark.parametrize("name", RETRAINED)
-def test_classifier_answers_as_stored(
-    name: str, maker: ModuleType, digits: ResponsesExample
-) -> None:
-    (entry,) = (e for e in maker.field_entries() if f"{e.family}/{e.name}" == name)
-    right = maker.right_answers(entry, maker.load_parts())
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lda/svd", "knn/k=3", "svm-rbf/C=10 gamma=0.1", "tree/gini seed=1",
+        "extra-trees/trees=15 seed=1", "shifted/svm-poly degree=3", "few-items/trees rows=50",
+        "few-pixels/logistic pixels=10", "failed/guess seed=2", "failed/transposed svm",
+    ],
+)  # fmt: skip
+def test_classifier_answers_as_stored(name: str, maker: ModuleType, digits: Any) -> None:
+    entries = {f"{entry.family}/{entry.name}": entry for entry in maker.field_entries()}
+    assert (*entries,) == digits.test.names
+    assert tuple(entry.family for entry in entries.values()) == digits.families
+    right = maker.right_answers(entries[name], maker.load_parts())
     column = digits.test.names.index(name)
     stored = [part.correct[:, column] for part in (digits.test, digits.held_out)]
     # Another processor may break a tie of two digits otherwise.

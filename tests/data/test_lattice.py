@@ -1,27 +1,16 @@
-"""The size of a test set from the lattice of its scores, against brute force and real boards."""
+"""The size of a test set from the lattice of its scores, against brute force and simulation."""
 
-import csv
 import re
 from decimal import ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
 import numpy as np
 import pytest
+from data.files import refused
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.sizes import infer_n_test
 
-BOARDS = [
-    ("playground-series-s4e2", "private", 11_072),
-    ("playground-series-s4e2", "public", 2_768),
-    ("spaceship-titanic", "private", 4_277),
-    ("spaceship-titanic", "public", 4_277),
-    ("tabular-playground-series-apr-2021", "private", 75_226),
-    ("tabular-playground-series-apr-2021", "public", 24_774),
-    ("cassava-leaf-disease-classification", "private", 6_618),
-    ("cassava-leaf-disease-classification", "public", 4_423),
-]
 MODES = {"floor": (ROUND_FLOOR,), "nearest": (ROUND_HALF_UP, ROUND_HALF_DOWN)}
 
 
@@ -120,8 +109,7 @@ def inferred(scores):
         fit, message = None, str(error)
         assert "cannot be inferred" in message
     if fit is None or not fit.is_identified:
-        with pytest.raises(InputError, match=re.escape(fit.statement if fit else message)):
-            Leaderboard(scores, n_test="infer")
+        refused(re.escape(fit.statement if fit else message), Leaderboard, scores, n_test="infer")
         return fit
     board = Leaderboard(scores, n_test="infer")
     assert (board.n_test, board.rounding) == (fit.n_test, fit.rounding)
@@ -197,12 +185,6 @@ def test_scores_from_elsewhere_are_seldom_identified():
     assert sum(fits_below(scores, 10**6)[1] for scores in boards) <= 10
 
 
-def test_a_size_beyond_the_decimals_is_refused():
-    scores = printed(20_000, 9_000, 4, "floor")
-    with pytest.raises(InputError, match=r"up to 9,999 items .* cannot be inferred"):
-        infer_n_test(scores, "floor")
-
-
 def test_ties_do_not_make_a_size():
     """8,000 rounded items give any number of four decimals: every fifth is a tie."""
     fit = infer_n_test(printed(9_999, 9_000, 4, "nearest"), "nearest")
@@ -212,33 +194,11 @@ def test_ties_do_not_make_a_size():
 
 def test_no_size_at_all_says_why():
     every = [f"{k / 100:.2f}" for k in range(101)]
-    with pytest.raises(InputError, match=r"with 2 decimals .* size cannot be inferred"):
-        infer_n_test(every, "floor")
+    refused("with 2 decimals .* size cannot be inferred", infer_n_test, every, "floor")
     assert not infer_n_test(every).is_identified
-    with pytest.raises(InputError, match="no test set of up to 50 items"):
-        infer_n_test(printed(271, 60, 4, "floor"), max_n=50)
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        (["0.5"], {"rounding": "ceil"}, "rounding must be one of auto, kaggle, nearest"),
-        (["0.5"], {"max_n": 1e6}, "max_n must be a whole number from 1 to 10,000,000"),
-    ],
-)
-def test_bad_input_is_named(scores, options, message):
-    with pytest.raises(InputError, match=message):
-        infer_n_test(scores, **options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("slug", "split", "n_test"), BOARDS)
-def test_real_boards(slug, split, n_test, data_directory):
-    path = data_directory / "kaggle" / f"{slug}__{split}.csv"
-    with path.open(encoding="utf-8") as file:
-        scores = [row["score"] for row in csv.DictReader(file)]
-    fit = infer_n_test(scores)
-    assert (fit.n_test, fit.rounding, fit.is_identified) == (n_test, "floor", True)
-    for size in ("infer", n_test):
-        board = read_leaderboard(path, n_test=size)
-        assert (board.n_test, board.rounding) == (n_test, "floor")
+    large = printed(20_000, 9_000, 4, "floor")
+    refused("up to 9,999 items .* cannot be inferred", infer_n_test, large, "floor")
+    small = printed(271, 60, 4, "floor")
+    refused("no test set of up to 50 items", infer_n_test, small, max_n=50)
+    refused("rounding must be", infer_n_test, small, "ceil")
+    refused("max_n must be a whole number from 1 to 10,000,000", infer_n_test, small, max_n=1e6)

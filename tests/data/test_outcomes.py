@@ -200,9 +200,6 @@ def test_every_kind_is_asked_in_the_same_way(kind: str) -> None:
     assert data.complete() is data
     assert data.about("items") == data
     assert data.sign == (-1 if kind == "rmse" else 1)
-    assert data.n_clusters == (60 if "clusters" in kind else None)
-    assert data.runs_in_words == ("4 runs" if kind == "shares" else "")
-    assert data.is_plain == (kind in ("answers", "answers in clusters"))
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -257,18 +254,13 @@ def test_copies_of_items_add_nothing(metric: Any) -> None:
 
 
 def test_variances_of_small_tasks_are_unbiased() -> None:
-    """Those of the means of each task, added up; and the mean over many tables."""
-    rng, tasks = np.random.default_rng(5), np.repeat(["a", "b", "c"], [2, 3, 5])
+    rng, tasks = np.random.default_rng(5), np.repeat(["a", "b", "c"], [2, 3, 5]).tolist()
     weights, n = {"a": 0.5, "b": 0.2, "c": 0.3}, {"a": 2, "b": 3, "c": 5}
     found = []
     for _ in range(2000):
         values = rng.standard_normal((10, 2)) + rng.standard_normal((10, 1))
-        data = Outcomes(values, metric="mean", tasks=tasks.tolist(), average=weights)
+        data = Outcomes(values, metric="mean", tasks=tasks, average=weights)
         found.append(data.covariance)
-    expected = sum(
-        weights[t] ** 2 * np.cov(values[tasks == t], rowvar=False) / n[t] for t in weights
-    )
-    np.testing.assert_allclose(found[-1], expected)
     true = sum(weights[t] ** 2 / n[t] for t in weights) * np.array([[2, 1], [1, 2]])
     np.testing.assert_allclose(np.mean(found, axis=0), true, rtol=0.1)
 
