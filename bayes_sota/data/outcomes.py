@@ -157,7 +157,7 @@ class Outcomes(Observed):
         if tasks is None and average is not None:
             raise InputError("average is for items with tasks: give tasks, one per item")
         kinds, codes = codes_of(self.tasks or [""] * n)
-        weights = task_weights(average, kinds, np.bincount(codes))
+        weights = task_weights(average, kinds, np.bincount(codes).astype(float))
         self.task_codes = codes, weights
         self.task_weights = dict(zip(kinds, weights.tolist(), strict=True)) if self.tasks else {}
         how: Any = "weights" if isinstance(average, Mapping) else average
@@ -325,7 +325,7 @@ class Outcomes(Observed):
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":
         """The same with other values, and what else changes."""
         known = {name: getattr(self, name) for name in _KEPT} | changes
-        average: Averaging | None = self.averaging if known["tasks"] else None
+        average: Any = self.averaging if known["tasks"] else None
         if average == "weights":
             average = {task: self.task_weights[task] for task in known["tasks"]}
         return Outcomes(values, average=average, **known)
