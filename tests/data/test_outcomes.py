@@ -71,7 +71,7 @@ def test_polars_frame() -> None:
         (
             SMALL,
             {"tasks": list("xxyy")},
-            "classifier '2' has nan for item '4'; single answers are .* in no task",
+            "classifier '2' has nan for item '4'; answers are .* without tasks and runs, missing",
         ),
         (
             [[0.5, 2], [0, 1]],
