@@ -197,7 +197,7 @@ class Outcomes(Observed):
     def _check_metric(self) -> None:
         """Check that the metric goes with all that is given, and that it is enough for errors."""
         if self.lower_is_better and self.metric in ("accuracy", "auc"):
-            raise InputError("lower_is_better is for other numbers than answers and AUCs")
+            raise InputError(f'larger is better for metric="{self.metric}"')
         if self.is_answers:
             least = (1 if self.passes is None else max(self.passes[0], 2)) + (self.new == "runs")
             if self.n_runs < least:

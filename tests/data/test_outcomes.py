@@ -84,7 +84,7 @@ def test_polars_frame() -> None:
         (ANSWERS, {"new": "runs"}, "new runs: 2 runs of each item are needed, not 1"),
         (ANSWERS, {"passes": (2, False)}, "pass@2, new items: 2 runs"),
         (ANSWERS, {"n_runs": 2, "new": "runs", "passes": (2, True)}, r"pass\^2, new runs: 3 runs"),
-        (ANSWERS, {"lower_is_better": True}, "lower_is_better is for other"),
+        (ANSWERS, {"lower_is_better": True}, "larger is better for"),
         ([[1, 2], [3, np.nan]], {"metric": "mean"}, "classifier '2' has nan for item '2'"),
         ([[1, 2], [3, 4]], {"metric": "f1"}, "metric must be one of accuracy, auc, mean, rmse"),
         ([[1, 2], [3, 4]], {"metric": "auc"}, "needs labels"),
