@@ -203,7 +203,7 @@ def test_missing_answers_stay_where_that_is_possible() -> None:
          'column "a": never names a class of "label"; .* leave_out'),
         ("id,y,a,b\nx,3,3.5,3\ny,2,2,2\n", {}, 'line 2, column "a": a class of "y" is needed, got'),
         ("id,label,a,b\nx,1,.5,.1\ny,,.5,.1\n", {}, 'line 3, column "label": a name is needed'),
-        ("item,a,b\nx,1,0\ny,0,1\n", {"direction": "lower"}, "lower_is_better is for other"),
+        ("item,a,b\nx,1,0\ny,0,1\n", {"direction": "lower"}, "larger is better for"),
         ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "f1"}, 'no column "f1"'),
         ("item,a,b\nx,1,0\ny,0,1\n", {"metric": "auc"}, 'AUC needs labels'),
         ("item,a,b\nx,1,0.3\ny,0,1\n", {"metric": "pass@2"}, "pass@K are for right and wrong"),
