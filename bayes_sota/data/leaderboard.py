@@ -368,13 +368,7 @@ class Leaderboard(BestScore):
         return np.argsort(-self.scores, kind="stable")
 
     def maximum_only(self) -> BestScore:
-        """The same board of which only the best score is known.
-
-        Examples
-        --------
-        >>> Leaderboard([0.91, 0.94], n_test=100).maximum_only().n_entries is None
-        True
-        """
+        """The same board of which only the best score is known."""
         if self.lower_is_better or self.has_own_errors:
             raise InputError(
                 "give the whole board: its best score alone has no scale where lower is better, "
