@@ -159,8 +159,7 @@ def test_frames_agree(tmp_path: Path) -> None:
         assert is_board(read_tidy(source))
     assert read_table(frame[["score"]].set_axis([5, 6, 7])).columns.keys() == {"score"}
     assert list(read_table(pd.DataFrame({0: [1, 0], 1: [0, 1]})).columns) == ["0", "1"]
-    clash = frame.set_axis(pd.Index(["x", "y", "z"], name="team"))
-    assert list(read_table(clash).columns) == ["index", "team", "score"]
+    refused(read_table, frame.set_axis(pd.Index(["x", "y", "z"], name="team")))
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -322,11 +321,11 @@ WRONG: dict[str, tuple[Any, str, str]] = {
     "overflow": (f"team,score\nA,{'9' * 400}\nB,0.9\nC,1\n", "x.csv", 'line 2, column "score"'),
     "squares overflow": ("team,score\nA,1e308\nB,0.9\nC,1\n", "x.csv", 'line 2, column "score"'),
     "overflow in JSON": ('{"A": 1e400, "B": 0.9, "C": 0.8}', "x.json", "record 1, column"),
-    "whole number": (f'{{"A": {"9" * 5000}}}', "x.json", "a number with too many digits"),
+    "whole number": (f'{{"A": {"9" * 5000}}}', "x.json", "x.json: is not JSON: Exceeds the limit"),
     "Infinity in JSON": ('{"A": -Infinity, "B": 0.9, "C": 1}', "x.json", "record 1, column"),
     "no JSON": ('{\n"A" 0.9}', "x.json", "line 2: is not JSON: "),
     "a line of no JSON": ('{"a": 1}\n{"a": \n', "x.jsonl", "line 2: is not JSON: "),
-    "deep JSON": ("[" * 100_000, "x.json", "is not JSON: nested too deeply"),
+    "deep JSON": ("[" * 100_000, "x.json", "is not JSON: maximum recursion depth"),
     "key twice": ('{"a": 1, "b": 1, "a": 2}', "x.json", '"a" occurs twice in one object'),
     "numbers in JSON": ("[0.9, 0.8]", "x.json", "this JSON is not a table"),
     "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read (Compressed file"),
