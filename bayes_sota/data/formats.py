@@ -241,7 +241,7 @@ def _of_solved(value: dict[str, Any]) -> list[Record]:
         item for of in reports for part in of.values() if isinstance(part, list) for item in part
     ]
     are_names = not any(
-        isinstance(item, dict | list) or "." in str(item) and is_number(item) for item in ids
+        isinstance(item, dict | list) or ("." in str(item) and is_number(item)) for item in ids
     )
     if len(keys) != 1 or len(value) < 2 or not are_names or any(map(is_role_word, value)):
         return []
