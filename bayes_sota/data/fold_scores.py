@@ -150,12 +150,8 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     """
     tidy = _of_learners(read_tidy(source, **reading))
     tidy = _with_parts(tidy, folds)
-    axes = ("task", "entry", "iteration", "fold")
-    grid, names = tidy.pivot(*axes)
-    there = tidy.pivot(*axes, of=1.0)[0] == 1
-    missing = int((~there & there.any(axis=(1, 3), keepdims=True)).sum())
+    grid, names = tidy.pivot("task", "entry", "iteration", "fold")
     grid = grid[:, :, _order(names[2])][..., _order(names[3])]
-    note = f"{missing:,} fits that others have are no rows of the table, and count as failed"
     name = tidy.score or "score"
     with located(tidy.where):
         return FoldScores(
@@ -164,20 +160,15 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
             tasks=names[0],
             folds=folds or 0,
             scorer=f"-{name}" if tidy.lower_is_better else name,
-            notes=(tidy.sentence, *tidy.notes, *[note] * bool(missing)),
+            notes=(tidy.sentence, *tidy.notes),
         )
 
 
 def _of_learners(tidy: Tidy) -> Tidy:
     """Scores of learners, with the data set, which may be the file's only one."""
-    problem = fix = ""
-    if tidy.layout in ("battles", "pair"):
-        problem = f"this is a table of {tidy.layout}, not of cross-validation"
     if tidy.lower_is_better and tidy.score.startswith(("-", "neg_")):
         problem = f"of {quoted(tidy.score)} larger is better already, by its name"
-        fix = "leave {option} out"
-    if problem:
-        raise InputError(problem, where=tidy.where, parameter="direction", fix=fix)
+        raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
     task = np.full(len(tidy), tidy.name, object)
     return replace(tidy, labels={"task": task} | tidy.labels)
 

@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from itertools import product
 from typing import Any
 
@@ -30,15 +30,13 @@ _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?
 
 def decoded(data: bytes, where: str) -> str:
     """Text in UTF-8, or in UTF-16 with its mark."""
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    is_wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    start = -1 if is_wide else data.find(b"\0")
     try:
-        text = data.decode(encoding)
+        if start < 0:
+            return data.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         start = error.start
-    else:
-        if "\0" not in text:
-            return text
-        start = data.find(b"\0")
     line = f"line {data.count(b'\n', 0, start) + 1}"
     raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8")
 
@@ -109,14 +107,12 @@ def _markdown_rows(text: str) -> list[Row]:
 def _without_remarks(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Rows without those at either end that hold a single piece of text."""
 
-    def is_remark(row: Row) -> bool:
-        first, *others = row[1]
-        return first not in _EMPTY and all(cell in _EMPTY for cell in others)
-
-    start = next((i for i, row in enumerate(rows) if not is_remark(row)), None)
-    if start is None:
+    alone = [
+        cells[0] not in _EMPTY and all(cell in _EMPTY for cell in cells[1:]) for _, cells in rows
+    ]
+    if all(alone):
         return rows, []
-    end = len(rows) - next(i for i, row in enumerate(reversed(rows)) if not is_remark(row))
+    start, end = alone.index(False), len(rows) - alone[::-1].index(False)
     remarks = rows[:start] + rows[end:]
     return rows[start:end], [f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks]
 
@@ -167,10 +163,21 @@ def table_of_json(value: Any, places: Sequence[str], where: str, name: str) -> T
     if not rows:
         shapes = "a list of records, an object of columns, an object per row, a record per line"
         raise InputError(f"this JSON is not a table; {shapes} are read", where=where)
-    lines = places or [f"record {number}" for number in range(1, len(rows) + 1)]
+    return table_of_records(rows, places or record_places(rows), where, name, notes)
+
+
+def record_places(records: Sized) -> list[str]:
+    """Where records stand that are not lines."""
+    return [f"record {number}" for number in range(1, len(records) + 1)]
+
+
+def table_of_records(
+    rows: Sequence[Record], places: Iterable[str], where: str, name: str, notes: Iterable[str]
+) -> Table:
+    """Table with a column for each key of some record."""
     header = dict.fromkeys(title for row in rows for title in row)
     columns = [[row.get(title) for row in rows] for title in header]
-    return make_table(header, columns, list(lines), where, name, notes)
+    return make_table(header, columns, list(places), where, name, notes)
 
 
 def _records(value: Any) -> list[Record]:

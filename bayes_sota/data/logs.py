@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, located, quoted
-from bayes_sota.data.formats import decoded, is_number, load_json
-from bayes_sota.data.tables import Table, make_table
+from bayes_sota.data.formats import decoded, is_number, load_json, record_places, table_of_records
+from bayes_sota.data.tables import Table
 from bayes_sota.data.words import is_loss
 
 _SAMPLES = re.compile(
@@ -63,8 +63,7 @@ def table_of_log(value: Any, places: Sequence[str], path: Path, name: str) -> Ta
     samples = value if isinstance(value, list) else [value]
     if are_of_inspect := "version" in about and isinstance(about.get("eval"), dict):
         samples = about["samples"] if isinstance(about.get("samples"), list) else []
-    places = places or [f"record {number}" for number in range(1, len(samples) + 1)]
-    placed = list(zip(places, samples, strict=True))
+    placed = list(zip(places or record_places(samples), samples, strict=True))
     keys = samples[0].keys() if samples and isinstance(samples[0], dict) else set()
     are_samples = keys & _ABOUT_SAMPLES or path.name.startswith("samples_")
     results = _object(about, "results")
@@ -83,8 +82,7 @@ def table_of_log(value: Any, places: Sequence[str], path: Path, name: str) -> Ta
         else:
             return None
     lines = [row.pop("line") for row in rows]
-    columns = {name: [row.get(name) for row in rows] for row in rows for name in row}
-    table = make_table(columns, columns.values(), lines, str(path), path.stem, notes)
+    table = table_of_records(rows, lines, str(path), path.stem, notes)
     return replace(table, origin=origin)
 
 
@@ -226,8 +224,8 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     """Table of logs with one score in each row, by one metric of its task.
 
     It is the metric that was asked for, by its name or a part of it ("exact_match,strict" or
-    "exact_match", "judge.f1" or "f1"); in tasks without it the usual one, or the only one. Filters
-    of a metric need not be told apart where they agree; of results, the first counts.
+    "exact_match", "judge.f1" or "f1"); in tasks without it the usual one, or the only one; of
+    results, the first.
 
     Raises
     ------
@@ -249,21 +247,16 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         problem = f"there is no metric {quoted(metric)}; there are {listed(every)}"
         fix = "choose one with {option}"
         raise InputError(problem, where=table.where, parameter="metric", fix=fix)
-    chosen = {task: _choose(list(of), metric, table) for task, of in names.items()}
-    for task, scores, line in zip(tasks, columns["score"], table.lines, strict=True):
-        if len({str(scores.get(name)) for name in chosen[task]}) > 1:
-            problem = f"{listed(chosen[task])} disagree, first at {line}"
-            raise AmbiguousMetricError(problem, chosen[task], table.where)
-    columns["metric"] = [_label(chosen[task]) for task in tasks]
+    chosen = {task: _choose(list(of), metric, table) if of else None for task, of in names.items()}
+    columns["metric"] = [chosen[task] for task in tasks]
     for column in {"score", "stderr", "higher_is_better"} & columns.keys():
-        columns[column] = [
-            next((of[name] for name in chosen[task] if name in of), None)
-            for task, of in zip(tasks, columns[column], strict=True)
-        ]
+        pairs = zip(tasks, columns[column], strict=True)
+        columns[column] = [of.get(chosen[task]) for task, of in pairs]
     notes = dict.fromkeys(table.notes)
     for task, used in chosen.items():
-        if not metric and (others := [name for name in names[task] if name not in used]):
-            notes[f"scores are {quoted(_label(used))}; there are also {listed(others)}"] = None
+        if not metric and len(names[task]) > 1:
+            others = [name for name in names[task] if name != used]
+            notes[f"scores are {quoted(used)}; there are also {listed(others)}"] = None
     columns = {name: cells for name, cells in columns.items() if any(c is not None for c in cells)}
     columns.pop("doc_hash", None)
     return replace(table, columns=columns, notes=tuple(notes))
@@ -273,25 +266,17 @@ def _is_called(name: str, metric: str) -> bool:
     return metric in ("", name, *_SEPARATOR.split(name, 1))
 
 
-def _stem(name: str) -> str:
-    return name.partition(",")[0]
-
-
-def _label(names: Sequence[str]) -> str:
-    """What a metric is called, of which several filters agree."""
-    return names[0] if len(names) == 1 else _stem("".join(names[:1]))
-
-
-def _choose(names: list[str], metric: str, table: Table) -> list[str]:
-    """Names of one metric, with each of its filters."""
+def _choose(names: list[str], metric: str, table: Table) -> str:
+    """Name of one metric: the usual one of those that are called so."""
     found = [name for name in names if name == metric]
     found = found or [name for name in names if _is_called(name, metric)] or names
-    stems = list(dict.fromkeys(map(_stem, found)))
-    usual = [name for name in _USUAL if name in stems]
-    if len(stems) > 1 and not usual and table.origin != _RESULTS:
+    for word in _USUAL:
+        if usual := [name for name in found if name.partition(",")[0] == word]:
+            found = usual
+            break
+    if len(found) > 1 and table.origin != _RESULTS:
         raise AmbiguousMetricError(f"has the metrics {listed(found)}", found, table.where)
-    found = [name for name in found if _stem(name) == (usual or stems)[0]]
-    return found[:1] if table.origin == _RESULTS else found
+    return found[0]
 
 
 def _check_documents(table: Table, tasks: Sequence[Any]) -> None:

@@ -115,17 +115,21 @@ def _opened(source: Any) -> Table:
 
 def _table_of_parquet(data: bytes, where: str, name: str) -> Table:
     with reading(where):
+        import pandas as pd
         from pyarrow.parquet import read_metadata
 
         about = read_metadata(io.BytesIO(data))
         check_size(8 * about.num_rows * about.num_columns, where)
-    frame = _by_pandas("read_parquet", data, where, dtype_backend="numpy_nullable")
+        frame = pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
     return _table_of_frame(frame, where, name)
 
 
 def _table_of_workbook(data: bytes, where: str, name: str) -> Table:
     """Table of the first sheet that has rows of several cells, with a note on the others."""
-    sheets = _by_pandas("read_excel", data, where, sheet_name=None, header=None, dtype=object)
+    with reading(where):
+        import pandas as pd
+
+        sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, header=None, dtype=object)
     titles = [title for title, sheet in sheets.items() if sheet.notna().sum(axis=1).max() > 1]
     if not titles:
         raise InputError("no sheet holds a table", where=where)
@@ -135,18 +139,6 @@ def _table_of_workbook(data: bytes, where: str, name: str) -> Table:
     table = formats.table_of_rows(rows, where, name)
     note = f"read sheet {quoted(titles[0])}, not {listed(titles[1:])}"
     return replace(table, notes=(*table.notes, *[note] * (len(titles) > 1)))
-
-
-def _by_pandas(reader: str, data: bytes, where: str, **options: Any) -> Any:
-    import pandas as pd
-
-    with reading(where):
-        try:
-            return getattr(pd, reader)(io.BytesIO(data), **options)
-        except ImportError:
-            extra = reader.removeprefix("read_")
-            fix = f"pip install 'bayes-sota[{extra}]'"
-            raise InputError(f"needs the extra {extra}", where=where, fix=fix) from None
 
 
 def _table_of_frame(frame: Any, where: str, name: str) -> Table:
@@ -237,5 +229,7 @@ def reading(where: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read ({reason})", where=where) from None
+        problem = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
+        fix = extras if isinstance(error, ImportError) else ""
+        raise InputError(problem, where=where, fix=fix) from None

@@ -63,7 +63,9 @@ class Tournament(Observed):
         groups = None if self.groups is None else tuple(map(str, self.groups))
         if groups is not None and (len(groups) != size or len(set(groups)) < 2):
             got = f"got {len(groups):,} labels, {len(set(groups)):,} different"
-            raise InputError(f"groups are 2 or more labels, one for each of {size:,} {kind}; {got}")
+            raise InputError(
+                f"groups have a label for each of {size:,} {kind}, and 2 or more; {got}"
+            )
         self._set(players=players, groups=groups, notes=tuple(self.notes))
 
 
