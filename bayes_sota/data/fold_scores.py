@@ -176,26 +176,23 @@ def _of_learners(tidy: Tidy) -> Tidy:
 def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
     """Scores with iteration and fold; parts that are numbered through are split."""
     labels = tidy.labels
-    part = next((role for role in ("fold", "unit") if role in labels), "")
+    parts = labels.get("fold", labels.get("unit"))
     repeats = labels.get("iteration", labels.get("run"))
     if repeats is not None:
-        folds = labels[part] if part else np.full(len(tidy), "1", object)
+        folds = np.full(len(tidy), "1", object) if parts is None else parts
         return replace(tidy, labels=labels | {"iteration": repeats, "fold": folds})
-    if part != "fold" and k is None:
+    if "fold" not in labels and k is None:
         problem = "no column names the iterations or the folds"
         fix = "say which with iteration and fold, or with {option} that rows are folds in order"
         raise InputError(problem, where=tidy.where, parameter="folds", fix=fix)
-    if part:
-        names, codes = tidy.names(part)
-        numbers = np.argsort(_order(names))[codes]
-    else:
+    if parts is None:
         rows: dict[tuple[str, str], count[int]] = defaultdict(count)
         fits = zip(labels["task"], labels["entry"], strict=True)
-        numbers = np.array([next(rows[fit]) for fit in fits])
-    size = int(numbers.max()) + 1
-    k = k or size
-    if size % k:
-        problem = f"{size} folds are no whole number of iterations of {k} folds"
+        parts = np.array([next(rows[fit]) for fit in fits], object)
+    names, codes = replace(tidy, labels={"fold": parts}).names("fold")
+    numbers, k = np.argsort(_order(names))[codes], k or len(names)
+    if len(names) % k:
+        problem = f"{len(names)} folds are no whole number of iterations of {k} folds"
         raise InputError(problem, where=tidy.where, parameter="folds", fix="give {option}")
     return replace(tidy, labels=labels | {"iteration": numbers // k, "fold": numbers % k})
 

@@ -38,7 +38,7 @@ def decoded(data: bytes, where: str) -> str:
     except UnicodeDecodeError as error:
         start = error.start
     line = f"line {data.count(b'\n', 0, start) + 1}"
-    raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8")
+    raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8 text")
 
 
 def parse_delimited(text: str, where: str, name: str) -> Table:

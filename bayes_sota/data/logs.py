@@ -8,7 +8,6 @@ columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -200,20 +199,18 @@ def _rows_of_inspect(log: Mapping[str, Any], samples: Placed) -> list[Row]:
 
 
 def _rows_of_records(records: Placed) -> list[Row]:
-    """Row per sample and run; records that repeat a sample are its metrics, or runs."""
+    """Row per sample and run; records that repeat a sample in one evaluation are its metrics."""
     rows: dict[Any, Row] = {}
-    repeats: Counter[tuple[str, ...]] = Counter()
     for place, record in records:
         _check_keys(record, _RECORD, place)
         _check_keys(record["evaluation"], ["score"], place)
         metric = str(record.get("evaluation_result_id") or "score").partition(":")[0]
-        run, about = str(record.get("evaluation_id", "")), _object(record, "metadata")
-        whose = tuple(str(record[key]) for key in ("model_id", "evaluation_name", "sample_id"))
-        repeats[*whose, metric, run] += 1
-        run = f"{run} epoch {about.get('epoch', repeats[*whose, metric, run])}"
-        row = dict(zip(("model", "task", "item"), whose, strict=True)) | {"run": run, "line": place}
+        about = _object(record, "metadata")
+        whose = [str(record[key]) for key in ("model_id", "evaluation_name", "sample_id")]
+        whose.append(f"{record.get('evaluation_id', '')} epoch {about.get('epoch', 1)}")
+        row = dict(zip(("model", "task", "item", "run"), whose, strict=True)) | {"line": place}
         row |= _keys(record, "metadata") | {"doc_hash": about.get("doc_hash")}
-        _merge(rows, (whose, run), row, {metric: record["evaluation"]["score"]})
+        _merge(rows, tuple(whose), row, {metric: record["evaluation"]["score"]})
     if all(len(row["score"]) == 1 for row in rows.values()):
         for row in rows.values():  # every model may name its own
             row["score"] = {"score": next(iter(row["score"].values()))}

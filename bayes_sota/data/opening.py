@@ -22,7 +22,6 @@ MOST_BYTES = 200_000_000
 _ARCHIVE = (b"PK\3\4", b"PK\5\6")
 _TABLE = re.compile(r"(?i:(?!__MACOSX).*\.(csv|tsv|txt|json|jsonl|ndjson|xlsx|parquet))")
 _WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
-_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def read_table(source: Any, metric: str | None = None) -> Table:
@@ -100,7 +99,7 @@ def _opened(source: Any) -> Table:
         return _table_of_parquet(data, where, name)
     if not logs.MARKS.isdisjoint(members):
         value, places = logs.parse_archive(members, where)
-    elif members or file_name.lower().endswith(_WORKBOOKS):
+    elif members:
         return _table_of_workbook(data, where, name)
     else:
         text = formats.decoded(data, where)

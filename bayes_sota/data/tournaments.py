@@ -62,9 +62,9 @@ class Tournament(Observed):
             raise InputError(f"a tournament needs at least 2 players and 2 {kind}, {got}")
         groups = None if self.groups is None else tuple(map(str, self.groups))
         if groups is not None and (len(groups) != size or len(set(groups)) < 2):
-            got = f"got {len(groups):,} labels, {len(set(groups)):,} different"
+            got = f"{len(groups):,} labels, {len(set(groups)):,} different"
             raise InputError(
-                f"groups have a label for each of {size:,} {kind}, and 2 or more; {got}"
+                f"groups are 2 or more, a label for each of {size:,} {kind}; got {got}"
             )
         self._set(players=players, groups=groups, notes=tuple(self.notes))
 

@@ -55,7 +55,7 @@ def test_the_same_numbers_in_another_shape_are_other_data() -> None:
         (
             lambda s: np.where(np.arange(3)[:, None, None] == 1, np.nan, s),
             {},
-            "learner '2' has no score on",
+            "'2' has no score",
         ),
     ],
 )

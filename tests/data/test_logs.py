@@ -410,9 +410,13 @@ def test_models_of_one_file_are_compared(tmp_path: Path) -> None:
         assert found.values.tolist() == [[1, 0], [0, 0], [1, 1]]
 
 
-def test_evaluations_are_tasks_and_repeats_are_runs(tmp_path: Path) -> None:
+def test_names_of_evaluations_are_tasks_and_their_ids_are_runs(tmp_path: Path) -> None:
     rows = quiz({"a": [1, 0], "b": [0, 1]}) + quiz({"a": [1, 1], "b": [1, 1]}, task="exam")
-    again = quiz({"a": [0, 0], "b": [0, 1]}) + quiz({"a": [1, 0], "b": [1, 1]}, task="exam")
+    with pytest.raises(InputError, match='item "s0" repeats'):
+        read_outcomes(records(tmp_path, *rows, *rows))
+    second = {"evaluation_id": "2"}
+    again = quiz({"a": [0, 0], "b": [0, 1]}, **second)
+    again += quiz({"a": [1, 0], "b": [1, 1]}, task="exam", **second)
     found = read_outcomes(records(tmp_path, *rows, *again))
     assert (found.n_runs, found.tasks) == (2, ("quiz", "quiz", "exam", "exam"))
     assert found.values.tolist() == [[0.5, 0], [0, 1], [1, 1], [0.5, 1]]

@@ -304,7 +304,7 @@ WRONG: dict[str, tuple[Any, str, str]] = {
     "empty": ("", "x.csv", "the file is empty"),
     "blank": ("\n \n", "x.csv", "the file is empty"),
     "header only": ("team,score\n", "x.csv", "the table has no rows"),
-    "binary": (bytes(range(256)), "x.csv", "line 1: is not UTF-8 text; save it as UTF-8"),
+    "binary": (bytes(range(256)), "x.csv", "line 1: is not UTF-8 text; save it as UTF-8 text"),
     "Latin-1": (BOARD.replace("B", "é").encode("latin-1"), "x.csv", "line 3: is not UTF-8 text"),
     "UTF-16 without a mark": (BOARD.encode("utf-16-le"), "x.csv", "line 1: is not UTF-8 text"),
     "NUL": ("team,score\nA\0,0.9\n", "x.csv", "line 2: is not UTF-8 text"),
@@ -332,7 +332,7 @@ WRONG: dict[str, tuple[Any, str, str]] = {
     "empty archive": (zipped({}), "x.zip", "the archive holds 0 tables"),
     "two tables": (zipped({"a.csv": BOARD, "b.csv": BOARD}), "x.zip", '2 tables ("a.csv", '),
     "no Parquet": (b"PAR1 and nothing", "x.parquet", "cannot be read"),
-    "old Excel": (b"\xd0\xcf\x11\xe0", "x.xls", "cannot be read"),
+    "old Excel": (b"\xd0\xcf\x11\xe0", "x.xls", "is not UTF-8 text"),
     "no sheet": (workbook([], [["", " "]]), "x.xlsx", "no sheet holds a table"),
 }  # fmt: skip
 
