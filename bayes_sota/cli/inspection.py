@@ -135,8 +135,9 @@ def _fit(table: Table, reading: dict[str, Any]) -> None:
 
 def _of_board(tidy: Tidy) -> Trial:
     """Questions about entries with a score each, with what has to be filled in."""
-    option, known = " --standard-error S", {"standard_error": 0.01}
-    if are_accuracies := measure(tidy.titles[0]) == "accuracy" and not tidy.lower_is_better:
+    are_accuracies = measure(tidy.titles[0]) == "accuracy" and not tidy.lower_is_better
+    option, known = " --standard-error S", dict[str, Any](standard_error=0.01)
+    if are_accuracies:
         option, known = " --n-test N", {"n_test": _SIZE}
     if "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers):
         option, known = "", {}

@@ -175,7 +175,7 @@ def _of_learners(tidy: Tidy) -> Tidy:
 
 def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
     """Scores with iteration and fold; parts that are numbered through are split."""
-    labels = tidy.labels
+    labels: dict[str, Any] = tidy.labels
     parts = labels.get("fold", labels.get("unit"))
     repeats = labels.get("iteration", labels.get("run"))
     if repeats is not None:

@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Sized
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -157,13 +158,14 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def table_of_json(value: Any, places: Sequence[str], where: str, name: str) -> Table:
     """Table of parsed JSON, or of the values of JSON lines, which have places."""
-    rows = [] if isinstance(value, list) else _of_solved(value)
-    notes = ["items that no entry solved are not in this file"] * bool(rows)
-    rows = [_flattened(row) for row in rows or _records(value)]
+    solved = [] if isinstance(value, list) else _of_solved(value)
+    rows = [_flattened(row) for row in solved or _records(value)]
     if not rows:
         shapes = "a list of records, an object of columns, an object per row, a record per line"
         raise InputError(f"this JSON is not a table; {shapes} are read", where=where)
-    return table_of_records(rows, places or record_places(rows), where, name, notes)
+    table = table_of_records(rows, list(places) or record_places(rows), where, name)
+    note = "items that no entry solved are not in this file"
+    return replace(table, notes=(note,)) if solved else table
 
 
 def record_places(records: Sized) -> list[str]:
@@ -171,13 +173,11 @@ def record_places(records: Sized) -> list[str]:
     return [f"record {number}" for number in range(1, len(records) + 1)]
 
 
-def table_of_records(
-    rows: Sequence[Record], places: Iterable[str], where: str, name: str, notes: Iterable[str]
-) -> Table:
+def table_of_records(rows: Sequence[Record], places: list[str], where: str, name: str) -> Table:
     """Table with a column for each key of some record."""
     header = dict.fromkeys(title for row in rows for title in row)
     columns = [[row.get(title) for row in rows] for title in header]
-    return make_table(header, columns, list(places), where, name, notes)
+    return make_table(header, columns, places, where, name)
 
 
 def _records(value: Any) -> list[Record]:
@@ -209,7 +209,7 @@ def is_number(cell: Any) -> bool:
     return parse_cell(cell) not in (None, NOTHING)
 
 
-def _all_are(kind: type, values: Iterable[Any]) -> bool:
+def _all_are(kind: Any, values: Iterable[Any]) -> bool:
     return all(isinstance(value, kind) for value in values)
 
 
@@ -244,12 +244,9 @@ def _of_solved(value: dict[str, Any]) -> list[Record]:
     reports = [part if isinstance(part, dict) else {"solved": part} for part in value.values()]
     keys = [key for key in dict(*reports[:1]) if place_in("score", key) is not None]
     keys = [key for key in keys if all(isinstance(of.get(key), list) for of in reports)]
-    ids = [
-        item for of in reports for part in of.values() if isinstance(part, list) for item in part
-    ]
-    are_names = not any(
-        isinstance(item, dict | list) or ("." in str(item) and is_number(item)) for item in ids
-    )
+    lists = [part for of in reports for part in of.values() if isinstance(part, list)]
+    ids = [item for part in lists for item in part]
+    are_names = _all_are(str | int, ids) and not any("." in str(x) and is_number(x) for x in ids)
     if len(keys) != 1 or len(value) < 2 or not are_names or any(map(is_role_word, value)):
         return []
     solved = {name: set(map(str, of[keys[0]])) for name, of in zip(value, reports, strict=True)}

@@ -66,12 +66,9 @@ def table_of_log(value: Any, places: Sequence[str], path: Path, name: str) -> Ta
     keys = samples[0].keys() if samples and isinstance(samples[0], dict) else set()
     are_samples = keys & _ABOUT_SAMPLES or path.name.startswith("samples_")
     results = _object(about, "results")
-    notes = []
     with located(str(path)):
         if are_of_inspect:
             origin, rows = "inspect_ai", _rows_of_inspect(about, placed)
-            if about.get("status") not in (None, "success"):
-                notes.append(f"the evaluation ended with status {quoted(about['status'])}")
         elif "doc_id" in keys and "model" not in keys and are_samples:
             origin, rows = "lm-evaluation-harness", _rows_of_samples(placed, path, name)
         elif keys >= _RECORD:
@@ -81,7 +78,7 @@ def table_of_log(value: Any, places: Sequence[str], path: Path, name: str) -> Ta
         else:
             return None
     lines = [row.pop("line") for row in rows]
-    table = table_of_records(rows, lines, str(path), path.stem, notes)
+    table = table_of_records(rows, lines, str(path), path.stem)
     return replace(table, origin=origin)
 
 
@@ -119,14 +116,6 @@ def _keys(sample: Mapping[str, Any], key: str) -> Row:
     }
 
 
-def _merge(rows: dict[Any, Row], key: Any, row: Row, scores: Row) -> None:
-    """Add scores by further metrics to the row of a sample."""
-    held = rows.setdefault(key, row | {"score": {}})["score"]
-    if held.keys() & scores:
-        raise InputError(f"item {quoted(row['item'])} repeats", line=row["line"])
-    held |= scores
-
-
 def _rows_of_samples(samples: Placed, path: Path, name: str) -> list[Row]:
     """Row per document, with its scores after every filter."""
     about: Row = {"model": name, "run": "1"}
@@ -138,8 +127,12 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> list[Row]:
         _check_keys(sample, ["doc_id"], place)
         names = names or _metrics(sample)
         scores = {_filtered(one, sample.get("filter", "none")): sample.get(one) for one in names}
-        row = about | {"line": place, "item": sample["doc_id"], "doc_hash": sample.get("doc_hash")}
-        _merge(rows, str(sample["doc_id"]), row | _keys(sample, "doc"), scores)
+        row = about | {"line": place, "item": str(sample["doc_id"]), "score": {}}
+        row |= _keys(sample, "doc") | {"doc_hash": sample.get("doc_hash")}
+        held = rows.setdefault(row["item"], row)["score"]
+        if held.keys() & scores:
+            raise InputError(f"item {quoted(row['item'])} repeats", line=place)
+        held |= scores
     return list(rows.values())
 
 
@@ -199,22 +192,18 @@ def _rows_of_inspect(log: Mapping[str, Any], samples: Placed) -> list[Row]:
 
 
 def _rows_of_records(records: Placed) -> list[Row]:
-    """Row per sample and run; records that repeat a sample in one evaluation are its metrics."""
-    rows: dict[Any, Row] = {}
+    """Row per record: of a sample in an evaluation there is one."""
+    rows = []
     for place, record in records:
         _check_keys(record, _RECORD, place)
         _check_keys(record["evaluation"], ["score"], place)
-        metric = str(record.get("evaluation_result_id") or "score").partition(":")[0]
         about = _object(record, "metadata")
-        whose = [str(record[key]) for key in ("model_id", "evaluation_name", "sample_id")]
-        whose.append(f"{record.get('evaluation_id', '')} epoch {about.get('epoch', 1)}")
-        row = dict(zip(("model", "task", "item", "run"), whose, strict=True)) | {"line": place}
-        row |= _keys(record, "metadata") | {"doc_hash": about.get("doc_hash")}
-        _merge(rows, tuple(whose), row, {metric: record["evaluation"]["score"]})
-    if all(len(row["score"]) == 1 for row in rows.values()):
-        for row in rows.values():  # every model may name its own
-            row["score"] = {"score": next(iter(row["score"].values()))}
-    return list(rows.values())
+        row = {"line": place, "model": record["model_id"], "task": record["evaluation_name"]}
+        row |= {"item": record["sample_id"], "doc_hash": about.get("doc_hash")}
+        row["run"] = f"{record.get('evaluation_id', '')} epoch {about.get('epoch', 1)}"
+        score = {"score": record["evaluation"]["score"]}
+        rows.append(row | _keys(record, "metadata") | {"score": score})
+    return rows
 
 
 def choose_metric(table: Table, metric: str | None) -> Table:
@@ -233,8 +222,6 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     metric = (metric or "").removesuffix(",none")
     columns = dict(table.columns)
     tasks = columns.get("task", [None] * len(table))
-    if len(known := set(tasks) - {None}) == 1:  # files that do not say it have the same
-        columns["task"] = tasks = [*known] * len(table)
     _check_documents(table, tasks)
     names: dict[Any, dict[str, None]] = {task: {} for task in tasks}
     for task, scores in zip(tasks, columns["score"], strict=True):

@@ -28,6 +28,7 @@ from bayes_sota.data.printed_scores import check_finite, plain_matrix
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Tournament(Observed):
     """What score tables and matches have in common.
 
@@ -39,11 +40,12 @@ class Tournament(Observed):
         the rounds. Without groups, every round or match is a cluster.
     """
 
-    players: Sequence[str]
-    groups: Sequence[str] | None
-    tournament: str
-    notes: Sequence[str]
-    clusters: NDArray[np.intp]
+    _: KW_ONLY
+    players: Sequence[str] = ()
+    groups: Sequence[Any] | None = None
+    tournament: str = "tournament"
+    notes: Sequence[str] = ()
+    clusters: NDArray[np.intp] = field(init=False)
 
     @property
     def n_players(self) -> int:
@@ -62,10 +64,8 @@ class Tournament(Observed):
             raise InputError(f"a tournament needs at least 2 players and 2 {kind}, {got}")
         groups = None if self.groups is None else tuple(map(str, self.groups))
         if groups is not None and (len(groups) != size or len(set(groups)) < 2):
-            got = f"{len(groups):,} labels, {len(set(groups)):,} different"
-            raise InputError(
-                f"groups are 2 or more, a label for each of {size:,} {kind}; got {got}"
-            )
+            got = f"got {len(groups):,} labels, {len(set(groups)):,} different"
+            raise InputError(f"groups label each of {size:,} {kind}, and differ; {got}")
         self._set(players=players, groups=groups, notes=tuple(self.notes))
 
 
@@ -121,14 +121,9 @@ class ScoreTable(Tournament):
 
     scores: Any
     _: KW_ONLY
-    players: Sequence[str] = ()
     rounds: Sequence[str] = ()
     lower_is_better: Any = False
-    groups: Sequence[str] | None = None
     scheme: Scheme = "model/task"
-    tournament: str = "tournament"
-    notes: Sequence[str] = ()
-    clusters: NDArray[np.intp] = field(init=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""
@@ -212,12 +207,6 @@ class Matches(Tournament):
     first: Any
     second: Any
     outcomes: Any
-    _: KW_ONLY
-    players: Sequence[str]
-    groups: Sequence[Any] | None = None
-    tournament: str = "tournament"
-    notes: Sequence[str] = ()
-    clusters: NDArray[np.intp] = field(init=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""
