@@ -103,7 +103,8 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     for part in ("test", "held-out"):  # an item is called part/number
         rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
         parts.append(answers.subset(items=rows)._copy(name=f"{name}-{part}"))
-    return ResponsesExample(*parts, tuple(label.partition("/")[0] for label in answers.names))
+    families = tuple(label.partition("/")[0] for label in answers.names)
+    return ResponsesExample(parts[0], parts[1], families)
 
 
 def write_examples(directory: str | Path) -> list[Path]:

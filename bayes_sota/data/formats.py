@@ -265,4 +265,6 @@ def _flattened(row: Record) -> Record:
             continue
         for inner, value in cell.items():
             flat[f"{title}.{inner}" if inner in row or inner in flat else inner] = value
-    return flat
+    return {
+        name: str(cell) if isinstance(cell, list | dict) else cell for name, cell in flat.items()
+    }

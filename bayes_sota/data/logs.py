@@ -221,7 +221,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     """
     metric = (metric or "").removesuffix(",none")
     columns = dict(table.columns)
-    tasks = columns.get("task", [None] * len(table))
+    tasks = list(map(str, columns.get("task", [None] * len(table))))
     _check_documents(table, tasks)
     names: dict[Any, dict[str, None]] = {task: {} for task in tasks}
     for task, scores in zip(tasks, columns["score"], strict=True):
