@@ -62,6 +62,13 @@ def write_displayed_math(translator, node: nodes.math_block) -> None:  # type: i
     raise nodes.SkipNode
 
 
+def open_own_branch_only(app, page, template, context, doctree) -> None:  # type: ignore[no-untyped-def]
+    """Leave branches of other pages closed: three hundred links on each take most of a build."""
+    if whole := context.get("toctree"):
+        context["toctree"] = lambda **options: whole(**options | {"collapse": True})
+
+
 def setup(app: Sphinx) -> None:
-    """Let Sphinx know the formulas."""
+    """Let Sphinx know the formulas, and the theme the branch to show."""
+    app.connect("html-page-context", open_own_branch_only, priority=400)  # before the theme's
     app.add_html_math_renderer("mathml", (write_inline_math, None), (write_displayed_math, None))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bayes_sota import claims
+from bayes_sota import claims, data
 from bayes_sota.core.arguments import (
     ASSURANCE,
     COUNT,
@@ -43,7 +43,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.command import (
     group_options,
     metric_option,
-    read_answers,
     reading_options,
     typed_of_reading,
 )
@@ -212,6 +211,7 @@ def responses(
     require: str | None,
     pairs: bool,
     by: str | None,
+    reading: dict[str, Any],
     **options: Any,
 ) -> int:
     """From per-item outcomes of two or more methods.
@@ -230,7 +230,7 @@ def responses(
         raise InputError("--require not-worse needs --margin: how much worse is not worse")
     if by and require:
         raise InputError("--require is for a pair on all items: leave out --by task")
-    outcomes = read_answers(*files, **options)
+    outcomes = data.read_outcomes(*files, **options, **reading)
     settings: dict[str, Any] = {"outcomes": outcomes, "source": outcomes.name}
     settings |= {"notes": outcomes.notes, "draws": draws, "ci_prob": ci_prob}
     settings["random_seed"] = chosen_seed(shown.seed)
@@ -299,7 +299,7 @@ def plan(
     costs = {name: options.pop(name) for name in ("pair", "cost_per_item", "cost_per_run")}
     match (accuracy, gap, sd, pilot):
         case (None, float(), None, Path()):
-            answers = read_answers(pilot, metric=metric, average=None, new=None, reading=reading)
+            answers = data.read_outcomes(pilot, metric=metric, **reading)
             known = costs | {"source": answers.name, "notes": answers.notes}
             _note_unused("a plan from a pilot", *_OF_NUMBERS, "congruence", "pairwise_correlation")
             report = claims.plan_from_pilot(answers, gap, **known, **options)

@@ -18,7 +18,7 @@ _PLACES = {  # module and name, below bayes_sota
     "cv": "crossval.command:cv",
     "demo": "cli.demo:demo",
     "epp": "epp.command:epp",
-    "examples": "data.command:examples",
+    "examples": "cli.demo:examples",
     "inspect": "cli.inspection:inspect_file",
     "maximum": "maximum.command:maximum",
     "paired": "paired.command:paired",

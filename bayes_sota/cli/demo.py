@@ -1,4 +1,4 @@
-"""``bayes-sota demo``: the main job on a bundled real example, end to end."""
+"""``bayes-sota demo``, the main job on a real example, end to end; and ``bayes-sota examples``."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from bayes_sota.core.command import (
     seed_option,
     show_progress,
 )
+from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,3 +146,26 @@ def _echo(reports: dict[str, "Report"], directory: Path, files: list[Path]) -> N
         *about_seed(lead.content),
     )
     click.echo("\n".join(said))
+
+
+@command(epilog="Example: bayes-sota examples --output-dir examples")
+@click.option(
+    "--output-dir",
+    type=OutputDirectory(),
+    required=True,
+    help="Where the files go; none that is there already is written over.",
+)
+@output_options
+def examples(output_dir: Path, as_json: bool, quiet: bool) -> int:
+    """Write a small file of each kind to try, and README.txt, which says what they are.
+
+    Most are of real classifiers of handwritten digits (scikit-learn's).
+    """
+    from bayes_sota.data.examples import write_examples
+
+    files = list(map(str, write_examples(output_dir)))
+    if as_json:
+        echo_json({"files": files})
+    else:
+        click.echo("\n".join(map(plain_text, files)))
+    return 0

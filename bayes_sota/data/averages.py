@@ -96,7 +96,7 @@ def averaged(
     >>> one.scores.tolist(), one.effective.round(2).tolist(), one.kish
     ([0.75], [4.56], 4.0)
     """
-    n, sizes, means = len(values), np.bincount(tasks), group_means(values, tasks)
+    n, sizes, means = len(values), np.bincount(tasks).astype(float), group_means(values, tasks)
     away = values - means[tasks]
     places = np.arange(n)
     if clusters is not None:
@@ -144,7 +144,7 @@ def averaged_over_runs(
     >>> averages.scores.tolist(), averages.effective.round(1).tolist()
     ([0.5], [9.0])
     """
-    n, sizes, weights = len(values), np.bincount(tasks)[:, None], weights[:, None]
+    n, sizes, weights = len(values), np.bincount(tasks).astype(float)[:, None], weights[:, None]
     doubt = 0.25 / np.mean(np.broadcast_to(n_runs, values.shape), axis=0)
     whole = (of_items.sum(axis=0) + doubt) / (n + 1)  # half an answer in doubt: never 0
     of_task = (group_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
@@ -239,7 +239,7 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     means = group_means(values, tasks)
     own = [values[tasks == t] - mean for t, mean in enumerate(means)]
     within = np.stack([x.T @ x / len(x) for x in own])
-    of = means, within, np.bincount(tasks)[:, None], weights[:, None]
+    of = means, within, np.bincount(tasks).astype(float)[:, None], weights[:, None]
     return _smoothed(*of, lambda x: x[:, :, None] * x[:, None, :], np.eye(len(means.T)) / 4)
 
 

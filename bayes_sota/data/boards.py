@@ -157,9 +157,9 @@ def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> 
     grid, (names, tasks) = tidy.pivot("entry", "task")
     whole = ~np.isnan(grid).any(axis=1)
     notes = [tidy.sentence, *tidy.notes]
+    entries = np.array(names, object)
     if not whole.all():
-        left_out = [names[row] for row in np.flatnonzero(~whole)]
-        notes.append(f"left out entries without a score in some task: {listed(left_out)}")
+        notes.append(f"left out entries without a score in some task: {listed(entries[~whole])}")
     accuracies = {measure(title) for title in tidy.titles} == {"accuracy"}
     chosen: Any = metric or ("accuracy" if accuracies and not tidy.lower_is_better else "score")
     beside = {
@@ -174,7 +174,7 @@ def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> 
             n_test=sizes,
             standard_errors=errors,
             tasks=tasks,
-            names=[names[row] for row in np.flatnonzero(whole)],
+            names=entries[whole].tolist(),
             metric=chosen,
             lower_is_better=tidy.lower_is_better,
             notes=notes,

@@ -99,17 +99,12 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     if name != "digits":
         raise InputError(f"there is no example of responses {name!r}; examples: digits")
     answers = read_outcomes(_HERE / "digits_responses.csv.gz")
-    return ResponsesExample(
-        test=_part(answers, "test", name),
-        held_out=_part(answers, "held-out", name),
-        families=tuple(label.partition("/")[0] for label in answers.names),
-    )
-
-
-def _part(answers: Outcomes, part: str, name: str) -> Outcomes:
-    """Items of one part; an item is called part/number."""
-    rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
-    return answers.subset(items=rows).copy_with(name=f"{name}-{part}")
+    parts = []
+    for part in ("test", "held-out"):  # an item is called part/number
+        rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
+        parts.append(answers.subset(items=rows).copy_with(name=f"{name}-{part}"))
+    families = tuple(label.partition("/")[0] for label in answers.names)
+    return ResponsesExample(parts[0], parts[1], families)
 
 
 def write_examples(directory: str | Path) -> list[Path]:

@@ -84,7 +84,7 @@ def is_kaggle(table: Table) -> bool:
     return {"teamid", "teamname", "score"} <= set(map(key, table.columns))
 
 
-def clean(table: Table, score: str, direction: str | None) -> Table:
+def clean(table: Table, score: str, lower_is_better: bool) -> Table:
     """Row of the best score of every team; teams of one name are told apart by their id.
 
     Deleted teams and rows without a score are dropped, and scores of 0 unless lower is better.
@@ -92,11 +92,11 @@ def clean(table: Table, score: str, direction: str | None) -> Table:
     by_key = {key(name): name for name in table.columns}
     names, ids = (list(map(str, table.columns[by_key[word]])) for word in ("teamname", "teamid"))
     value = table.numbers(table.find(score, "score"))
-    rank = -value if direction == "lower" else value
+    rank = -value if lower_is_better else value
     reasons = {
         "of deleted teams": [name.strip().lower().startswith("[deleted]") for name in names],
         "without a score": np.isnan(value),
-        "with a score of exactly 0": (rank == 0) & (direction != "lower") & ~(value < 0).any(),
+        "with a score of exactly 0": (rank == 0) & (not lower_is_better) & ~(value < 0).any(),
     }
     kept = ~np.any(list(reasons.values()), axis=0)
     best: dict[str, int] = {}

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.files import write_csv
-from bayes_sota.core.text import checked_labels
+from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_finite
@@ -75,37 +75,28 @@ class FoldScores(Observed):
         scores = np.array(self.scores, np.float64)
         scores = scores[None] if scores.ndim == 3 else scores
         if scores.ndim != 4 or 0 in scores.shape:
-            raise InputError(
-                "scores of repeated cross-validation have the shape (data sets, learners, "
-                f"iterations, folds), got {np.shape(self.scores)}"
-            )
+            problem = "scores have the shape (data sets, learners, iterations, folds)"
+            raise InputError(f"{problem}, got {np.shape(self.scores)}")
         columns = scores.shape[3]
         folds = self.folds or columns
         if folds < 2 or folds % 1 or columns not in (1, folds):
-            raise InputError(
-                "a partition has at least 2 folds, and an iteration one score or one per fold; got "
-                f"{columns} for {folds} folds",
-                parameter="folds",
-                fix="give their number with {option}",
-            )
+            problem = "an iteration has one score, or one for each of at least 2 folds"
+            problem += f"; got {columns} for {folds} folds"
+            raise InputError(problem, parameter="folds", fix="give their number with {option}")
         tasks = checked_labels(self.tasks, len(scores), "data set")
         learners = checked_labels(self.learners, scores.shape[1], "learner")
-        kinds = ("data set", "learner", "iteration", "fold")
-        names = (tasks, learners, *map(range, scores.shape[2:]))
-        check_finite(scores, list(zip(kinds, names, strict=True)))
+        parts = ("iteration", range(scores.shape[2])), ("fold", range(columns))
+        check_finite(scores, (("data set", tasks), ("learner", learners), *parts))
         for t, j in np.argwhere(np.isnan(scores).all(axis=(2, 3))):
-            problem = f"learner {learners[j]!r} has no score at all on data set {tasks[t]!r}"
-            raise InputError(problem)
+            raise InputError(f"learner {learners[j]!r} has no score on data set {tasks[t]!r}")
         notes = tuple(self.notes)
         self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=notes)
 
     def __repr__(self) -> str:
         """Size."""
         n_tasks, n_learners, n_iterations, _ = self.scores.shape
-        return (
-            f"<FoldScores: {n_learners} learners x {n_tasks} data set{'s' * (n_tasks > 1)}, "
-            f"{n_iterations} iterations of {self.folds} folds>"
-        )
+        fits = f"{n_learners} learners x {counted(n_tasks, 'data set')}"
+        return f"<FoldScores: {fits}, {n_iterations} iterations of {self.folds} folds>"
 
     def iteration_means(self) -> FloatArray:
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
@@ -159,12 +150,8 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     """
     tidy = _of_learners(read_tidy(source, **reading))
     tidy = _with_parts(tidy, folds)
-    axes = ("task", "entry", "iteration", "fold")
-    grid, names = tidy.pivot(*axes)
-    there = tidy.pivot(*axes, of=1.0)[0] == 1
-    missing = int((~there & there.any(axis=(1, 3), keepdims=True)).sum())
+    grid, names = tidy.pivot("task", "entry", "iteration", "fold")
     grid = grid[:, :, _order(names[2])][..., _order(names[3])]
-    note = f"{missing:,} fits that others have are no rows of the table, and count as failed"
     name = tidy.score or "score"
     with located(tidy.where):
         return FoldScores(
@@ -173,15 +160,12 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
             tasks=names[0],
             folds=folds or 0,
             scorer=f"-{name}" if tidy.lower_is_better else name,
-            notes=(tidy.sentence, *tidy.notes, *[note] * bool(missing)),
+            notes=(tidy.sentence, *tidy.notes),
         )
 
 
 def _of_learners(tidy: Tidy) -> Tidy:
     """Scores of learners, with the data set, which may be the file's only one."""
-    if tidy.layout in ("battles", "pair"):
-        problem = f"this is a table of {tidy.layout}, and no cross-validation"
-        raise InputError(problem, where=tidy.where)
     if tidy.lower_is_better and tidy.score.startswith(("-", "neg_")):
         problem = f"of {quoted(tidy.score)} larger is better already, by its name"
         raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
@@ -191,7 +175,7 @@ def _of_learners(tidy: Tidy) -> Tidy:
 
 def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
     """Scores with iteration and fold; parts that are numbered through are split."""
-    labels = tidy.labels
+    labels: dict[str, Any] = tidy.labels
     parts = labels.get("fold", labels.get("unit"))
     repeats = labels.get("iteration", labels.get("run"))
     if repeats is not None:
@@ -204,14 +188,11 @@ def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
     if parts is None:
         rows: dict[tuple[str, str], count[int]] = defaultdict(count)
         fits = zip(labels["task"], labels["entry"], strict=True)
-        numbers = np.array([next(rows[fit]) for fit in fits])
-    else:
-        names, codes = tidy.names("fold" if "fold" in labels else "unit")
-        numbers = np.argsort(_order(names))[codes]
-    size = int(numbers.max()) + 1
-    k = k or size
-    if size % k:
-        problem = f"{size} folds are no whole number of iterations of {k} folds"
+        parts = np.array([next(rows[fit]) for fit in fits], object)
+    names, codes = replace(tidy, labels={"fold": parts}).names("fold")
+    numbers, k = np.argsort(_order(names))[codes], k or len(names)
+    if len(names) % k:
+        problem = f"{len(names)} folds are no whole number of iterations of {k} folds"
         raise InputError(problem, where=tidy.where, parameter="folds", fix="give {option}")
     return replace(tidy, labels=labels | {"iteration": numbers // k, "fold": numbers % k})
 

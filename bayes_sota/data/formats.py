@@ -7,7 +7,10 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence, Sized
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from bayes_sota.core.errors import InputError, quoted
@@ -15,7 +18,8 @@ from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import MOST_CELLS, NOTHING, Table, make_table, parse_cell
 from bayes_sota.data.words import is_role_word, place_in
 
-type Row = tuple[str, list[Any]]
+type Row = tuple[str, list[Any]]  # where it stands, and its cells
+type Record = dict[str, Any]
 
 _EMPTY = (None, "")
 _DECIMAL_COMMA = re.compile(r"^([-+]?\d+),(\d+(?: ?%)?)$")
@@ -23,6 +27,19 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
 _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
+
+
+def decoded(data: bytes, where: str) -> str:
+    """Text in UTF-8, or in UTF-16 with its mark."""
+    is_wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    start = -1 if is_wide else data.find(b"\0")
+    try:
+        if start < 0:
+            return data.decode("utf-16" if is_wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        start = error.start
+    line = f"line {data.count(b'\n', 0, start) + 1}"
+    raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8 text")
 
 
 def parse_delimited(text: str, where: str, name: str) -> Table:
@@ -91,14 +108,12 @@ def _markdown_rows(text: str) -> list[Row]:
 def _without_remarks(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Rows without those at either end that hold a single piece of text."""
 
-    def is_remark(row: Row) -> bool:
-        first, *others = row[1]
-        return first not in _EMPTY and all(cell in _EMPTY for cell in others)
-
-    start = next((i for i, row in enumerate(rows) if not is_remark(row)), None)
-    if start is None:
+    alone = [
+        cells[0] not in _EMPTY and all(cell in _EMPTY for cell in cells[1:]) for _, cells in rows
+    ]
+    if all(alone):
         return rows, []
-    end = len(rows) - next(i for i, row in enumerate(reversed(rows)) if not is_remark(row))
+    start, end = alone.index(False), len(rows) - alone[::-1].index(False)
     remarks = rows[:start] + rows[end:]
     return rows[start:end], [f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks]
 
@@ -106,110 +121,108 @@ def _without_remarks(rows: list[Row]) -> tuple[list[Row], list[str]]:
 _ESCAPE = re.compile(  # a pair is one character, half of it is none
     r"\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|(?P<half>\\u[dD][89a-fA-F]\w\w)"
 )
-_SHAPES = (
-    "a list of records, an object of columns, an object per row, or one record per line are read"
-)
-
-
-def table_of_json(value: Any, places: Sequence[str], where: str, name: str) -> Table:
-    """Table of parsed JSON, or of the values of JSON lines, which have places."""
-    are_lists = _are_lists_of_solved(value)
-    notes = ["items that no entry solved are not in this file"] * are_lists
-    rows = _of_solved(value, value.values()) if are_lists else _rows(value)
-    if not rows:
-        raise InputError(f"this JSON is not a table; {_SHAPES}", where=where)
-    lines = list(places) or [f"record {number}" for number in range(1, len(rows) + 1)]
-    flat = [_flattened(row) for row in rows]
-    header = list(dict.fromkeys(title for row in flat for title in row))
-    columns = [[row.get(title) for row in flat] for title in header]
-    return make_table(header, columns, lines, where, name, notes)
 
 
 def parse_json(text: str, where: str) -> tuple[Any, list[str]]:
     """Value of JSON; of JSON lines, the list of values and the line of each."""
     try:
-        return _loads(text), []
-    except json.JSONDecodeError as error:
-        if error.msg != "Extra data":
-            line = f"line {error.lineno}" if error.doc else ""
-            raise InputError(f"is not JSON: {error.msg}", where=where, line=line) from None
+        return load_json(text, where), []
+    except InputError as error:
+        if not error.problem.endswith("Extra data"):
+            raise
     filled = {f"line {i}": line for i, line in enumerate(text.split("\n"), 1) if line.strip()}
     return [load_json(line, where, place) for place, line in filled.items()], list(filled)
 
 
-def load_json(text: str, where: str, line: str) -> Any:
-    """One value, with numbers as typed."""
-    try:
-        return _loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"is not JSON: {error.msg}", where=where, line=line) from None
-
-
-def _loads(text: str) -> Any:
-    """Parsed JSON, with numbers as typed; half of a character becomes U+FFFD."""
+def load_json(text: str, where: str, line: str = "") -> Any:
+    """One value, with numbers as typed; half of a character becomes U+FFFD."""
     text = _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
     try:
         return json.loads(
             text, parse_float=str, parse_constant=str, object_pairs_hook=_with_unique_keys
         )
-    except json.JSONDecodeError:
-        raise
-    except RecursionError:
-        raise json.JSONDecodeError("nested too deeply", "", 0) from None
-    except ValueError:
-        raise json.JSONDecodeError("a number with too many digits", "", 0) from None
+    except json.JSONDecodeError as error:
+        problem, line = error.msg, line or f"line {error.lineno}"
+    except (RecursionError, ValueError) as error:
+        problem = str(error)
+    raise InputError(f"is not JSON: {problem}", where=where, line=line)
 
 
 def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        repeated = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-        raise json.JSONDecodeError(f"{quoted(repeated)} occurs twice in one object", "", 0)
+        [(repeated, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"{quoted(repeated)} occurs twice in one object")
     return found
 
 
-def _rows(value: Any) -> list[dict[str, Any]]:
+def table_of_json(value: Any, places: Sequence[str], where: str, name: str) -> Table:
+    """Table of parsed JSON, or of the values of JSON lines, which have places."""
+    solved = [] if isinstance(value, list) else _of_solved(value)
+    rows = [_flattened(row) for row in solved or _records(value)]
+    if not rows:
+        shapes = "a list of records, an object of columns, an object per row, a record per line"
+        raise InputError(f"this JSON is not a table; {shapes} are read", where=where)
+    table = table_of_records(rows, list(places) or record_places(rows), where, name)
+    note = "items that no entry solved are not in this file"
+    return replace(table, notes=(note,)) if solved else table
+
+
+def record_places(records: Sized) -> list[str]:
+    """Where records stand that are not lines."""
+    return [f"record {number}" for number in range(1, len(records) + 1)]
+
+
+def table_of_records(rows: Sequence[Record], places: list[str], where: str, name: str) -> Table:
+    """Table with a column for each key of some record."""
+    header = dict.fromkeys(title for row in rows for title in row)
+    columns = [[row.get(title) for row in rows] for title in header]
+    return make_table(header, columns, places, where, name)
+
+
+def _records(value: Any) -> list[Record]:
     """Records of whatever shape people and pandas write; none where there are none."""
     if isinstance(value, list):
         if len(value) > 1 and _all_are(list, value):
-            return [dict(zip(map(str, value[0]), row, strict=False)) for row in value[1:]]
+            return _of_rows(value[0], value[1:])
         return value if _all_are(dict, value) else []
-    if not isinstance(value, dict) or not value:
-        return []
-    for header, rows in (("columns", "data"), ("columns", "rows"), ("header", "rows")):
+    for header, rows in product(("columns", "header"), ("data", "rows")):
         if isinstance(value.get(header), list) and isinstance(value.get(rows), list):
-            return _of_split(value[header], value[rows], value.get("index"))
+            return _of_rows(value[header], value[rows], value.get("index", ()))
     inner = list(value.values())
     if _all_are(dict, inner):
-        return _of_reports(value) or _of_objects(value)
+        return _of_objects(value)
     tables = [part for part in inner if isinstance(part, list) and part and _all_are(dict, part)]
-    tables = [part for part in tables if any(map(_is_number, part[0].values()))] or tables
+    tables = [part for part in tables if any(map(is_number, part[0].values()))] or tables
     if len(tables) == 1:
         return tables[0]
-    if any(map(is_role_word, value)) and _all_are(list, inner) and len(set(map(len, inner))) == 1:
-        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)]
+    are_columns = _all_are(list, inner) and len(set(map(len, inner))) == 1
+    if are_columns and any(map(is_role_word, value)):
+        return _of_rows(list(value), list(map(list, zip(*inner, strict=True))))
     if any(isinstance(part, dict | list) for part in inner):
         return []
     return [{"name": name, "score": score} for name, score in value.items()]
 
 
-def _is_number(cell: Any) -> bool:
+def is_number(cell: Any) -> bool:
+    """Whether a cell holds a number."""
     return parse_cell(cell) not in (None, NOTHING)
 
 
-def _all_are(kind: type, values: Iterable[Any]) -> bool:
+def _all_are(kind: Any, values: Iterable[Any]) -> bool:
     return all(isinstance(value, kind) for value in values)
 
 
-def _of_split(header: list[Any], data: list[Any], index: Any) -> list[dict[str, Any]]:
-    """Rows of pandas' orient "split", and of whatever else lists cells below a header."""
+def _of_rows(header: list[Any], rows: list[Any], index: Any = ()) -> list[Record]:
+    """Records of rows below a header, each with its label where these are no numbers."""
     titles = [str(_bare(title)) for title in header]
-    if not _all_are(list, data) or any(len(row) != len(titles) for row in data):
+    are_alike = _all_are(list, rows) and {len(row) for row in rows} == {len(titles)}
+    if not are_alike or len(set(titles)) < len(titles):
         return []
-    rows = [dict(zip(titles, map(_bare, row), strict=True)) for row in data]
-    if not isinstance(index, list) or _all_are(int, index):
-        return rows
-    return [{"": label, **row} for label, row in zip(index, rows, strict=True)]
+    records = [dict(zip(titles, map(_bare, row), strict=True)) for row in rows]
+    if not isinstance(index, list) or len(index) != len(rows) or _all_are(int, index):
+        return records
+    return [{"": label, **record} for label, record in zip(index, records, strict=True)]
 
 
 def _bare(cell: Any) -> Any:
@@ -217,8 +230,8 @@ def _bare(cell: Any) -> Any:
     return cell.get("value") if isinstance(cell, dict) else cell
 
 
-def _of_objects(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of ``{column: {row: cell}}`` where the outer keys name roles, else ``{row: {...}}``."""
+def _of_objects(value: dict[str, Record]) -> list[Record]:
+    """Records of ``{column: {row: cell}}`` where the outer keys name roles, else ``{row: {}}``."""
     labels = list(dict.fromkeys(label for part in value.values() for label in part))
     numbered = all(label.isdigit() for label in labels)
     if numbered or any(map(is_role_word, value)):
@@ -226,43 +239,32 @@ def _of_objects(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     return [row if numbered else {"": label, **row} for label, row in value.items()]
 
 
-def _are_lists_of_solved(value: Any) -> bool:
-    """Whether several entries, none called like a role, have a list of names each."""
-    if not isinstance(value, dict) or len(value) < 2 or not _all_are(list, value.values()):
-        return False
-    cells = [cell for part in value.values() for cell in part]
-    are_names = not any(isinstance(cell, dict | list) for cell in cells)
-    return bool(cells) and are_names and not any(map(is_role_word, value))
-
-
-def _of_reports(reports: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Answers of reports of each entry, of which one list holds the solved items."""
-    keys = [key for key in next(iter(reports.values()), {}) if place_in("score", key) is not None]
-    lists: list[dict[str, Any]] = [
-        {name: report.get(key) for name, report in reports.items()} for key in keys
-    ]
-    lists = [solved for solved in lists if _all_are(list, solved.values())]
-    cells = [cell for report in reports.values() for cell in report.values()]
-    every = [cell for cell in cells if isinstance(cell, list)]
-    return _of_solved(lists[0], every) if len(lists) == 1 else []
-
-
-def _of_solved(lists: dict[str, list[Any]], every: Iterable[list[Any]]) -> list[dict[str, Any]]:
-    """Answers of each entry to all items, 1 where the item is in its list."""
-    solved = {name: set(map(str, ids)) for name, ids in lists.items()}
-    items = dict.fromkeys(str(item) for ids in every for item in ids)
+def _of_solved(value: dict[str, Any]) -> list[Record]:
+    """Answers to items, 1 where an item is in the list that an entry solved; of other JSON none."""
+    reports = [part if isinstance(part, dict) else {"solved": part} for part in value.values()]
+    keys = [key for key in dict(*reports[:1]) if place_in("score", key) is not None]
+    keys = [key for key in keys if all(isinstance(of.get(key), list) for of in reports)]
+    lists = [part for of in reports for part in of.values() if isinstance(part, list)]
+    ids = [item for part in lists for item in part]
+    are_names = _all_are(str | int, ids) and not any("." in str(x) and is_number(x) for x in ids)
+    if len(keys) != 1 or len(value) < 2 or not are_names or any(map(is_role_word, value)):
+        return []
+    solved = {name: set(map(str, of[keys[0]])) for name, of in zip(value, reports, strict=True)}
     return [
-        {"item": item} | {name: int(item in ids) for name, ids in solved.items()} for item in items
+        {"item": item} | {name: int(item in of) for name, of in solved.items()}
+        for item in dict.fromkeys(map(str, ids))
     ]
 
 
-def _flattened(row: dict[str, Any]) -> dict[str, Any]:
+def _flattened(row: Record) -> Record:
     """Record without objects inside: their keys become columns, with a prefix where they clash."""
-    flat: dict[str, Any] = {}
+    flat: Record = {}
     for title, cell in row.items():
         if not isinstance(cell, dict):
             flat[title] = cell
             continue
         for inner, value in cell.items():
             flat[f"{title}.{inner}" if inner in row or inner in flat else inner] = value
-    return flat
+    return {
+        name: str(cell) if isinstance(cell, list | dict) else cell for name, cell in flat.items()
+    }

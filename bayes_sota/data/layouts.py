@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.errors import listed, quoted
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import (
     LABELS,
@@ -43,8 +43,8 @@ class Header:
         self.roles = {role: table.find(name, role) for role, name in asked.items()}
         self.numeric = {name for name in table.columns if table.parsed(name).is_numeric}
         if "score" not in self.roles and not self.use:
-            boards = [*self.named("public", True)[:1], *self.named("private", True)[:1]]
-            pair = dict(zip(("public", "private"), boards, strict=False)) | self.roles
+            found = {role: self.named(role, True) for role in ("public", "private")}
+            pair = {role: names[0] for role, names in found.items() if names} | self.roles
             self.roles = pair if {"public", "private"} <= pair.keys() else self.roles
         self._name_roles()
         if not (self.use or self.roles.keys() & {"score", "public"}):
@@ -82,10 +82,11 @@ class Header:
             and not is_spread(name, self.table.columns)
             and not (units and is_role_word(name, *units))
         ]
-        cells = {
-            name: {str(cell).strip().lower() for cell in self.table.columns[name]} for name in found
-        }
-        rest = [name for name in found if not cells[name] <= _FLAGS]
+        rest = [
+            name
+            for name in found
+            if any(str(cell).strip().lower() not in _FLAGS for cell in self.table.columns[name])
+        ]
         are_answers = all(np.isin(self.table.parsed(name).value, (0, 1)).all() for name in rest)
         return found if are_answers else rest
 
@@ -110,11 +111,11 @@ class Header:
         if names:
             raise self.table.error(problem.format(listed(names)), parameter, fix)
 
-    def nothing_to_score(self) -> InputError:
-        """Error that names what could be meant."""
-        names = listed(self.free(numeric=True) or self.table.columns)
-        problem = f"no column holds scores by its name; there are {names}"
-        return self.table.error(problem, "score")
+    def check_some(self, columns: Sequence[str]) -> None:
+        """Raise ``InputError`` with what could be meant, unless there are columns of scores."""
+        if not columns:
+            names = self.free(numeric=True) or list(self.table.columns)
+            self.refuse(names, "no column holds scores by its name; there are {}", "score")
 
     def _name_roles(self) -> None:
         kinds: dict[str, bool | None] = dict.fromkeys(LABELS) | dict.fromkeys(NUMBERS, True)
@@ -184,8 +185,7 @@ def _rows_of_entries(header: Header) -> Layout:
     averages = [name for name in averages if not {"rank", "win"} & set(split_words(name))]
     named = [roles["score"]] if "score" in roles else header.scores()
     columns = header.use or named or averages[: len(averages) == 1]
-    if not columns:
-        raise header.nothing_to_score()
+    header.check_some(columns)
     names = list(map(str, table.columns[roles["entry"]]))
     repeat = len(set(names)) < len(names)
     if len(columns) > 1:
@@ -245,8 +245,7 @@ def _rows_of_units(header: Header) -> Layout:
         problem = f"{quoted(score)} looks like a metric, and beside it stand {{}}"
         header.refuse(others, problem, "use", "choose the columns that hold scores with {option}")
         columns = [score]
-    if not columns:
-        raise header.nothing_to_score()
+    header.check_some(columns)
     stems = {column.rstrip("0123456789") for column in columns}
     if not header.use and len(columns) > len(stems) == 1 and is_role_word(stems.pop(), *UNITS):
         problem = "columns {} look like numbered units, and nothing names entries"

@@ -172,10 +172,6 @@ class BestScore(Chosen):
         known = number_or_prior(n_classifiers, "n_classifiers", least)
         return self.copy_with(n_classifiers=known)._checked()
 
-    def maximum_only(self) -> "BestScore":
-        """Itself: of a whole board its best score alone."""
-        return self
-
     def _checked_alone(self) -> Self:
         """Itself, unless a best score that is no accuracy says nothing by itself."""
         if self.metric == "score":
@@ -221,9 +217,8 @@ class Leaderboard(BestScore):
         or a prior. Default: m. More than m where part of the board, or variants, are hidden.
     submissions : int, (int, int), TriesPrior or (m,) sequence of int, optional
         Submissions behind each entry, of which the board shows the best: a number for all, a range
-        (a tuple; log-uniform, every entry has its own number), a prior, or one number for each
-        (None where it is not known: then as those of the others). Default: one each, or none was
-        chosen for its score.
+        (a tuple; log-uniform, every entry has its own number), a prior, or one number for each.
+        Default: one each, or none was chosen for its score.
     metric : {"accuracy", "auc", "score"}
         "accuracy" is a number of right answers divided by ``n_test``, "auc" an area under the ROC
         curve; "score" anything else.
@@ -373,13 +368,7 @@ class Leaderboard(BestScore):
         return np.argsort(-self.scores, kind="stable")
 
     def maximum_only(self) -> BestScore:
-        """The same board of which only the best score is known.
-
-        Examples
-        --------
-        >>> Leaderboard([0.91, 0.94], n_test=100).maximum_only().n_entries is None
-        True
-        """
+        """The same board of which only the best score is known."""
         if self.lower_is_better or self.has_own_errors:
             raise InputError(
                 "give the whole board: its best score alone has no scale where lower is better, "

@@ -5,13 +5,13 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quoted
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import exports, formats, logs
 from bayes_sota.data.tables import Table, is_frame, make_table, opened_frame
@@ -19,9 +19,8 @@ from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000
 _ARCHIVE = (b"PK\3\4", b"PK\5\6")
-_TABLE = r"(?i:(?!__MACOSX).*\.(csv|tsv|txt|json|jsonl|ndjson|xlsx|parquet))"
+_TABLE = re.compile(r"(?i:(?!__MACOSX).*\.(csv|tsv|txt|json|jsonl|ndjson|xlsx|parquet))")
 _WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
-_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def read_table(source: Any, metric: str | None = None) -> Table:
@@ -33,53 +32,14 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """
     if isinstance(source, Table):
         return source
-    if is_frame(source):
-        return _table_of_frame(source, "the data frame", "table")
-    if isinstance(source, Mapping):
-        return exports.table_of_search(source, "cv_results_", "cv_results_")
-    if isinstance(source, list | tuple):
-        return stack(read_all(source, metric))
-    if not isinstance(source, str | PathLike):
-        what = type(source).__name__
-        raise InputError(f"paths, a data frame or cv_results_ are read, got {what}")
-    path = Path(source)
-    if path.is_dir():
-        table = read_table(logs.files_in(path), metric)
-        return replace(table, where=str(source), name=path.resolve().name)
-    data, file_name = read_bytes(path)
-    where, name = str(source), Path(file_name).stem
-    if data[:4] == b"PAR1":
-        return _table_of_parquet(data, where, name)
-    members = member_sizes(data, where)
-    if not logs.MARKS.isdisjoint(members):
-        found = read_archive(data, logs.MEMBER, where).items()
-        texts = {member: decoded(content, where, member) for member, content in found}
-        return logs.table_of_archive(texts, path, metric)
-    if members or file_name.lower().endswith(_WORKBOOKS):
-        check_size(sum(members.values()), where)
-        return _table_of_workbook(data, where, name)
-    text = decoded(data, where)
-    if text.lstrip()[:1] not in ("[", "{"):
-        return formats.parse_delimited(text, where, name)
-    value, places = formats.parse_json(text, where)
-    if isinstance(value, dict) and exports.is_search(value):
-        return exports.table_of_search(value, where, name)
-    log = logs.table_of_log(value, places, path, name, metric)
-    return log or formats.table_of_json(value, places, where, name)
+    return stack(read_all(source if isinstance(source, list | tuple) else [source], metric))
 
 
 def read_all(sources: Sequence[Any], metric: str | None) -> list[Table]:
-    """Tables of several sources; logs without the metric keep theirs, unless none has it."""
-    tables, lacking = [], []
-    for source in sources:
-        try:
-            tables.append(read_table(source, metric))
-        except logs.UnknownMetricError as error:
-            lacking.append(error)
-            with suppress(AmbiguousMetricError):
-                tables.append(read_table(source))
-    if lacking and (len(lacking) == len(sources) or len(tables) < len(sources)):
-        raise lacking[0]
+    """Tables of several sources; logs are one table."""
+    tables = list(map(_opened, sources))
+    if any(table.origin for table in tables):
+        return [logs.choose_metric(stack(tables), metric)]
     return tables
 
 
@@ -87,6 +47,8 @@ def stack(tables: Sequence[Table]) -> Table:
     """Tables below each other; where none names its entries, the files do."""
     if not tables:
         raise InputError("there are no files to read")
+    if len(tables) == 1:
+        return tables[0]
     other = next((table for table in tables if table.origin != tables[0].origin), None)
     if other is not None:
         kinds = [f"{one.where} ({one.origin or 'a table'})" for one in (tables[0], other)]
@@ -99,15 +61,14 @@ def stack(tables: Sequence[Table]) -> Table:
     if not any(place_in("entry", name) is not None for name in header):
         pairs = zip(file_names(tables), tables, strict=True)
         columns["model"] = [name for name, table in pairs for _ in table.lines]
-    stacked = replace(
+    return replace(
         tables[0],
         columns=columns,
         lines=[f"{table.where}, {line}" for table in tables for line in table.lines],
-        where=f"{len(tables)} files" if len(tables) > 1 else tables[0].where,
+        where=f"{len(tables)} files",
         notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
         n_files=len(tables),
     )
-    return logs.join_logs(stacked) if stacked.origin else stacked
 
 
 def file_names(tables: Sequence[Table]) -> list[str]:
@@ -118,43 +79,64 @@ def file_names(tables: Sequence[Table]) -> list[str]:
     return [Path(table.where).resolve().parent.name for table in tables]
 
 
-def _by_pandas(reader: str, data: bytes, where: str, **options: Any) -> Any:
-    import pandas as pd
-
-    with reading(where):
-        try:
-            return getattr(pd, reader)(io.BytesIO(data), **options)
-        except ImportError:
-            extra = reader.removeprefix("read_")
-            fix = f"pip install 'bayes-sota[{extra}]'"
-            raise InputError(f"needs the extra {extra}", where=where, fix=fix) from None
+def _opened(source: Any) -> Table:
+    """Table of one source; the scores of a log are by metric."""
+    if is_frame(source):
+        return _table_of_frame(source, "the data frame", "table")
+    if isinstance(source, Mapping):
+        return exports.table_of_search(source, "cv_results_", "cv_results_")
+    if not isinstance(source, str | PathLike):
+        what = type(source).__name__
+        raise InputError(f"paths, a data frame or cv_results_ are read, got {what}")
+    path, where = Path(source), str(source)
+    if path.is_dir():
+        table = stack(list(map(_opened, logs.files_in(path))))
+        return replace(table, where=where, name=path.resolve().name)
+    data, file_name, members = _read_file(path)
+    name = Path(file_name).stem
+    if data[:4] == b"PAR1":
+        return _table_of_parquet(data, where, name)
+    if not logs.MARKS.isdisjoint(members):
+        value, places = logs.parse_archive(members, where)
+    elif members:
+        return _table_of_workbook(data, where, name)
+    else:
+        text = formats.decoded(data, where)
+        if text.lstrip()[:1] not in ("[", "{"):
+            return formats.parse_delimited(text, where, name)
+        value, places = formats.parse_json(text, where)
+    if isinstance(value, dict) and exports.is_search(value):
+        return exports.table_of_search(value, where, name)
+    log = logs.table_of_log(value, places, path, name)
+    return log or formats.table_of_json(value, places, where, name)
 
 
 def _table_of_parquet(data: bytes, where: str, name: str) -> Table:
     with reading(where):
+        import pandas as pd
         from pyarrow.parquet import read_metadata
 
         about = read_metadata(io.BytesIO(data))
         check_size(8 * about.num_rows * about.num_columns, where)
-    frame = _by_pandas("read_parquet", data, where, dtype_backend="numpy_nullable")
+        frame = pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
     return _table_of_frame(frame, where, name)
 
 
 def _table_of_workbook(data: bytes, where: str, name: str) -> Table:
     """Table of the first sheet that has rows of several cells, with a note on the others."""
-    sheets = _by_pandas("read_excel", data, where, sheet_name=None, header=None, dtype=object)
-    found = {}
-    for title, sheet in sheets.items():
-        cells = sheet.astype(object).where(sheet.notna(), None).to_numpy().tolist()
-        rows = [(f"row {i}", row) for i, row in enumerate(cells, 1) if set(row) != {None}]
-        if sheet.notna().sum(axis=1).max() > 1:
-            found[title] = rows
-    if not found:
+    with reading(where):
+        import pandas as pd
+
+        sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, header=None, dtype=object)
+    titles = [title for title, sheet in sheets.items() if sheet.notna().sum(axis=1).max() > 1]
+    if not titles:
         raise InputError("no sheet holds a table", where=where)
-    first, *others = found
-    table = formats.table_of_rows(found[first], where, name)
-    note = f"read sheet {quoted(first)}, not {listed(others)}"
-    return replace(table, notes=(*table.notes, note)) if others else table
+    sheet = sheets[titles[0]]
+    cells = sheet.astype(object).where(sheet.notna(), None).to_numpy().tolist()
+    rows = [(f"row {i}", row) for i, row in enumerate(cells, 1) if set(row) != {None}]
+    table = formats.table_of_rows(rows, where, name)
+    note = f"read sheet {quoted(titles[0])}, not {listed(titles[1:])}"
+    return replace(table, notes=(*table.notes, *[note] * (len(titles) > 1)))
 
 
 def _table_of_frame(frame: Any, where: str, name: str) -> Table:
@@ -180,19 +162,21 @@ def _with_index(frame: Any) -> Any:
     if not hasattr(frame, "reset_index"):
         return frame
     index = frame.index
-    if hasattr(index, "levels"):
-        frame = frame.reset_index()
-    elif index.name is not None or index.dtype.kind not in "iu":
-        title = index.name if index.name not in (None, *frame.columns) else "index"
-        frame = frame.reset_index(names=title)
-    of_levels = [title if isinstance(title, tuple) else (title,) for title in frame.columns]
-    return frame.set_axis([" ".join(map(str, levels)) for levels in of_levels], axis=1)
+    if index.nlevels > 1 or index.name is not None or index.dtype.kind not in "iu":
+        frame = frame.reset_index(allow_duplicates=True)
+    names = [name if isinstance(name, tuple) else (name,) for name in frame.columns]
+    return frame.set_axis([" ".join(map(str, levels)) for levels in names], axis=1)
 
 
-def read_bytes(path: Path) -> tuple[bytes, str]:
-    """Content of a file and its name; of an archive, those of its only table.
+def read_text(path: Path) -> str:
+    """Text of a file, or ``InputError``."""
+    return formats.decoded(_read_file(path)[0], str(path))
 
-    A workbook and a log of inspect_ai, which are archives too, stay as they are.
+
+def _read_file(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
+    """Content of a file, its name, and its members if it is a workbook or a log of inspect_ai.
+
+    Of another archive, content and name are those of its only table.
 
     Raises
     ------
@@ -200,59 +184,33 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
         A file that cannot be read, an archive of several tables, or more than the limit.
     """
     check_file(path)
-    with reading(str(path)):
+    where, name = str(path), path.name
+    with reading(where):
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
-        name = path.name
         if data[:2] == b"\x1f\x8b":
             with gzip.open(io.BytesIO(data)) as file:
                 data = file.read(MOST_BYTES + 1)
             name = name.removesuffix(".gz")
-    check_size(len(data), str(path))
-    if not data.startswith(_ARCHIVE) or _WHOLE.intersection(member_sizes(data, str(path))):
-        return data, name
-    tables = read_archive(data, _TABLE, str(path))
+    check_size(len(data), where)
+    members = _unpacked(data, where)
+    if not data.startswith(_ARCHIVE) or not _WHOLE.isdisjoint(members):
+        return data, name, members
+    tables = [member for member in members if _TABLE.fullmatch(member)]
     if len(tables) != 1:
         problem = f"the archive holds {len(tables)} tables ({listed(tables)}); one is needed"
-        raise InputError(problem, where=str(path))
-    [(member, data)] = tables.items()
-    return data, Path(member).name
+        raise InputError(problem, where=where)
+    data = members[tables[0]]
+    return data, Path(tables[0]).name, _unpacked(data, where)
 
 
-def read_text(path: Path) -> str:
-    """Text of a file; errors as of ``read_bytes``."""
-    return decoded(read_bytes(path)[0], str(path))
-
-
-def decoded(data: bytes, where: str, line: str = "") -> str:
-    """Text in UTF-8, or in UTF-16 with its mark."""
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        start = error.start
-    else:
-        if "\0" not in text:
-            return text
-        start = data.find(b"\0")
-    line = line or f"line {data.count(b'\n', 0, start) + 1}"
-    raise InputError("is not UTF-8 text", where=where, line=line, fix="save it as UTF-8")
-
-
-def member_sizes(data: bytes, where: str) -> dict[str, int]:
-    """Unpacked bytes of each member of a zip archive; empty where bytes are something else."""
+def _unpacked(data: bytes, where: str) -> dict[str, bytes]:
+    """Members of a zip archive, together below the limit; none where bytes are something else."""
     if not data.startswith(_ARCHIVE):
         return {}
     with reading(where), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {one.filename: one.file_size for one in archive.infolist()}
-
-
-def read_archive(data: bytes, pattern: str, where: str) -> dict[str, bytes]:
-    """Members of a zip archive whose names match a pattern, together below the limit."""
-    with reading(where), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = [one for one in archive.infolist() if re.fullmatch(pattern, one.filename)]
-        check_size(sum(one.file_size for one in members), where)
-        return {one.filename: archive.read(one) for one in members}
+        check_size(sum(member.file_size for member in archive.infolist()), where)
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def check_size(size: int, where: str) -> None:
@@ -269,5 +227,7 @@ def reading(where: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read ({reason})", where=where) from None
+        problem = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
+        fix = extras if isinstance(error, ImportError) else ""
+        raise InputError(problem, where=where, fix=fix) from None

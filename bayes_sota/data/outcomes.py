@@ -1,10 +1,9 @@
 """What classifiers got for the same test items: the matrix that every comparison is made of.
 
-Right and wrong answers, shares of right ones in several runs, or numbers: what classifiers gave to
-positive and negative items (AUC), the Dice of every case (mean), the error of every prediction
-(root mean square). Items may belong to clusters and tasks. Everything is checked here, at
-construction, and never again; the statistics are functions of ``data.averages`` and
-``data.item_values`` (``tests/data/test_outcomes.py``).
+Right and wrong answers, shares of right ones in several runs, or numbers: outputs for positive and
+negative items (AUC), the Dice of every case (mean), the error of every prediction (root mean
+square). Everything is checked here, at construction, and never again; the statistics are functions
+of ``data.averages`` and ``data.item_values`` (``tests/data/test_outcomes.py``).
 """
 
 from collections import Counter
@@ -86,7 +85,6 @@ class Outcomes(Observed):
     task_codes : (ndarray of int, shape (n_items,), ndarray, shape (T,))
         Number of the task of each item, and weights of the tasks; one where there are none.
     averaging : {"items", "tasks", "weights"}
-        What counts equally.
     run_numbers, n_runs : ndarray of int, shape () or (n_items, n_classifiers); int
         Runs behind each value, without axes where all have as many; the least of them.
     totals : ndarray of int, shape (n_classifiers,)
@@ -103,10 +101,8 @@ class Outcomes(Observed):
     Raises
     ------
     InputError
-        A value that is no answer or number, missing ones with tasks, runs or another metric, fewer
-        than two items (of a class, or of a task of numbers), names that repeat or do not match, a
-        classifier without any answer, fewer runs than new ones or passes need, new tasks without
-        three.
+        A value that is no answer or number, missing ones with tasks, runs or another metric, names
+        that repeat or do not match, too few items, runs or tasks.
 
     Examples
     --------
@@ -155,7 +151,7 @@ class Outcomes(Observed):
         if tasks is None and average is not None:
             raise InputError("average is for items with tasks: give tasks, one per item")
         kinds, codes = codes_of(self.tasks or [""] * n)
-        weights = task_weights(average, kinds, np.bincount(codes))
+        weights = task_weights(average, kinds, np.bincount(codes).astype(float))
         self.task_codes = codes, weights
         self.task_weights = dict(zip(kinds, weights.tolist(), strict=True)) if self.tasks else {}
         how: Any = "weights" if isinstance(average, Mapping) else average
@@ -183,23 +179,23 @@ class Outcomes(Observed):
         if single:
             given = np.where(given == MISSING, np.nan, given)
         low, high = (0, 1) if self.is_answers else (-LARGEST_NUMBER, LARGEST_NUMBER)
-        right = (given >= low) & (given <= high) & ((given % 1 == 0) | (not single))
+        right = (given >= low) & (given <= high) & ((given == np.rint(given)) | (not single))
         missing = np.isnan(given)
         wrong = ~(right | (missing & self.is_plain)) | missing.all(axis=0)
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             raise InputError(
                 f"classifier {shown(self.names[column])} has {given[row, column]:g} for item "
-                f"{shown(self.items[row])}; single answers are 1 (right), 0 (wrong) or, in no task "
-                "and not all, missing (None, NaN, -1), shares of right ones 0 to 1; numbers have "
-                f'metric="mean" and are at most {LARGEST_NUMBER:g}'
+                f"{shown(self.items[row])}; answers are 1 (right), 0 (wrong) or, without tasks and "
+                "runs, missing (not all), shares of right ones 0 to 1; numbers have "
+                f'metric="mean", are at most {LARGEST_NUMBER:g}, and none is missing'
             )
         return given
 
     def _check_metric(self) -> None:
         """Check that the metric goes with all that is given, and that it is enough for errors."""
         if self.lower_is_better and self.metric in ("accuracy", "auc"):
-            raise InputError("lower_is_better is for other numbers than answers and AUCs")
+            raise InputError(f'larger is better for metric="{self.metric}"')
         if self.is_answers:
             least = (1 if self.passes is None else max(self.passes[0], 2)) + (self.new == "runs")
             if self.n_runs < least:
@@ -323,7 +319,7 @@ class Outcomes(Observed):
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":
         """The same with other values, and what else changes."""
         known = {name: getattr(self, name) for name in _KEPT} | changes
-        average: Averaging | None = self.averaging if known["tasks"] else None
+        average: Any = self.averaging if known["tasks"] else None
         if average == "weights":
             average = {task: self.task_weights[task] for task in known["tasks"]}
         return Outcomes(values, average=average, **known)

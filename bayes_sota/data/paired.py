@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, POSITIVE, Range
+from bayes_sota.core.arguments import COUNT, POSITIVE, Range, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
@@ -30,10 +30,11 @@ class PairedBoards(Chosen):
         Scores on the two test sets, larger is better, at least five teams.
     names : (m,) sequence of str, optional
         Names of the teams, all different. Default: "entry 1", "entry 2", ...
-    n_test : (int, int), optional
-        Items of the public and of the private test set; the scores are then accuracies.
-    standard_errors : (float, float), optional
-        Standard errors of one score, public and private, for scores that are not accuracies.
+    n_test : int or (int, int), optional
+        Items of both test sets, or of the public and of the private one; the scores are then
+        accuracies.
+    standard_errors : float or (float, float), optional
+        Standard errors of one score, likewise, for scores that are not accuracies.
         Without either, the size of the noise is learnt from the differences.
     submissions : int, (int, int), TriesPrior or (m,) sequence of int, optional
         Submissions behind each team, of which its public score is the best, as of ``Leaderboard``;
@@ -83,11 +84,9 @@ class PairedBoards(Chosen):
 
     def __post_init__(self, lower_is_better: bool) -> None:
         """Check everything."""
-        if self.n_test is not None and (self.standard_errors is not None or lower_is_better):
-            raise InputError(
-                "n_test says that scores are accuracies, whose errors follow and of which higher "
-                "is better: give no standard_errors, and write an error rate e as 1 - e"
-            )
+        if self.n_test is not None:
+            unused = {"standard_errors": self.standard_errors, "lower_is_better": lower_is_better}
+            refuse_unused("accuracies, whose errors follow from n_test", unused)
         both = [plain_list(scores, "scores of a board") for scores in (self.public, self.private)]
         m, n_private = map(len, both)
         if n_private != m or m < FEWEST_TEAMS:

@@ -177,7 +177,7 @@ def parse_scores(
     rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
         How they were cut.
     percent : bool, optional
-        Whether scores are in percent. Default: if they have percent signs, or if most exceed 1 and
+        Whether scores are in percent. Default: if all have percent signs, or if most exceed 1 and
         none exceeds 100.
     bounded : bool
         Whether scores are accuracies, which lie in [0, 1].

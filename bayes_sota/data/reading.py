@@ -1,6 +1,6 @@
 """From a source to one row per score."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -55,7 +55,9 @@ def read_tidy(
     >>> print(read_tidy(pd.DataFrame({"model": ["a", "b"], "acc": [0.9, 0.8], "size": [1, 2]})))
     Read: entries from "model", scores from "acc"; not used: "size".
     """
-    _check_roles(roles)
+    for role in roles.keys() - set(COLUMNS):
+        problem = f"{role} is no role; the roles are {', '.join(COLUMNS)}{nearest(role, COLUMNS)}"
+        raise InputError(problem)
     table = read_table(source)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
@@ -67,7 +69,7 @@ def read_tidy(
         return leave_out_names(found, names)
     is_competition = exports.is_kaggle(table)
     if is_competition:
-        table = exports.clean(table, roles.get("score", "score"), direction)
+        table = exports.clean(table, roles.get("score", "score"), direction == "lower")
     if exports.is_search(table.columns) and not use:
         table, layout = exports.find_splits(table, roles)
     else:
@@ -77,13 +79,6 @@ def read_tidy(
     _check_one_metric(tidy)
     marked = replace(tidy, asked=frozenset(roles), is_competition=is_competition)
     return _directed(marked, layout, direction)
-
-
-def _check_roles(roles: Iterable[str]) -> None:
-    for role in roles:
-        if role not in COLUMNS:
-            problem = f"{role} is no role; the roles are {', '.join(COLUMNS)}"
-            raise InputError(problem + nearest(role, COLUMNS))
 
 
 def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
@@ -132,25 +127,23 @@ def _directed(tidy: Tidy, layout: Layout, direction: Direction) -> Tidy:
     InputError
         No direction was given, and a name says that lower is better.
     """
-    names = [layout.roles[role] for role in ("score", "public") if role in layout.roles]
-    answers = tidy.value[~np.isnan(tidy.value)]
-    if layout.across in ("task", "metric") or not np.isin(answers, (-1, 0, 1)).all():
-        names += layout.columns
-    for role in ("metric", "task"):
-        names += list(dict.fromkeys(tidy.labels.get(role, ())))
-    if layout.kind == "wide" and "unit" in tidy.labels:
-        names += list(dict.fromkeys(tidy.labels["unit"][:_MOST_METRICS]))
-    names += [note for note in tidy.notes if note.startswith("dropped line")]  # a title, in words
-    losses = list(dict.fromkeys(name for name in names if is_loss(name)))
-    told = {word.lower() for word in tidy.labels.get("direction", ())} - {""}
-    mixed = layout.roles.get("score") not in losses and len(losses) < len(set(names))
-    if told and direction is None:  # the table says it; of several tasks each for itself
-        return replace(tidy, lower_is_better=told <= {"false", "0"})
-    if losses and direction is None:
-        sound = "sounds" if len(losses) == 1 else "sound"
-        problem = f"{listed(losses)} {sound} like losses, of which the lowest is best"
-        fix = "give {option}" + ", which is then true of all, or leave them out" * mixed
-        raise InputError(problem, where=tidy.where, parameter="direction", fix=fix)
     if direction not in (None, "lower", "higher"):
         raise InputError(f"got {direction!r}", parameter="direction", fix="give {option}")
-    return replace(tidy, lower_is_better=direction == "lower")
+    told = {word.lower() for word in tidy.labels.get("direction", ())} - {""}
+    if direction or told:  # by the table, of several tasks each for itself
+        is_lower = direction == "lower" if direction else told <= {"false", "0"}
+        return replace(tidy, lower_is_better=is_lower)
+    names = [layout.roles[role] for role in ("score", "public") if role in layout.roles]
+    if layout.across == "task" or not np.isin(np.nan_to_num(tidy.value), (-1, 0, 1)).all():
+        names += layout.columns
+    for role in ("metric", "task", *["unit"] * (layout.kind == "wide")):
+        known = list(dict.fromkeys(tidy.labels.get(role, ())))
+        names += known if role != "unit" or len(known) <= _MOST_METRICS else []
+    names += [note for note in tidy.notes if note.startswith("dropped line")]  # a title, in words
+    losses = list(dict.fromkeys(name for name in names if is_loss(name)))
+    if losses:
+        mixed = layout.roles.get("score") not in losses and len(losses) < len(set(names))
+        problem = f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, lowest is best"
+        fix = "give {option}" + ", which is then true of all, or leave them out" * mixed
+        raise InputError(problem, where=tidy.where, parameter="direction", fix=fix)
+    return tidy

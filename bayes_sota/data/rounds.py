@@ -1,6 +1,5 @@
 """Scores of players in rounds, or battles, from any table."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from bayes_sota.data.battles import read_battles
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
-from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.tidy import Tidy, numbered
 from bayes_sota.data.tournaments import Matches, Scheme, ScoreTable
 from bayes_sota.data.words import NAMELESS, UNITS, is_role_word, key
 
@@ -187,10 +186,8 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
             used = others
     names = ["/".join(parts) for parts in zip(*(labels[role] for role in used), strict=True)]
     if tidy.layout == "wide" and _count(tidy, ["entry", *used]) < len(tidy):
-        seen: Counter[tuple[str, str]] = Counter()
-        for row, pair in enumerate(zip(names, labels["entry"], strict=True)):
-            seen[pair] += 1
-            names[row] = f"{pair[0]}/{seen[pair]}"
+        number = numbered(zip(names, labels["entry"], strict=True))
+        names = [f"{name}/{i}" for name, i in zip(names, number, strict=True)]
         labels["cluster"] = labels[used[0]]
         notes.append("rows of one name are numbered, and depend on each other")
     labels["round"] = np.array(names, object)

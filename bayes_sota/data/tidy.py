@@ -5,7 +5,7 @@ round, fold); it may have a *task*, a *cluster* and a *run*. Containers are pivo
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -24,7 +24,6 @@ _LARGEST = 100_000_000  # places of a grid
 _PLURALS = {
     "entry": "entries",
     "se": "standard errors",
-    "direction": "directions",
     "n": "numbers of items",
     "submissions": "submissions",
     "runs": "numbers of runs",
@@ -100,14 +99,13 @@ class Tidy:
         """The same, with numbers for items that nothing but their task or cluster names."""
         if self.layout != "wide" or not self.labels.keys() & set(UNITS) <= {"task", "cluster"}:
             return self
-        entries, codes = self.names("entry")  # of several files, some have more rows
-        number = np.empty(len(self), np.intp)
-        for code in range(len(entries)):
-            number[codes == code] = np.arange(1, np.sum(codes == code) + 1)
         groups = [self.labels[role] for role in ("task", "cluster") if role in self.labels]
-        if len(set(zip(*groups, strict=True))) * 2 > number.max():
+        number = numbered(self.labels["entry"])
+        if len(set(zip(*groups, strict=True))) * 2 > max(number):
             return self  # rows are tasks
-        return replace(self, labels=self.labels | {"unit": number.astype(str).astype(object)})
+        return replace(
+            self, labels=self.labels | {"unit": np.array(list(map(str, number)), object)}
+        )
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""
@@ -144,11 +142,11 @@ class Tidy:
             Two scores for one place; both lines are named.
         """
         place, axes = self.places(*roles)
-        if np.prod([len(names) for names in axes], dtype=float) > _LARGEST:
-            sizes = ", ".join(f"{len(names):,} {r}s" for names, r in zip(axes, roles, strict=True))
-            problem = f"{len(self):,} scores of {sizes}: are these the columns that were meant?"
+        shape = [len(names) for names in axes]
+        if np.prod(shape, dtype=float) > _LARGEST:
+            problem = f"scores of {' x '.join(map(str, shape))} {', '.join(roles)} are too many"
             raise InputError(problem, where=self.where)
-        grid = np.full([len(names) for names in axes], np.nan)
+        grid = np.full(shape, np.nan)
         grid.ravel()[place] = self.value if of is None else of
         return grid, axes
 
@@ -172,13 +170,22 @@ class Tidy:
         at = repeated[np.argmin(order[repeated + 1])]
         first, second = order[at], order[at + 1]
         what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
-        raise InputError(
-            f"{what} has a score already on {self.lines[first]}",
-            where=self.where,
-            line=self.lines[second],
-            parameter="run",
-            fix="if rows are repeated runs, name their column with {option}",
-        )
+        problem = f"{what} has a score already on {self.lines[first]}"
+        fix = "if rows are repeated runs, name their column with {option}"
+        line = self.lines[second]
+        raise InputError(problem, where=self.where, line=line, parameter="run", fix=fix)
+
+
+def numbered(names: Iterable[Any]) -> list[int]:
+    """How often each name has occurred so far.
+
+    Examples
+    --------
+    >>> numbered(["a", "b", "a"])
+    [1, 1, 2]
+    """
+    seen: dict[Any, count[int]] = defaultdict(lambda: count(1))
+    return [next(seen[name]) for name in names]
 
 
 def melt(table: Table, layout: Layout) -> Tidy:
@@ -204,8 +211,8 @@ def melt(table: Table, layout: Layout) -> Tidy:
     labels = {role: np.tile(names, len(columns)) for role, names in labels.items()}
     if layout.across:
         labels[layout.across] = np.repeat(_names_across(table, layout), len(table))
-    numbers = {role: table.numbers(roles[role]) for role in NUMBERS if role in roles}
-    numbers = {role: np.tile(values, len(columns)) for role, values in numbers.items()}
+    known = [role for role in NUMBERS if role in roles]
+    numbers = {role: np.tile(table.numbers(roles[role]), len(columns)) for role in known}
     for role, beside in layout.beside.items():
         numbers[role] = np.concatenate([table.numbers(column) for column in beside])
     if not np.isnan(errors).all():

@@ -28,6 +28,7 @@ from bayes_sota.data.tables import labelled_matrix
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Tournament(Observed):
     """What score tables and matches have in common.
 
@@ -39,11 +40,12 @@ class Tournament(Observed):
         the rounds. Without groups, every round or match is a cluster.
     """
 
-    players: Sequence[str]
-    groups: Sequence[str] | None
-    tournament: str
-    notes: Sequence[str]
-    clusters: NDArray[np.intp]
+    _: KW_ONLY
+    players: Sequence[str] = ()
+    groups: Sequence[Any] | None = None
+    tournament: str = "tournament"
+    notes: Sequence[str] = ()
+    clusters: NDArray[np.intp] = field(init=False)
 
     @property
     def n_players(self) -> int:
@@ -58,14 +60,12 @@ class Tournament(Observed):
     def _set_shared(self, players: tuple[str, ...], size: int, kind: str) -> None:
         """Check and set what both have; results of one group alone do not show how they vary."""
         if len(players) < 2 or size < 2:
-            problem = f"a tournament needs at least 2 players and 2 {kind}, got "
-            raise InputError(f"{problem}{len(players)} and {size}")
+            got = f"got {len(players)} and {size}"
+            raise InputError(f"a tournament needs at least 2 players and 2 {kind}, {got}")
         groups = None if self.groups is None else tuple(map(str, self.groups))
         if groups is not None and (len(groups) != size or len(set(groups)) < 2):
-            raise InputError(
-                f"groups are one label for each of {size:,} {kind}, at least two different ones, "
-                f"got {len(groups):,} labels, {len(set(groups)):,} different"
-            )
+            got = f"got {len(groups):,} labels, {len(set(groups)):,} different"
+            raise InputError(f"groups label each of {size:,} {kind}, and differ; {got}")
         self._set(players=players, groups=groups, notes=tuple(self.notes))
 
 
@@ -121,14 +121,9 @@ class ScoreTable(Tournament):
 
     scores: Any
     _: KW_ONLY
-    players: Sequence[str] = ()
     rounds: Sequence[str] = ()
     lower_is_better: Any = False
-    groups: Sequence[str] | None = None
     scheme: Scheme = "model/task"
-    tournament: str = "tournament"
-    notes: Sequence[str] = ()
-    clusters: NDArray[np.intp] = field(init=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""
@@ -211,12 +206,6 @@ class Matches(Tournament):
     first: Any
     second: Any
     outcomes: Any
-    _: KW_ONLY
-    players: Sequence[str]
-    groups: Sequence[Any] | None = None
-    tournament: str = "tournament"
-    notes: Sequence[str] = ()
-    clusters: NDArray[np.intp] = field(init=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""
@@ -224,24 +213,18 @@ class Matches(Tournament):
         first, second = np.asarray(self.first), np.asarray(self.second)
         outcomes = np.array(self.outcomes, np.float64)
         if not first.shape == second.shape == outcomes.shape == (outcomes.size,):
-            raise InputError(
-                "a match has a first and a second player and an outcome, got "
-                f"{first.size}, {second.size} and {outcomes.size} of them"
-            )
+            got = f"got {first.size}, {second.size} and {outcomes.size}"
+            raise InputError(f"every match has two players and an outcome, {got} of them")
         self._set_shared(players, outcomes.size, "matches")
         places = set(np.unique([first, second]).tolist())
         if odd := places.symmetric_difference(range(len(players))):
-            raise InputError(
-                f"first and second are places of players, 0 to {len(players) - 1}, each at least "
-                f"once, which is not so of {listed(odd)}; Matches.from_names takes names"
-            )
+            problem = f"places of players are 0 to {len(players) - 1}, each at least once, not"
+            raise InputError(f"{problem} {listed(odd)}", fix="Matches.from_names takes names")
         bad = np.flatnonzero((first == second) | ~np.isin(outcomes, (0, 0.5, 1)))
         if bad.size:
             one, other, outcome = (values[bad[0]] for values in (first, second, outcomes))
-            raise InputError(
-                f"match {bad[0] + 1}, {players[one]!r} against {players[other]!r}, {outcome:g}: "
-                "two players differ, and an outcome is 1 (the first won), 0 or 0.5 (a tie)"
-            )
+            match = f"match {bad[0] + 1}, {players[one]!r} against {players[other]!r}, {outcome:g}"
+            raise InputError(f"{match}: two players differ, an outcome is 1, 0 or 0.5 (a tie)")
         clusters = codes_of(self.groups)[1] if self.groups else np.arange(outcomes.size)
         first, second = first.astype(np.intp), second.astype(np.intp)
         self._set(first=first, second=second, outcomes=outcomes, clusters=clusters)

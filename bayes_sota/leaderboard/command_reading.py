@@ -25,11 +25,7 @@ from bayes_sota.core.command import (
     together,
 )
 from bayes_sota.core.errors import InputError, quoted
-from bayes_sota.data.command import (
-    group_options,
-    parse_average,
-    reading_options,
-)
+from bayes_sota.data.command import group_options, reading_options
 from bayes_sota.data.item_values import parse_passes
 
 if TYPE_CHECKING:
@@ -153,9 +149,8 @@ def _tasks(tidy: "Tidy", *, n_test: str | None, **options: Any) -> "Leaderboard"
     note_unused(
         "averages over tasks", typed_of(options, *(name for name in options if name not in used))
     )
-    known = {name: options[name] for name in ("metric", "percent", "new")}
-    sizes, average = _sizes_of_tasks(n_test), parse_average(options["average"])
-    return read_leaderboard(tidy, n_test=sizes, average=average, **known)
+    known = {name: options[name] for name in ("metric", "percent", *GROUPS)}
+    return read_leaderboard(tidy, n_test=_sizes_of_tasks(n_test), **known)
 
 
 def _outcomes(tidy: "Tidy", **options: Any) -> "Outcomes":
@@ -164,8 +159,7 @@ def _outcomes(tidy: "Tidy", **options: Any) -> "Outcomes":
 
     used = ("metric", *GROUPS)
     note_unused("answers", typed_of(options, *(name for name in options if name not in used)))
-    known = {"metric": options["metric"], "new": options["new"]}
-    return outcomes_of(tidy, average=parse_average(options["average"]), **known)
+    return outcomes_of(tidy, **{name: options[name] for name in used})
 
 
 def _sizes_of_tasks(text: str | None) -> int | list[int] | dict[str, int] | None:

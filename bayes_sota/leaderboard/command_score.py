@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota import data
 from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, refuse_unused
 from bayes_sota.core.command import (
     InputFile,
@@ -17,7 +18,7 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, metric_option, read_answers, reading_options
+from bayes_sota.data.command import group_options, metric_option, reading_options
 from bayes_sota.data.item_values import parse_passes
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def score(
     n_test: int | None,
     new: Any,
     metric: str | None,
-    average: str | None,
+    average: Any,
     top: int,
     ci_prob: float,
     shown: Reported,
@@ -69,7 +70,7 @@ def score(
     refuse_unused("FILES", {"--right": right, "--n-test": n_test})
     passes = parse_passes(metric)
     named = None if passes else metric
-    outcomes = read_answers(*files, metric=named, average=average, new=None, reading=reading)
+    outcomes = data.read_outcomes(*files, metric=named, average=average, **reading)
     skills = skills_alone(outcomes, new=chosen, passes=passes)
     report = describe_skills(
         skills,

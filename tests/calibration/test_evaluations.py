@@ -11,7 +11,7 @@ from scipy import special, stats
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.models import build_model
 
-SETS = 4
+SETS = 3
 GROUPS = {
     "tasks": np.repeat(["art", "chess", "law"], 8).tolist(),
     "clusters": (np.arange(24) // 2).astype(str).tolist(),
@@ -28,7 +28,7 @@ QUANTITIES = (
 def test_true_values_have_the_ranks_of_draws() -> None:
     """Ranks are uniform (Talts and others 2018), sums of their squared normal scores chi-square.
 
-    Of draws a third as wide as they should be each quantity alone fails in three of five cases.
+    Of draws a third as wide as they should be each quantity alone fails in two of five cases.
     """
     with build_model(Outcomes(np.zeros((24, 3)), **GROUPS)):  # type: ignore[arg-type]
         drawn = pm.sample_prior_predictive(SETS, random_seed=1)
@@ -43,4 +43,4 @@ def test_true_values_have_the_ranks_of_draws() -> None:
             level = (np.ravel(below)[0] + 0.5) / (2 * 200 + 1)  # of skills the first
             squares[name] += float(special.ndtri(level)) ** 2
     chances = stats.chi2.cdf(list(squares.values()), SETS)
-    assert np.all((chances > 1e-4) & (chances < 1 - 1e-4)), dict(zip(squares, chances, strict=True))
+    assert np.all((chances > 1e-3) & (chances < 1 - 1e-3)), dict(zip(squares, chances, strict=True))

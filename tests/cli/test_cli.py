@@ -144,9 +144,9 @@ LAW = "maximum --n-test 100 --classifiers 10"
 REFUSED = f"""
 sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum 1.2 --n-test 200 --classifiers 50 | percent
-sota --maximum -0.1 --n-test 200 --classifiers 50 | [0, 1]
+sota --maximum -0.1 --n-test 200 --classifiers 50 | from 0 to 1, got -0.1
 sota --maximum abc --n-test 200 --classifiers 50 | number
-sota --maximum nan --n-test 200 --classifiers 50 | must be a number
+sota --maximum nan --n-test 200 --classifiers 50 | is missing: a number
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test -5 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test x --classifiers 50 | whole number

@@ -50,7 +50,7 @@ def test_one_classifier_and_other_metrics(capsys: Any, tmp_path: Path) -> None:
     path = written(tmp_path, "model,item,correct\n" + "".join(f"a,{i},{i % 2}\n" for i in range(9)))
     _, found = inspected(capsys, path)
     assert [one["command"] for one in found["commands"]] == [f"bayes-sota score {path}"]
-    assert found["missing"]
+    assert "Not from this file alone: Who may be the best?" in found["notes"][-1]
     _, found = inspected(capsys, written(tmp_path, "model,f1\na,0.81\nb,0.79\nc,0.70\n"))
     assert found["kind"] == "leaderboard"
     assert "--standard-error S" in found["commands"][0]["command"]
@@ -106,7 +106,7 @@ def test_a_folder_of_answers_has_the_questions_of_boards(
     assert {"bayes-sota board .", "bayes-sota sota ."} <= {
         one["command"] for one in found["commands"]
     }
-    assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} holds 2 entries")
+    assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} holds 60 rows (answers).")
 
 
 def test_logs_with_filters_that_disagree_have_commands_that_choose_one(

@@ -118,6 +118,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
+@pytest.fixture
+def sampled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws of NUTS serve both runs of a command: compiling takes most of the time."""
+    sample, drawn = bs.epp.sample_epp, dict[int, xr.DataTree]()
+
+    def once(model: Any, *, random_seed: int, **options: Any) -> xr.DataTree:
+        if random_seed not in drawn:
+            drawn[random_seed] = sample(model, random_seed=random_seed, **options)
+        return drawn[random_seed].copy(deep=True)
+
+    monkeypatch.setattr(bs.epp, "sample_epp", once)
+
+
 def shown(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, Any]:
     """What a command prints, and its JSON."""
     with (folder / "battles.csv").open() as file:
@@ -229,7 +242,7 @@ def check_csv(text: str, result: dict[str, Any]) -> None:
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG), id=n) for n in COMMANDS]
 )
 def test_every_printed_number_is_in_the_json_and_so_is_the_result(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str], sampled_once: None
 ) -> None:
     text, result = shown(name, folder, capsys)
     assert len(NUMBER.findall(text)) > 3

@@ -119,7 +119,6 @@ def test_maximum_of_a_full_board_reads_as_a_best_score():
     assert b.maximum_only() == only
     assert only.submissions is only.n_entries is None
     assert not only.is_partial
-    assert only.maximum_only() is only
 
 
 def test_number_of_classifiers_may_be_known_a_range_or_a_prior():

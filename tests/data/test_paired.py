@@ -22,7 +22,11 @@ FIVE = [0.1, 0.2, 0.3, 0.4, 0.5]
         (([10, 20, 30, 40, 50], FIVE), {"n_test": (10, 20)}, "from 0 to 1, got 10; in percent"),
         ((FIVE, FIVE), {"n_test": [10] * 3}, "3 values of n_test for 2"),
         ((FIVE, FIVE), {"names": list("aabcd")}, "'a' occurs more than once"),
-        ((FIVE, FIVE), {"standard_errors": (1, 1), "n_test": (9, 9)}, "give no standard_errors"),
+        (
+            (FIVE, FIVE),
+            {"standard_errors": (1, 1), "n_test": (9, 9)},
+            "standard_errors has no effect on accuracies",
+        ),
     ],
 )
 def test_what_it_refuses(arguments: Any, options: Any, message: str) -> None:

@@ -57,7 +57,7 @@ def test_nearest_player():
         (SCORES, {"rounds": ["a", "b", "a"]}, "every round needs its own name"),
         (SCORES, {"lower_is_better": [True, False]}, "one bool, or one for each of 3 rounds"),
         (SCORES, {"groups": ["p", "p", "p"]}, "3 labels, 1 different"),
-        (SCORES, {"groups": ["p", "q"]}, "each of 3 rounds, .* 2 labels"),
+        (SCORES, {"groups": ["p", "q"]}, "each of 3 rounds.* 2 labels"),
     ],
 )
 def test_what_is_refused(scores, options, message):
@@ -84,7 +84,7 @@ def test_names_and_places_agree():
         ([0, 2], [1, 1], [1, 0], {}, '0 to 1, .* "2"'),
         (["a", "b"], ["b", "a"], [1, 0], {}, "Matches.from_names"),
         ([0], [1], [1], {}, "2 players and 2 matches, got 2 and 1"),
-        ([0, 1], [1, 0], [1, 0], {"groups": [1]}, "each of 2 matches, .* 1 labels"),
+        ([0, 1], [1, 0], [1, 0], {"groups": [1]}, "each of 2 matches.* 1 labels"),
         ([0, 1], [1], [1, 0], {}, "got 2, 1 and 2 of them"),
     ],
 )

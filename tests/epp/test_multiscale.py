@@ -38,7 +38,7 @@ def test_true_nulls_are_rejected_at_the_level() -> None:
     found = []
     for seed in range(300):
         fit = fit_epp(simulate_tournament([0.0] * 5, 100, random_seed=seed), penalty=0.5)
-        test = multiscale_test(fit, [("1", "2")], repetitions=500, random_seed=seed)
+        test = multiscale_test(fit, [("1", "2")], repetitions=250, random_seed=seed)
         found.append(test.pair_p_value[0])
     assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=4 * 0.0126)
 

@@ -76,8 +76,8 @@ def test_skills_on_new_runs_have_the_law_of_beta_variables() -> None:
     answers = exam("runs", average={"art": 1, "law": 2, "tax": 5})
     model = bs.items.build_model(answers)
     trace = trace_of(model)
-    one = trace["posterior"].to_dataset().isel(draw=[7] * 2000)
-    trace["posterior"] = one.assign_coords(draw=np.arange(2000))
+    one = trace["posterior"].to_dataset().isel(draw=[7] * 1000)
+    trace["posterior"] = one.assign_coords(draw=np.arange(1000))
     found = bs.items.complete(trace, answers, model, random_seed=1)["posterior"]
     law = model["right"].owner
     evaluate = model.compile_fn(
@@ -97,8 +97,8 @@ def test_skills_on_new_runs_have_the_law_of_beta_variables() -> None:
     weights = np.array([1, 2, 5]) / 8
     expected, sd = weights @ means, np.sqrt(weights**2 @ (errors / sizes[:, None]))
     drawn = found["skill"].values[0]
-    np.testing.assert_allclose(drawn.mean(axis=0), expected, atol=4.5 * sd.max() / np.sqrt(2000))
-    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=4.5 / np.sqrt(2 * 2000))
+    np.testing.assert_allclose(drawn.mean(axis=0), expected, atol=4.5 * sd.max() / np.sqrt(1000))
+    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=4.5 / np.sqrt(2 * 1000))
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ def test_chosen_submissions_are_not_simulated():
 @pytest.mark.slow
 def test_too_few_moves_are_told():
     tree = sample_abc(
-        (BEST_OF_MANY,), MaximumPriors(), epsilon=1e-8, draws=100, chains=2, cores=1, random_seed=1
+        (BEST_OF_MANY,), MaximumPriors(), epsilon=1e-8, draws=40, chains=2, cores=1, random_seed=1
     )
     assert tree.attrs["moves"] < 4
     assert "raise it, or leave it out" in tree.attrs["diagnostics_reasons"]
