@@ -142,12 +142,13 @@ def _plain(name: str) -> str:
 
 def _of_matrix(table: Table) -> Tidy | None:
     """Battles of a square matrix, whose rows won against its columns."""
-    for first, cells in table.columns.items():
-        entries = [str(cell).strip() for cell in cells]
-        if len(table.columns) == len(table) + 1 > 2 and {first, *entries} == set(table.columns):
-            break
-    else:
+    header = set(table.columns)
+    squares = table.columns.items() if len(header) == len(table) + 1 > 2 else ()
+    named = {first: [str(cell).strip() for cell in cells] for first, cells in squares}
+    found = [entries for first, entries in named.items() if {first, *entries} == header]
+    if not found:
         return None
+    entries = found[0]
     own = [table.parsed(name).value[row] for row, name in enumerate(entries)]
     if not np.isin(np.nan_to_num(own), (0, 0.5)).all():
         return None  # a confusion matrix, or correlations

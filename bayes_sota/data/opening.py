@@ -49,10 +49,10 @@ def stack(tables: Sequence[Table]) -> Table:
         raise InputError("there are no files to read")
     if len(tables) == 1:
         return tables[0]
-    other = next((table for table in tables if table.origin != tables[0].origin), None)
-    if other is not None:
-        kinds = [f"{one.where} ({one.origin or 'a table'})" for one in (tables[0], other)]
-        raise InputError(f"files of one format can be joined, these are {' and '.join(kinds)}")
+    formats_of = {table.origin or "table": table.where for table in tables}
+    if len(formats_of) > 1:
+        found = ", ".join(f"{where} ({origin})" for origin, where in formats_of.items())
+        raise InputError(f"files of one format can be joined, not {found}")
     header = dict.fromkeys(name for table in tables for name in table.columns)
     columns = {
         name: [cell for table in tables for cell in table.columns.get(name, [None] * len(table))]
@@ -86,8 +86,7 @@ def _opened(source: Any) -> Table:
     if isinstance(source, Mapping):
         return exports.table_of_search(source, "cv_results_", "cv_results_")
     if not isinstance(source, str | PathLike):
-        what = type(source).__name__
-        raise InputError(f"paths, a data frame or cv_results_ are read, got {what}")
+        raise InputError(f"paths, frames and cv_results_ are read, got {type(source).__name__}")
     path, where = Path(source), str(source)
     if path.is_dir():
         table = stack(list(map(_opened, logs.files_in(path))))

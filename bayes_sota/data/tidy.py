@@ -253,7 +253,7 @@ def _names_across(table: Table, layout: Layout) -> Labels:
 
 def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[str]]:
     """Names that each row has in its roles, and a note where clusters were empty."""
-    labels: dict[str, Labels] = {}
+    labels: dict[str, Any] = {}
     notes = []
     for role, column in layout.roles.items():
         if role in (*LABELS, "label") and role != layout.across:

@@ -86,13 +86,6 @@ def test_a_player_of_several_tournaments_is_one_player(capsys, tmp_path: Path) -
     assert found["title"] == "3 players in 3 tournaments"
     for shown in (json.dumps(found), page.read_text(encoding="utf-8")):
         assert "9 players" not in shown
-    named = tmp_path / "named.csv"
-    _, *lines = path.read_text().splitlines(keepends=True)
-    named.write_text("".join(["tournament,player,round,score\n", *lines]))
-    with pytest.raises(SystemExit):
-        main(["inspect", str(named), "--json"])
-    held = json.loads(capsys.readouterr().out)
-    assert "named.csv holds 3 entries in" in held["text"]
     other = tmp_path / "other.csv"  # players who are not in every tournament
     other.write_text(path.read_text().replace("d2,m_0", "d2,x"))
     found = json.loads(run(capsys, other, *SEVERAL, "--json")[1])
