@@ -15,7 +15,7 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import unmarked_cell
-from bayes_sota.data.tables import MOST_CELLS, NOTHING, Table, make_table, parse_cell
+from bayes_sota.data.tables import LINK, MOST_CELLS, NOTHING, Table, make_table, parse_cell
 from bayes_sota.data.words import is_role_word, place_in
 
 type Row = tuple[str, list[Any]]  # where it stands, and its cells
@@ -24,7 +24,6 @@ type Record = dict[str, Any]
 _EMPTY = (None, "")
 _DECIMAL_COMMA = re.compile(r"^([-+]?\d+),(\d+(?: ?%)?)$")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
 _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
 
@@ -100,7 +99,7 @@ def _markdown_rows(text: str) -> list[Row]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not _MARKDOWN_RULE.fullmatch(line):
             cells = line.strip().removeprefix("|").removesuffix("|").split("|")
-            plain = [_EMPHASIS.sub(r"\2", _LINK.sub(r"\1", cell.strip())) for cell in cells]
+            plain = [_EMPHASIS.sub(r"\2", LINK.sub(r"\1", cell.strip())) for cell in cells]
             rows.append((f"line {number}", plain))
     return rows
 

@@ -144,7 +144,7 @@ class Header:
         """Without a known name, the only text beside a score names the entries."""
         found = [name for name in self.texts() if key(name) in NAMELESS] or self.texts()
         texts = {role: name for role, name in self.roles.items() if name not in self.numeric}
-        if key(texts.get("unit", "model")) in NAMELESS:
+        if "unit" in texts and ("public" in self.roles or key(texts["unit"]) in NAMELESS):
             found = [self.roles.pop("unit")]
         elif not found and "run" in texts:
             found = [self.roles.pop("run")]  # a run of a retrieval system is a system
@@ -231,6 +231,17 @@ def _columns_of_tasks(header: Header, columns: list[str], repeat: bool) -> Layou
     return Layout("tasks", kept, columns, "task", {role: of for role, of in beside.items() if of})
 
 
+def _check_one_scale(header: Header, columns: list[str]) -> None:
+    """Raise ``InputError`` where all of some columns is above 1, and all of the others below."""
+    numbers = [header.table.parsed(column).value for column in columns]
+    above = [name for name, of in zip(columns, numbers, strict=True) if np.nanmin(of) > 1]
+    below = [name for name, of in zip(columns, numbers, strict=True) if np.nanmax(of) < 1]
+    if len(columns) > 2 and len(above) + len(below) == len(columns):
+        fix = "choose those that hold scores with {option}"
+        both = [*above, *below] if above and below else []
+        header.refuse(both, "columns of numbers are on different scales: {}", "use", fix)
+
+
 def _rows_of_units(header: Header) -> Layout:
     table, roles = header.table, header.roles
     score = roles.pop("score", None)
@@ -246,6 +257,8 @@ def _rows_of_units(header: Header) -> Layout:
         header.refuse(others, problem, "use", "choose the columns that hold scores with {option}")
         columns = [score]
     header.check_some(columns)
+    if not (header.use or "label" in roles):
+        _check_one_scale(header, columns)
     stems = {column.rstrip("0123456789") for column in columns}
     if not header.use and len(columns) > len(stems) == 1 and is_role_word(stems.pop(), *UNITS):
         problem = "columns {} look like numbered units, and nothing names entries"

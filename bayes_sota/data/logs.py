@@ -79,7 +79,10 @@ def table_of_log(value: Any, places: Sequence[str], path: Path, name: str) -> Ta
             return None
     lines = [row.pop("line") for row in rows]
     table = table_of_records(rows, lines, str(path), path.stem)
-    return replace(table, origin=origin)
+    notes = table.notes
+    if are_of_inspect and about.get("status", "success") != "success":
+        notes += (f"the evaluation ended with status {quoted(about['status'])}",)
+    return replace(table, origin=origin, notes=notes)
 
 
 def parse_archive(members: Mapping[str, bytes], where: str) -> tuple[Any, list[str]]:

@@ -96,10 +96,16 @@ def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
 def _check_one_metric(tidy: Tidy) -> None:
     """Scores of an entry for the same unit are of one metric."""
     metrics = set(tidy.labels.get("metric", ()))
-    if tidy.layout != "long" or len(metrics) < 2 or tidy.unit == "metric":
+    if tidy.layout != "long" or len(metrics) < 2:
         return
+    names, codes = tidy.names("metric")
+    largest = [
+        np.nanmax(np.abs(tidy.value[codes == code]), initial=0) for code in range(len(names))
+    ]
+    scales = {(number > 1, number > 100) for number in largest}
     others = [names for role, names in tidy.labels.items() if role != "metric"]
-    if len(set(zip(*others, strict=True))) < len(set(zip(*tidy.labels.values(), strict=True))):
+    repeat = len(set(zip(*others, strict=True))) < len(set(zip(*tidy.labels.values(), strict=True)))
+    if (tidy.unit == "metric" and len(scales) > 1) or (tidy.unit != "metric" and repeat):
         problem = f"scores are of several metrics: {listed(sorted(metrics))}"
         fix = "leave out all but one with {option}"
         raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MISSING = frozenset(("", "-", "--", "–", "—", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"))
 _ANSWERS = dict.fromkeys(("true", "right", "correct", "yes"), "1")
 _ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no"), "0")
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")  # of Markdown, also in cells of other files
 _MARKS = " *†‡§$_"  # bold, footnotes
 _DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?"
 _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
@@ -188,7 +189,8 @@ def _name_of(cell: Any) -> str:
         return ""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell).strip()
+    name = str(cell).strip()
+    return LINK.sub(r"\1", name) if "](" in name else name
 
 
 def make_table(
