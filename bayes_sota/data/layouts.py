@@ -259,6 +259,11 @@ def _rows_of_units(header: Header) -> Layout:
     header.check_some(columns)
     if not (header.use or "label" in roles):
         _check_one_scale(header, columns)
+    steps = {name: np.diff(np.sort(table.parsed(name).value)) for name in columns}
+    counters = [name for name, of in steps.items() if len(of) > 4 and (of == 1).all()]
+    if not header.use and len(counters) < len(columns):
+        fix = "if so, leave it out with {option}"
+        header.refuse(counters, "{} numbers the rows, so it holds no scores", "leave_out", fix)
     stems = {column.rstrip("0123456789") for column in columns}
     if not header.use and len(columns) > len(stems) == 1 and is_role_word(stems.pop(), *UNITS):
         problem = "columns {} look like numbered units, and nothing names entries"
@@ -266,9 +271,9 @@ def _rows_of_units(header: Header) -> Layout:
     if not units:
         problem = "rows may be entries or units: nothing says what column {} names"
         header.refuse(texts[:1], problem, "rows")
-        steps = [name for name in table.columns if key(name) in ("step", "globalstep")]
+        trained = [name for name in table.columns if key(name) in ("step", "globalstep")]
         fix = "keep the scores of the final models"
-        header.refuse(steps, "rows are steps of training (column {}), not units", "", fix)
+        header.refuse(trained, "rows are steps of training (column {}), not units", "", fix)
     if len(columns) == 1 and units == {"run"}:
         problem = "rows are runs (column {}), and nothing names the entries"
         header.refuse([roles["run"]], problem, "entry")
