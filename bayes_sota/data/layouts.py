@@ -101,6 +101,10 @@ class Header:
         stems = [tuple(split_words(column)) for column in columns]
         return [of_stem[stem] for stem in stems] if of_stem.keys() >= set(stems) else []
 
+    def n_names(self, column: str) -> int:
+        """Number of different cells."""
+        return len(set(map(str, self.table.columns[column])))
+
     def texts(self) -> list[str]:
         """Free columns of text that no name rules out; the nameless one counts."""
         free = self.free(numeric=False)
@@ -121,11 +125,17 @@ class Header:
         kinds: dict[str, bool | None] = dict.fromkeys(LABELS) | dict.fromkeys(NUMBERS, True)
         if not (self.roles.keys() & {"score", "public"} or self.named("score")):
             kinds["entry"] = False  # numbers below "system" are scores of a competitor
+        ids = [name for name in self.free() if split_words(name)[-1:] == ["id"]]
+        count = {name: self.n_names(name) for name in ids}
         for role, numeric in kinds.items():
-            self.name(role, self.named(role, numeric))
-        others = [name for name in self.free() if split_words(name)[-1:] == ["id"]]
-        several = [name for name in others if len(set(map(str, self.table.columns[name]))) > 1]
-        self.name("unit", several)
+            names = self.named(role, numeric)
+            entry = self.roles.get("entry")
+            if role == "unit" and entry and 1 < self.n_names(entry) < len(self.table):
+                # an id that is never the same only numbers the rows
+                count = {name: n for name, n in count.items() if n < len(self.table)}
+                names = [name for name in names if name not in ids or name in count]
+            self.name(role, names)
+        self.name("unit", [name for name in self.free() if count.get(name, 0) > 1])
 
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
@@ -186,8 +196,7 @@ def _rows_of_entries(header: Header) -> Layout:
     named = [roles["score"]] if "score" in roles else header.scores()
     columns = header.use or named or averages[: len(averages) == 1]
     header.check_some(columns)
-    names = list(map(str, table.columns[roles["entry"]]))
-    repeat = len(set(names)) < len(names)
+    repeat = header.n_names(roles["entry"]) < len(table)
     if len(columns) > 1:
         return _columns_of_tasks(header, columns, repeat)
     roles["score"] = columns[0]
@@ -201,7 +210,7 @@ def _rows_of_entries(header: Header) -> Layout:
             header.name("label", header.named("label"))
         return Layout("long", roles, columns)
     several = [roles[role] for role in ("task", "metric") if role in roles]
-    several = [column for column in several if len(set(table.columns[column])) > 1]
+    several = [column for column in several if header.n_names(column) > 1]
     fix = "if it does not matter, leave the column out with {option}"
     problem = "entries differ in {}, so their scores cannot be compared"
     header.refuse(several, problem, "leave_out", fix)
