@@ -55,7 +55,7 @@ def test_json_files_and_python_have_the_same_numbers(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--column target=q", '--column target is "grade" and "q"'),
+        ("--column target=q", 'there is no column "q"'),
         ("--learners nb --rule posterior", "is about an order: it needs at least 2 learners"),
         ("--threshold 5", "--threshold is of a --rule other than fixed"),
         ("--rule spearman --threshold 0.5", "threshold must be a number from 0.9"),
