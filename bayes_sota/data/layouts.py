@@ -245,7 +245,7 @@ def _check_one_scale(header: Header, columns: list[str]) -> None:
     numbers = [header.table.parsed(column).value for column in columns]
     above = [name for name, of in zip(columns, numbers, strict=True) if np.nanmin(of) > 1]
     below = [name for name, of in zip(columns, numbers, strict=True) if np.nanmax(of) < 1]
-    if len(columns) > 2 and len(above) + len(below) == len(columns):
+    if len(above) + len(below) == len(columns):
         fix = "choose those that hold scores with {option}"
         both = [*above, *below] if above and below else []
         header.refuse(both, "columns of numbers are on different scales: {}", "use", fix)
@@ -266,7 +266,7 @@ def _rows_of_units(header: Header) -> Layout:
         header.refuse(others, problem, "use", "choose the columns that hold scores with {option}")
         columns = [score]
     header.check_some(columns)
-    if not (header.use or "label" in roles):
+    if len(columns) > 2 and not (header.use or "label" in roles):
         _check_one_scale(header, columns)
     steps = {name: np.diff(np.sort(table.parsed(name).value)) for name in columns}
     counters = [name for name, of in steps.items() if len(of) > 4 and (of == 1).all()]
