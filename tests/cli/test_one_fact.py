@@ -78,6 +78,7 @@ LONG = {
     "claim responses of item scores",
 }  # fmt: skip
 IN_JSON = {"p_false": "p_not_below_winner", "epp_se": "se", "epp_se_model": "se_model"}
+FEW = {"draws": 200, "tune": 300, "chains": 2}
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w])")
 
 
@@ -120,12 +121,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sampled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draws of NUTS serve both runs of a command: compiling takes most of the time."""
+    """A few draws of NUTS serve both runs of a command: which they are is of no matter here."""
     sample, drawn = bs.epp.sample_epp, dict[int, xr.DataTree]()
 
     def once(model: Any, *, random_seed: int, **options: Any) -> xr.DataTree:
         if random_seed not in drawn:
-            drawn[random_seed] = sample(model, random_seed=random_seed, **options)
+            drawn[random_seed] = sample(model, random_seed=random_seed, **(options | FEW))
         return drawn[random_seed].copy(deep=True)
 
     monkeypatch.setattr(bs.epp, "sample_epp", once)

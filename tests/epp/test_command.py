@@ -168,8 +168,16 @@ def test_maximum_likelihood_never_imports_pymc(scores: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough for the form of what is said."""
+    few = {"draws": 300, "tune": 300, "chains": 2}
+    sample = bs.epp.sample_epp
+    monkeypatch.setattr(bs.epp, "sample_epp", lambda *x, **options: sample(*x, **(options | few)))
+
+
 @pytest.mark.slow
-def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
+def test_bayesian_model(capsys, scores: Path, tmp_path: Path, few_draws: None) -> None:
     code, out, error = run(
         capsys, scores, "--bayes", "--penalty", "0.5", "--test", "a", "e",
         "--seed", "1", "--json", "--output", tmp_path / "r.nc", "--figure", tmp_path / "f.png",
@@ -187,7 +195,7 @@ def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path) -> None:
+def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path, few_draws: None) -> None:
     path = long_file(tmp_path, 3)
     code, out, _ = run(
         capsys, path, "--column", "tournament=data", "--bayes",

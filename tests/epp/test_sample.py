@@ -366,7 +366,7 @@ def test_weighted_matches_agree_with_the_clustered_fit() -> None:
     table = simulate_tournament([1.2, 0.4, -0.2, -1.4], 120, step=0.6, random_seed=5)
     fit = fit_epp(table)
     model = build_model(table, likelihood="matches", priors=bs.core.EppPriors(5.0))
-    tree = sample_epp(model, random_seed=1, predictive=100)
+    tree = sample_epp(model, draws=600, tune=500, chains=2, random_seed=1, predictive=20)
     assert tree.attrs["divergences"] == 0
     table_of = summarize_epp(tree).loc[list(table.players)]
     ratio = table_of["mean"].to_numpy() / fit.epp
