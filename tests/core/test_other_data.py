@@ -98,7 +98,14 @@ CASES = {
     ),
     "epp": Case(bs.epp, epp(TABLE), {"scores": epp(np.transpose(TABLE))}),
 }
-OTHERS = [(name, other) for name, case in CASES.items() for other in case.others]
+GIVEN = ("nothing", "its model", "the other's model")
+# Whatever is given with the first of the others, and nothing with the rest of them.
+REFUSED = [
+    (name, other, given)
+    for name, case in CASES.items()
+    for k, other in enumerate(case.others)
+    for given in (GIVEN if k == 0 else GIVEN[:1])
+]
 
 
 @cache
@@ -119,8 +126,7 @@ def made(room: Any, data: Any) -> pm.Model:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("given", ["nothing", "its model", "the other's model"])
-@pytest.mark.parametrize(("name", "other"), OTHERS)
+@pytest.mark.parametrize(("name", "other", "given"), REFUSED)
 def test_a_trace_of_other_data_is_refused(name: str, other: str, given: str) -> None:
     case = CASES[name]
     asked, trace = case.others[other], trace_of(made(case.room, case.data))
@@ -133,10 +139,9 @@ def test_a_trace_of_other_data_is_refused(name: str, other: str, given: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("of_fit", ["trace", "asked"])
 @pytest.mark.parametrize("of_model", ["none", "trace", "asked"])
-@pytest.mark.parametrize("other", CASES["leaderboard"].others)
-def test_neither_does_a_fit_make_it_of_this_board(other: str, of_model: str, of_fit: str) -> None:
+def test_neither_does_a_fit_make_it_of_this_board(of_model: str, of_fit: str) -> None:
     room, data = bs.leaderboard, {"trace": CASES["leaderboard"].data}
-    data["asked"] = CASES["leaderboard"].others[other]
+    data["asked"] = CASES["leaderboard"].others["scores"]
     trace = trace_of(made(room, data["trace"]))
     model = None if of_model == "none" else made(room, data[of_model])
     with pytest.raises(InputError, match=r"other data|another board"):
