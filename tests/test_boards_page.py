@@ -57,9 +57,3 @@ def test_sentences_are_those_printed_now(page: ModuleType, data_directory: Path)
     with page.beside_tables():
         for shown in page.shown_on(page.PAGE.read_text(encoding="utf-8")):
             assert text_differences(shown.said, page.run(shown.arguments), ELSEWHERE) == []
-
-
-@pytest.mark.slow
-def test_other_numbers_are_seen(page: ModuleType, data_directory: Path) -> None:
-    first = next(page.shown_on(page.PAGE.read_text(encoding="utf-8")))
-    assert text_differences(first.said, page.run([*first.arguments, "--prob", "0.9"]))
