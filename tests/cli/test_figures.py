@@ -21,18 +21,14 @@ COMMANDS = (
     "claim batch claims.csv",
     "claim responses answers.csv --seed 1",
     "epp rounds.csv --seed 1",
-    "epp battles.csv --seed 1",
     "board answers.csv --seed 1",
-    "board leaderboard.csv --n-test 250 --seed 1",
     "sota answers.csv --seed 1",
-    "sota auc.csv --seed 1",
     "sota leaderboard.csv --n-test 250 --seed 1 --no-sensitivity",
     "sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558 --seed 1 "
     "--no-sensitivity",
     "paired public_private.csv --n-test-public 250 --n-test-private 1000 --seed 1",
     "cv judge cross_validation.csv --rule fixed --threshold 5 --seed 1",
     "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
-    "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --metric auc --n-positive 51",
     "batch leaderboard.csv --n-test 250 --output-dir results --seed 1",
 )
 CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
