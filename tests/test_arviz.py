@@ -166,7 +166,7 @@ ALIKE = {
     "board, NUTS": "board of accuracies",
     "board of AUCs": "board of accuracies",
     "board of errors": "board of accuracies",
-    "item scores": "board of accuracies",
+    "item scores": "responses",
     "EPP of matches": "EPP of rounds",
 }
 
