@@ -17,6 +17,9 @@ import bayes_sota as bs
 
 os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, never shown
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one test per core, one thread per test
+# Without kept bytecode every process that a test starts would compile what it imports: seconds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 _BROWSER = (

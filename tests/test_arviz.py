@@ -1,4 +1,4 @@
-"""What works on every result: ArviZ's own functions on the trees of all routes.
+"""What works on every result: ArviZ's own functions on trees of every form.
 
 ``python tests/test_arviz.py`` writes the table of docs/extending.md, which a test compares.
 """
@@ -166,7 +166,7 @@ ALIKE = {
     "board, NUTS": "board of accuracies",
     "board of AUCs": "board of accuracies",
     "board of errors": "board of accuracies",
-    "item scores": "board of accuracies",
+    "item scores": "responses",
     "EPP of matches": "EPP of rounds",
 }
 
