@@ -18,9 +18,7 @@ A number that changed for a reason is ``{"was": ..., "now": ..., "why": ...}`` a
 ``uv run python tests/golden/make.py NAME`` writes an answer anew where it changes for a reason;
 the commit's message says which. Calls that take long are slow. Calls of real data need
 ``BAYES_SOTA_DATA``, the folder that has them. Bodies of calls follow the interface as it changes;
-names and numbers stay. Calls in ``ONLY_EXACT`` take seconds and run a path that other calls run,
-or are of boards of which the page of real boards says the numbers, which is tested: they are made
-with ``GOLDEN_EXACT=1`` only.
+names and numbers stay.
 """
 
 import json
@@ -40,21 +38,6 @@ STORED: dict[str, dict[str, Any]] = {
     for name, entry in json.loads(path.read_text()).items()
 }
 EXACT = os.environ.get("GOLDEN_EXACT") == "1"
-ONLY_EXACT = {
-    # boards of docs/boards.md
-    "board/chembench", "board/cifar10", "board/livecodebench-execution", "claims/methods/chembench",
-    "paired/mteb", "paired/prostate", "sota/real/cassava", "sota/real/obesity",
-    # two data sets of three for the same two learners, folds and iterations
-    "cv/run/banknote", "cv/run/breast-cancer", "cv/run/credit-g", "cv/run/diabetes",
-    "cv/run/glass-nonwindow", "cv/run/haberman", "cv/run/new-thyroid", "cv/run/oil-spill",
-    "cv/run/segment-window", "cv/run/sonar", "cv/run/wheat-seeds-1", "cv/run/wine-red-good",
-    # one lattice of three boards
-    "n-test/playground-series-s4e2-public", "n-test/spaceship-titanic-private",
-    "n-test/tabular-playground-series-apr-2021-private",
-    "n-test/tabular-playground-series-apr-2021-public",
-    # the same board with other numbers
-    "best/image-classifiers", "best/obesity-risk-paper",
-}  # fmt: skip
 
 
 def tolerance(key: str, old: Any, seeded: bool) -> tuple[float, float]:
@@ -87,7 +70,6 @@ def differences(name: str) -> Iterator[str]:
     [
         pytest.param(name, marks=[pytest.mark.slow] * entry["slow"])
         for name, entry in STORED.items()
-        if EXACT or name not in ONLY_EXACT
     ],
 )
 def test_numbers_are_those_of_version_0_5(name: str) -> None:
@@ -99,4 +81,4 @@ def test_numbers_are_those_of_version_0_5(name: str) -> None:
 
 
 def test_every_call_has_an_answer() -> None:
-    assert STORED.keys() == CALLS.keys() >= ONLY_EXACT
+    assert STORED.keys() == CALLS.keys()
