@@ -135,7 +135,8 @@ class Header:
                 count = {name: n for name, n in count.items() if n < len(self.table)}
                 names = [name for name in names if name not in ids or name in count]
             self.name(role, names)
-        self.name("unit", [name for name in self.free() if count.get(name, 0) > 1])
+        several = sorted(name for name in self.free() if count.get(name, 0) > 1)
+        self.name("unit", sorted(several, key=lambda name: -count[name]))
 
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""

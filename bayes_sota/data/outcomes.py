@@ -156,6 +156,8 @@ class Outcomes(Observed):
         self.task_weights = dict(zip(kinds, weights.tolist(), strict=True)) if self.tasks else {}
         how: Any = "weights" if isinstance(average, Mapping) else average
         self.averaging: Averaged = how or ("tasks" if self.tasks else "items")
+        if labels is not None and self.metric != "auc":
+            raise InputError('labels are for metric="auc"')
         self.labels = item_values.checked_classes(labels, n) if self.metric == "auc" else None
         self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
         self.sign = -1 if self.lower_is_better else 1
