@@ -88,18 +88,20 @@ class Numbers:
 
 
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
-    """Numbers of cells; equal ones are parsed once, and plain ones by NumPy."""
+    """Numbers of cells; equal ones are parsed once."""
     with suppress(TypeError, ValueError):  # of what is no text, or no number
-        plain = ["nan" if cell in ("", None) else cell for cell in cells]
-        if set("".join(plain)) <= set("0123456789.-na"):
-            values = np.array(plain, np.float64)
+        plain = {cell: "nan" if cell in ("", None) else cell for cell in dict.fromkeys(cells)}
+        if set("".join(plain.values())) <= set("0123456789.-na"):
+            known = {cell: float(text) for cell, text in plain.items()}
+            values = np.fromiter(map(known.__getitem__, cells), np.float64, len(cells))
             if not (np.abs(values) > LARGEST_NUMBER).any():
-                return Numbers(values, np.full(len(values), np.nan), plain, [])
+                texts = list(map(plain.__getitem__, cells))
+                return Numbers(values, np.full(len(values), np.nan), texts, [])
     try:
-        known = {cell: parse_cell(cell) for cell in dict.fromkeys(cells)}
+        parsed = {cell: parse_cell(cell) for cell in dict.fromkeys(cells)}
     except TypeError:  # lists and objects
         return parse_numbers([str(cell) for cell in cells])
-    found = [known[cell] for cell in cells]
+    found = [parsed[cell] for cell in cells]
     bad = [row for row, number in enumerate(found) if number is None]
     value, error, texts = zip(*(number or NOTHING for number in found), strict=True)
     return Numbers(np.array(value), np.array(error), list(texts), bad)
