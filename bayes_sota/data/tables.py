@@ -95,8 +95,8 @@ def parse_numbers(cells: Sequence[Any]) -> Numbers:
             known = {cell: float(text) for cell, text in plain.items()}
             values = np.fromiter(map(known.__getitem__, cells), np.float64, len(cells))
             if not (np.abs(values) > LARGEST_NUMBER).any():
-                texts = list(map(plain.__getitem__, cells))
-                return Numbers(values, np.full(len(values), np.nan), texts, [])
+                nothing = np.full(len(values), np.nan)
+                return Numbers(values, nothing, list(map(plain.__getitem__, cells)), [])
     try:
         parsed = {cell: parse_cell(cell) for cell in dict.fromkeys(cells)}
     except TypeError:  # lists and objects
