@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import (
     LABELS,
@@ -135,8 +136,8 @@ class Header:
                 count = {name: n for name, n in count.items() if n < len(self.table)}
                 names = [name for name in names if name not in ids or name in count]
             self.name(role, names)
-        several = sorted(name for name in self.free() if count.get(name, 0) > 1)
-        self.name("unit", sorted(several, key=lambda name: -count[name]))
+        several = [name for name in self.free() if count.get(name, 0) > 1]
+        self.name("unit", sorted(several, key=lambda name: (-count[name], name)))
 
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
@@ -225,6 +226,12 @@ def _rows_of_entries(header: Header) -> Layout:
     return Layout("board", kept, columns)
 
 
+def scale_of(values: FloatArray) -> tuple[bool, bool]:
+    """Whether some numbers are above 1, and above 100: others are not compared with them."""
+    largest = np.nan_to_num(np.abs(values)).max()
+    return bool(largest > 1), bool(largest > 100)
+
+
 def _columns_of_tasks(header: Header, columns: list[str], repeat: bool) -> Layout:
     """Columns of tasks beside the entries, which may stand in several rows as runs."""
     roles = header.roles
@@ -232,8 +239,7 @@ def _columns_of_tasks(header: Header, columns: list[str], repeat: bool) -> Layou
     units = roles.keys() & {"unit", "task", "metric"}
     if units and repeat:
         header.refuse(columns, "every row has several numbers: {}", "score")
-    numbers = [np.nan_to_num(np.abs(header.table.numbers(column))).max() for column in columns]
-    if not header.use and len({(largest > 1, largest > 100) for largest in numbers}) > 1:
+    if not header.use and len({scale_of(header.table.numbers(name)) for name in columns}) > 1:
         fix = "choose those that hold scores with {option}"
         header.refuse(columns, "columns of numbers are on different scales: {}", "use", fix)
     kept = {role: name for role, name in roles.items() if role not in units}

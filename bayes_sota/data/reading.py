@@ -10,7 +10,7 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.data import exports
 from bayes_sota.data.battles import read_battles
-from bayes_sota.data.layouts import Layout, find_layout
+from bayes_sota.data.layouts import Layout, find_layout, scale_of
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy, melt
@@ -98,11 +98,8 @@ def _check_one_metric(tidy: Tidy) -> None:
     metrics = set(tidy.labels.get("metric", ()))
     if tidy.layout != "long" or len(metrics) < 2:
         return
-    names, codes = tidy.names("metric")
-    largest = [
-        np.nanmax(np.abs(tidy.value[codes == code]), initial=0) for code in range(len(names))
-    ]
-    scales = {(number > 1, number > 100) for number in largest}
+    codes = tidy.names("metric")[1]
+    scales = {scale_of(tidy.value[codes == code]) for code in range(len(metrics))}
     others = [names for role, names in tidy.labels.items() if role != "metric"]
     repeat = len(set(zip(*others, strict=True))) < len(set(zip(*tidy.labels.values(), strict=True)))
     if (tidy.unit == "metric" and len(scales) > 1) or (tidy.unit != "metric" and repeat):
