@@ -272,7 +272,9 @@ def _number(n_classifiers: int | None, typed: int | None) -> int:
     """From what is asked and the number of AUCs given (None: not an array)."""
     m = typed if n_classifiers is None else n_classifiers
     if m is None:
-        raise InputError("n_classifiers is needed unless one AUC per classifier is given")
+        raise InputError(
+            "{name} is needed unless one AUC per classifier is given", parameter="n_classifiers"
+        )
     if typed not in (None, 1) and m != typed:
-        raise InputError(f"{typed} AUCs are given, but n_classifiers is {m}")
+        raise InputError(f"{typed} AUCs are given, but {{name}} is {m}", parameter="n_classifiers")
     return int(checked_number(m, "n_classifiers"))

@@ -262,7 +262,9 @@ def checked_pair(
             raise InputError(f"{limits}, got {wrong[0]:g}{hint}")
     check_winner(a, b, what)
     if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
-        raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
+        raise InputError(
+            f"{{name}} must be a whole number of at least 2, got {n_test!r}", parameter="n_test"
+        )
     return a, b, n
 
 

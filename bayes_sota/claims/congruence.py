@@ -66,7 +66,10 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
         known_at = {"min": low, "max": high, "independent": accuracy_a * accuracy_b}
         if congruence not in known_at:
             known = ", ".join(known_at)
-            raise InputError(f"congruence must be a share of items or {known}, got {congruence!r}")
+            raise InputError(
+                f"{{name}} must be a share of items or {known}, got {congruence!r}",
+                parameter="congruence",
+            )
         return known_at[congruence]
     p11 = np.asarray(congruence, np.float64)
     wrong = ~((p11 >= low - SLACK) & (p11 <= high + SLACK))

@@ -103,14 +103,19 @@ def false_claim_probability_of_means(
     if sd_difference is not None:
         known = np.asarray(sd_difference, np.float64)
         if not np.all((known > 0) & np.isfinite(known)):
-            raise InputError(f"sd_difference must be positive, got {sd_difference!r}")
+            raise InputError(
+                f"{{name}} must be positive, got {sd_difference!r}", parameter="sd_difference"
+            )
         if correlation is not None:
-            raise InputError("sd_difference says all: give it, or sd and correlation")
+            raise InputError(
+                "{name} says all: give it, or sd and correlation", parameter="sd_difference"
+            )
         return _plain(_probability(b - a, n, known))
     if sd is None and bounds != (0.0, 1.0):
         raise InputError(
-            "give sd, the standard deviations of both methods, or sd_difference: they are imputed "
-            "for metrics in [0, 1] only"
+            "give the standard deviations of both methods, or {name}: they are imputed for metrics "
+            "in [0, 1] only",
+            parameter="sd_difference",
         )
     first, second = spreads_of(a, b, sd)
     _check_spreads(a, first, n, bounds)

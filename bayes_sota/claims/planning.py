@@ -146,7 +146,9 @@ class GapOfMeans:
     def _spread(self) -> float:
         """Standard deviation of the differences of cases."""
         if self.pairwise_correlation is None:
-            raise InputError("power and assurance (n_test) of means need pairwise_correlation")
+            raise InputError(
+                "power and assurance of means need {name}", parameter="pairwise_correlation"
+            )
         known = map(np.asarray, (*self.sd, self.pairwise_correlation))
         spread = float(spread_of_differences(*known))
         if not spread > 0:

@@ -161,5 +161,5 @@ def _attainable(accuracy: float, n: int, printed: list[PrintedScores], rounding:
     other: Rounding = "floor" if rounding == "nearest" else "nearest"
     counts = [count_bounds(one, np.array([n]), other) for one in printed]
     possible = all(fewest[0] <= most[0] for fewest, most in counts)
-    cut = f'; with rounding="{other}" both are attainable' if possible else ""
+    cut = f'; with the rounding "{other}" both are attainable' if possible else ""
     return f": the nearest attainable ones are {below:.8g} and {above:.8g}{cut}"

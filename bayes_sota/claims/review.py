@@ -199,7 +199,8 @@ def _claim_of_row(cells: Mapping[str, Any], check_counts: bool) -> ClaimRow:
             raise InputError(f"{name} is empty")
     if not 2 <= n_test <= _LARGEST or n_test % 1:
         raise InputError(
-            f"n_test must be a whole number between 2 and {_LARGEST:,}, got {n_test:g}"
+            f"{{name}} must be a whole number between 2 and {_LARGEST:,}, got {n_test:g}",
+            parameter="n_test",
         )
     for name in _ACCURACIES if check_counts and metric == "accuracy" else ():
         _check_possible(name, printed[name], int(n_test))

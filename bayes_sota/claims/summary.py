@@ -299,8 +299,9 @@ def _as_printed(
         printed = reported_claim(*accuracy, n_test, chosen, rounding=rounding)
     except ImpossibleAccuracyError as error:
         if not any_accuracy:
-            averages = "any_accuracy=True takes averages of runs or classes as they are"
-            raise ImpossibleAccuracyError(f"{error}; {averages}") from None
+            error.parameter = "any_accuracy"
+            error.fix = "{option} takes averages of runs or classes as they are"
+            raise
         return None, [str(error)]
     one_digit = any(len(x.partition(".")[2]) == 1 for x in accuracy)
     alike = float(accuracy[0]) == float(accuracy[1])

@@ -19,8 +19,8 @@ from bayes_sota.core.command import (
     chosen_seed,
     command,
     estimate_options,
-    name_options,
     number_option,
+    options_of,
     seed_option,
     show_progress,
     top_option,
@@ -134,7 +134,9 @@ def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dic
         }
     except Exception as error:  # whatever is wrong with a file, the others are done
         said = str(error) if isinstance(error, BayesSotaError) else f"{error!r}"
-        said = name_options(said.removeprefix(f"{file}: "), sota.params)
+        if isinstance(error, InputError):
+            said = error.render(options_of(sota))
+        said = said.removeprefix(f"{file}: ")
         return record | {"problem": plain_text(said, 500)}
 
 

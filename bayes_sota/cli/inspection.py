@@ -67,7 +67,7 @@ def inspect_file(file: Path, reading: dict[str, Any], shown: Shown) -> int:
             options = ["--penalty 0.5", *typed]
         except InputError as error:
             question = next(iter(questions.values()))
-            notes.append(f"Not from this file alone: {question} {error.render(shell=True)}")
+            notes.append(f"Not from this file alone: {question} {error.render(())}")
             continue
         for words, question in questions.items():
             line = " ".join(["bayes-sota", words.format(shlex.quote(str(file))), *options])

@@ -56,7 +56,8 @@ class Range:
         """Name, range and value; a share in percent is the usual mistake."""
         percent = not self.whole and self.high <= 1 and isinstance(number, float | int)
         hint = f"; in percent? then write {number / 100:g}" if percent and 1 < number <= 100 else ""
-        return InputError(f"{name} must be {self}, got {plain_text(shown, 40)}{hint}")
+        problem = f"{{name}} must be {self}, got {plain_text(shown, 40)}{hint}"
+        return InputError(problem, parameter=name)
 
 
 ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
@@ -97,13 +98,15 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
     NOT_NEGATIVE.check(value, name)
     if shares and value >= 1:
         raise InputError(
-            f"{name} must be a difference of shares below 1, got {value:g}: one point is 1pt, 1% "
-            "or 0.01"
+            f"{{name}} must be a difference of shares below 1, got {value:g}: one point is 1pt, 1% "
+            "or 0.01",
+            parameter=name,
         )
     if not shares and isinstance(value, Points):
         raise InputError(
-            f"{name} must be in the unit of these numbers, which are not shares: write it without "
-            "points or percent"
+            "{name} must be in the unit of these numbers, which are not shares: write it without "
+            "points or percent",
+            parameter=name,
         )
     return float(value)
 
@@ -111,7 +114,8 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
 def check_choice(name: str, value: object, choices: Any) -> None:
     """``InputError`` unless a value is one of those of a ``Literal``."""
     if value not in get_args(choices):
-        raise InputError(f"{name} must be one of {', '.join(get_args(choices))}, got {value!r}")
+        problem = f"{{name}} must be one of {', '.join(get_args(choices))}, got {value!r}"
+        raise InputError(problem, parameter=name)
 
 
 def generator_of(random_seed: Any) -> np.random.Generator:
@@ -128,4 +132,5 @@ def refuse_unused(what: str, values: dict[str, Any]) -> None:
     """``InputError`` for the first argument that was given though it changes nothing here."""
     for name, value in values.items():
         if value is not None and value is not False and np.size(value):
-            raise InputError(f"{name} has no effect on {what}: leave it out")
+            problem = f"{{name}} has no effect on {what}: leave it out"
+            raise InputError(problem, parameter=name)

@@ -152,9 +152,7 @@ class Command(click.Command):
         except UnreadableFileError:
             raise
         except InputError as error:
-            message = error.render(shell=True)
-            if not error.fix:
-                message = name_options(message, self.params)
+            message = error.render(options_of(self))
             raise InputError(message + self._advice(ctx, message)) from error
         except EOFError as error:  # click takes it for the end of what a user types
             raise RuntimeError(str(error) or "unexpected end of a file") from error
@@ -232,59 +230,9 @@ def _folded(path: Path) -> str:
     return os.path.realpath(path).casefold()
 
 
-# Functions of the package name their parameters, a user of the shell knows options.
-_SYNONYMS = {"seed": "random_seed", "theta": "skill", "prob": "ci_prob"}
-
-_TOKEN = re.compile(
-    r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""  # quoted: from a file
-    r"""|(?<![\w./-])(?P<argument>[a-z]\w*)=(?P<value>"[^"]*"|'[^']*'|[\w.]*\w)?"""
-    r"""|(?<![\w./-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w(]|[./]\w)"""
-    r"""|^(?P<subject>[a-z]+)(?= must | is for | needs | has no )"""
-    r"""|(?P<end>;[ ])"""
-)
-
-_TWICE = re.compile(r"(--[a-z-]+(?: [\w.]+)?) \(\1\)")  # the argument, and then the option for it
-
-
-def name_options(text: str, params: Iterable[click.Parameter]) -> str:
-    """Message in which parameters have the names of the options, as far as there are any.
-
-    A clause after a semicolon that offers an argument without an option is left out.
-
-    Examples
-    --------
-    >>> percent = click.Option(["--percent"], is_flag=True)
-    >>> name_options("scores exceed 1; in percent? then percent=True; or max_n=9", [percent])
-    'scores exceed 1; in percent? then --percent'
-    """
-    options = {
-        name: option
-        for param in params
-        if isinstance(param, click.Option)
-        for option in param.opts[:1]
-        for name in _python_names(option)
-    }
-    clauses, missing, start = [""], [False], 0
-    for token in _TOKEN.finditer(text):
-        clauses[-1] += text[start : token.start()]
-        start = token.end()
-        if token["end"]:
-            clauses.append("")
-            missing.append(False)
-            continue
-        option = options.get(token["argument"] or token["name"] or token["subject"])
-        missing[-1] |= token["argument"] is not None and option is None
-        value = (token["value"] or "").strip("\"'")
-        shown = f"{option} {value}" if option and value and value != "True" else option
-        clauses[-1] += shown or token[0]
-    clauses[-1] += text[start:]
-    kept = "; ".join(c for i, c in enumerate(clauses) if i == 0 or not missing[i])
-    return _TWICE.sub(r"\1", kept)
-
-
-def _python_names(option: str) -> tuple[str, ...]:
-    name = option.lstrip("-").replace("-", "_")
-    return tuple({name, f"n_{name}", _SYNONYMS.get(name, name)})
+def options_of(command: click.Command) -> list[str]:
+    """Names of the options of a command."""
+    return [name for param in command.params for name in param.opts]
 
 
 _SEED = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold

@@ -5,7 +5,7 @@ command line can print it unchanged.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 MOST_LISTED = 10
@@ -24,8 +24,13 @@ _SPELLINGS = {
     "metric": ('metric="NAME"', "--metric NAME"),
     "rows": ('entry="NAME" or unit="NAME"', "--column entry=NAME or --column unit=NAME"),
     "folds": ("folds=K", "--folds K"),
+    "percent": ("percent=True", "--percent"),
+    "any_accuracy": ("any_accuracy=True", "--any-accuracy"),
+    "penalty": ("penalty=0.5", "--penalty 0.5"),
     "players": ('players="rows" or players="columns"', "--players rows or --players columns"),
 }
+# Options that are not called as their parameters are.
+_OPTIONS = {"n_classifiers": "--classifiers", "random_seed": "--seed", "ci_prob": "--prob"}
 _COMPILED = (
     "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
     "names another folder"
@@ -42,13 +47,13 @@ class InputError(BayesSotaError, ValueError):
     Parameters
     ----------
     problem : str
-        What is wrong, with the offending value.
+        What is wrong, with the offending value; ``{name}`` stands for the parameter.
     where, line, column : str, optional
         File or frame, line or record, and column.
     parameter : str, optional
-        The parameter that mends it; ``{option}`` in ``fix`` becomes its spelling.
+        The parameter that is wrong, or that mends it.
     fix : str, optional
-        What to do.
+        What to do; ``{option}`` stands for the parameter and a value.
 
     Examples
     --------
@@ -60,8 +65,10 @@ class InputError(BayesSotaError, ValueError):
     ... )
     >>> print(error)
     x.csv: two columns look like scores; choose one with score="NAME"
-    >>> print(error.render(shell=True))
+    >>> print(error.render({"--column"}))
     x.csv: two columns look like scores; choose one with --column score=NAME
+    >>> InputError("{name} must be positive", parameter="n_test").render({"--n-test"})
+    '--n-test must be positive'
     """
 
     def __init__(
@@ -82,13 +89,14 @@ class InputError(BayesSotaError, ValueError):
         self.parameter = parameter
         self.fix = fix
 
-    def render(self, shell: bool = False) -> str:
-        """One line for a person: place, problem, fix."""
+    def render(self, options: Collection[str] | None = None) -> str:
+        """One line for a person: place, problem, fix; in words of the shell, given its options."""
         column = "" if self.column is None else f"column {quoted(self.column)}"
         place = ", ".join(filter(None, (self.line, column)))
-        text = ": ".join(filter(None, (self.where, place, self.problem)))
+        problem = self.problem.replace("{name}", _named(self.parameter, options or ()))
+        text = ": ".join(filter(None, (self.where, place, problem)))
         if self.fix:
-            text += "; " + self.fix.replace("{option}", _spelled(self.parameter, shell))
+            text += "; " + self.fix.replace("{option}", _spelled(self.parameter, options))
         return text
 
     def __str__(self) -> str:
@@ -173,7 +181,13 @@ def listed(values: Iterable[object]) -> str:
     return f"{shown} and {rest} other{'s' * (rest > 1)}" if rest > 0 else shown
 
 
-def _spelled(parameter: str, shell: bool) -> str:
+def _named(parameter: str, options: Collection[str]) -> str:
+    """A parameter, or the option for it where there is one."""
+    option = _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
+    return option if option in options else parameter
+
+
+def _spelled(parameter: str, options: Collection[str] | None) -> str:
     if parameter in _SPELLINGS:
-        return _SPELLINGS[parameter][shell]
-    return f"--column {parameter}=NAME" if shell else f'{parameter}="NAME"'
+        return _SPELLINGS[parameter][options is not None]
+    return f'{parameter}="NAME"' if options is None else f"--column {parameter}=NAME"

@@ -135,7 +135,7 @@ class BestScore(Chosen):
     def counts(self) -> tuple[int, int]:
         """Smallest and largest number of right answers that prints as the best score."""
         if self.count_bounds is None:
-            raise InputError(f'no number of right answers is behind metric="{self.metric}"')
+            raise InputError(f'no number of right answers is behind the metric "{self.metric}"')
         low, high = self.count_bounds[np.argmax(self.scores)]
         return int(low), int(high)
 
@@ -186,7 +186,7 @@ class BestScore(Chosen):
         if self.error_ratios is not None and not alone:
             raise InputError(
                 "entries have errors of their own, which hidden classifiers and submissions lack: "
-                "leave n_classifiers and submissions out, or give one error for all"
+                "leave their number and submissions out, or give one error for all"
             )
         return self
 
@@ -330,7 +330,11 @@ class Leaderboard(BestScore):
         else:
             fit = infer_n_test(printed) if n_test == "infer" else None
             if fit is not None and not fit.is_identified:
-                raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")
+                raise InputError(
+                    f"the number of items cannot be inferred: {fit.statement}",
+                    parameter="n_test",
+                    fix="give {option}",
+                )
             n_test = checked_number(fit.n_test if fit else n_test, "n_test")
             sizes = np.full(values.size, n_test)
             found = {"n_test": n_test, "n_test_source": INFERRED if fit else GIVEN}

@@ -157,7 +157,7 @@ class Outcomes(Observed):
         how: Any = "weights" if isinstance(average, Mapping) else average
         self.averaging: Averaged = how or ("tasks" if self.tasks else "items")
         if labels is not None and self.metric != "auc":
-            raise InputError('labels are for metric="auc"')
+            raise InputError('labels are for the metric "auc"')
         self.labels = item_values.checked_classes(labels, n) if self.metric == "auc" else None
         self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
         self.sign = -1 if self.lower_is_better else 1
@@ -190,14 +190,14 @@ class Outcomes(Observed):
                 f"classifier {shown(self.names[column])} has {given[row, column]:g} for item "
                 f"{shown(self.items[row])}; answers are 1 (right), 0 (wrong) or, without tasks and "
                 "runs, missing (not all), shares of right ones 0 to 1; numbers have "
-                f'metric="mean", are at most {LARGEST_NUMBER:g}, and none is missing'
+                f'the metric "mean", are at most {LARGEST_NUMBER:g}, and none is missing'
             )
         return given
 
     def _check_metric(self) -> None:
         """Check that the metric goes with all that is given, and that it is enough for errors."""
         if self.lower_is_better and self.metric in ("accuracy", "auc"):
-            raise InputError(f'larger is better for metric="{self.metric}"')
+            raise InputError(f'larger is better for the metric "{self.metric}"')
         if self.is_answers:
             least = (1 if self.passes is None else max(self.passes[0], 2)) + (self.new == "runs")
             if self.n_runs < least:
@@ -209,7 +209,7 @@ class Outcomes(Observed):
         if self.passes is not None or self.runs_in_words or self.new == "runs":
             raise InputError("runs and pass@K are for right and wrong answers; these are numbers")
         if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
-            raise InputError('only numbers of metric="mean" have tasks; about() makes new ones')
+            raise InputError('only numbers of the metric "mean" have tasks; about() makes new ones')
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
             what = f"task {shown(alone[0])} has one item" if alone else "all items are in a cluster"

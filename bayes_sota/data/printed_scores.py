@@ -93,7 +93,7 @@ def number_in(value: Any, name: str, allowed: Range) -> Decimal:
     """Number in a range, however it is written, with the digits that it was written with."""
     number = parse_number(value)
     if number is None and is_blank(value):
-        raise InputError(f"{name} is missing: {allowed}")
+        raise InputError(f"{{name}} is missing: {allowed}", parameter=name)
     if number is None or not allowed.holds(number) or (allowed.whole and number % 1):
         raise allowed.refusal(name, value, None if number is None else float(number))
     return number
@@ -212,7 +212,8 @@ def parse_scores(
         if percent and odd.size:
             raise InputError(
                 f"{of[odd[0]]} is {numbers[odd[0]]}, but most are above 1",
-                fix="if all are in percent use percent=True, else write them alike",
+                parameter="percent",
+                fix="if all are in percent give {option}, else write them alike",
             )
     in_percent = bounded and bool(percent)
     if in_percent:
@@ -223,7 +224,7 @@ def parse_scores(
         first = int(outside[0])
         share = None if in_percent else float(values[first])
         refused = SHARE.refusal(f"{of[first]}, an accuracy,", cells[first], share)
-        refused.fix = 'scores that are not accuracies need metric="score"'
+        refused.fix = 'scores that are not accuracies need the metric "score"'
         raise refused
     # Without a single digit after the point, 0 and 1 are exact.
     digits = max(map(digits_of, numbers)) or EXACT_DECIMALS

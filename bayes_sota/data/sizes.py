@@ -156,7 +156,8 @@ def infer_n_test(
             f"no test set of up to {largest:,} items gives all {scores.size:,} distinct scores "
             f"with {printed.decimals} decimals ({' or '.join(roundings)}), so that its size cannot "
             "be inferred",
-            fix="drop entries with another metric, try another rounding, or give n_test",
+            parameter="n_test",
+            fix="drop entries with another metric, try another rounding, or give {option}",
         )
     weights = np.full(sizes.size, -np.inf)
     likelihood = np.concatenate([log_counts for _, log_counts in found])
@@ -254,7 +255,8 @@ def sizes_by_errors(
         name, score, error = shown(names[bad[0]]), scores[bad[0]], errors[bad[0]]
         raise InputError(
             f"{name}, {score:g}, has the standard error {error:g}, which gives no number of items",
-            fix="use the same units as the scores, and give n_test for errors of 0 or none",
+            parameter="n_test",
+            fix="use the same units as the scores, and give {option} for errors of 0 or none",
         )
     return sizes
 

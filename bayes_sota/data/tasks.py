@@ -220,7 +220,8 @@ def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], shape: tuple[int, ...]) -
     if given.shape not in ((), shape[1:], shape):
         each = f"{shape[1]} tasks, or of {shape[0]:,} entries x {shape[1]} tasks"
         raise InputError(
-            f"n_test is {given.shape}: give one number for all, or one for each of {each}"
+            f"{{name}} is {given.shape}: give one number for all, or one for each of {each}",
+            parameter="n_test",
         )
     checked = [float(checked_number(size, "n_test of a task")) for size in given.flat]
     return np.array(np.broadcast_to(np.reshape(checked, given.shape), shape))

@@ -230,8 +230,10 @@ def infinite_estimates(
     what = f"{first} never lost to {second}" if pieces == 1 else f"{first} and {second} never meet"
     return InfiniteEstimateError(
         f"{what}, so that some differences of skill have no finite estimate ({part.max() + 1} "
-        "groups of players that results do not link both ways); penalty=0.5 (half a round of ties) "
-        "gives finite ones, and so does the Bayesian model (--bayes, sample_epp)"
+        "groups of players that results do not link both ways)",
+        parameter="penalty",
+        fix="{option} (half a round of ties) gives finite ones, and so does the Bayesian model "
+        "(--bayes, sample_epp)",
     )
 
 

@@ -496,7 +496,9 @@ def fit_epp(
     if test_fraction is not None:
         OPEN_SHARE.check(test_fraction, "test_fraction")
         if isinstance(data, Matches):
-            raise InputError("test_fraction is for rounds that are splits of one data set")
+            raise InputError(
+                "{name} is for rounds that are splits of one data set", parameter="test_fraction"
+            )
         data = replace(data, groups=None)
     counts = count_matches(data, kind)
     if counts.n_ties and counts.n_ties == counts.n_matches.sum() / 2:

@@ -187,13 +187,14 @@ def items_posterior(
             raise InputError(
                 f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items: at most "
                 f"{MOST_CLASSIFIERS:,} are compared, every one with every other. Leave out the "
-                "weakest, or rank any number by their scores alone, a leaderboard with n_test = "
-                f"{data.n_items}; rows are items and columns classifiers"
+                "weakest, or rank any number by their scores alone, a leaderboard of "
+                f"{data.n_items} items; rows are items and columns classifiers"
             )
         if data.new != "items" and new_n_test is not None:
             raise InputError(
                 f"a fresh test set has new items, and skill is about {ABOUT[data.new]}: leave out "
-                "new_n_test"
+                "{name}",
+                parameter="new_n_test",
             )
         correlation = _correlation(data)
         kernel = JointKernel.of_answers(data, correlation)

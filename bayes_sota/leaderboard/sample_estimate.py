@@ -200,7 +200,9 @@ def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
     check_choice("groups", asked["groups"], Groups)
     others = any(type(board) is BestScore and board.metric != "accuracy" for board in boards)
     if others and asked["reference_skill"] is not None:
-        raise InputError("reference_skill is for accuracies: other scores have no theta0")
+        raise InputError(
+            "{name} is for accuracies: other scores have no theta0", parameter="reference_skill"
+        )
 
 
 def _boards(

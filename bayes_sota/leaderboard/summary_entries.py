@@ -386,7 +386,9 @@ def _read(data: Any, n_test: Any) -> Leaderboard | Outcomes:
 
         return read_leaderboard(data, n_test=n_test)
     if n_test is not None:
-        raise InputError("n_test is for files and data frames; this has its own number")
+        raise InputError(
+            "{name} is for files and data frames; this has its own number", parameter="n_test"
+        )
     if type(data) is BestScore:
         raise InputError("of this board only the best score is known, not its entries")
     return cast("Leaderboard | Outcomes", data)

@@ -314,7 +314,10 @@ class MaximumField:
     def blocks(self, law: ScoreLaw, score: float) -> Iterator[Block]:
         """Cells that are equally wide in log odds, around the score."""
         if not 0 <= score <= 1:
-            raise InputError(f"new_score must be {SHARE}, where a maximum is, got {score:g}")
+            raise InputError(
+                f"{{name}} must be {SHARE}, where a maximum is, got {score:g}",
+                parameter="new_score",
+            )
         middle = np.clip(score, 1e-4, 1 - 1e-4)
         if law.n_test:
             middle = (score * law.n_test + 0.5) / (law.n_test + 1)

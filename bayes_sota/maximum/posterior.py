@@ -135,7 +135,7 @@ def sota_posterior(
     True
     """
     if draws < 1:
-        raise InputError(f"draws must be at least 1, got {draws}")
+        raise InputError(f"{{name}} must be at least 1, got {draws}", parameter="draws")
     if reference_skill is not None:
         SKILL.check(reference_skill, "reference_skill")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)

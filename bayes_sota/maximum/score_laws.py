@@ -500,7 +500,9 @@ class NormalLaw(ScoreLaw):
         if size is None:
             return self
         if not self.n_test:
-            raise InputError("new_n_test needs n_test, the number of items behind standard_error")
+            raise InputError(
+                "{name} needs the number of items behind the standard error", parameter="new_n_test"
+            )
         return replace(self, n_test=size, error=self.error * float(np.sqrt(self.n_test / size)))
 
     def fitted_to(self, values: FloatArray) -> "NormalLaw":
@@ -563,7 +565,8 @@ def score_law(board: BestScore) -> ScoreLaw:
         return AucScoreLaw(best, size, board.n_positive, ratio, board.printed_width, floors)
     if board.standard_error is None:
         raise InputError(
-            "scores that are not accuracies need standard_error, the standard error of one"
+            "scores that are not accuracies need {name}, that of one score",
+            parameter="standard_error",
         )
     step = _written_step(board.scores) if isinstance(board, Leaderboard) else 0.0
     return NormalLaw(best, size, board.standard_error, step=step)

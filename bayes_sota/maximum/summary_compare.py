@@ -111,8 +111,9 @@ def _point_estimates(
         raise InputError("shrinking and cropping are for accuracies and AUCs")
     elif n_classes is None or COUNT.check(n_classes, "n_classes") < 2:
         raise InputError(
-            "n_classes is needed, the number of classes of the task (at least 2): scores shrink "
-            "towards chance, one over it"
+            "{name} is needed, the number of classes of the task (at least 2): scores shrink "
+            "towards chance, one over it",
+            parameter="n_classes",
         )
     else:
         given |= {"n_test": n_test or board.n_test, "chance": 1 / n_classes}

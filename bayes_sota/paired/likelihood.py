@@ -79,7 +79,8 @@ class PairedLikelihood:
         self.standard_errors = standard_errors
         if standard_errors is None and teams.y is None:
             raise InputError(
-                "from one board alone the noise cannot be learnt: give n_test or standard_errors"
+                "from one board alone the noise cannot be learnt: give numbers of items, or "
+                "standard errors"
             )
         self.base_sd = self._expected_sd()
         start = float(np.median(teams.y - teams.x)) if teams.y is not None else 0.0

@@ -146,7 +146,7 @@ def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> N
     code, out, error = run(capsys, *asked)
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert "nearest attainable ones are 0.33333333 and 0.66666667" in error
-    assert "with --rounding floor both are attainable; --any-accuracy takes averages" in error
+    assert 'with the rounding "floor" both are attainable; --any-accuracy takes averages' in error
     assert run(capsys, *asked, "--rounding", "floor")[0] == 0
     code, out, _ = run(capsys, *asked, "--any-accuracy")
     assert (code, "no whole number of 3 items gives the accuracy 0.66" in out) == (0, True)

@@ -15,7 +15,6 @@ from bayes_sota.core.command import (
     NameOrFile,
     OutputDirectory,
     OutputFile,
-    name_options,
 )
 from bayes_sota.core.errors import InputError
 
@@ -93,29 +92,6 @@ def test_no_file_is_written_twice(capsys, tmp_path: Path) -> None:
 
 
 LAW = ["maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9"]
-OPTIONS = [
-    click.Option([f"--{name}"])
-    for name in ("classifiers", "percent", "n-test", "metric", "seed", "level", "lower-is-better")
-]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("n_classifiers is 1, below 2", "--classifiers is 1, below 2"),
-        ("scores exceed 1; percent? percent=True", "scores exceed 1; percent? --percent"),
-        ('n_test="infer" is for accuracies', "--n-test infer is for accuracies"),
-        ('use metric="score", or more', "use --metric score, or more"),
-        ("random_seed must be one number", "--seed must be one number"),
-        ("level must lie in (0, 1/2)", "--level must lie in (0, 1/2)"),
-        ("no level of the metric is seed", "no level of the metric is seed"),
-        ("wrong; give subset=1; or n_test", "wrong; or --n-test"),
-        ("a/n_test.csv: row 'n_test=3; x=1' is odd", "a/n_test.csv: row 'n_test=3; x=1' is odd"),
-        ("no column (n_test, lower_is_better)", "no column (--n-test, --lower-is-better)"),
-    ],
-)  # fmt: skip
-def test_errors_name_options(text: str, shown: str) -> None:
-    assert name_options(text, OPTIONS) == shown
 
 
 @pytest.mark.parametrize(
@@ -123,6 +99,7 @@ def test_errors_name_options(text: str, shown: str) -> None:
     [
         ("sota board.csv --n-test 10 --classifiers 1", "--classifiers must be", "n_classifiers"),
         ("board board.csv --metric score", "need --standard-error,", "standard_error"),
+        ("claim classification --accuracy 0.9 0.8 --n-test 1", "--n-test must", "n_test"),
         ("claim batch board.csv --group-by x", "", "group_by"),
     ],
 )

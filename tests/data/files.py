@@ -32,7 +32,7 @@ def refused(message: str, call: Callable[..., Any], *arguments: Any, **options: 
     """The error of a call: one line that a terminal can show, matching a pattern."""
     with pytest.raises(InputError, match=message) as caught:
         call(*arguments, **options)
-    for line in (str(caught.value), caught.value.render(shell=True)):
+    for line in (str(caught.value), caught.value.render(())):
         assert line.isprintable()
         assert len(line) < 500
         assert "{option}" not in line

@@ -185,7 +185,7 @@ def test_a_long_table_needs_units(read: Read) -> None:
         tidy = read(f"case,{word},value\n1,a,.9\n1,b,.8\n2,a,.7\n2,b,.6\n")
         assert (tidy.layout, names(tidy)) == ("long", ["a", "b"])
     error = refused("every row needs a unit", read, "who,acc\na,.9\na,.8\nb,.7\n")
-    assert "--column unit=NAME" in error.render(shell=True)
+    assert "--column unit=NAME" in error.render(())
     twice = read("model,item,acc\na,1,1\nb,1,0\na,1,0\n")
     refused("line 4: .*has a score already on line 2", twice.pivot, "unit", "entry")
 
@@ -199,7 +199,7 @@ def test_empty_clusters_are_clusters_of_their_own(read: Read) -> None:
 def test_losses_ask_for_their_direction(read: Read) -> None:
     text = "dataset,rf_rmse,gb_rmse\na,2.1,1.9\nb,3,2\n"
     error = refused("losses", read, text)
-    assert "--lower-is-better or --higher-is-better" in error.render(shell=True)
+    assert "--lower-is-better or --higher-is-better" in error.render(())
     assert read(text, direction="lower").lower_is_better
     assert not read(text, direction="higher").lower_is_better
     refused("direction", read, text, direction="down")

@@ -438,5 +438,5 @@ def test_intervals_cover_on_real_tasks_and_clusters(kind, naive):
 
 
 def test_answers_of_too_many_classifiers_say_what_is_possible() -> None:
-    with pytest.raises(InputError, match=r"n_test = 3; rows are items"):
+    with pytest.raises(InputError, match=r"a leaderboard of 3 items; rows are items"):
         items_posterior(Outcomes(np.eye(3, 5001, dtype=int)))
