@@ -22,7 +22,7 @@ from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
 from bayes_sota.data.tables import Table, parse_numbers
 from bayes_sota.data.tasks import Averaging
-from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.tidy import Tidy, joined
 from bayes_sota.data.words import place_in
 
 _METRICS = ("auc", "mean", "rmse")
@@ -97,7 +97,9 @@ def read_outcomes(
         any(place_in("entry", name) is not None for name in of.columns) for of in tables
     ]
     if len(tables) > 1 and not all(have_entries):
-        tidy = leave_out_names(_joined(tables, reading), leave_out)
+        named_files = zip(tables, file_names(tables), strict=True)
+        every = [read_tidy(replace(of, name=name), **reading) for of, name in named_files]
+        tidy = leave_out_names(joined(every, f"{len(tables)} files"), leave_out)
     else:
         one = tables[0] if len(tables) == 1 else stack(tables)
         tidy = read_tidy(one, leave_out=leave_out, **reading)
@@ -170,25 +172,6 @@ def _rows_of_metric(table: Table, metric: str) -> Table:
     columns = [name for name in table.columns if place_in("metric", name) is not None][:1]
     return table.take(
         [row for name in columns for row, of in enumerate(table.columns[name]) if of == metric]
-    )
-
-
-def _joined(tables: Sequence[Table], reading: dict[str, Any]) -> Tidy:
-    """Scores of several files, of which each has its own models."""
-    pairs = zip(tables, file_names(tables), strict=True)
-    every = [read_tidy(replace(table, name=name), **reading) for table, name in pairs]
-    roles = [role for role in every[0].labels if all(role in tidy.labels for tidy in every)]
-    return replace(
-        every[0],
-        where=f"{len(tables)} files",
-        value=np.concatenate([tidy.value for tidy in every]),
-        texts=[text for tidy in every for text in tidy.texts],
-        labels={role: np.concatenate([tidy.labels[role] for tidy in every]) for role in roles},
-        numbers={},
-        lines=[f"{tidy.where}, {line}" for tidy in every for line in tidy.lines],
-        sentence=" ".join(dict.fromkeys(tidy.sentence for tidy in every)),
-        notes=tuple(dict.fromkeys(note for tidy in every for note in tidy.notes)),
-        n_files=len(tables),
     )
 
 

@@ -15,7 +15,7 @@ from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.tasks import Averaging, New, average_tasks
-from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.tidy import Tidy, joined
 from bayes_sota.data.words import measure
 
 
@@ -53,7 +53,7 @@ def read_leaderboard(
         As of ``Leaderboard``. Default: by the name of the column of scores; one that holds no
         accuracies needs ``metric`` or a standard error.
     standard_error : float, optional
-        Of every score. Default: the column of standard errors beside the scores, or those beside
+        Of every score, or of every score in a task. Default: the column of standard errors beside the scores, or those beside
         tasks (``law_stderr``), where the number of items is not known; a column that is asked for
         (``se="..."``) always counts.
     n_positive, spread_ratio, n_classifiers, percent
@@ -62,7 +62,7 @@ def read_leaderboard(
         Submissions behind every entry. Default: the column that is called so, but not of a private
         board: what it shows was chosen on other items. 1 for none.
     rounding : {"auto", "nearest", "floor", "exact"}
-        As of ``Leaderboard``; of a Kaggle download "auto" is "kaggle".
+        As of ``Leaderboard``; of a Kaggle download "auto" is "kaggle". Not for averages.
     average, new
         As of ``average_tasks``, for tasks only.
     name : str, optional
@@ -95,57 +95,67 @@ def read_leaderboard(
     tidy = source
     if not isinstance(source, Tidy):
         tidy = read_tidy(source, use, leave_out, direction, **roles).with_items()
-    name = tidy.name if name is None else name
+    is_board, numbers, notes = tidy.layout == "board", tidy.numbers, [tidy.sentence, *tidy.notes]
     options: dict[str, Any] = {"n_positive": n_positive, "spread_ratio": spread_ratio}
-    options["n_classifiers"] = n_classifiers
-    if tidy.layout != "board":
-        cut = None if rounding == "auto" else rounding
-        known = {"standard_error": standard_error, "submissions": submissions, "rounding": cut}
-        refuse_unused("averages over tasks", options | known)
-        return _average(tidy, n_test, metric, average=average, new=new, name=name, percent=percent)
-    refuse_unused("a leaderboard", {"average": average, "new": new})
-    notes = [tidy.sentence, *tidy.notes]
-    kind = metric or ("score" if tidy.lower_is_better else measure(tidy.titles[0]))
+    options |= {"n_classifiers": n_classifiers, "submissions": submissions}
+    if is_board:
+        refuse_unused("a leaderboard", {"average": average, "new": new})
+    else:
+        refuse_unused("averages over tasks", options)
+        grid, names, tasks, numbers = _scores_of_tasks(tidy, notes)
+    kinds = {measure(title) for title in tidy.titles}
+    kind = metric or ("score" if tidy.lower_is_better or len(kinds) > 1 else kinds.pop())
     if n_test is None and standard_error is None and kind == "accuracy":
-        n_test = tidy.numbers.get("n")
+        n_test = numbers.get("n")
     follows = kind == "auc" or (kind == "accuracy" and n_test is not None)
-    if standard_error is None and "se" in tidy.numbers:
+    if standard_error is None and "se" in numbers:
         if follows and "se" not in tidy.asked:
             notes.append("standard errors are not used: they follow from the number of items")
         else:
-            standard_error = tidy.numbers["se"]
-    if submissions is None and "submissions" in tidy.numbers:
+            standard_error = numbers["se"]
+    common: dict[str, Any] = {"lower_is_better": tidy.lower_is_better, "percent": percent}
+    common |= {"n_test": n_test, "name": tidy.name if name is None else name, "notes": notes}
+    if not is_board:
+        with located(tidy.where):
+            return average_tasks(
+                grid,
+                standard_errors=standard_error,
+                tasks=tasks,
+                names=names,
+                metric="score" if metric is None and kind == "auc" else kind,
+                average=average,
+                new=new,
+                **common,
+            )
+    if submissions is None and "submissions" in numbers:
         texts = [text.lower() for text in (tidy.name, *tidy.titles)]
         if any("private" in text and "public" not in text for text in texts):
             notes.append("submissions are not used: a private board was chosen elsewhere")
         else:
-            submissions = tidy.numbers["submissions"]
+            options["submissions"] = numbers["submissions"]
     if metric is None:
-        metric = "score" if isinstance(standard_error, int | float) else kind
-        if metric == "score" and standard_error is None:
+        kind = "score" if isinstance(standard_error, int | float) else kind
+        if kind == "score" and standard_error is None:
             problem = f"column {quoted(tidy.titles[0])} does not look like accuracies"
             fix = "give {option}, or metric accuracy if scores are shares of right answers"
             raise InputError(problem, where=tidy.where, parameter="standard_error", fix=fix)
-    options |= {"n_test": n_test, "standard_error": standard_error, "submissions": submissions}
-    options["rounding"] = "kaggle" if rounding == "auto" and tidy.is_competition else rounding
     with located(tidy.where):
         places = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
-        parse_scores(tidy.texts, percent=percent, bounded=metric != "score", subjects=places)
+        parse_scores(tidy.texts, percent=percent, bounded=kind != "score", subjects=places)
         return Leaderboard(
             tidy.texts,
-            metric=metric,
-            lower_is_better=tidy.lower_is_better,
+            metric=kind,
+            standard_error=standard_error,
             names=tidy.labels["entry"],
-            percent=percent,
-            name=name,
-            notes=notes,
+            rounding="kaggle" if rounding == "auto" and tidy.is_competition else rounding,
             is_competition=tidy.is_competition,
+            **common,
             **options,
         )
 
 
-def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> Leaderboard:
-    """Averages over tasks of the entries that have a score in each."""
+def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[Any, Any, list[str], dict[str, Any]]:
+    """Scores in each task, (m, T), of the entries that have all, with what is beside them."""
     if "task" not in tidy.labels or tidy.unit != "task":
         problem = "is no leaderboard: rows are neither entries nor scores of entries in tasks"
         fix = "name the column of the scores of entries with {option}"
@@ -155,31 +165,14 @@ def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> 
         fix = "leave out one kind with {option}"
         raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
     grid, (names, tasks) = tidy.pivot("entry", "task")
-    whole = ~np.isnan(grid).any(axis=1)
-    notes = [tidy.sentence, *tidy.notes]
-    entries = np.array(names, object)
+    whole, entries = ~np.isnan(grid).any(axis=1), np.array(names, object)
     if not whole.all():
         notes.append(f"left out entries without a score in some task: {listed(entries[~whole])}")
-    accuracies = {measure(title) for title in tidy.titles} == {"accuracy"}
-    chosen: Any = metric or ("accuracy" if accuracies and not tidy.lower_is_better else "score")
     beside = {
         role: tidy.pivot("entry", "task", of=numbers)[0][whole]
         for role, numbers in tidy.numbers.items()
     }
-    sizes = beside.get("n") if n_test is None else n_test
-    errors = beside.get("se") if sizes is None or chosen == "score" else None
-    with located(tidy.where):
-        return average_tasks(
-            grid[whole],
-            n_test=sizes,
-            standard_errors=errors,
-            tasks=tasks,
-            names=entries[whole].tolist(),
-            metric=chosen,
-            lower_is_better=tidy.lower_is_better,
-            notes=notes,
-            **options,
-        )
+    return grid[whole], entries[whole], tasks, beside
 
 
 def read_paired_boards(
@@ -229,7 +222,15 @@ def read_paired_boards(
     ('a', 0.9, 0.5)
     """
     sources = [source] if private_source is None else [source, private_source]
-    tidy = _joined([read_tidy(one, None, leave_out, direction, **roles) for one in sources])
+    tables = [read_tidy(one, None, leave_out, direction, **roles) for one in sources]
+    tidy = tables[0]
+    if private_source is not None:
+        for board, which in zip(tables, BOARDS, strict=True):
+            if board.layout != "board":
+                raise InputError(f"the {which} board needs a row for each team", where=board.where)
+            board.labels["board"] = np.full(len(board), which, object)
+        where = " and ".join(board.where for board in tables)
+        tidy = replace(joined(tables, where), layout="pair")
     if tidy.layout != "pair":
         fix = 'name them with public="A" and private="B" (--column public=A)'
         raise InputError("no columns are called public and private", where=tidy.where, fix=fix)
@@ -238,8 +239,9 @@ def read_paired_boards(
     sign = -1 if tidy.lower_is_better else 1
     kept = sorted(np.flatnonzero(whole), key=lambda row: (-sign * grid[row, 0], names[row]))
     counts: Any = submissions
-    if submissions is None and "submissions" in tidy.numbers:
-        known = dict(zip(tidy.labels["entry"], tidy.numbers["submissions"], strict=False))
+    if submissions is None and "submissions" in tables[0].numbers:
+        first = tables[0]
+        known = dict(zip(first.labels["entry"], first.numbers["submissions"], strict=True))
         counts = [known[names[row]] for row in kept]
     notes = [tidy.sentence, *tidy.notes]
     if not whole.all():
@@ -258,25 +260,3 @@ def read_paired_boards(
             notes=notes,
             is_competition=tidy.is_competition,
         )
-
-
-def _joined(boards: list[Tidy]) -> Tidy:
-    """One table of a public and a private leaderboard, or the only one."""
-    if len(boards) == 1:
-        return boards[0]
-    for tidy, which in zip(boards, BOARDS, strict=True):
-        if tidy.layout != "board":
-            raise InputError(f"the {which} board needs a row for each team", where=tidy.where)
-    public, private = boards
-    return replace(
-        public,
-        where=f"{public.where} and {private.where}",
-        layout="pair",
-        value=np.concatenate([public.value, private.value]),
-        labels={
-            "entry": np.concatenate([public.labels["entry"], private.labels["entry"]]),
-            "board": np.repeat(BOARDS, [len(public), len(private)]),
-        },
-        lines=public.lines + private.lines,
-        notes=(*public.notes, private.sentence, *private.notes),
-    )

@@ -33,7 +33,7 @@ from bayes_sota.data.printed_scores import (
     parse_scores,
     plain_list,
 )
-from bayes_sota.data.sizes import find_rounding, infer_n_test, leaders, of_sizes, sizes_by_errors
+from bayes_sota.data.sizes import find_rounding, infer_n_test, of_errors, of_sizes, sizes_by_errors
 
 Metric = Literal["accuracy", "auc", "score"]
 Averaged = Literal["items", "tasks", "weights"]
@@ -356,8 +356,7 @@ class Leaderboard(BestScore):
             self._set(n_test=checked_number(self.n_test, "n_test"))
         if np.ndim(error):
             errors = checked_numbers(error, self.names, "standard_error", POSITIVE)
-            typical = float(np.median(errors[leaders(self.scores)]))
-            self._set(standard_error=typical, error_ratios=errors / typical)
+            self._set(**of_errors(errors, self.scores))
         elif error is not None:
             allowed = Range(POSITIVE.low, _MOST_NOISE * best or POSITIVE.high)
             self._set(standard_error=checked_number(error, "standard_error", allowed))

@@ -212,6 +212,12 @@ def of_sizes(sizes: FloatArray, scores: FloatArray, source: str) -> dict[str, An
     return {"n_test": n_test, "n_test_source": source, "error_ratios": np.sqrt(n_test / sizes)}
 
 
+def of_errors(errors: FloatArray, scores: FloatArray) -> dict[str, Any]:
+    """Fields of a board of which each score has its own standard error, (m,)."""
+    typical = float(np.median(errors[leaders(scores)]))
+    return {"standard_error": typical, "error_ratios": errors / typical}
+
+
 def leaders(scores: FloatArray) -> IntArray:
     """Entries that say what is typical: the best ``max(5, 2 sqrt(m))``, best first.
 

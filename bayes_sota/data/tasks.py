@@ -13,14 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import POSITIVE, check_choice, refuse_unused
+from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted, nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.averages import of_new_tasks, worth_of_means
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
-from bayes_sota.data.printed_scores import PERCENT, checked_number, checked_numbers, parse_scores
-from bayes_sota.data.sizes import of_sizes, sizes_by_errors
+from bayes_sota.data.sizes import of_errors, of_sizes
 from bayes_sota.data.tables import labelled_matrix
 
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
@@ -112,9 +111,9 @@ def average_tasks(
     scores : array-like, shape (m, T)
         Accuracies in [0, 1], or anything else with ``metric="score"``. None may be missing.
     n_test : int, mapping of str to int, or array-like of int, shape (T,) or (m, T), optional
-        Items of every task: one number for all, one for each task, or one for each score. Not
-        needed for new tasks, nor where accuracies have standard errors.
-    standard_errors : array-like, shape (m, T), optional
+        Items of every task, of accuracies: one number for all, one for each task, or one for each
+        score. Not needed for new tasks, nor where accuracies have standard errors.
+    standard_errors : float, mapping of str to float, or array-like, shape (T,) or (m, T), optional
         Of the scores; of accuracies those that are 0 or NaN need ``n_test``.
     tasks, names : sequence of str, optional
         Default: the columns and the index of a frame, or "1", "2", ...
@@ -149,78 +148,68 @@ def average_tasks(
     """
     x, columns, rows = labelled_matrix(scores, "scores are a matrix, entries x tasks")
     labels = checked_labels(columns if tasks is None else tasks, x.shape[1], "task")
-    entries = checked_labels(rows if names is None else names, x.shape[0], "entry")
+    entries = checked_labels(rows if names is None else names, len(x), "entry")
     new = new or "items"
     check_choice("new", new, New)
     check_choice("metric", metric, Literal["accuracy", "score"])
     is_share = metric == "accuracy"
-    if is_share:
-        refuse_unused("accuracies", {"lower_is_better": lower_is_better})
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
-    subjects = [f"the score of {shown(place)}" for place in places]
-    printed = parse_scores(x.ravel(), percent=percent, bounded=is_share, subjects=subjects)
-    x = printed.values.reshape(x.shape)
-    sizes = None if n_test is None else _sizes_of_tasks(n_test, labels, x.shape)
-    errors = None
-    if standard_errors is not None:
-        meaning = "standard_errors are a matrix, entries x tasks"
-        errors = labelled_matrix(standard_errors, meaning)[0]
-        if errors.shape != x.shape:
-            raise InputError(f"standard_errors are {errors.shape}, scores are {x.shape}")
-        if is_share:
-            known = None if sizes is None else sizes.ravel()
-            unit = 0.01 if printed.in_percent else 1.0
-            of = x.ravel(), errors.ravel(), known, places, unit
-            sizes = sizes_by_errors(*of).reshape(x.shape)
-        else:
-            errors = checked_numbers(errors.ravel(), places, "standard_error", POSITIVE)
-            errors = errors.reshape(x.shape)
+    if not is_share:
+        refuse_unused("scores that are no accuracies", {"n_test": n_test})
+    given = {"n_test": n_test, "standard_error": standard_errors}
+    known = {
+        what: _of_scores(of, what, labels, x.shape) for what, of in given.items() if of is not None
+    }
+    lacks_errors = not known
+    if is_share:  # without errors, by their numbers of items
+        known = {"standard_error": np.zeros(x.size)} | (known or {"n_test": np.ones(x.size)})
+    each = Leaderboard(
+        x.ravel(),
+        names=places,
+        metric=metric,
+        lower_is_better=lower_is_better,
+        percent=percent,
+        name=name,
+        notes=notes,
+        **known,
+    )
+    x = each.scores.reshape(x.shape)
+    sizes = each.sizes.reshape(x.shape) if is_share and not lacks_errors else None
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
-    if new == "items" and (sizes if is_share else errors) is None:
+    if lacks_errors and new == "items":
         what = "n_test, the number of items" if is_share else "standard_errors, that of the score"
         raise InputError(f"{what} of every task, is missing; new tasks do without")
     averages = np.sum(weights * x, axis=1)
     how: Any = "weights" if isinstance(average, Mapping) else average or "tasks"
-    found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new}
-    found["n_items"] = None if sizes is None else round(float(np.median(sizes.sum(axis=1))))
+    found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new, "decimals": None}
     variance = np.zeros(len(x))
     if new == "tasks":
         check_enough_tasks(labels)
         found["task_influence"], variance = of_new_tasks(x.T, weights.T)
-    error: Any = 1.0
     if is_share:
         worth = np.full(len(x), np.inf)
         if sizes is not None:
             worth = worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
+            found["n_items"] = round(float(np.median(sizes.sum(axis=1))))
         if new == "tasks":
             half = 0.5 / len(labels)
             middle = np.clip(averages, half, 1 - half)
             worth = np.minimum(worth, middle * (1 - middle) / variance + 1)
-        found |= of_sizes(worth, averages, tasks_in_words(len(labels), how))
-        found |= {"metric": "accuracy", "standard_error": None, "rounding": "exact"}
+        found |= of_sizes(worth, averages, tasks_in_words(len(labels), how)) | {"rounding": "exact"}
     else:
-        own = 0.0 if errors is None else np.sum((weights * errors) ** 2, axis=1)
-        error = np.sqrt(np.maximum(own, variance))
-    return Leaderboard(
-        averages,
-        names=entries,
-        metric="score",
-        standard_error=error,
-        lower_is_better=lower_is_better,
-        name=name,
-        notes=[*notes, *[PERCENT] * printed.in_percent],
-    ).copy_with(**found)
+        if not lacks_errors:
+            errors = each.standard_error * each.error_ratios.reshape(x.shape)
+            variance = np.maximum(variance, np.sum((weights * errors) ** 2, axis=1))
+        found |= of_errors(np.sqrt(variance), averages)
+    return each.copy_with(scores=averages, names=entries, **found).with_tries(len(x))
 
 
-def _sizes_of_tasks(n_test: Any, tasks: Sequence[str], shape: tuple[int, ...]) -> FloatArray:
-    """Number of items behind each score, (m, T)."""
-    if isinstance(n_test, Mapping):
-        n_test = _of_tasks(n_test, tasks, "n_test")
-    given = np.asarray(n_test, object)
-    if given.shape not in ((), shape[1:], shape):
-        each = f"{shape[1]} tasks, or of {shape[0]:,} entries x {shape[1]} tasks"
-        raise InputError(
-            f"n_test is {given.shape}: give one number for all, or one for each of {each}"
-        )
-    checked = [float(checked_number(size, "n_test of a task")) for size in given.flat]
-    return np.array(np.broadcast_to(np.reshape(checked, given.shape), shape))
+def _of_scores(given: Any, what: str, tasks: Sequence[str], shape: tuple[int, ...]) -> Any:
+    """Numbers of each score, (m T,), of one for all, one for each task, or one for each score."""
+    if isinstance(given, Mapping):
+        given = _of_tasks(given, tasks, what)
+    each = np.asarray(given, object)
+    if each.shape not in ((), shape[1:], shape):
+        allowed = f"one for each of {shape[1]} tasks, or of {shape[0]:,} entries x {shape[1]} tasks"
+        raise InputError(f"{what} has the shape {each.shape}: give one for all, or {allowed}")
+    return np.broadcast_to(each, shape).ravel()
