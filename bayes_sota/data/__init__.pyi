@@ -10,8 +10,8 @@ from .fold_scores import read_test_scores as read_test_scores
 from .fold_scores import write_fold_scores as write_fold_scores
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
+from .observed import PairedBoards as PairedBoards
 from .outcomes import Outcomes as Outcomes
-from .paired import PairedBoards as PairedBoards
 from .rounds import read_scores as read_scores
 from .sizes import infer_n_test as infer_n_test
 from .tasks import average_tasks as average_tasks

@@ -10,8 +10,7 @@ from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data.leaderboard import Leaderboard, Metric
-from bayes_sota.data.observed import Tries
-from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.data.observed import BOARDS, PairedBoards, Tries
 from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.tasks import Averaging, New, average_tasks
@@ -53,9 +52,9 @@ def read_leaderboard(
         As of ``Leaderboard``. Default: by the name of the column of scores; one that holds no
         accuracies needs ``metric`` or a standard error.
     standard_error : float, optional
-        Of every score, or of every score in a task. Default: the column of standard errors beside the scores, or those beside
-        tasks (``law_stderr``), where the number of items is not known; a column that is asked for
-        (``se="..."``) always counts.
+        Of every score (in every task). Default: the column of standard errors beside the scores, or
+        those beside tasks (``law_stderr``), where the number of items is not known; a column that
+        is asked for (``se="..."``) always counts.
     n_positive, spread_ratio, n_classifiers, percent
         As of ``Leaderboard``.
     submissions : int, (int, int) or TriesPrior, optional

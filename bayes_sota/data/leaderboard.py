@@ -66,7 +66,7 @@ class BestScore(Chosen):
         the best.
     **options
         As for a whole board: ``n_positive``, ``spread_ratio``, ``metric``, ``standard_error``,
-        ``name``, and ``rounding``, of which "auto" is nearest: one score does not tell.
+        ``name`` and ``rounding``.
 
     Attributes
     ----------
@@ -111,19 +111,12 @@ class BestScore(Chosen):
 
     def __init__(self, maximum: Any, *, n_classifiers: Tries, **options: Any) -> None:
         """Check everything and find the counts behind the score, a board of one entry."""
-        if options.get("rounding", "auto") == "auto":  # one score does not tell
-            options["rounding"] = "nearest"
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
-        board = Leaderboard(
-            [maximum],
-            n_classifiers=2,
-            names=["the best entry"],
-            percent=None if typed is None or typed >= LEAST_PERCENT else False,
-            **options,
-        )
+        percent = None if typed is None or typed >= LEAST_PERCENT else False
+        board = Leaderboard([maximum], n_classifiers=2, percent=percent, **options)
         tries = number_or_prior(n_classifiers, "n_classifiers")
-        self._set(**vars(board) | {"n_classifiers": tries, "names": ()})
-        if self._checked_alone().metric == "score":
+        self._set(**vars(board) | {"n_classifiers": tries, "names": ()})._checked()
+        if self.metric == "score":
             self._set(decimals=parse_scores([maximum], bounded=False).decimals)
 
     @property
@@ -172,23 +165,24 @@ class BestScore(Chosen):
         known = number_or_prior(n_classifiers, "n_classifiers", least)
         return self.copy_with(n_classifiers=known)._checked()
 
-    def _checked_alone(self) -> Self:
-        """Itself, unless a best score that is no accuracy says nothing by itself."""
-        if self.metric == "score":
+    def _checked(self) -> Self:
+        """Itself, unless more is asked of its scores than they can say."""
+        alone = self.submissions is None and self.n_classifiers == self.n_entries
+        if self.has_own_errors and not alone:
+            raise InputError(
+                "entries have errors of their own: give the whole board and leave n_classifiers "
+                "and submissions out, or give one error for all"
+            )
+        if self.n_entries is None and self.metric == "score":
             what = "the score, whose scale a best score alone has to tell,"
             checked_number(self.maximum, what, OPEN_SHARE)
             checked_number(self.standard_error, "standard_error", Range(POSITIVE.low, 1))
         return self
 
-    def _checked(self) -> Self:
-        """Itself, unless more is asked of scores with own errors than they can say."""
-        alone = self.submissions is None and self.n_classifiers == self.n_entries
-        if self.error_ratios is not None and not alone:
-            raise InputError(
-                "entries have errors of their own, which hidden classifiers and submissions lack: "
-                "leave n_classifiers and submissions out, or give one error for all"
-            )
-        return self
+    @property
+    def has_own_errors(self) -> bool:
+        """Whether each score has its own number of items or standard error."""
+        return self.error_ratios is not None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,21 +281,20 @@ class Leaderboard(BestScore):
         check_choice("metric", self.metric, Metric)
         unused = {option: getattr(self, option) for option in _UNUSED[self.metric]}
         refuse_unused(f'metric "{self.metric}"', unused)
-        listed = plain_list(self.scores, "scores")
-        m = len(listed)
-        names = entry_names(self.names, m)
+        scores = plain_list(self.scores, "scores")
+        names = entry_names(self.names, len(scores))
         printed = parse_scores(
-            listed,
+            scores,
             rounding=self.rounding,
             percent=percent,
             bounded=self.metric != "score",
             subjects=[f"the score of {shown(name)}" for name in names],
         )
-        tries = m if self.n_classifiers is None else self.n_classifiers
+        tries = len(scores) if self.n_classifiers is None else self.n_classifiers
         self._set(
             scores=-printed.values if self.lower_is_better else printed.values,
             names=names,
-            n_classifiers=number_or_prior(tries, "n_classifiers", max(m, 2)),
+            n_classifiers=number_or_prior(tries, "n_classifiers", max(len(scores), 2)),
             submissions=submission_numbers(self.submissions, names),
             rounding=printed.roundings[0],
             decimals=None if self.metric == "score" else printed.decimals,
@@ -317,25 +310,29 @@ class Leaderboard(BestScore):
 
     def _set_counts(self, printed: PrintedScores) -> None:
         """Number of items of accuracies, with their counts of right answers or own errors."""
-        n_test, names, values = self.n_test, self.names, self.scores
+        n_test, names = self.n_test, self.names
         if self.standard_error is not None:
             unit = 0.01 if printed.in_percent else 1.0
-            worth = sizes_by_errors(values, self.standard_error, n_test, names, unit)
+            worth = sizes_by_errors(self.scores, self.standard_error, n_test, names, unit)
             source = "by the standard errors, typical of the best"
-            self._set(standard_error=None, **of_sizes(worth, values, source))
+            self._set(standard_error=None, **of_sizes(worth, self.scores, source))
             return
         if np.ndim(n_test):
-            sizes = checked_numbers(n_test, names, "n_test")
-            found = of_sizes(sizes, values, "typical of the best, every entry has its own")
+            n_test = checked_numbers(n_test, names, "n_test")
+            source = "typical of the best, every entry has its own"
+            self._set(**of_sizes(n_test, self.scores, source))
         else:
-            fit = infer_n_test(printed) if n_test == "infer" else None
-            if fit is not None and not fit.is_identified:
-                raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")
-            n_test = checked_number(fit.n_test if fit else n_test, "n_test")
-            sizes = np.full(values.size, n_test)
-            found = {"n_test": n_test, "n_test_source": INFERRED if fit else GIVEN}
+            if n_test == "infer":
+                fit = infer_n_test(printed)
+                if not fit.is_identified:
+                    raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")
+                n_test = fit.n_test
+                self._set(n_test_source=INFERRED)
+            n_test = checked_number(n_test, "n_test")
+            self._set(n_test=n_test)
+        sizes = np.full(len(names), n_test)
         rounding, bounds, remarks = find_rounding(printed, sizes, names)
-        self._set(**found, rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))
+        self._set(rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))
 
     def _set_classes(self) -> None:
         """Items of both classes behind AUCs, of which the best is one."""
@@ -368,11 +365,6 @@ class Leaderboard(BestScore):
 
     def maximum_only(self) -> BestScore:
         """The same board of which only the best score is known."""
-        if self.lower_is_better or self.has_own_errors:
-            raise InputError(
-                "give the whole board: its best score alone has no scale where lower is better, "
-                "and says too little where entries have errors of their own"
-            )
         first = self.order[:1]
         best: dict[str, Any] = {"scores": self.scores[first], "names": ()}
         if self.count_bounds is not None:
@@ -380,12 +372,7 @@ class Leaderboard(BestScore):
         if self.submissions is not None:  # those of any entry, which may be the best
             every = ListedTries(tuple(self.submissions.ravel().tolist()))
             best["submissions"] = every.nodes()[0][None]
-        return object.__new__(BestScore)._set(**vars(self) | best)._checked_alone()
-
-    @property
-    def has_own_errors(self) -> bool:
-        """Whether each score has its own number of items or standard error."""
-        return self.error_ratios is not None
+        return object.__new__(BestScore)._set(**vars(self) | best)._checked()
 
     @property
     def sizes(self) -> FloatArray:
