@@ -101,7 +101,7 @@ def read_leaderboard(
         refuse_unused("a leaderboard", {"average": average, "new": new})
     else:
         refuse_unused("averages over tasks", options)
-        grid, names, tasks, numbers = _scores_of_tasks(tidy, notes)
+        of_tasks, numbers = _scores_of_tasks(tidy, notes)
     kinds = {measure(title) for title in tidy.titles}
     kind = metric or ("score" if tidy.lower_is_better or len(kinds) > 1 else kinds.pop())
     if n_test is None and standard_error is None and kind == "accuracy":
@@ -116,16 +116,9 @@ def read_leaderboard(
     common |= {"n_test": n_test, "name": tidy.name if name is None else name, "notes": notes}
     if not is_board:
         with located(tidy.where):
-            return average_tasks(
-                grid,
-                standard_errors=standard_error,
-                tasks=tasks,
-                names=names,
-                metric="score" if metric is None and kind == "auc" else kind,
-                average=average,
-                new=new,
-                **common,
-            )
+            of_tasks |= {"standard_errors": standard_error, "average": average, "new": new}
+            of_tasks["metric"] = metric or ("score" if kind == "auc" else kind)
+            return average_tasks(**of_tasks, **common)
     if submissions is None and "submissions" in numbers:
         texts = [text.lower() for text in (tidy.name, *tidy.titles)]
         if any("private" in text and "public" not in text for text in texts):
@@ -153,7 +146,7 @@ def read_leaderboard(
         )
 
 
-def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[Any, Any, list[str], dict[str, Any]]:
+def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Scores in each task, (m, T), of the entries that have all, with what is beside them."""
     if "task" not in tidy.labels or tidy.unit != "task":
         problem = "is no leaderboard: rows are neither entries nor scores of entries in tasks"
@@ -171,7 +164,7 @@ def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[Any, Any, list[str],
         role: tidy.pivot("entry", "task", of=numbers)[0][whole]
         for role, numbers in tidy.numbers.items()
     }
-    return grid[whole], entries[whole], tasks, beside
+    return {"scores": grid[whole], "names": entries[whole], "tasks": tasks}, beside
 
 
 def read_paired_boards(
@@ -224,11 +217,9 @@ def read_paired_boards(
     tables = [read_tidy(one, None, leave_out, direction, **roles) for one in sources]
     tidy = tables[0]
     if private_source is not None:
-        for board, which in zip(tables, BOARDS, strict=True):
-            if board.layout != "board":
-                raise InputError(f"the {which} board needs a row for each team", where=board.where)
-            board.labels["board"] = np.full(len(board), which, object)
-        where = " and ".join(board.where for board in tables)
+        for table, which in zip(tables, BOARDS, strict=True):
+            table.labels["board"] = np.full(len(table), which, object)
+        where = " and ".join(table.where for table in tables)
         tidy = replace(joined(tables, where), layout="pair")
     if tidy.layout != "pair":
         fix = 'name them with public="A" and private="B" (--column public=A)'

@@ -44,7 +44,6 @@ _UNUSED = {
     "score": ("n_positive", "spread_ratio"),
 }
 """Options that a metric has no use for."""
-_MOST_NOISE = 1e6  # times the largest score: a larger error leaves nothing to learn
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -176,7 +175,7 @@ class BestScore(Chosen):
         if self.n_entries is None and self.metric == "score":
             what = "the score, whose scale a best score alone has to tell,"
             checked_number(self.maximum, what, OPEN_SHARE)
-            checked_number(self.standard_error, "standard_error", Range(POSITIVE.low, 1))
+            checked_number(self.standard_error, "standard_error", OPEN_SHARE)
         return self
 
     @property
@@ -348,15 +347,14 @@ class Leaderboard(BestScore):
 
     def _set_errors(self) -> None:
         """Standard errors of scores that are no accuracies, where they are known."""
-        error, best = self.standard_error, float(np.abs(self.scores).max())
+        error = self.standard_error
         if self.n_test is not None:
             self._set(n_test=checked_number(self.n_test, "n_test"))
         if np.ndim(error):
             errors = checked_numbers(error, self.names, "standard_error", POSITIVE)
             self._set(**of_errors(errors, self.scores))
         elif error is not None:
-            allowed = Range(POSITIVE.low, _MOST_NOISE * best or POSITIVE.high)
-            self._set(standard_error=checked_number(error, "standard_error", allowed))
+            self._set(standard_error=checked_number(error, "standard_error", POSITIVE))
 
     @property
     def order(self) -> IntArray:
