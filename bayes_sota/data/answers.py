@@ -16,12 +16,11 @@ from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_values import parse_passes
+from bayes_sota.data.item_values import Averaging, parse_passes
 from bayes_sota.data.opening import file_names, read_all, read_table, stack
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
 from bayes_sota.data.tables import Table, parse_numbers
-from bayes_sota.data.tasks import Averaging
 from bayes_sota.data.tidy import Tidy, joined
 from bayes_sota.data.words import place_in
 

@@ -16,16 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, shown
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, nearest, shown
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data import averages, item_values
 from bayes_sota.data.averages import Average, summed_by_cluster
-from bayes_sota.data.item_values import Passes, Which, positions_of
+from bayes_sota.data.item_values import Averaging, Passes, check_enough_tasks, task_weights
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
-from bayes_sota.data.tasks import Averaging, check_enough_tasks, task_weights
+from bayes_sota.data.tables import labelled_matrix
 
+type Which = Iterable[int | str] | None  # numbers, names or a mask
 ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
 # What a skill is about: new items of these tasks, new runs on these items, or new tasks.
@@ -138,7 +139,7 @@ class Outcomes(Observed):
         self.metric: ItemMetric = metric or ("accuracy" if labels is None else "auc")
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
-        given, runs, columns = item_values.values_of_runs(values, n_runs)
+        given, runs, columns = _values_of_runs(values, n_runs)
         self.run_numbers, self.n_runs = runs, int(runs.min())
         ends = " to ".join(f"{number:,}" for number in sorted({self.n_runs, int(runs.max())}))
         self.runs_in_words = "" if ends == "1" else f"{ends} runs"
@@ -158,7 +159,7 @@ class Outcomes(Observed):
         self.averaging: Averaged = how or ("tasks" if self.tasks else "items")
         if labels is not None and self.metric != "auc":
             raise InputError('labels are for metric="auc"')
-        self.labels = item_values.checked_classes(labels, n) if self.metric == "auc" else None
+        self.labels = _checked_classes(labels, n) if self.metric == "auc" else None
         self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
         self.sign = -1 if self.lower_is_better else 1
         self.new: New = new
@@ -167,6 +168,8 @@ class Outcomes(Observed):
         self.notes = tuple(map(str, notes))
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
+        if self.lower_is_better and self.metric in ("accuracy", "auc"):
+            raise InputError(f'larger is better for metric="{self.metric}"')
         self._check_metric()
         self._given = given = self._checked_cells(given)
         self.values = given if passes is None else item_values.pass_rates(given, runs, passes)
@@ -188,16 +191,13 @@ class Outcomes(Observed):
             row, column = np.argwhere(wrong)[0]
             raise InputError(
                 f"classifier {shown(self.names[column])} has {given[row, column]:g} for item "
-                f"{shown(self.items[row])}; answers are 1 (right), 0 (wrong) or, without tasks and "
-                "runs, missing (not all), shares of right ones 0 to 1; numbers have "
-                f'metric="mean", are at most {LARGEST_NUMBER:g}, and none is missing'
+                f"{shown(self.items[row])}; answers are 1, 0 or, without tasks and runs, missing "
+                f'(not all), shares of right ones 0 to 1; numbers need metric="mean", and each one'
             )
         return given
 
     def _check_metric(self) -> None:
         """Check that the metric goes with all that is given, and that it is enough for errors."""
-        if self.lower_is_better and self.metric in ("accuracy", "auc"):
-            raise InputError(f'larger is better for metric="{self.metric}"')
         if self.is_answers:
             least = (1 if self.passes is None else max(self.passes[0], 2)) + (self.new == "runs")
             if self.n_runs < least:
@@ -206,10 +206,12 @@ class Outcomes(Observed):
             if self.new == "tasks":
                 check_enough_tasks(self.task_weights)
             return
-        if self.passes is not None or self.runs_in_words or self.new == "runs":
-            raise InputError("runs and pass@K are for right and wrong answers; these are numbers")
-        if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
-            raise InputError('only numbers of metric="mean" have tasks; about() makes new ones')
+        runs = self.passes is not None or self.runs_in_words or self.new == "runs"
+        if runs or (self.tasks is not None and (self.metric != "mean" or self.new == "tasks")):
+            raise InputError(
+                'these are numbers: only numbers of metric="mean" have tasks (about() makes new '
+                "ones), and runs and pass@K are for right and wrong answers"
+            )
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
             what = f"task {shown(alone[0])} has one item" if alone else "all items are in a cluster"
@@ -308,8 +310,8 @@ class Outcomes(Observed):
         >>> answers.subset(["c", "a"]).correct.tolist()
         [[1, 1], [0, 1]]
         """
-        rows = positions_of(items, self.items, "item")
-        columns = positions_of(classifiers, self.names, "classifier")
+        rows = _positions_of(items, self.items, "item")
+        columns = _positions_of(classifiers, self.names, "classifier")
         at = np.ix_(rows, columns)
         known: dict[str, Any] = {"names": [self.names[j] for j in columns]}
         for kind in _OF_ITEMS:
@@ -398,3 +400,53 @@ class Outcomes(Observed):
         """Raise ``InputError`` where there is nobody to compare with."""
         if self.n_classifiers < 2:
             raise InputError("one classifier has no rival: bayes-sota score says how good it is")
+
+
+def _values_of_runs(
+    cells: Any, n_runs: ArrayLike | None
+) -> tuple[FloatArray, IntArray, list[str] | None]:
+    """Matrix of the values, runs behind each (one number where all have as many), and names."""
+    if isinstance(cells, np.ma.MaskedArray):
+        cells = np.ma.filled(cells.astype(np.float64), np.nan)
+    if getattr(cells, "ndim", 0) == 3:
+        cells = np.asarray(cells, np.float64)
+        there = ~np.isnan(cells)
+        if n_runs is not None or not np.isin(cells[there], (0, 1)).all() or not there.any(2).all():
+            raise InputError("answers of several runs are 0 or 1, one at least, without n_runs")
+        n_runs = there.sum(axis=2)
+        cells = np.nansum(cells, axis=2) / n_runs
+    values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
+    n, m = values.shape
+    if n < 2 or m < 1:
+        raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
+    runs = np.asarray(1 if n_runs is None else n_runs)
+    if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
+        each = f"one for each of {n} items and {m} classifiers"
+        raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
+    alike = runs.min() == runs.max()
+    return values, np.array(runs.min() if alike else runs, np.int64), names
+
+
+def _checked_classes(labels: Any, n_items: int) -> BoolArray:
+    """Which items are positive, (n,)."""
+    raw = np.asarray(labels)
+    sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
+    if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
+        raise InputError(
+            f"AUC needs labels, 1 (positive) or 0 (negative), one for each of {n_items} items, at "
+            f"least 2 of each class; got {sizes[0]} positive and {sizes[1]} negative"
+        )
+    return raw == 1
+
+
+def _positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
+    """Row or column numbers of what was asked for, by number, name or mask."""
+    every = np.arange(len(labels))
+    if wanted is None:
+        return every
+    places: dict[Any, Any] = dict(zip(labels, every, strict=True))
+    try:
+        return every[[places[of] if isinstance(of, str) else of for of in wanted]]
+    except (KeyError, IndexError) as error:
+        hint = nearest(error.args[0], labels)
+        raise InputError(f"there is no such {kind}: {error}{hint}") from None

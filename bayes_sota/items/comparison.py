@@ -46,9 +46,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import smoothed_covariance, summed_by_cluster, with_typical_pairs
-from bayes_sota.data.item_values import weighted_means
+from bayes_sota.data.item_values import tasks_in_words, weighted_means
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.data.tasks import tasks_in_words
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
 TIE = 1e-12  # of the largest score

@@ -7,8 +7,8 @@ from data.files import refused
 from scipy.special import stdtrit
 
 from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.tasks import average_tasks
 
 TASKS = ("law", "art", "chess")
 SIZES = np.array([30, 200, 75])
