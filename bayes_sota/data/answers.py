@@ -122,11 +122,7 @@ def read_weights(source: Any) -> dict[str, float]:
 
 
 def outcomes_of(
-    tidy: Tidy,
-    *,
-    metric: str | None = None,
-    average: Averaging | None = None,
-    new: New | None = None,
+    tidy: Tidy, metric: str | None = None, average: Averaging | None = None, new: New | None = None
 ) -> Outcomes:
     """Container of scores that are read already; parameters are those of ``read_outcomes``."""
     if tidy.layout in _NOT_ITEMS:

@@ -112,12 +112,9 @@ def read_leaderboard(
     if not isinstance(source, Tidy):
         tidy = read_tidy(source, use, leave_out, direction, **roles).with_items()
     is_board, numbers, notes = tidy.layout == "board", tidy.numbers, [tidy.sentence, *tidy.notes]
-    options: dict[str, Any] = {"n_positive": n_positive, "spread_ratio": spread_ratio}
-    options |= {"n_classifiers": n_classifiers, "submissions": submissions}
     if is_board:
         refuse_unused("a leaderboard", {"average": average, "new": new})
     else:
-        refuse_unused("averages over tasks", options)
         of_tasks, numbers = _scores_of_tasks(tidy, notes)
     kinds = {measure(title) for title in tidy.titles}
     kind = metric or ("score" if tidy.lower_is_better or len(kinds) > 1 else kinds.pop())
@@ -129,19 +126,21 @@ def read_leaderboard(
             notes.append("standard errors are not used: they follow from the number of items")
         else:
             standard_error = numbers["se"]
-    common: dict[str, Any] = {"lower_is_better": tidy.lower_is_better, "percent": percent}
-    common |= {"n_test": n_test, "name": tidy.name if name is None else name, "notes": notes}
+    options: dict[str, Any] = {"n_test": n_test, "n_positive": n_positive, "percent": percent}
+    options |= {"spread_ratio": spread_ratio, "n_classifiers": n_classifiers}
+    options |= {"name": tidy.name if name is None else name, "notes": notes}
+    options["lower_is_better"] = tidy.lower_is_better
     if not is_board:
+        options |= {"metric": metric or ("score" if kind == "auc" else kind), "new": new}
+        options |= {"average": average, "submissions": submissions}
         with located(tidy.where):
-            of_tasks |= {"standard_errors": standard_error, "average": average, "new": new}
-            of_tasks["metric"] = metric or ("score" if kind == "auc" else kind)
-            return average_tasks(**of_tasks, **common)
+            return average_tasks(**of_tasks, standard_errors=standard_error, **options)
     if submissions is None and "submissions" in numbers:
         texts = [text.lower() for text in (tidy.name, *tidy.titles)]
         if any("private" in text and "public" not in text for text in texts):
             notes.append("submissions are not used: a private board was chosen elsewhere")
         else:
-            options["submissions"] = numbers["submissions"]
+            submissions = numbers["submissions"]
     if metric is None:
         kind = "score" if isinstance(standard_error, int | float) else kind
         if kind == "score" and standard_error is None:
@@ -156,9 +155,9 @@ def read_leaderboard(
             metric=kind,
             standard_error=standard_error,
             names=tidy.labels["entry"],
+            submissions=submissions,
             rounding="kaggle" if rounding == "auto" and tidy.is_competition else rounding,
             is_competition=tidy.is_competition,
-            **common,
             **options,
         )
 
@@ -256,9 +255,8 @@ def read_paired_boards(
         notes.append(f"left out {alone} without a score on both boards")
     with located(tidy.where):
         return PairedBoards(
-            grid[kept, 0],
-            grid[kept, 1],
-            [names[row] for row in kept],
+            *grid[kept].T,
+            names=[names[row] for row in kept],
             n_test=n_test,
             standard_errors=standard_errors,
             lower_is_better=tidy.lower_is_better,
@@ -279,10 +277,7 @@ def average_tasks(
     average: Averaging | None = None,
     new: Literal["items", "tasks"] | None = None,
     metric: Literal["accuracy", "score"] = "accuracy",
-    lower_is_better: bool = False,
-    percent: bool | None = None,
-    name: str = "board",
-    notes: Sequence[str] = (),
+    **options: Any,
 ) -> Leaderboard:
     r"""Averages of m entries over T tasks, each with its own error on new items, or on new tasks.
 
@@ -306,12 +301,9 @@ def average_tasks(
         mean over entries, and at least that of new items, where it is known. It has as many degrees
         of freedom as there are tasks but one, which the posterior allows for.
     metric : {"accuracy", "score"}
-    lower_is_better : bool
-        Errors and losses, for the metric "score" only.
-    percent : bool, optional
-        As of ``Leaderboard``; accuracies in percent have their errors in percent.
-    name, notes
-        Label and what a reader should know.
+    **options
+        As of ``Leaderboard``: ``lower_is_better`` (for the metric "score" only), ``percent`` (of
+        accuracies, and of their errors), ``name`` and ``notes``.
 
     Raises
     ------
@@ -343,16 +335,7 @@ def average_tasks(
     lacks_errors = not known
     if is_share:  # without errors, by their numbers of items
         known = {"standard_error": np.zeros(x.size)} | (known or {"n_test": np.ones(x.size)})
-    each = Leaderboard(
-        x.ravel(),
-        names=places,
-        metric=metric,
-        lower_is_better=lower_is_better,
-        percent=percent,
-        name=name,
-        notes=notes,
-        **known,
-    )
+    each = Leaderboard(x.ravel(), names=places, metric=metric, **known, **options)
     x = each.scores.reshape(x.shape)
     sizes = each.sizes.reshape(x.shape) if is_share and not lacks_errors else None
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
