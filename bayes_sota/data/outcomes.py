@@ -86,8 +86,8 @@ class Outcomes(Observed):
     task_codes : (ndarray of int, shape (n_items,), ndarray, shape (T,))
         Number of the task of each item, and weights of the tasks; one where there are none.
     averaging : {"items", "tasks", "weights"}
-    run_numbers, n_runs : ndarray of int, shape () or (n_items, n_classifiers); int
-        Runs behind each value, without axes where all have as many; the least of them.
+    run_numbers, n_runs : ndarray of int, shape (n_items, n_classifiers); int
+        Runs behind each value; the least of them.
     totals : ndarray of int, shape (n_classifiers,)
         Items behind the score of each classifier.
     is_answers, is_plain, is_average, has_missing : bool
@@ -140,9 +140,9 @@ class Outcomes(Observed):
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
         given, runs, columns = _values_of_runs(values, n_runs)
-        self.run_numbers, self.n_runs = runs, int(runs.min())
-        ends = " to ".join(f"{number:,}" for number in sorted({self.n_runs, int(runs.max())}))
-        self.runs_in_words = "" if ends == "1" else f"{ends} runs"
+        self.run_numbers, self.n_runs, most = runs, int(runs.min()), int(runs.max())
+        ends = f"{self.n_runs:,}" if self.n_runs == most else f"{self.n_runs:,} to {most:,}"
+        self.runs_in_words = f"{ends} runs" if most > 1 else ""
         self.n_items, self.n_classifiers = n, m = given.shape
         self.names = checked_labels(columns if names is None else names, m, "classifier")
         self.items = checked_labels(items, n, "item")
@@ -317,8 +317,7 @@ class Outcomes(Observed):
         for kind in _OF_ITEMS:
             of = getattr(self, kind)
             known[kind] = None if of is None else [of[i] for i in rows]
-        runs = np.broadcast_to(self.run_numbers, self._given.shape)
-        return self._with(self._given[at], n_runs=runs[at], **known)
+        return self._with(self._given[at], n_runs=self.run_numbers[at], **known)
 
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":
         """The same with other values, and what else changes."""
@@ -405,15 +404,15 @@ class Outcomes(Observed):
 def _values_of_runs(
     cells: Any, n_runs: ArrayLike | None
 ) -> tuple[FloatArray, IntArray, list[str] | None]:
-    """Matrix of the values, runs behind each (one number where all have as many), and names."""
+    """Matrix of the values, the numbers of runs behind them, and names of the columns."""
     if isinstance(cells, np.ma.MaskedArray):
         cells = np.ma.filled(cells.astype(np.float64), np.nan)
-    if getattr(cells, "ndim", 0) == 3:
+    if getattr(cells, "ndim", 0) == 3 and n_runs is None:
         cells = np.asarray(cells, np.float64)
         there = ~np.isnan(cells)
-        if n_runs is not None or not np.isin(cells[there], (0, 1)).all() or not there.any(2).all():
-            raise InputError("answers of several runs are 0 or 1, one at least, without n_runs")
         n_runs = there.sum(axis=2)
+        if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:
+            raise InputError("answers of several runs are 0 or 1, one at least")
         cells = np.nansum(cells, axis=2) / n_runs
     values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
     n, m = values.shape
@@ -423,8 +422,7 @@ def _values_of_runs(
     if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
         each = f"one for each of {n} items and {m} classifiers"
         raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
-    alike = runs.min() == runs.max()
-    return values, np.array(runs.min() if alike else runs, np.int64), names
+    return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names
 
 
 def _checked_classes(labels: Any, n_items: int) -> BoolArray:
