@@ -48,7 +48,7 @@ class Average:
     scores : ndarray, shape (m,)
     effective : ndarray, shape (m,)
         Effective number of items behind each score; above n where tasks differ, below where items
-        have clusters or few items weigh much.
+        have clusters or few items weigh much. NaN where each item counts as one.
     kish : float
         Number of items with equal weights whose mean has the same variance.
     freedom : float
@@ -63,10 +63,18 @@ class Average:
     freedom: float
     influence: FloatArray
 
+    @classmethod
+    def plain(cls, scores: FloatArray, influence: FloatArray, n_tasks: int) -> "Average":
+        """Average whose errors are those that its influence values show."""
+        freedom = float(max(len(influence) - n_tasks, 1))
+        return cls(scores, np.full(scores.size, np.nan), np.nan, freedom, influence)
+
     @property
     def standard_errors(self) -> FloatArray:
         """Standard error of each score, (m,)."""
-        return np.sqrt(_chance(self.scores, self.effective) / self.effective)
+        shown = np.sqrt(np.sum(self.influence**2, axis=0))
+        smoothed = np.sqrt(_chance(self.scores, self.effective) / self.effective)
+        return np.where(np.isnan(self.effective), shown, smoothed)
 
     @property
     def variance(self) -> FloatArray:

@@ -234,28 +234,33 @@ class Outcomes(Observed):
         return np.where(np.isnan(self.values), MISSING, self.values).astype(np.int8)
 
     @cached_property
-    def scores(self) -> FloatArray:
-        """Observed score of each classifier, larger is better (negative if lower is), (m,)."""
-        if self.is_plain:
-            return np.nanmean(self.values, axis=0)
-        return self.average.scores if self.is_answers else self._estimates[0]
-
-    @cached_property
     def average(self) -> Average:
-        """Scores of answers, none missing, with errors and the numbers of items they are worth."""
-        if not self.is_answers or self.has_missing:
-            raise InputError("these have no effective numbers of items: answers have, none missing")
+        """Scores, larger is better (negative if lower is), with what says how they vary."""
         tasks, weights = self.task_codes
-        if self.new == "runs":
+        if self.is_average and self.new == "runs":
             noise = item_values.variance_of_runs(self._given, self.run_numbers, self.passes)
             return averages.averaged_over_runs(self.values, noise, tasks, weights, self.run_numbers)
-        of = averages.averaged_over_tasks if self.new == "tasks" else averages.averaged
-        clusters = None if self.clusters is None else codes_of(self.clusters)[1]
-        return of(self.values, tasks, clusters, weights)
+        if self.is_average:
+            of = averages.averaged_over_tasks if self.new == "tasks" else averages.averaged
+            clusters = None if self.clusters is None else codes_of(self.clusters)[1]
+            return of(self.values, tasks, clusters, weights)
+        if self.is_answers:
+            scores = np.nanmean(self.values, axis=0)
+            rows = summed_by_cluster(
+                np.nan_to_num(self.values - scores) / self.totals, self.clusters
+            )
+            return Average.plain(scores, rows, 1)
+        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
+        kinds = tasks if self.labels is None else self.labels.astype(np.intp)
+        if self.clusters is not None:
+            kinds = np.zeros(len(rows), np.intp)
+        sizes = np.bincount(kinds)  # widened for the mean of each kind
+        rows = rows * np.sqrt(sizes / (sizes - 1))[kinds, None]
+        return Average.plain(self._estimates[0], rows, weights.size)
 
     @cached_property
     def _estimates(self) -> tuple[FloatArray, FloatArray]:
-        """Scores of numbers, larger is better, (m,), and influence of items on them, (n, m)."""
+        """Scores of numbers, (m,), and influence of items on them, (n, m)."""
         found = item_values.number_scores(self.values, self.metric, self.labels, *self.task_codes)
         return self.sign * found[0], self.sign * found[1]
 
@@ -264,39 +269,20 @@ class Outcomes(Observed):
         """Influence values of the items on the ``scores`` of numbers, mean 0, (n, m)."""
         return self._estimates[1]
 
-    @cached_property
-    def row_influence(self) -> FloatArray:
-        """What each item, cluster, task or run adds to the errors of the scores, (C, m)."""
-        if self.is_average:
-            return self.average.influence
-        if self.is_answers:
-            influence = np.nan_to_num(self.values - self.scores) / self.totals
-            return summed_by_cluster(influence, self.clusters)
-        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
-        kinds = self.task_codes[0] if self.labels is None else self.labels.astype(np.intp)
-        if self.clusters is not None:
-            kinds = np.zeros(len(rows), np.intp)
-        sizes = np.bincount(kinds)  # widened for the mean of each kind
-        return rows * np.sqrt(sizes / (sizes - 1))[kinds, None]
+    @property
+    def scores(self) -> FloatArray:
+        """Observed score of each classifier, larger is better (negative if lower is), (m,)."""
+        return self.average.scores
 
     @cached_property
     def covariance(self) -> FloatArray:
         """Covariance of the scores, (m, m)."""
-        return self.row_influence.T @ self.row_influence
+        return self.average.influence.T @ self.average.influence
 
     @property
     def standard_errors(self) -> FloatArray:
         """Standard error of each score, (m,)."""
-        if self.is_average:
-            return self.average.standard_errors
-        return np.sqrt(np.sum(self.row_influence**2, axis=0))
-
-    @property
-    def freedom(self) -> float:
-        """Degrees of freedom of the errors: items, or clusters, but one for each task."""
-        if self.is_average:
-            return self.average.freedom
-        return float(max(len(self.row_influence) - max(len(self.task_weights), 1), 1))
+        return self.average.standard_errors
 
     def subset(self, classifiers: Which = None, items: Which = None) -> "Outcomes":
         """The same outcomes for some classifiers and items, in the order asked for.

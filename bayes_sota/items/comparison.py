@@ -444,7 +444,7 @@ def item_data(outcomes: Outcomes) -> tuple[ItemData, list[str]]:
             raise InputError("the numbers are too large for a variance")
         known = None
         if outcomes.tasks is not None and outcomes.clusters is None:
-            known = outcomes.covariance, outcomes.freedom
+            known = outcomes.covariance, outcomes.average.freedom
         tasks = None if outcomes.tasks is None else outcomes.task_codes
         data = ItemData(
             outcomes.sign * outcomes.values,

@@ -137,7 +137,6 @@ def test_who_needs_single_answers_says_so(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     refused("single answers", getattr, Outcomes(np.full((3, 2), 0.5), n_runs=4), "correct")
     refused("single answers without tasks", response_correlation, of_tasks)
-    refused("none missing", getattr, Outcomes(SMALL), "average")
 
 
 N = 240
