@@ -16,12 +16,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior, UniformTries
 from bayes_sota.core.text import checked_labels, digest_of, shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import (
-    checked_number,
-    checked_numbers,
-    parse_scores,
-    plain_list,
-)
+from bayes_sota.data.printed_scores import checked_number, checked_numbers, parse_scores
 
 type Tries = int | tuple[int, int] | TriesPrior
 
@@ -196,16 +191,14 @@ class PairedBoards(Chosen):
         if self.n_test is not None:
             unused = {"standard_errors": self.standard_errors, "lower_is_better": lower_is_better}
             refuse_unused("accuracies, whose errors follow from n_test", unused)
-        both = [plain_list(scores, "scores of a board") for scores in (self.public, self.private)]
-        m, n_private = map(len, both)
-        if n_private != m or m < FEWEST_TEAMS:
-            raise InputError(
-                f"paired boards need two scores each of at least {FEWEST_TEAMS} teams, in the same "
-                f"order; got {m:,} public and {n_private:,} private ones"
-            )
+        given = self.public, self.private
+        m, other = map(np.size, given)
+        if other != m or m < FEWEST_TEAMS:
+            need = f"two scores each of at least {FEWEST_TEAMS} teams, in the same order"
+            raise InputError(f"paired boards need {need}; got {m:,} public and {other:,} private")
         names = entry_names(self.names, m)
         notes = [*map(str, self.notes), *[_NEGATED] * bool(lower_is_better)]
-        for which, printed in zip(BOARDS, both, strict=True):
+        for which, printed in zip(BOARDS, given, strict=True):
             subjects = [f"the {which} score of {shown(name)}" for name in names]
             bounded = self.n_test is not None
             scores = parse_scores(printed, percent=False, bounded=bounded, subjects=subjects).values
@@ -214,10 +207,8 @@ class PairedBoards(Chosen):
                 raise InputError(f"every {which} score is the same: they tell no team from another")
             first = sorted(np.array(names)[scores == scores.max()])
             if len(first) > 1:
-                notes.append(
-                    f"{len(first):,} teams share the best {which} score; {shown(first[0])} stands "
-                    "for them, the first by name"
-                )
+                share = f"{len(first):,} teams share the best {which} score"
+                notes.append(f"{share}; {shown(first[0])} stands for them, the first by name")
             self._set(**{which: scores})
         self._set(
             names=names,

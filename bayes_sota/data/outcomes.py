@@ -186,13 +186,13 @@ class Outcomes(Observed):
         low, high = (0, 1) if self.is_answers else (-LARGEST_NUMBER, LARGEST_NUMBER)
         right = (given >= low) & (given <= high) & ((given == np.rint(given)) | (not single))
         missing = np.isnan(given)
-        wrong = ~(right | (missing & self.is_plain)) | missing.all(axis=0)
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
+        wrong = np.argwhere(~(right | (missing & self.is_plain)) | missing.all(axis=0))
+        for row, column in wrong[:1]:
+            cell = f"{given[row, column]:g} for item {shown(self.items[row])}"
             raise InputError(
-                f"classifier {shown(self.names[column])} has {given[row, column]:g} for item "
-                f"{shown(self.items[row])}; answers are 1, 0 or, without tasks and runs, missing "
-                f'(not all), shares of right ones 0 to 1; numbers need metric="mean", and each one'
+                f"classifier {shown(self.names[column])} has {cell}; answers are 1, 0 or, without "
+                "tasks and runs, missing (not all), shares of right ones 0 to 1; numbers need "
+                'metric="mean", and none is missing'
             )
         return given
 
@@ -208,10 +208,8 @@ class Outcomes(Observed):
             return
         runs = self.passes is not None or self.runs_in_words or self.new == "runs"
         if runs or (self.tasks is not None and (self.metric != "mean" or self.new == "tasks")):
-            raise InputError(
-                'these are numbers: only numbers of metric="mean" have tasks (about() makes new '
-                "ones), and runs and pass@K are for right and wrong answers"
-            )
+            has = 'only those of metric="mean" have tasks (about() makes new ones)'
+            raise InputError(f"these are numbers: {has}, and only answers have runs and pass@K")
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
             what = f"task {shown(alone[0])} has one item" if alone else "all items are in a cluster"
@@ -416,10 +414,8 @@ def _checked_classes(labels: Any, n_items: int) -> BoolArray:
     raw = np.asarray(labels)
     sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
     if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
-        raise InputError(
-            f"AUC needs labels, 1 (positive) or 0 (negative), one for each of {n_items} items, at "
-            f"least 2 of each class; got {sizes[0]} positive and {sizes[1]} negative"
-        )
+        need = f"labels, 1 or 0, one for each of {n_items} items, at least 2 of each class"
+        raise InputError(f"AUC needs {need}; got {sizes[0]} positive and {sizes[1]} negative")
     return raw == 1
 
 
