@@ -91,16 +91,15 @@ def read_outcomes(
             tables = of_metric
         else:
             reading["score"] = tables[0].find(named, "metric")
-    have_entries = [
-        any(place_in("entry", name) is not None for name in of.columns) for of in tables
-    ]
-    if len(tables) > 1 and not all(have_entries):
-        named_files = zip(tables, file_names(tables), strict=True)
-        every = [read_tidy(replace(of, name=name), **reading) for of, name in named_files]
-        tidy = leave_out_names(joined(every, f"{len(tables)} files"), leave_out)
+    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in tables)
+    if len(tables) == 1 or are_named:
+        tidy = read_tidy(stack(tables), leave_out=leave_out, **reading)
     else:
-        one = tables[0] if len(tables) == 1 else stack(tables)
-        tidy = read_tidy(one, leave_out=leave_out, **reading)
+        names = file_names(tables)
+        every = [
+            read_tidy(replace(of, name=x), **reading) for of, x in zip(tables, names, strict=True)
+        ]
+        tidy = leave_out_names(joined(every, f"{len(tables)} files"), leave_out)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
@@ -184,13 +183,11 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
         return replace(tidy, value=np.where(value == MISSING, np.nan, value)), True
     odd = np.flatnonzero((value != MISSING) & ((value < 0) | (value > 1)))
     if answers.mean() >= 1 - _MOST_SLIPS and odd.size:
-        raise InputError(
-            f"{quoted(tidy.texts[odd[0]])} is no answer, as nearly all others are",
-            where=tidy.where,
-            line=tidy.lines[odd[0]],
-            parameter="metric",
-            fix='write 1 (right), 0 (wrong) or nothing (missing); metric "mean" takes numbers',
-        )
+        row = odd[0]
+        problem = f"{quoted(tidy.texts[row])} is no answer, as nearly all others are"
+        fix = 'write 1 (right), 0 (wrong) or nothing (missing); metric "mean" takes numbers'
+        where, line = tidy.where, tidy.lines[row]
+        raise InputError(problem, where=where, line=line, parameter="metric", fix=fix)
     return tidy, False
 
 

@@ -19,7 +19,7 @@ tasks like these, of which the means are :math:`\bar x_t`:
 
 with T - 1 degrees of freedom (Korn and Graubard 1998), half its own and half the mean over the
 entries, and at least that of new items. Few tasks hardly tell the variance of one difference: it
-borrows from those of all pairs (``with_typical_pairs``).
+borrows from those of all pairs (``items.comparison``).
 ``tests/data/test_averages.py`` has the closed forms, and coverage on simulated tasks and clusters.
 """
 
@@ -33,7 +33,6 @@ from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
-_BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _Z = 1.959963984540054
 _LEAST = 1e-3  # of a design effect: clusters that cancel exactly by chance
 _LEAST_OF_TASKS = 1e-12  # variance between tasks that agree exactly
@@ -249,26 +248,6 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     within = np.stack([x.T @ x / len(x) for x in own])
     of = means, within, np.bincount(tasks).astype(float)[:, None], weights[:, None]
     return _smoothed(*of, lambda x: x[:, :, None] * x[:, None, :], np.eye(len(means.T)) / 4)
-
-
-def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
-    """Covariance of few degrees of freedom, to which two of the typical covariance are added.
-
-    The typical one has the mean variance and the mean covariance, and so the mean variance of a
-    difference; the degrees of freedom of a Student law stay as they are.
-
-    Examples
-    --------
-    >>> with_typical_pairs(np.diag([1.0, 3.0]), 2.0).tolist()
-    [[1.5, 0.0], [0.0, 2.5]]
-    """
-    m = len(covariance)
-    if m == 1:
-        return covariance
-    variance = float(np.trace(covariance)) / m
-    between = (float(covariance.sum()) - m * variance) / (m * (m - 1))
-    typical = np.full((m, m), between) + np.eye(m) * (variance - between)
-    return (freedom * covariance + _BORROWED * typical) / (freedom + _BORROWED)
 
 
 def _centre(

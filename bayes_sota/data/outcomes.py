@@ -421,7 +421,7 @@ def _checked_classes(labels: Any, n_items: int) -> BoolArray:
 
 def _positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
     """Row or column numbers of what was asked for, by number, name or mask."""
-    every = np.arange(len(labels))
+    every: IntArray = np.arange(len(labels))
     if wanted is None:
         return every
     places: dict[Any, Any] = dict(zip(labels, every, strict=True))
