@@ -115,6 +115,8 @@ def read_leaderboard(
     if is_board:
         refuse_unused("a leaderboard", {"average": average, "new": new})
     else:
+        hidden = {"n_classifiers": n_classifiers, "submissions": submissions}
+        refuse_unused("averages over tasks", hidden)
         of_tasks, numbers = _scores_of_tasks(tidy, notes)
     kinds = {measure(title) for title in tidy.titles}
     kind = metric or ("score" if tidy.lower_is_better or len(kinds) > 1 else kinds.pop())
@@ -132,7 +134,7 @@ def read_leaderboard(
     options["lower_is_better"] = tidy.lower_is_better
     if not is_board:
         options |= {"metric": metric or ("score" if kind == "auc" else kind), "new": new}
-        options |= {"average": average, "submissions": submissions}
+        options["average"] = average
         with located(tidy.where):
             return average_tasks(**of_tasks, standard_errors=standard_error, **options)
     if submissions is None and "submissions" in numbers:
@@ -255,8 +257,9 @@ def read_paired_boards(
         notes.append(f"left out {alone} without a score on both boards")
     with located(tidy.where):
         return PairedBoards(
-            *grid[kept].T,
-            names=[names[row] for row in kept],
+            grid[kept, 0],
+            grid[kept, 1],
+            [names[row] for row in kept],
             n_test=n_test,
             standard_errors=standard_errors,
             lower_is_better=tidy.lower_is_better,
@@ -361,7 +364,7 @@ def average_tasks(
         found |= of_sizes(worth, averages, tasks_in_words(len(labels), how)) | {"rounding": "exact"}
     else:
         if not lacks_errors:
-            errors = each.standard_error * each.error_ratios.reshape(x.shape)
+            errors = known["standard_error"].astype(np.float64).reshape(x.shape)
             variance = np.maximum(variance, np.sum((weights * errors) ** 2, axis=1))
         found |= of_errors(np.sqrt(variance), averages)
     return each.copy_with(scores=averages, names=entries, **found).with_tries(len(x))

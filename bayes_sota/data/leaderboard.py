@@ -84,20 +84,15 @@ class BestScore(Chosen):
 
     scores: Any
     _: KW_ONLY
-    n_test: Any = None
     n_positive: int | None = None
     spread_ratio: float | None = None
     names: Any = None
     n_classifiers: Any = None
-    submissions: Any = None
     metric: Metric = "accuracy"
     standard_error: Any = None
     lower_is_better: bool = False
     rounding: Any = "auto"
     percent: InitVar[bool | None] = None
-    name: str = "board"
-    notes: Any = ()
-    is_competition: bool = False
     n_test_source: str = field(init=False, default=GIVEN)
     count_bounds: IntArray | None = field(init=False, default=None)
     error_ratios: FloatArray | None = field(init=False, default=None)

@@ -65,19 +65,20 @@ class Observed:
         return object.__new__(type(self))._set(**vars(self) | changes)
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Chosen(Observed):
     """Scores of entries, each of which may be the best of several submissions."""
 
-    name: str
-    names: Any
-    n_test: Any
-    submissions: Any
-    is_competition: bool
+    n_test: Any = None
+    submissions: Any = None
+    name: str = "board"
+    notes: Any = ()
+    is_competition: bool = False
 
     @property
     def n_entries(self) -> Any:
         """Number of entries, None where they are not known."""
-        return len(self.names) or None
+        return len(vars(self)["names"]) or None
 
     @property
     def has_submissions(self) -> bool:
@@ -178,13 +179,9 @@ class PairedBoards(Chosen):
     private: Any
     names: Any = None
     _: KW_ONLY
-    n_test: Any = None
     standard_errors: Any = None
     lower_is_better: InitVar[bool] = False
-    submissions: Any = None
     name: str = "paired boards"
-    notes: Any = ()
-    is_competition: bool = False
 
     def __post_init__(self, lower_is_better: bool) -> None:
         """Check everything."""

@@ -385,9 +385,7 @@ class Outcomes(Observed):
             raise InputError("one classifier has no rival: bayes-sota score says how good it is")
 
 
-def _values_of_runs(
-    cells: Any, n_runs: ArrayLike | None
-) -> tuple[FloatArray, IntArray, list[str] | None]:
+def _values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[str] | None]:
     """Matrix of the values, the numbers of runs behind them, and names of the columns."""
     if isinstance(cells, np.ma.MaskedArray):
         cells = np.ma.filled(cells.astype(np.float64), np.nan)
