@@ -23,7 +23,7 @@ borrows from those of all pairs (``items.comparison``).
 ``tests/data/test_averages.py`` has the closed forms, and coverage on simulated tasks and clusters.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,6 +32,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 
+FEWEST_TASKS = 3
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
 _Z = 1.959963984540054
 _LEAST = 1e-3  # of a design effect: clusters that cancel exactly by chance
@@ -165,7 +166,7 @@ def averaged_over_runs(
 def averaged_over_tasks(
     values: FloatArray, tasks: IntArray, clusters: IntArray | None, weights: FloatArray
 ) -> Average:
-    """Averages with their errors on new tasks like these, of which there are two at least.
+    """Averages with their errors on new tasks like these, of which there are three at least.
 
     Parameters are those of ``averaged``.
 
@@ -217,11 +218,19 @@ def worth_of_means(
     return scores, _chance(scores, kish) / variance + 1, kish
 
 
+def check_enough_tasks(count: int) -> None:
+    """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
+    if count < FEWEST_TASKS:
+        need = f"{FEWEST_TASKS} tasks at least to tell how tasks differ, got {max(count, 1)}"
+        raise InputError(f"new tasks need {need}; new items of these need none")
+
+
 def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Influence of T tasks on averages of new tasks, (T, m), and variance of these, (m,).
 
     Means are (T, m); weights are (T, 1), or (T, m) where entries differ in them.
     """
+    check_enough_tasks(len(means))
     squares = np.sum(weights**2, axis=0)
     away = means - np.sum(weights * means, axis=0)
     influence = away * np.sqrt(weights * squares / (1 - squares))
@@ -247,7 +256,7 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     own = [values[tasks == t] - mean for t, mean in enumerate(means)]
     within = np.stack([x.T @ x / len(x) for x in own])
     of = means, within, np.bincount(tasks).astype(float)[:, None], weights[:, None]
-    return _smoothed(*of, lambda x: x[:, :, None] * x[:, None, :], np.eye(len(means.T)) / 4)
+    return _smoothed(*of)
 
 
 def _centre(
@@ -264,26 +273,20 @@ def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
 
 
 def _smoothed(
-    means: FloatArray,
-    within: FloatArray,
-    sizes: FloatArray,
-    weights: FloatArray,
-    product: Callable[[FloatArray], FloatArray] = np.square,
-    answer: FloatArray | float = 0.25,
+    means: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """(Co)variance of averages, never 0: of each task shrunk towards that of all items.
+    """Variance of averages, or covariance, never 0: that of a task is shrunk towards that of all.
 
     Parameters
     ----------
     means : ndarray, shape (T, m)
     within : ndarray, shape (T, m) or (T, m, m)
-        (Co)variance within each task.
+        Variance, or covariance, within each task.
     sizes, weights : ndarray, shape (T, 1), or (T, m) where entries differ in them
-    product : callable
-        Squares, or products of every two entries.
-    answer : float or ndarray, shape (m, m)
-        (Co)variance of half an answer of each kind, which is added.
     """
+    product, answer = np.square, 0.25  # which is the variance of half an answer of each kind
+    if within.ndim == 3:
+        product, answer = _pairs, np.eye(means.shape[1]) / 4
     scores, kish = _centre(means, sizes, weights)
     spread = (kish * within + answer) / (kish + 1) + kish * product(means - 0.5) / (kish + 1) ** 2
     apart = product(kish * (means - scores) / (kish + 1))
@@ -292,6 +295,11 @@ def _smoothed(
     more = n + _PSEUDO
     shrunk = (n * spread + _PSEUDO * whole) / more + n * _PSEUDO * apart / more**2
     return np.asarray(np.sum(w**2 * shrunk / (n * (1 - n / more**2)), axis=0))
+
+
+def _pairs(x: FloatArray) -> FloatArray:
+    """Products of every two entries, (T, m, m)."""
+    return x[:, :, None] * x[:, None, :]
 
 
 def _design_effect(

@@ -18,13 +18,7 @@ from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.data.averages import of_new_tasks, worth_of_means
-from bayes_sota.data.item_values import (
-    Averaging,
-    check_enough_tasks,
-    numbers_of_tasks,
-    task_weights,
-    tasks_in_words,
-)
+from bayes_sota.data.item_values import Averaging, numbers_of_tasks, task_weights, tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard, Metric
 from bayes_sota.data.observed import BOARDS, PairedBoards, Tries
 from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
@@ -350,7 +344,6 @@ def average_tasks(
     found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new, "decimals": None}
     variance = np.zeros(len(x))
     if new == "tasks":
-        check_enough_tasks(labels)
         found["task_influence"], variance = of_new_tasks(x.T, weights.T)
     if is_share:
         worth = np.full(len(x), np.inf)
@@ -366,7 +359,7 @@ def average_tasks(
         if not lacks_errors:
             errors = known["standard_error"].astype(np.float64).reshape(x.shape)
             variance = np.maximum(variance, np.sum((weights * errors) ** 2, axis=1))
-        found |= of_errors(np.sqrt(variance), averages)
+        found |= of_errors(np.sqrt(variance), averages, entries)
     return each.copy_with(scores=averages, names=entries, **found).with_tries(len(x))
 
 

@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +15,11 @@ from bayes_sota.core.text import counted, nearest, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import group_means
 from bayes_sota.data.leaderboard import Averaged
+from bayes_sota.data.tables import labelled_matrix
 
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
+type Which = Iterable[int | str] | None  # numbers, names or a mask
 type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
-FEWEST_TASKS = 3
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 _COUNTS: dict[Averaged, str] = {
     "items": "whose items count the same",
@@ -36,13 +37,6 @@ def tasks_in_words(count: int, averaging: Averaged) -> str:
     '2 tasks that count the same'
     """
     return f"{counted(count, 'task')} {_COUNTS[averaging]}"
-
-
-def check_enough_tasks(tasks: Sized) -> None:
-    """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
-    if len(tasks) < FEWEST_TASKS:
-        need = f"{FEWEST_TASKS} tasks at least to tell how tasks differ, got {max(len(tasks), 1)}"
-        raise InputError(f"new tasks need {need}; new items of these need none")
 
 
 def task_weights(
@@ -81,6 +75,51 @@ def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) 
         known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
         raise InputError(f"{what} has a number for every task; {shown(task)} is {known}")
     return [named[task] for task in tasks]
+
+
+def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[str] | None]:
+    """Matrix of the values, the numbers of runs behind them, and names of the columns."""
+    if isinstance(cells, np.ma.MaskedArray):
+        cells = np.ma.filled(cells.astype(np.float64), np.nan)
+    if getattr(cells, "ndim", 0) == 3 and n_runs is None:
+        cells = np.asarray(cells, np.float64)
+        there = ~np.isnan(cells)
+        n_runs = there.sum(axis=2)
+        if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:
+            raise InputError("answers of several runs are 0 or 1, one at least")
+        cells = np.nansum(cells, axis=2) / n_runs
+    values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
+    n, m = values.shape
+    if n < 2 or m < 1:
+        raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
+    runs = np.asarray(1 if n_runs is None else n_runs)
+    if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
+        each = f"one for each of {n} items and {m} classifiers"
+        raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
+    return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names
+
+
+def checked_classes(labels: Any, n_items: int) -> BoolArray:
+    """Which items are positive, (n,)."""
+    raw = np.asarray(labels)
+    sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
+    if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
+        need = f"labels, 1 or 0, one for each of {n_items} items, at least 2 of each class"
+        raise InputError(f"AUC needs {need}; got {sizes[0]} positive and {sizes[1]} negative")
+    return raw == 1
+
+
+def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
+    """Row or column numbers of what was asked for, by number, name or mask."""
+    every: IntArray = np.arange(len(labels))
+    if wanted is None:
+        return every
+    places: dict[Any, Any] = dict(zip(labels, every, strict=True))
+    try:
+        return every[[places[of] if isinstance(of, str) else of for of in wanted]]
+    except (KeyError, IndexError) as error:
+        hint = nearest(error.args[0], labels)
+        raise InputError(f"there is no such {kind}: {error}{hint}") from None
 
 
 def parse_passes(metric: str | None) -> Passes | None:

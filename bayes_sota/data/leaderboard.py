@@ -9,14 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayes_sota.core.arguments import (
-    OPEN_SHARE,
-    POSITIVE,
-    RATIO,
-    Range,
-    check_choice,
-    refuse_unused,
-)
+from bayes_sota.core.arguments import OPEN_SHARE, RATIO, Range, check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.text import shown
@@ -299,7 +292,9 @@ class Leaderboard(BestScore):
         elif self.metric == "auc":
             self._set_classes()
         else:
-            self._set_errors()
+            if self.n_test is not None:
+                self._set(n_test=checked_number(self.n_test, "n_test"))
+            self._set(**of_errors(self.standard_error, self.scores, names))
         self._checked()
 
     def _set_counts(self, printed: PrintedScores) -> None:
@@ -339,17 +334,6 @@ class Leaderboard(BestScore):
             n_positive=checked_number(self.n_positive, "n_positive", two_of_each),
             spread_ratio=checked_number(ratio, "spread_ratio", RATIO),
         )
-
-    def _set_errors(self) -> None:
-        """Standard errors of scores that are no accuracies, where they are known."""
-        error = self.standard_error
-        if self.n_test is not None:
-            self._set(n_test=checked_number(self.n_test, "n_test"))
-        if np.ndim(error):
-            errors = checked_numbers(error, self.names, "standard_error", POSITIVE)
-            self._set(**of_errors(errors, self.scores))
-        elif error is not None:
-            self._set(standard_error=checked_number(error, "standard_error", POSITIVE))
 
     @property
     def order(self) -> IntArray:

@@ -16,17 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, nearest, shown
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, shown
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data import averages, item_values
-from bayes_sota.data.averages import Average, summed_by_cluster
-from bayes_sota.data.item_values import Averaging, Passes, check_enough_tasks, task_weights
+from bayes_sota.data.averages import Average, check_enough_tasks, summed_by_cluster
+from bayes_sota.data.item_values import Averaging, Passes, Which, task_weights
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
-from bayes_sota.data.tables import labelled_matrix
 
-type Which = Iterable[int | str] | None  # numbers, names or a mask
 ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
 # What a skill is about: new items of these tasks, new runs on these items, or new tasks.
@@ -139,7 +137,7 @@ class Outcomes(Observed):
         self.metric: ItemMetric = metric or ("accuracy" if labels is None else "auc")
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
-        given, runs, columns = _values_of_runs(values, n_runs)
+        given, runs, columns = item_values.values_of_runs(values, n_runs)
         self.run_numbers, self.n_runs, most = runs, int(runs.min()), int(runs.max())
         ends = f"{self.n_runs:,}" if self.n_runs == most else f"{self.n_runs:,} to {most:,}"
         self.runs_in_words = f"{ends} runs" if most > 1 else ""
@@ -159,7 +157,7 @@ class Outcomes(Observed):
         self.averaging: Averaged = how or ("tasks" if self.tasks else "items")
         if labels is not None and self.metric != "auc":
             raise InputError('labels are for metric="auc"')
-        self.labels = _checked_classes(labels, n) if self.metric == "auc" else None
+        self.labels = item_values.checked_classes(labels, n) if self.metric == "auc" else None
         self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
         self.sign = -1 if self.lower_is_better else 1
         self.new: New = new
@@ -204,7 +202,7 @@ class Outcomes(Observed):
                 needed = f"{least} runs of each item are needed, not {self.n_runs}"
                 raise InputError(f"{self.measured}, new {self.new}: {needed}")
             if self.new == "tasks":
-                check_enough_tasks(self.task_weights)
+                check_enough_tasks(len(self.task_weights))
             return
         runs = self.passes is not None or self.runs_in_words or self.new == "runs"
         if runs or (self.tasks is not None and (self.metric != "mean" or self.new == "tasks")):
@@ -294,8 +292,8 @@ class Outcomes(Observed):
         >>> answers.subset(["c", "a"]).correct.tolist()
         [[1, 1], [0, 1]]
         """
-        rows = _positions_of(items, self.items, "item")
-        columns = _positions_of(classifiers, self.names, "classifier")
+        rows = item_values.positions_of(items, self.items, "item")
+        columns = item_values.positions_of(classifiers, self.names, "classifier")
         at = np.ix_(rows, columns)
         known: dict[str, Any] = {"names": [self.names[j] for j in columns]}
         for kind in _OF_ITEMS:
@@ -348,7 +346,7 @@ class Outcomes(Observed):
         if self.is_answers or new == "runs" or passes:
             known |= {"new": new, "passes": passes, "n_runs": np.maximum(runs, 1).astype(np.int64)}
         elif new == "tasks" != self.new:
-            check_enough_tasks(self.task_weights)
+            check_enough_tasks(len(self.task_weights))
             if self.averaging != "tasks":
                 raise InputError("new tasks of numbers count the same: leave out other weights")
             values = averages.group_means(values, self.task_codes[0])
@@ -383,48 +381,3 @@ class Outcomes(Observed):
         """Raise ``InputError`` where there is nobody to compare with."""
         if self.n_classifiers < 2:
             raise InputError("one classifier has no rival: bayes-sota score says how good it is")
-
-
-def _values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[str] | None]:
-    """Matrix of the values, the numbers of runs behind them, and names of the columns."""
-    if isinstance(cells, np.ma.MaskedArray):
-        cells = np.ma.filled(cells.astype(np.float64), np.nan)
-    if getattr(cells, "ndim", 0) == 3 and n_runs is None:
-        cells = np.asarray(cells, np.float64)
-        there = ~np.isnan(cells)
-        n_runs = there.sum(axis=2)
-        if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:
-            raise InputError("answers of several runs are 0 or 1, one at least")
-        cells = np.nansum(cells, axis=2) / n_runs
-    values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
-    n, m = values.shape
-    if n < 2 or m < 1:
-        raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
-    runs = np.asarray(1 if n_runs is None else n_runs)
-    if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
-        each = f"one for each of {n} items and {m} classifiers"
-        raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
-    return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names
-
-
-def _checked_classes(labels: Any, n_items: int) -> BoolArray:
-    """Which items are positive, (n,)."""
-    raw = np.asarray(labels)
-    sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
-    if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
-        need = f"labels, 1 or 0, one for each of {n_items} items, at least 2 of each class"
-        raise InputError(f"AUC needs {need}; got {sizes[0]} positive and {sizes[1]} negative")
-    return raw == 1
-
-
-def _positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
-    """Row or column numbers of what was asked for, by number, name or mask."""
-    every: IntArray = np.arange(len(labels))
-    if wanted is None:
-        return every
-    places: dict[Any, Any] = dict(zip(labels, every, strict=True))
-    try:
-        return every[[places[of] if isinstance(of, str) else of for of in wanted]]
-    except (KeyError, IndexError) as error:
-        hint = nearest(error.args[0], labels)
-        raise InputError(f"there is no such {kind}: {error}{hint}") from None
