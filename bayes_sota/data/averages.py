@@ -284,9 +284,12 @@ def _smoothed(
         Variance, or covariance, within each task.
     sizes, weights : ndarray, shape (T, 1), or (T, m) where entries differ in them
     """
-    product, answer = np.square, 0.25  # which is the variance of half an answer of each kind
-    if within.ndim == 3:
-        product, answer = _pairs, np.eye(means.shape[1]) / 4
+    are_pairs = within.ndim == 3
+    answer = np.eye(means.shape[1]) / 4 if are_pairs else np.array(0.25)  # half one of each kind
+
+    def product(x: FloatArray) -> FloatArray:
+        return x[:, :, None] * x[:, None, :] if are_pairs else x**2
+
     scores, kish = _centre(means, sizes, weights)
     spread = (kish * within + answer) / (kish + 1) + kish * product(means - 0.5) / (kish + 1) ** 2
     apart = product(kish * (means - scores) / (kish + 1))
@@ -295,11 +298,6 @@ def _smoothed(
     more = n + _PSEUDO
     shrunk = (n * spread + _PSEUDO * whole) / more + n * _PSEUDO * apart / more**2
     return np.asarray(np.sum(w**2 * shrunk / (n * (1 - n / more**2)), axis=0))
-
-
-def _pairs(x: FloatArray) -> FloatArray:
-    """Products of every two entries, (T, m, m)."""
-    return x[:, :, None] * x[:, None, :]
 
 
 def _design_effect(
