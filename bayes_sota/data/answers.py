@@ -6,6 +6,7 @@ They are answers where every score is right or wrong, or a share of right runs, 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -131,25 +132,23 @@ def outcomes_of(
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
-    there = counts > 0
-    whole = there.all(axis=1)
-    every = tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1
-    if every and not whole.all():
-        fewest = quoted(names[int(np.argmin(there.sum(axis=0)))])
-        lost = f"{np.sum(~whole)} of {counted(whole.size, 'item')} that some entries lack"
-        note = f"left out {lost}; {fewest} has the fewest"
-        rows = np.isin(tidy.labels[tidy.unit], np.array(items, object)[whole])
-        rest = tidy.take(np.flatnonzero(rows), note)
-        tasks = [set(one.labels.get("task", ())) for one in (tidy, rest)]
-        if 2 * whole.sum() < there.sum(axis=0).max() or (of["task"] and tasks[0] != tasks[1]):
-            fix = "leave entries or tasks out with {option}"
-            raise InputError(note, where=tidy.where, parameter="leave_out", fix=fix)
-        return outcomes_of(rest, metric, average, new)
+    notes = [tidy.sentence, *tidy.notes]
+    if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
+        there, tasks = counts > 0, set(of["task"])
+        kept = there.all(axis=1)
+        values, counts, items = values[kept], counts[kept], list(compress(items, kept))
+        of = {role: list(compress(labels, kept)) for role, labels in of.items()}
+        if not kept.all():
+            fewest = quoted(names[int(np.argmin(there.sum(axis=0)))])
+            lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} that some entries lack"
+            notes.append(f"left out {lost}; {fewest} has the fewest")
+            if 2 * len(items) < there.sum(axis=0).max() or len(set(of["task"])) < len(tasks):
+                fix = "leave entries or tasks out with {option}"
+                raise InputError(notes[-1], where=tidy.where, parameter="leave_out", fix=fix)
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}
     known |= {"clusters": cluster or None, "average": average, "passes": parse_passes(metric)}
-    known |= {"lower_is_better": tidy.lower_is_better or None, "name": tidy.name}
-    known["notes"] = [tidy.sentence, *tidy.notes]
+    known |= {"lower_is_better": tidy.lower_is_better or None, "name": tidy.name, "notes": notes}
     with located(tidy.where):
         if are_answers:
             return Outcomes(values, n_runs=np.maximum(counts, 1), new=new or "items", **known)
