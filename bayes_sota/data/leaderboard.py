@@ -100,7 +100,8 @@ class BestScore(Chosen):
         """Check everything and find the counts behind the score, a board of one entry."""
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
         percent = None if typed is None or typed >= LEAST_PERCENT else False
-        board = Leaderboard([maximum], n_classifiers=2, percent=percent, **options)
+        known: dict[str, Any] = {"names": ["the best entry"], "percent": percent}
+        board = Leaderboard([maximum], n_classifiers=2, **known, **options)
         tries = number_or_prior(n_classifiers, "n_classifiers")
         self._set(**vars(board) | {"n_classifiers": tries, "names": ()})._checked()
         if self.metric == "score":

@@ -78,7 +78,7 @@ class Chosen(Observed):
     @property
     def n_entries(self) -> Any:
         """Number of entries, None where they are not known."""
-        return len(vars(self)["names"]) or None
+        return len(vars(self)["names"]) or None  # which may be given by place, as no field here
 
     @property
     def has_submissions(self) -> bool:
