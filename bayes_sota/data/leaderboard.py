@@ -24,7 +24,6 @@ from bayes_sota.data.printed_scores import (
     checked_numbers,
     parse_number,
     parse_scores,
-    plain_list,
 )
 from bayes_sota.data.sizes import find_rounding, infer_n_test, of_errors, of_sizes, sizes_by_errors
 
@@ -116,7 +115,7 @@ class BestScore(Chosen):
     def counts(self) -> tuple[int, int]:
         """Smallest and largest number of right answers that prints as the best score."""
         if self.count_bounds is None:
-            raise InputError(f'no number of right answers is behind metric="{self.metric}"')
+            raise InputError(f'no number of right answers is behind the metric "{self.metric}"')
         low, high = self.count_bounds[np.argmax(self.scores)]
         return int(low), int(high)
 
@@ -158,8 +157,9 @@ class BestScore(Chosen):
         alone = self.submissions is None and self.n_classifiers == self.n_entries
         if self.has_own_errors and not alone:
             raise InputError(
-                "entries have errors of their own: give the whole board and leave n_classifiers "
-                "and submissions out, or give one error for all"
+                "entries have errors of their own, which hidden classifiers and submissions lack: "
+                "give the whole board and leave their number and submissions out, or give one "
+                "error for all"
             )
         if self.n_entries is None and self.metric == "score":
             what = "the score, whose scale a best score alone has to tell,"
@@ -269,20 +269,20 @@ class Leaderboard(BestScore):
         check_choice("metric", self.metric, Metric)
         unused = {option: getattr(self, option) for option in _UNUSED[self.metric]}
         refuse_unused(f'metric "{self.metric}"', unused)
-        scores = plain_list(self.scores, "scores")
-        names = entry_names(self.names, len(scores))
+        m = np.size(self.scores)
+        names = entry_names(self.names, m)
         printed = parse_scores(
-            scores,
+            self.scores,
             rounding=self.rounding,
             percent=percent,
             bounded=self.metric != "score",
             subjects=[f"the score of {shown(name)}" for name in names],
         )
-        tries = len(scores) if self.n_classifiers is None else self.n_classifiers
+        tries = m if self.n_classifiers is None else self.n_classifiers
         self._set(
             scores=-printed.values if self.lower_is_better else printed.values,
             names=names,
-            n_classifiers=number_or_prior(tries, "n_classifiers", max(len(scores), 2)),
+            n_classifiers=number_or_prior(tries, "n_classifiers", max(m, 2)),
             submissions=submission_numbers(self.submissions, names),
             rounding=printed.roundings[0],
             decimals=None if self.metric == "score" else printed.decimals,
@@ -315,7 +315,8 @@ class Leaderboard(BestScore):
             if n_test == "infer":
                 fit = infer_n_test(printed)
                 if not fit.is_identified:
-                    raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")
+                    problem = f"the number of items cannot be inferred: {fit.statement}"
+                    raise InputError(problem, parameter="n_test", fix="give {option}")
                 n_test = fit.n_test
                 self._set(n_test_source=INFERRED)
             n_test = checked_number(n_test, "n_test")

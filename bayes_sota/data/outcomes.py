@@ -156,7 +156,7 @@ class Outcomes(Observed):
         how: Any = "weights" if isinstance(average, Mapping) else average
         self.averaging: Averaged = how or ("tasks" if self.tasks else "items")
         if labels is not None and self.metric != "auc":
-            raise InputError('labels are for metric="auc"')
+            raise InputError('labels are for the metric "auc"')
         self.labels = item_values.checked_classes(labels, n) if self.metric == "auc" else None
         self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
         self.sign = -1 if self.lower_is_better else 1
@@ -167,7 +167,7 @@ class Outcomes(Observed):
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
         if self.lower_is_better and self.metric in ("accuracy", "auc"):
-            raise InputError(f'larger is better for metric="{self.metric}"')
+            raise InputError(f'larger is better for the metric "{self.metric}"')
         self._check_metric()
         self._given = given = self._checked_cells(given)
         self.values = given if passes is None else item_values.pass_rates(given, runs, passes)
@@ -190,7 +190,7 @@ class Outcomes(Observed):
             raise InputError(
                 f"classifier {shown(self.names[column])} has {cell}; answers are 1, 0 or, without "
                 "tasks and runs, missing (not all), shares of right ones 0 to 1; numbers need "
-                'metric="mean", and none is missing'
+                'the metric "mean", and none is missing'
             )
         return given
 
@@ -206,7 +206,7 @@ class Outcomes(Observed):
             return
         runs = self.passes is not None or self.runs_in_words or self.new == "runs"
         if runs or (self.tasks is not None and (self.metric != "mean" or self.new == "tasks")):
-            has = 'only those of metric="mean" have tasks (about() makes new ones)'
+            has = 'only numbers of the metric "mean" have tasks (about() makes new ones)'
             raise InputError(f"these are numbers: {has}, and only answers have runs and pass@K")
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:

@@ -192,7 +192,7 @@ def test_numbers_of_items_are_kept():
     for n, (low, high), score in zip(SIZES, board.count_bounds, scores, strict=True):
         assert [k for k in range(n + 1) if f"{k / n:.3f}" == score] == [*range(low, high + 1)]
     refused("give the whole board", board.maximum_only)
-    refused("leave n_classifiers", board.with_tries, 9)
+    refused("leave their number", board.with_tries, 9)
 
 
 def test_standard_errors_of_accuracies_say_the_number_of_items():
@@ -262,7 +262,7 @@ OTHER = {"n_test": None, "metric": "score"}
         ([0.9, 0.8], {"standard_error": [0.1, "x"]}, "'entry 2' must be a number .*got .?x"),
         ([2.0, 1.0], {**OTHER, "standard_error": [None, 0.1]}, "is missing"),
         ([0.9, 0.8], {"metric": "auc", "n_test": [9, 9], "n_positive": 4}, "n_test must be"),
-        ([0.9, 0.8], {"n_test": [10, 20], "n_classifiers": 5}, "leave n_classifiers"),
+        ([0.9, 0.8], {"n_test": [10, 20], "n_classifiers": 5}, "leave their number"),
     ],
 )
 def test_what_is_wrong_with_a_full_board_is_named(scores, options, message):

@@ -76,7 +76,7 @@ TWO = [[1, 2], [3, 4]]
         (TWO, {"labels": [0, 2]}, "0 positive and 1 negative"),
         (TWO, {"metric": "mean", "clusters": ["a", "a"]}, "items are in a cluster"),
         (TWO, {"metric": "mean", "tasks": ["a", "b"]}, "task 'a' has one item"),
-        (TWO, {"metric": "rmse", "tasks": ["a", "a"]}, 'only those of metric="mean"'),
+        (TWO, {"metric": "rmse", "tasks": ["a", "a"]}, 'only numbers of the metric "mean"'),
         (TWO, {"metric": "mean", "new": "runs"}, "these are numbers"),
     ],
 )
