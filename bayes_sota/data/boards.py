@@ -172,10 +172,7 @@ def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict
     whole, entries = ~np.isnan(grid).any(axis=1), np.array(names, object)
     if not whole.all():
         notes.append(f"left out entries without a score in some task: {listed(entries[~whole])}")
-    beside = {
-        role: tidy.pivot("entry", "task", of=numbers)[0][whole]
-        for role, numbers in tidy.numbers.items()
-    }
+    beside = {of: tidy.pivot("entry", "task", of=x)[0][whole] for of, x in tidy.numbers.items()}
     return {"scores": grid[whole], "names": entries[whole], "tasks": tasks}, beside
 
 
@@ -227,7 +224,7 @@ def read_paired_boards(
     """
     sources = [source] if private_source is None else [source, private_source]
     tables = [read_tidy(one, None, leave_out, direction, **roles) for one in sources]
-    tidy = tables[0]
+    tidy = first = tables[0]
     if private_source is not None:
         for table, which in zip(tables, BOARDS, strict=True):
             table.labels["board"] = np.full(len(table), which, object)
@@ -241,8 +238,7 @@ def read_paired_boards(
     sign = -1 if tidy.lower_is_better else 1
     kept = sorted(np.flatnonzero(whole), key=lambda row: (-sign * grid[row, 0], names[row]))
     counts: Any = submissions
-    if submissions is None and "submissions" in tables[0].numbers:
-        first = tables[0]
+    if submissions is None and "submissions" in first.numbers:
         known = dict(zip(first.labels["entry"], first.numbers["submissions"], strict=True))
         counts = [known[names[row]] for row in kept]
     notes = [tidy.sentence, *tidy.notes]
